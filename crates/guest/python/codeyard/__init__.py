@@ -1,0 +1,1 @@
+"""The guest side of Codeyard: runs the programs of one session inside the jail."""

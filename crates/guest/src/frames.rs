@@ -1,0 +1,148 @@
+//! Frames between host and guest: a little-endian `u32` length, then that many bytes of JSON.
+//!
+//! The guest's side is `python/codeyard/channel.py`. A guest shares memory with hostile code, so the host
+//! treats every frame after `ready` as untrusted input.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use types::Content;
+
+/// Version of the frames; both sides refuse another one.
+pub const VERSION: u32 = 1;
+
+/// Largest body in bytes that either side accepts; a longer one ends the session.
+pub const MAX_FRAME: usize = 96 * 1024 * 1024;
+
+/// From host to guest.
+#[derive(Debug, Serialize)]
+#[serde(tag = "t", rename_all = "snake_case")]
+pub enum HostFrame<'a> {
+    /// First frame of a session.
+    Open {
+        /// [`VERSION`].
+        v: u32,
+        /// Settings of the session.
+        session: Open<'a>,
+    },
+    /// Runs a program; one at a time.
+    Run {
+        /// Echoed in `done`.
+        id: u64,
+        /// The program.
+        code: &'a str,
+    },
+    /// Answers a `call`.
+    Reply {
+        /// The call's id.
+        id: u64,
+        /// The value, if the call succeeded.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ok: Option<&'a RawValue>,
+        /// The failure otherwise.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        err: Option<&'a CallError>,
+    },
+}
+
+/// Settings of a session, sent once.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Open<'a> {
+    /// Name that the program may see.
+    pub session: &'a str,
+    /// Bytes of one output stream that the host keeps; the guest writes the full copy beyond it to `/results`.
+    pub output: u64,
+    /// Host calls that may be under way at once; the guest queues more.
+    pub concurrent_calls: u32,
+}
+
+/// Why a host call failed; arrives in the program as `ToolError`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallError {
+    /// `unknown_tool`, `invalid_arguments`, `denied`, `tool`, `upstream`, `timeout`, `cancelled`, `limit`, `unknown_call`.
+    pub kind: String,
+    /// What happened.
+    pub message: String,
+    /// What to do, such as the nearest name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hint: Option<String>,
+    /// Whether the same call may succeed later.
+    #[serde(default)]
+    pub retryable: bool,
+}
+
+/// From guest to host.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "t", rename_all = "snake_case", deny_unknown_fields)]
+pub enum GuestFrame {
+    /// A step of the jail failed; sent by the session library instead of `ready`. No user code has run.
+    Jail {
+        /// Number of the step, see `jail::session`.
+        step: u32,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The guest is confined and waits for `open`.
+    Ready {
+        /// [`VERSION`].
+        v: u32,
+        /// Version of the interpreter, as in `3.11.2`.
+        python: String,
+    },
+    /// The program asks the host.
+    Call {
+        /// Chosen by the guest, unique within the session while the call is under way.
+        id: u64,
+        /// Name of the host call.
+        name: String,
+        /// Its arguments.
+        args: Value,
+    },
+    /// The run is over.
+    Done(Done),
+}
+
+/// How a run ended, in the guest's own words.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Done {
+    /// The run's id.
+    pub id: u64,
+    /// The result; absent if the program gave none.
+    #[serde(default, deserialize_with = "present")]
+    pub result: Option<Value>,
+    /// Absent if the program completed.
+    #[serde(default)]
+    pub error: Option<DoneError>,
+    /// Figures and images.
+    #[serde(default)]
+    pub content: Vec<Content>,
+    /// Names below `/results` made or changed by this run.
+    #[serde(default)]
+    pub artifacts: Vec<String>,
+    /// Bytes held by the session's files.
+    #[serde(default)]
+    pub disk: Option<u64>,
+}
+
+/// An uncaught exception or exit status.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DoneError {
+    /// Class name, `SystemExit`, `SyntaxError`, `KeyboardInterrupt`, `UnawaitedCall`.
+    pub kind: String,
+    /// One line.
+    pub message: String,
+    /// The user's lines of the traceback.
+    #[serde(default)]
+    pub traceback: String,
+    /// Name of the limit behind it (`memory` for an uncaught MemoryError, `disk` for ENOSPC), see `types::Limit`.
+    #[serde(default)]
+    pub limit: Option<String>,
+}
+
+/// Keeps `"result": null` apart from an absent result.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,72 @@
+//! `Backend` and `Guest`: what every kind of sandbox offers.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+use types::{Limits, Outcome, SessionId};
+
+use crate::HostCalls;
+
+/// A boxed future, for traits used as objects.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// One kind of sandbox.
+pub trait Backend: Send + Sync {
+    /// Name in results, records and settings.
+    fn name(&self) -> &'static str;
+
+    /// Starts a confined guest that has run no user code yet.
+    fn launch(&self, spec: LaunchSpec) -> BoxFuture<'_, Result<Box<dyn Guest>, LaunchError>>;
+
+    /// Prepares what makes the first launch fast; returns at once, works in the background.
+    fn warm(&self);
+}
+
+/// What a new guest is to be.
+#[derive(Debug, Clone)]
+pub struct LaunchSpec {
+    /// The session that it serves.
+    pub session: SessionId,
+    /// All of them bind.
+    pub limits: Limits,
+    /// The first program, from which a backend may choose what to have loaded already.
+    pub first_code: String,
+}
+
+/// Why no guest could be started; the text names the remedy.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum LaunchError {
+    /// The machine cannot give what the policy asks.
+    #[error("{0}")]
+    Refused(String),
+    /// A step that should work here failed.
+    #[error("the sandbox could not be started: {0}")]
+    Failed(String),
+}
+
+/// One program to execute.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// The program.
+    pub code: String,
+    /// Wall time of this run, at most that of the session's limits.
+    pub wall_time: Duration,
+    /// Ends the run when triggered.
+    pub cancel: CancellationToken,
+}
+
+/// A confined guest. Dropping it ends all of its processes.
+pub trait Guest: Send {
+    /// Executes one run. Never fails: what goes wrong is in the outcome. After an outcome whose session is
+    /// `Lost` the guest is gone and must be dropped.
+    fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome>;
+
+    /// Resolves when the guest has died by itself while no run was under way.
+    fn died(&mut self) -> BoxFuture<'_, ()>;
+
+    /// Ends all processes and resolves when they are gone.
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
+}

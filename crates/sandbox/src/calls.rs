@@ -1,0 +1,26 @@
+//! Host calls: what a guest may ask of the host.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::BoxFuture;
+
+/// One question of the guest. Untrusted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostCall {
+    /// Name of the call, such as `tool`.
+    pub name: String,
+    /// Arguments.
+    pub args: Value,
+}
+
+/// Why a host call failed; the program sees it as an exception.
+pub type HostCallError = guest::frames::CallError;
+
+/// Answers host calls of one run. Implemented by `broker`; shared by concurrent calls.
+///
+/// The future is dropped when the run ends: an implementation cancels what it started.
+pub trait HostCalls: Send + Sync {
+    /// Answers one call.
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>>;
+}

@@ -1,0 +1,129 @@
+//! The outcome of a run: a failing program is an outcome, never an `Err`.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Content, Limit};
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The program ran to its end.
+    Completed,
+    /// The program raised, exited with another status than zero, or did not parse.
+    Failed,
+    /// The wall time of the run was over.
+    TimedOut,
+    /// Another limit ended the run.
+    LimitExceeded {
+        /// Which one.
+        limit: Limit,
+    },
+    /// The caller cancelled, or the session's host part ended.
+    Cancelled,
+    /// The run was not started.
+    Refused,
+}
+
+impl Status {
+    /// The status in snake case, without the limit's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::TimedOut => "timed_out",
+            Status::LimitExceeded { .. } => "limit_exceeded",
+            Status::Cancelled => "cancelled",
+            Status::Refused => "refused",
+        }
+    }
+}
+
+/// What remains of the session after a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionFate {
+    /// Variables and files are still there.
+    Kept,
+    /// The guest is gone; the next run of this name starts afresh.
+    Lost,
+}
+
+/// Captured text of one stream. Bytes that are no UTF-8 arrive as replacement characters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text {
+    /// The text; cut in the middle with a marker where it was longer than the limit.
+    pub text: String,
+    /// Bytes that the marker stands for; 0 if nothing was cut.
+    pub cut: u64,
+}
+
+/// An error as the guest reports it: untrusted text, for the model to read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestError {
+    /// Class name of the exception, or a name of ours such as `SandboxLost`.
+    pub kind: String,
+    /// One line, without the class name.
+    pub message: String,
+    /// The user's own lines of the traceback; empty where there are none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub traceback: String,
+}
+
+/// What a run used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// From the first byte sent to the last byte received.
+    pub wall: Duration,
+    /// CPU time of all processes of the session during the run; `None` where it cannot be read.
+    pub cpu: Option<Duration>,
+    /// Peak memory of the session in bytes; `None` where it cannot be read.
+    pub peak_memory: Option<u64>,
+    /// Bytes that the session's files hold after the run, as the guest reports them.
+    pub bytes_written: Option<u64>,
+    /// Host calls made.
+    pub host_calls: u32,
+}
+
+/// Everything that is known of a run when it is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// The program's result; `None` if it gave none.
+    pub result: Option<Value>,
+    /// Standard output; what arrived before an abrupt end is kept.
+    pub stdout: Text,
+    /// Standard error.
+    pub stderr: Text,
+    /// Present exactly if `status` is not `Completed`.
+    pub error: Option<GuestError>,
+    /// Figures and images of this run.
+    pub content: Vec<Content>,
+    /// Names below `/results` that this run made or changed.
+    pub artifacts: Vec<String>,
+    /// What remains of the session.
+    pub session: SessionFate,
+    /// What it used.
+    pub usage: Usage,
+}
+
+impl Outcome {
+    /// An outcome without output, for a run that ended before or outside the guest.
+    pub fn bare(status: Status, session: SessionFate, error: Option<GuestError>) -> Self {
+        Self {
+            status,
+            result: None,
+            stdout: Text::default(),
+            stderr: Text::default(),
+            error,
+            content: Vec::new(),
+            artifacts: Vec::new(),
+            session,
+            usage: Usage::default(),
+        }
+    }
+}

@@ -1,1 +1,136 @@
-//! placeholder
+//! Starts tracing: log lines on standard error, and nowhere else.
+//!
+//! Standard output belongs to protocols and results. The MCP library logs whole messages, which hold programs,
+//! so it is kept at `error` unless the filter names it.
+
+mod filter;
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::prelude::*;
+
+pub use filter::FilterError;
+
+/// What to log and how.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// A level (`off`, `error`, `warn`, `info`, `debug`, `trace`) or a list such as `info,upstream=debug`;
+    /// `warn` if there is none.
+    pub filter: Option<String>,
+    /// Whether lines may carry colours.
+    pub color: Color,
+}
+
+/// Whether lines may carry colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Color {
+    /// If standard error is a terminal.
+    #[default]
+    Auto,
+    /// Never, as `NO_COLOR` asks.
+    Never,
+}
+
+/// Why logging could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum TelemetryError {
+    /// The filter cannot be understood.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    /// Another part of the process has started logging already.
+    #[error("logging has been started already")]
+    AlreadyStarted,
+}
+
+/// Starts logging for the whole process.
+pub fn start(config: &Config) -> Result<(), TelemetryError> {
+    let filter = filter::parse(config.filter.as_deref())?;
+    let colors = config.color == Color::Auto && std::io::stderr().is_terminal();
+    tracing::subscriber::set_global_default(subscriber(filter, std::io::stderr, colors))
+        .map_err(|_| TelemetryError::AlreadyStarted)
+}
+
+/// Checks a filter without starting anything, for commands that only read the settings.
+pub fn check(filter: &str) -> Result<(), FilterError> {
+    filter::parse(Some(filter)).map(drop)
+}
+
+fn subscriber<W>(filter: Targets, writer: W, colors: bool) -> impl tracing::Subscriber + Send + Sync
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(writer)
+        .with_ansi(colors)
+        // Reporting a failed write to standard error on standard error would panic.
+        .log_internal_errors(false);
+    tracing_subscriber::registry().with(lines).with(filter)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Logs one line of each kind and answers which of them arrived.
+    fn logged(filter: Option<&str>) -> String {
+        let buffer = Buffer::default();
+        let sink = buffer.clone();
+        let subscriber = subscriber(filter::parse(filter).unwrap(), move || sink.clone(), false);
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::error!("own-error");
+            tracing::warn!("own-warn");
+            tracing::info!("own-info");
+            tracing::debug!("own-debug");
+            tracing::error!(target: "rmcp::service", "library-error");
+            tracing::warn!(target: "rmcp::service", "library-warn");
+            tracing::debug!(target: "rmcp::service", "library-debug");
+        });
+        let bytes = buffer.0.lock().unwrap().clone();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(!text.contains('\x1b'), "no colours: {text}");
+        let mut words: Vec<&str> = text
+            .lines()
+            .map(|line| line.rsplit(' ').next().unwrap())
+            .collect();
+        words.sort_unstable();
+        words.join(" ")
+    }
+
+    #[test]
+    fn levels() {
+        assert_eq!(logged(None), "library-error own-error own-warn");
+        assert_eq!(logged(Some("error")), "library-error own-error");
+        assert_eq!(logged(Some("off")), "");
+    }
+
+    #[test]
+    fn the_protocol_library_prints_messages_only_when_named() {
+        assert_eq!(
+            logged(Some("debug")),
+            "library-error own-debug own-error own-info own-warn"
+        );
+        assert_eq!(
+            logged(Some("error,rmcp=debug")),
+            "library-debug library-error library-warn own-error"
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! What the hub is given: the definitions of servers and where it keeps what it learns of them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything the hub needs to know, validated by `config`.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The servers, in the order of the configuration; names are unique.
+    pub servers: Vec<ServerConfig>,
+    /// Directory of cached tool lists; without it every process asks each server anew.
+    pub cache_dir: Option<PathBuf>,
+    /// First words of the command that runs `jail::supervise`; empty means this executable with `__supervise`.
+    pub supervisor: Vec<OsString>,
+    /// The running executable, so that a definition that would start it again is recognised.
+    pub own_executable: PathBuf,
+}
+
+/// One stdio server.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// The server's name in the configuration.
+    pub name: String,
+    /// Program to start: a path, or a name that is looked up on `PATH`.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables beside the minimal environment.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs; the hub's own current directory if absent.
+    pub cwd: Option<PathBuf>,
+    /// What it is for; else the server's own words.
+    pub description: Option<String>,
+    /// Longest wait for an answer or for progress; 60 seconds if absent.
+    pub timeout: Option<Duration>,
+}

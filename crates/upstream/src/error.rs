@@ -1,0 +1,214 @@
+//! Why an upstream server could not do what it was asked; every message names the server.
+
+use std::time::Duration;
+
+/// A failed start, listing or call of an upstream server.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum UpstreamError {
+    /// No server of that name is configured.
+    #[error("no server named '{server}' is configured")]
+    UnknownServer {
+        /// The name asked for.
+        server: String,
+    },
+    /// The definition would start codeyard again.
+    #[error(
+        "server '{server}' is left out: its command would start codeyard itself; remove the entry from the configuration"
+    )]
+    SelfReference {
+        /// The server's name.
+        server: String,
+    },
+    /// The server could not be started.
+    #[error("server '{server}' did not start: {cause}{stderr}")]
+    Start {
+        /// The server's name.
+        server: String,
+        /// What went wrong.
+        cause: StartError,
+        /// The end of what it wrote to standard error.
+        stderr: StderrTail,
+    },
+    /// The server failed just now and is not tried again yet.
+    #[error("server '{server}' failed and is tried again in {} ms: {cause}", .retry_in.as_millis())]
+    BackOff {
+        /// The server's name.
+        server: String,
+        /// What went wrong the last time.
+        cause: String,
+        /// When the next attempt is made.
+        retry_in: Duration,
+    },
+    /// The server ended while the call was under way.
+    #[error("server '{server}' ended during {request}: {cause}{stderr}")]
+    Gone {
+        /// The server's name.
+        server: String,
+        /// What was under way.
+        request: String,
+        /// How it ended.
+        cause: String,
+        /// The end of what it wrote to standard error.
+        stderr: StderrTail,
+    },
+    /// No answer in time.
+    #[error("server '{server}' did not answer {request} within {} ms{seen}", .after.as_millis())]
+    Timeout {
+        /// The server's name.
+        server: String,
+        /// What was under way.
+        request: String,
+        /// How long it had.
+        after: Duration,
+        /// What it did instead, if that may explain the silence.
+        seen: String,
+    },
+    /// The answer was longer than a line may be.
+    #[error(
+        "server '{server}' answered {request} with {bytes} bytes, more than the {limit} a message may have; ask it for less at a time"
+    )]
+    TooLarge {
+        /// The server's name.
+        server: String,
+        /// What was under way.
+        request: String,
+        /// Length of its line.
+        bytes: u64,
+        /// Longest line that is read.
+        limit: u64,
+    },
+    /// The server answered with a protocol error.
+    #[error("server '{server}' refused {request}: {message} (code {code})")]
+    Refused {
+        /// The server's name.
+        server: String,
+        /// What was under way.
+        request: String,
+        /// Code of the JSON-RPC error.
+        code: i64,
+        /// The server's words.
+        message: String,
+    },
+    /// The answer is no result of the protocol.
+    #[error("server '{server}' answered {request} with something that is no result: {cause}{stderr}")]
+    BadAnswer {
+        /// The server's name.
+        server: String,
+        /// What was under way.
+        request: String,
+        /// What is wrong with it.
+        cause: String,
+        /// The end of what it wrote to standard error.
+        stderr: StderrTail,
+    },
+    /// The server wants input from a person before it goes on.
+    #[error(
+        "server '{server}' asks a person for input before it answers {request}; codeyard cannot pass the question on yet"
+    )]
+    InputRequired {
+        /// The server's name.
+        server: String,
+        /// What was under way.
+        request: String,
+    },
+    /// The hub is shutting down.
+    #[error("server '{server}' is not called any more: codeyard is ending")]
+    ShuttingDown {
+        /// The server's name.
+        server: String,
+    },
+}
+
+/// Why a server could not be started.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StartError {
+    /// The command is not there.
+    #[error("command '{command}' was not found on PATH ({path}); give its full path in `command`")]
+    CommandNotFound {
+        /// The definition's command.
+        command: String,
+        /// Where it was looked for.
+        path: String,
+    },
+    /// The working directory is not there.
+    #[error("`cwd` '{cwd}' is no directory")]
+    WorkingDirectory {
+        /// The definition's directory.
+        cwd: String,
+    },
+    /// The process could not be made.
+    #[error("starting '{command}' failed: {cause}")]
+    Spawn {
+        /// The definition's command.
+        command: String,
+        /// The system's words.
+        cause: String,
+    },
+    /// It ended before the handshake was over.
+    #[error("it {cause} before it answered")]
+    Exited {
+        /// How it ended.
+        cause: String,
+    },
+    /// It did not finish the handshake in time.
+    #[error("no answer to the handshake within {} ms{seen}", .after.as_millis())]
+    Silent {
+        /// How long it had.
+        after: Duration,
+        /// What it did instead, if that may explain the silence.
+        seen: String,
+    },
+    /// It answered the handshake with an error.
+    #[error("it refused the handshake: {cause}")]
+    Handshake {
+        /// Its words.
+        cause: String,
+    },
+}
+
+/// The end of a server's standard error, ready to be appended to a message; empty if it wrote nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StderrTail(pub(crate) String);
+
+impl StderrTail {
+    /// The text itself.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for StderrTail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        write!(f, "; it wrote to stderr: {}", self.0)
+    }
+}
+
+impl UpstreamError {
+    /// The server's name.
+    pub fn server(&self) -> &str {
+        match self {
+            UpstreamError::UnknownServer { server }
+            | UpstreamError::SelfReference { server }
+            | UpstreamError::Start { server, .. }
+            | UpstreamError::BackOff { server, .. }
+            | UpstreamError::Gone { server, .. }
+            | UpstreamError::Timeout { server, .. }
+            | UpstreamError::TooLarge { server, .. }
+            | UpstreamError::Refused { server, .. }
+            | UpstreamError::BadAnswer { server, .. }
+            | UpstreamError::InputRequired { server, .. }
+            | UpstreamError::ShuttingDown { server } => server,
+        }
+    }
+
+    /// Whether the same call may succeed later: the server ended, was slow or is held back, and did not refuse.
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            UpstreamError::BackOff { .. } | UpstreamError::Gone { .. } | UpstreamError::Timeout { .. }
+        )
+    }
+}

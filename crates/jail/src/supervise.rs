@@ -1,0 +1,382 @@
+//! The subreaper that upstream servers run under: when its parent ends in any way, everything it started ends too.
+//!
+//! `__supervise [--parent PID] -- COMMAND ARGS…` is a process of its own between codeyard and a server:
+//!
+//! ```text
+//! codeyard ──► __supervise ──► server ──► whatever the server starts, detached or not
+//!                  └ becomes the parent of every orphan below it
+//! ```
+//!
+//! | event | what it does |
+//! |---|---|
+//! | SIGTERM | forwards it to the server's process group |
+//! | SIGUSR1, or its parent ended | kills every descendant until none is left |
+//! | the server ended | kills the descendants that are left, then exits with the server's status |
+//!
+//! It exits with the status of the server, 128 + n for signal n, 127 if the command is not there, 126 if it cannot be executed.
+
+mod descendants;
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process_group, pidfd_open,
+    set_child_subreaper, set_parent_process_death_signal, setsid, wait,
+};
+
+/// The argument by which an executable is asked to be the supervisor.
+pub const ARGUMENT: &str = "__supervise";
+
+/// The first look after a pass that killed; a descendant that is no child of ours gives no sign when it is gone.
+const FIRST_LOOK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 2_000_000,
+};
+/// Later looks, for descendants that take long to end or that we may not kill (another user's).
+const LATER_LOOK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 100_000_000,
+};
+/// Passes before the later looks begin.
+const EAGER_PASSES: u32 = 500;
+
+const CANNOT_EXECUTE: i32 = 126;
+const NOT_FOUND: i32 = 127;
+const OWN_FAILURE: i32 = 125;
+
+/// Why the supervisor itself failed.
+#[derive(Debug, thiserror::Error)]
+enum SuperviseError {
+    #[error("usage: {ARGUMENT} [--parent PID] -- COMMAND [ARGS…]")]
+    Usage,
+    #[error("the process that started the supervisor is gone")]
+    Orphaned,
+    #[error("{step}: {source}")]
+    System { step: &'static str, source: io::Error },
+    #[error("cannot start '{}': {source}", command.to_string_lossy())]
+    Start { command: OsString, source: io::Error },
+}
+
+/// A command that runs `program` with `args` under the supervisor.
+///
+/// `supervisor` holds the first words of a command that ends in [`main`]; empty means this executable with [`ARGUMENT`].
+/// The supervisor leads a process group of its own, so that a signal to the caller's group does not end it before it
+/// has ended what it guards.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the owner that ends children with everything they started"
+)]
+pub fn command<I>(supervisor: &[OsString], program: &OsStr, args: I) -> Command
+where
+    I: IntoIterator,
+    I::Item: AsRef<OsStr>,
+{
+    let mut command = match supervisor.split_first() {
+        Some((executable, words)) => {
+            let mut command = Command::new(executable);
+            command.args(words);
+            command
+        }
+        None => {
+            let mut command = Command::new("/proc/self/exe");
+            command.arg(ARGUMENT);
+            command
+        }
+    };
+    command.args(["--parent", &std::process::id().to_string(), "--"]);
+    command.arg(program).args(args).process_group(0);
+    command
+}
+
+/// Runs the supervisor with the arguments that follow [`ARGUMENT`]; must be called before any thread is started.
+pub fn main(args: impl Iterator<Item = OsString>) -> ! {
+    let status = run(args).unwrap_or_else(|error| {
+        let status = match &error {
+            SuperviseError::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => NOT_FOUND,
+            SuperviseError::Start { .. } => CANNOT_EXECUTE,
+            _ => OWN_FAILURE,
+        };
+        // Nobody is left to tell if standard error is closed.
+        let _ = writeln!(io::stderr(), "codeyard: {error}");
+        status
+    });
+    std::process::exit(status)
+}
+
+/// What the arguments ask for.
+struct Request {
+    parent: Pid,
+    command: OsString,
+    args: Vec<OsString>,
+}
+
+/// Everything the loop waits for.
+struct Supervisor {
+    parent: OwnedFd,
+    signals: OwnedFd,
+    /// The server; `None` once it has been waited for.
+    server: Option<Pid>,
+    status: i32,
+}
+
+fn run(args: impl Iterator<Item = OsString>) -> Result<i32, SuperviseError> {
+    let request = parse(args)?;
+    close_inherited_descriptors();
+    let system = |step| {
+        move |error: rustix::io::Errno| SuperviseError::System {
+            step,
+            source: error.into(),
+        }
+    };
+    set_child_subreaper(Some(getpid())).map_err(system("becoming the subreaper"))?;
+    let parent = pidfd_open(request.parent, PidfdFlags::empty()).map_err(|_gone| SuperviseError::Orphaned)?;
+    // The descriptor may stand for another process if the parent ended before it was opened.
+    if getppid() != Some(request.parent) {
+        return Err(SuperviseError::Orphaned);
+    }
+    let signals = watch_signals().map_err(|source| SuperviseError::System {
+        step: "watching signals",
+        source,
+    })?;
+    let server = start(&request)?;
+    release_streams();
+    Supervisor {
+        parent,
+        signals,
+        server: Some(server),
+        status: 0,
+    }
+    .supervise()
+}
+
+fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Request, SuperviseError> {
+    let mut parent = getppid();
+    loop {
+        let word = args.next().ok_or(SuperviseError::Usage)?;
+        if word == "--" {
+            break;
+        }
+        if word != "--parent" {
+            return Err(SuperviseError::Usage);
+        }
+        let pid = args
+            .next()
+            .and_then(|pid| pid.to_str()?.parse().ok())
+            .and_then(Pid::from_raw);
+        parent = Some(pid.ok_or(SuperviseError::Usage)?);
+    }
+    Ok(Request {
+        parent: parent.ok_or(SuperviseError::Orphaned)?,
+        command: args.next().ok_or(SuperviseError::Usage)?,
+        args: args.collect(),
+    })
+}
+
+/// Starts the server in a session of its own (no terminal), with default signals, and only the three standard streams.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the owner that ends children with everything they started"
+)]
+fn start(request: &Request) -> Result<Pid, SuperviseError> {
+    let supervisor = getpid();
+    let mut command = Command::new(&request.command);
+    command.args(&request.args);
+    let prepare = move || {
+        setsid()?;
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        if getppid() != Some(supervisor) {
+            return Err(io::ErrorKind::NotConnected.into());
+        }
+        default_signals();
+        Ok(())
+    };
+    // SAFETY: between fork and exec the closure only makes system calls; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(prepare) };
+    let failed = |source| SuperviseError::Start {
+        command: request.command.clone(),
+        source,
+    };
+    let child = command.spawn().map_err(failed)?;
+    i32::try_from(child.id())
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))
+}
+
+// === impl Supervisor ===
+
+impl Supervisor {
+    fn supervise(mut self) -> Result<i32, SuperviseError> {
+        while self.server.is_some() {
+            let parent_gone = self.wait_for_event(None)?;
+            let kill_asked = self.take_signals();
+            if parent_gone || kill_asked {
+                break;
+            }
+            self.reap();
+        }
+        self.kill_all()
+    }
+
+    /// Waits until the parent ends, a signal arrives or the time is over; tells whether the parent has ended.
+    fn wait_for_event(&self, timeout: Option<&Timespec>) -> Result<bool, SuperviseError> {
+        let mut events = [
+            PollFd::from_borrowed_fd(self.parent.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN),
+        ];
+        match poll(&mut events, timeout) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(!events[0].revents().is_empty()),
+            Err(error) => Err(SuperviseError::System {
+                step: "waiting",
+                source: error.into(),
+            }),
+        }
+    }
+
+    /// Takes all signals that have arrived; tells whether one of them asks to kill everything.
+    ///
+    /// SIGINT and SIGHUP are taken and ignored: they reach the parent too, which ends the server in its own order or
+    /// ends itself, and that is noticed.
+    fn take_signals(&self) -> bool {
+        let mut kill_asked = false;
+        let mut record = [0_u8; size_of::<libc::signalfd_siginfo>()];
+        while let Ok(length) = rustix::io::read(&self.signals, &mut record)
+            && length == record.len()
+        {
+            // The number is the first field of the record.
+            let number = u32::from_ne_bytes([record[0], record[1], record[2], record[3]]);
+            if number == libc::SIGUSR1.cast_unsigned() {
+                kill_asked = true;
+            } else if number == libc::SIGTERM.cast_unsigned()
+                && let Some(server) = self.server
+            {
+                // The server is not waited for yet, so that its number cannot belong to another group.
+                let _ = kill_process_group(server, Signal::TERM);
+            }
+        }
+        kill_asked
+    }
+
+    /// Waits for every child that has ended; tells whether there is none left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if Some(pid) == self.server => {
+                    self.server = None;
+                    self.status = exit_status(status);
+                }
+                Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                Ok(None) => return false,
+                Err(_no_child) => return true,
+            }
+        }
+    }
+
+    /// Kills every descendant until none is left: each pass finds what the pass before made an orphan.
+    fn kill_all(mut self) -> Result<i32, SuperviseError> {
+        let mut passes = 0;
+        loop {
+            descendants::kill();
+            if self.reap() {
+                return Ok(self.status);
+            }
+            passes += 1;
+            let look = if passes < EAGER_PASSES {
+                &FIRST_LOOK
+            } else {
+                &LATER_LOOK
+            };
+            // The parent's descriptor stays readable once it is gone, so that only the signals are waited for here.
+            let mut events = [PollFd::from_borrowed_fd(self.signals.as_fd(), PollFlags::IN)];
+            let _ = poll(&mut events, Some(look));
+            self.take_signals();
+        }
+    }
+}
+
+fn exit_status(status: WaitStatus) -> i32 {
+    status
+        .exit_status()
+        .or_else(|| status.terminating_signal().map(|signal| 128 + signal))
+        .unwrap_or(OWN_FAILURE)
+}
+
+// === system calls that need `unsafe` ===
+
+/// Descriptors that leaked into this process must not keep anything open on behalf of the server.
+fn close_inherited_descriptors() {
+    // SAFETY: nothing of this process has opened a descriptor yet, so that none that Rust owns is closed.
+    unsafe { libc::close_range(3, u32::MAX, 0) };
+}
+
+/// Blocks the signals that steer the supervisor and opens a descriptor to read them from.
+fn watch_signals() -> io::Result<OwnedFd> {
+    let signals = [
+        libc::SIGCHLD,
+        libc::SIGTERM,
+        libc::SIGUSR1,
+        libc::SIGHUP,
+        libc::SIGINT,
+        libc::SIGQUIT,
+    ];
+    // SAFETY: the set is initialised by `sigemptyset` before it is read; the descriptor is fresh and owned by nobody else.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in signals {
+            libc::sigaddset(&raw mut set, signal);
+        }
+        if libc::sigprocmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        match libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) {
+            -1 => Err(io::Error::last_os_error()),
+            descriptor => Ok(OwnedFd::from_raw_fd(descriptor)),
+        }
+    }
+}
+
+/// Undoes what the server would inherit across exec: ignored signals and the mask of the supervisor.
+///
+/// The calls are raw because libc keeps two signals to itself and would leave them ignored.
+fn default_signals() {
+    const MASK_BYTES: usize = 8;
+    // All zeros: the default action, no flags, nothing blocked; longer than the record of any architecture.
+    let zeros = [0_u64; 8];
+    let none = std::ptr::null_mut::<u64>();
+    // SAFETY: only called between fork and exec, where no handler of this process can run any more; the kernel reads
+    // less than `zeros` holds.
+    unsafe {
+        for signal in 1..=64 {
+            libc::syscall(libc::SYS_rt_sigaction, signal, zeros.as_ptr(), none, MASK_BYTES);
+        }
+        libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_SETMASK,
+            zeros.as_ptr(),
+            none,
+            MASK_BYTES,
+        );
+    }
+}
+
+/// The streams and the directory are the server's alone: held here, they would hide that the server closed or left them.
+fn release_streams() {
+    let _ = rustix::process::chdir("/");
+    let Ok(null) = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+    else {
+        return;
+    };
+    for stream in 0..=2 {
+        // SAFETY: the standard streams are replaced, not closed, so that their numbers stay in use.
+        unsafe { libc::dup2(null.as_raw_fd(), stream) };
+    }
+}

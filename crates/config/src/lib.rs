@@ -1,1 +1,26 @@
-//! placeholder
+//! Reads files and environment into validated configuration; all mistakes of all files are reported at once.
+//!
+//! Two kinds of file: `mcpServers` JSON, which names the upstream servers as other MCP clients do, and
+//! `codeyard.toml`, which holds codeyard's own settings. Nothing is started before everything is valid.
+
+mod expand;
+#[cfg(test)]
+mod fake;
+mod host;
+mod json;
+mod load;
+mod mistakes;
+mod places;
+mod servers;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod trust;
+mod units;
+
+pub use host::{Host, MAX_FILE, Machine, NotUnicode};
+pub use load::{Loaded, Sources, load, load_data_dir};
+pub use mistakes::{Mistake, Mistakes, Warning};
+pub use places::{config_dir, data_dir};
+pub use settings::{Profile, Python, Require, Settings};
+pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};

@@ -1,0 +1,62 @@
+//! A machine made of maps, for tests.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::host::{Host, NotUnicode};
+
+#[derive(Debug, Default)]
+pub(crate) struct Fake {
+    vars: BTreeMap<String, String>,
+    files: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
+}
+
+impl Fake {
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn var(mut self, name: &str, value: &str) -> Self {
+        self.vars.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    pub(crate) fn file(self, path: &str, content: &str) -> Self {
+        self.files
+            .borrow_mut()
+            .insert(PathBuf::from(path), content.as_bytes().to_vec());
+        self
+    }
+}
+
+impl Host for Fake {
+    fn var(&self, name: &str) -> Result<Option<String>, NotUnicode> {
+        Ok(self.vars.get(name).cloned())
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(PathBuf::from("/project"))
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        let path = Path::new("/project").join(path);
+        self.read(&path)?;
+        Ok(path.components().collect())
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let path: PathBuf = Path::new("/project").join(path).components().collect();
+        match self.files.borrow().get(&path) {
+            Some(bytes) if bytes == b"<unreadable>" => Err(io::ErrorKind::PermissionDenied.into()),
+            Some(bytes) => Ok(bytes.clone()),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.files.borrow_mut().insert(path.to_path_buf(), bytes.to_vec());
+        Ok(())
+    }
+}

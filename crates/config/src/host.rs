@@ -1,0 +1,150 @@
+//! What configuration takes from the machine: variables, the current directory, files.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Longest configuration file that is read; a longer one is a mistake, not a configuration.
+pub const MAX_FILE: u64 = 16 * 1024 * 1024;
+
+/// The machine as configuration sees it. Tests pass a map.
+pub trait Host {
+    /// The variable of that name, if it is set.
+    fn var(&self, name: &str) -> Result<Option<String>, NotUnicode>;
+
+    /// The directory the process was started in.
+    fn current_dir(&self) -> io::Result<PathBuf>;
+
+    /// The path without links and relative parts; the file must exist.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+
+    /// The whole content of a regular file of at most [`MAX_FILE`] bytes.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Replaces the file as one step; only its owner may read it. Makes its directory.
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+}
+
+/// A variable holds bytes that are no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("holds bytes that are no UTF-8 text")]
+pub struct NotUnicode;
+
+/// This machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Machine;
+
+impl Host for Machine {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads variables"
+    )]
+    fn var(&self, name: &str) -> Result<Option<String>, NotUnicode> {
+        match std::env::var(name) {
+            Ok(value) => Ok(Some(value)),
+            Err(std::env::VarError::NotPresent) => Ok(None),
+            Err(std::env::VarError::NotUnicode(_)) => Err(NotUnicode),
+        }
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        std::env::current_dir()
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let metadata = std::fs::metadata(path)?;
+        if metadata.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        if metadata.len() > MAX_FILE {
+            return Err(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                format!("the file is larger than {} MiB", MAX_FILE / 1024 / 1024),
+            ));
+        }
+        std::fs::read(path)
+    }
+
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        replace(path, bytes)
+    }
+}
+
+/// Writes beside the file and renames, so that a reader sees the old or the new content and a full disk leaves the old.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let directory = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(directory)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let temporary = directory.join(name);
+    let written = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        })
+        .and_then(|()| std::fs::rename(&temporary, path));
+    if written.is_err() {
+        // The first error is the one to tell; what could not be written may not exist either.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn replace_leaves_one_private_file() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a/b/trust.json");
+        Machine.replace(&path, b"one").unwrap();
+        Machine.replace(&path, b"two").unwrap();
+        assert_eq!(Machine.read(&path).unwrap(), b"two");
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failed_replace_leaves_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("taken");
+        std::fs::create_dir(&path).unwrap();
+        assert!(Machine.replace(&path, b"one").is_err());
+        assert_eq!(home.path().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn directories_and_huge_files_are_not_read() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(
+            Machine.read(home.path()).unwrap_err().kind(),
+            io::ErrorKind::IsADirectory
+        );
+        let huge = home.path().join("huge");
+        std::fs::File::create(&huge)
+            .unwrap()
+            .set_len(MAX_FILE + 1)
+            .unwrap();
+        assert!(
+            Machine
+                .read(&huge)
+                .unwrap_err()
+                .to_string()
+                .contains("larger than 16 MiB")
+        );
+    }
+}

@@ -1,0 +1,230 @@
+//! Puts everything together: which files count, what they say, every mistake of all of them at once.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use upstream::ServerConfig;
+
+use crate::host::Host;
+use crate::mistakes::{Findings, Mistakes, Warning};
+use crate::places::{absolute, config_dir, data_dir};
+use crate::servers::{self, Entry, Variables};
+use crate::settings::{self, Settings};
+use crate::trust::{self, PROJECT_FILE, Standing};
+
+/// What the command line says of configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// `--config`, in their order; empty for the default files.
+    pub servers: Vec<PathBuf>,
+    /// `--settings`.
+    pub settings: Option<PathBuf>,
+    /// `--data`.
+    pub data: Option<PathBuf>,
+}
+
+/// A configuration without mistakes.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// Directory of everything that codeyard keeps.
+    pub data_dir: PathBuf,
+    /// Servers that are to be used, in their order.
+    pub servers: Vec<ServerConfig>,
+    /// `codeyard.toml`.
+    pub settings: Settings,
+    /// What is not used, and why.
+    pub warnings: Vec<Warning>,
+}
+
+/// How names of one file meet those of an earlier one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clash {
+    /// Somebody listed both files, so it is a mistake.
+    Refuse,
+    /// The user's own file goes before the project's.
+    FirstWins,
+}
+
+/// Reads all files that count.
+pub fn load(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
+    let mut findings = Findings::of(None);
+    let data_dir = find_data_dir(sources, host, &mut findings);
+    let servers = load_servers(sources, &data_dir, host, &mut findings);
+    let settings = load_settings(sources, host, &mut findings);
+    if !findings.mistakes.is_empty() {
+        return Err(Mistakes(findings.mistakes));
+    }
+    Ok(Loaded {
+        data_dir,
+        servers,
+        settings,
+        warnings: findings.warnings,
+    })
+}
+
+/// The data directory alone, for commands that need no servers.
+pub fn load_data_dir(sources: &Sources, host: &dyn Host) -> Result<PathBuf, Mistakes> {
+    let mut findings = Findings::of(None);
+    let data_dir = find_data_dir(sources, host, &mut findings);
+    if findings.mistakes.is_empty() {
+        Ok(data_dir)
+    } else {
+        Err(Mistakes(findings.mistakes))
+    }
+}
+
+fn find_data_dir(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> PathBuf {
+    let found = match &sources.data {
+        Some(data) => Some(absolute(data, host)),
+        None => data_dir(host),
+    };
+    found.unwrap_or_else(|| {
+        findings.mistake(
+            "",
+            "there is no data directory: HOME is not set; set it, or name a directory with --data",
+        );
+        PathBuf::new()
+    })
+}
+
+fn load_servers(
+    sources: &Sources,
+    data: &Path,
+    host: &dyn Host,
+    findings: &mut Findings,
+) -> Vec<ServerConfig> {
+    let mut merged = Merged::default();
+    if sources.servers.is_empty() {
+        let user = config_dir(host).map(|directory| directory.join("mcp.json"));
+        if let Some(file) = user
+            && let Some(bytes) = read_optional(&file, host, findings)
+        {
+            merged.add(&file, &bytes, Clash::FirstWins, host, findings);
+        }
+        if let Some((file, bytes)) = read_project(data, host, findings) {
+            merged.add(&file, &bytes, Clash::FirstWins, host, findings);
+        }
+    }
+    for file in &sources.servers {
+        let file = absolute(file, host);
+        match host.read(&file) {
+            Ok(bytes) => merged.add(&file, &bytes, Clash::Refuse, host, findings),
+            Err(error) => unreadable(&file, &error, findings),
+        }
+    }
+    merged.servers
+}
+
+/// Servers of all files so far.
+#[derive(Default)]
+struct Merged {
+    servers: Vec<ServerConfig>,
+    /// Which file a name comes from.
+    names: HashMap<String, PathBuf>,
+}
+
+impl Merged {
+    fn add(&mut self, file: &Path, bytes: &[u8], clash: Clash, host: &dyn Host, findings: &mut Findings) {
+        let (entries, mut found) = servers::read(file, bytes, Variables::Expand(host));
+        let mut own = HashMap::new();
+        for Entry { name, field, server } in entries {
+            if let Some(first) = self.names.get(&name) {
+                let first = first.display();
+                match clash {
+                    Clash::Refuse => {
+                        found.mistake(
+                            &field,
+                            format!("{first} has a server of this name too; rename one"),
+                        );
+                    }
+                    Clash::FirstWins => found.warning(
+                        &field,
+                        format!("is not used: {first} has a server of this name and goes first"),
+                    ),
+                }
+                continue;
+            }
+            own.insert(name, file.to_path_buf());
+            self.servers.extend(server);
+        }
+        self.names.extend(own);
+        findings.absorb(found);
+    }
+}
+
+/// The project file, if a person trusted exactly this content.
+fn read_project(data: &Path, host: &dyn Host, findings: &mut Findings) -> Option<(PathBuf, Vec<u8>)> {
+    let file = absolute(Path::new(PROJECT_FILE), host);
+    let file = host.canonical(&file).unwrap_or(file);
+    let bytes = read_optional(&file, host, findings)?;
+    let message = match trust::standing(&file, &bytes, data, host, findings) {
+        Standing::Trusted => return Some((file, bytes)),
+        Standing::Changed => "has changed since it was trusted, so its servers are not used",
+        Standing::Unknown => "is not trusted, so its servers are not used",
+    };
+    let mut untrusted = Findings::of(Some(&file));
+    untrusted.warning("", format!("{message}; read it, then run `codeyard trust`"));
+    findings.absorb(untrusted);
+    None
+}
+
+fn load_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> Settings {
+    let read = match &sources.settings {
+        Some(file) => {
+            let file = absolute(file, host);
+            match host.read(&file) {
+                Ok(bytes) => Some((file, bytes)),
+                Err(error) => {
+                    unreadable(&file, &error, findings);
+                    None
+                }
+            }
+        }
+        None => config_dir(host)
+            .map(|directory| directory.join("codeyard.toml"))
+            .and_then(|file| read_optional(&file, host, findings).map(|bytes| (file, bytes))),
+    };
+    let Some((file, bytes)) = read else {
+        return Settings::default();
+    };
+    let Ok(text) = String::from_utf8(bytes) else {
+        let mut found = Findings::of(Some(&file));
+        found.mistake("", "this is no TOML: it holds bytes that are no UTF-8 text");
+        findings.absorb(found);
+        return Settings::default();
+    };
+    let (settings, found) = settings::read(&file, &text);
+    findings.absorb(found);
+    settings
+}
+
+/// A file that need not be there; that it cannot be read is a mistake all the same.
+fn read_optional(file: &Path, host: &dyn Host, findings: &mut Findings) -> Option<Vec<u8>> {
+    match host.read(file) {
+        Ok(bytes) => Some(bytes),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            None
+        }
+        Err(error) => {
+            unreadable(file, &error, findings);
+            None
+        }
+    }
+}
+
+fn unreadable(file: &Path, error: &io::Error, findings: &mut Findings) {
+    let mut found = Findings::of(Some(file));
+    let message = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "the file cannot be read: permission denied".to_owned(),
+        _ => format!("the file cannot be read: {error}"),
+    };
+    found.mistake("", message);
+    findings.absorb(found);
+}

@@ -1,0 +1,104 @@
+//! Mistakes and warnings: always with file and field, always all of them at once.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// One thing that is wrong in a configuration file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// The file, if the mistake is in one.
+    pub file: Option<PathBuf>,
+    /// Where in the file: `mcpServers.github.env.TOKEN`, or `line 3, column 5`; empty for the whole file.
+    pub field: String,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{}: ", file.display())?;
+        }
+        if !self.field.is_empty() {
+            write!(f, "{}: ", self.field)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Something that codeyard does not use; it starts all the same.
+pub type Warning = Mistake;
+
+/// Everything that is wrong, in the order of files and fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistakes(pub Vec<Mistake>);
+
+impl fmt::Display for Mistakes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, mistake) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            mistake.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Mistakes {}
+
+/// Collects what is found in one file.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    file: Option<PathBuf>,
+    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl Findings {
+    pub(crate) fn of(file: Option<&Path>) -> Self {
+        Self {
+            file: file.map(Path::to_path_buf),
+            mistakes: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    pub(crate) fn mistake(&mut self, field: &str, message: impl Into<String>) {
+        self.mistakes.push(self.finding(field, message.into()));
+    }
+
+    pub(crate) fn warning(&mut self, field: &str, message: impl Into<String>) {
+        self.warnings.push(self.finding(field, message.into()));
+    }
+
+    /// Adds what was found elsewhere.
+    pub(crate) fn absorb(&mut self, other: Findings) {
+        self.mistakes.extend(other.mistakes);
+        self.warnings.extend(other.warnings);
+    }
+
+    fn finding(&self, field: &str, message: String) -> Mistake {
+        Mistake {
+            file: self.file.clone(),
+            field: field.to_owned(),
+            message,
+        }
+    }
+}
+
+/// The candidate nearest to `word`, if one is near enough to be meant.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = word.to_lowercase();
+    candidates
+        .into_iter()
+        .map(|candidate| {
+            (
+                strsim::damerau_levenshtein(&lower, &candidate.to_lowercase()),
+                candidate,
+            )
+        })
+        .min()
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len().min(word.len()) / 3)
+        .map(|(_, candidate)| candidate)
+}

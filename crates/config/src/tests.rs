@@ -1,0 +1,327 @@
+//! What a person sees: servers that are used, warnings, and every mistake at once.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use insta::assert_snapshot;
+
+use crate::fake::Fake;
+use crate::{Loaded, Sources, accept, load, review};
+
+const USER_FILE: &str = "/home/ana/.config/codeyard/mcp.json";
+const SETTINGS_FILE: &str = "/home/ana/.config/codeyard/codeyard.toml";
+
+fn machine() -> Fake {
+    Fake::new().var("HOME", "/home/ana").var("TOKEN", "s3cret")
+}
+
+fn shown(host: &Fake, sources: &Sources) -> String {
+    match load(sources, host) {
+        Ok(loaded) => show(&loaded),
+        Err(mistakes) => mistakes
+            .to_string()
+            .lines()
+            .map(|line| format!("mistake: {line}\n"))
+            .collect(),
+    }
+}
+
+fn show(loaded: &Loaded) -> String {
+    let mut out = String::new();
+    for server in &loaded.servers {
+        writeln!(out, "server: {server:?}").unwrap();
+    }
+    for warning in &loaded.warnings {
+        writeln!(out, "warning: {warning}").unwrap();
+    }
+    out
+}
+
+/// What is shown for one user file.
+fn of_servers(json: &str) -> String {
+    shown(&machine().file(USER_FILE, json), &Sources::default())
+}
+
+/// What is shown for one settings file.
+fn of_settings(toml: &str) -> String {
+    let host = machine().file(SETTINGS_FILE, toml);
+    match load(&Sources::default(), &host) {
+        Ok(loaded) => format!("{:#?}", loaded.settings),
+        Err(mistakes) => mistakes.to_string(),
+    }
+}
+
+fn explicit(files: &[&str]) -> Sources {
+    Sources {
+        servers: files.iter().map(PathBuf::from).collect(),
+        ..Sources::default()
+    }
+}
+
+#[test]
+fn a_server_with_every_field() {
+    assert_snapshot!(of_servers(
+        r#"{
+            "$schema": "x",
+            "mcpServers": {
+                "github": {
+                    "type": "stdio",
+                    "command": "${HOME}/bin/server",
+                    "args": ["--token", "${TOKEN}", "${MISSING:-none}", "$HOME"],
+                    "env": {"TOKEN": "x-${TOKEN}", "EMPTY": ""},
+                    "cwd": "work",
+                    "description": "Issues; ${TOKEN} stays as it is",
+                    "disabled": false,
+                    "timeout": 1500
+                },
+                "small": {"command": "x", "args": null}
+            }
+        }"#
+    ));
+}
+
+#[test]
+fn what_other_clients_write_is_a_warning() {
+    assert_snapshot!(of_servers(
+        r#"{
+            "inputs": [],
+            "mcpServers": {
+                "a": {"command": "x", "alwaysAllow": ["y"], "enabled": false, "arg": ["z"], "type": "http"},
+                "b": {"url": "https://mcp.example/x", "headers": {"Authorization": "Bearer ${NOT_SET}"}},
+                "c": {"type": "sse", "serverUrl": "https://mcp.example/sse", "disabled": true},
+                "d": {"command": "x", "env": {"T": "${NOT_SET}"}, "disabled": true}
+            }
+        }"#
+    ));
+}
+
+#[test]
+fn every_mistake_of_a_file_is_told_at_once() {
+    assert_snapshot!(of_servers(
+        r#"{
+            "mcpServers": {
+                "no command": {"args": []},
+                "empty": {"command": " "},
+                "listed": {"command": ["node", "x.js"]},
+                "types": {"command": 5, "args": "x", "env": ["A=b"], "cwd": {}, "description": 1, "disabled": "yes", "timeout": "5s"},
+                "inside": {"command": "x", "args": ["a", 2, null], "env": {"PORT": 80, "A=B": "x", "": "y"}},
+                "times": {"command": "x", "timeout": 0},
+                "later": {"command": "x", "timeout": 1.5},
+                "unset": {"command": "${A}/x", "args": ["${B} ${C}"], "env": {"T": "${D}"}, "cwd": "${E}"},
+                "foreign": {"command": "x", "args": ["${env:HOME}", "${workspaceFolder}", "${input:key}"], "env": {"X": "${open"}},
+                "text": "x",
+                "": {"command": "x"},
+                "twice": {"command": "x", "command": "y", "env": {"A": "1", "A": "2"}},
+                "twice": {"command": "x"},
+                "nul": {"command": "a\u0000b"}
+            }
+        }"#
+    ));
+}
+
+#[test]
+fn files_that_hold_no_list() {
+    let cases = [
+        "",
+        "{",
+        "{} x",
+        "[]",
+        "{}",
+        r#"{"mcpservers": {}}"#,
+        r#"{"servers": {"a": {"command": "x"}}}"#,
+        r#"{"mcpServers": []}"#,
+        r#"{"mcpServers": {}, "mcpServers": {}}"#,
+        "{\"mcpServers\": {\"a\": {\"command\": \"x\",}}}",
+        "\u{feff}{\"mcpServers\": {}}",
+    ];
+    let mut out = String::new();
+    for case in cases {
+        write!(out, "{case:?}\n{}\n", of_servers(case)).unwrap();
+    }
+    assert_snapshot!(out);
+}
+
+#[test]
+fn mistakes_of_all_files_come_together() {
+    let host = machine()
+        .file(
+            "/project/a.json",
+            r#"{"mcpServers": {"x": {}, "both": {"command": "1"}}}"#,
+        )
+        .file(
+            "/project/b.json",
+            r#"{"mcpServers": {"both": {"command": "2"}, "y": {"command": "${NOT_SET}"}}}"#,
+        )
+        .file("/project/locked.json", "<unreadable>")
+        .file("/project/s.toml", "[limits]\nmemory = 5\n");
+    let sources = Sources {
+        settings: Some(PathBuf::from("s.toml")),
+        ..explicit(&["a.json", "b.json", "missing.json", "locked.json"])
+    };
+    assert_snapshot!(shown(&host, &sources));
+}
+
+#[test]
+fn files_named_on_the_command_line_replace_the_default_ones() {
+    let host = machine()
+        .file(USER_FILE, r#"{"mcpServers": {"user": {"command": "x"}}}"#)
+        .file(
+            "/project/.mcp.json",
+            r#"{"mcpServers": {"project": {"command": "x"}}}"#,
+        )
+        .file(
+            "/project/a.json",
+            r#"{"mcpServers": {"named": {"command": "x"}}}"#,
+        );
+    let loaded = load(&explicit(&["a.json"]), &host).unwrap();
+    let names: Vec<_> = loaded.servers.iter().map(|server| server.name.as_str()).collect();
+    assert_eq!(names, ["named"]);
+    assert!(loaded.warnings.is_empty());
+}
+
+#[test]
+fn the_project_file_counts_only_while_its_content_is_trusted() {
+    const PROJECT: &str = "/project/.mcp.json";
+    let user = r#"{"mcpServers": {"both": {"command": "user"}}}"#;
+    let project = r#"{"mcpServers": {"both": {"command": "project"}, "own": {"command": "${NOT_SET:-x}"}}}"#;
+    let host = machine().file(USER_FILE, user).file(PROJECT, project);
+    let sources = Sources::default();
+    let before = shown(&host, &sources);
+
+    let reviewed = review(Path::new("/project"), &host);
+    // The fake machine has no directories, so the file itself is named.
+    assert!(reviewed.is_err());
+    let reviewed = review(Path::new(".mcp.json"), &host).unwrap();
+    assert_eq!(
+        reviewed.servers[1].command, "${NOT_SET:-x}",
+        "a person sees what is written"
+    );
+    accept(&reviewed, Path::new("/home/ana/.local/share/codeyard"), &host).unwrap();
+    let trusted = shown(&host, &sources);
+
+    let host = host.file(PROJECT, &format!("{project} "));
+    let changed = shown(&host, &sources);
+    let host = host.file("/home/ana/.local/share/codeyard/trust.json", "{}");
+    let damaged = shown(&host, &sources);
+    assert_snapshot!(format!(
+        "before\n{before}\ntrusted\n{trusted}\nchanged\n{changed}\ndamaged list\n{damaged}"
+    ));
+}
+
+#[test]
+fn a_file_with_mistakes_is_not_trusted() {
+    let host = machine().file("/project/.mcp.json", r#"{"mcpServers": {"x": {}}}"#);
+    let error = review(Path::new(".mcp.json"), &host).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "/project/.mcp.json: mcpServers.x.command: is missing; write the program that starts the server"
+    );
+}
+
+#[test]
+fn without_home_there_is_no_data_directory() {
+    let host = Fake::new();
+    assert_eq!(
+        shown(&host, &Sources::default()),
+        "mistake: there is no data directory: HOME is not set; set it, or name a directory with --data\n"
+    );
+    let named = Sources {
+        data: Some(PathBuf::from("d")),
+        ..Sources::default()
+    };
+    assert_eq!(load(&named, &host).unwrap().data_dir, Path::new("/project/d"));
+    let relative = Fake::new().var("HOME", "/h").var("XDG_DATA_HOME", "relative");
+    assert_eq!(
+        load(&Sources::default(), &relative).unwrap().data_dir,
+        Path::new("/h/.local/share/codeyard")
+    );
+}
+
+#[test]
+fn settings_with_every_key() {
+    assert_snapshot!(of_settings(
+        r#"
+        [limits]
+        wall_time = "30s"
+        cpu_time = "2m"
+        cpu_rate = 2
+        memory = "512 MiB"
+        processes = 32
+        open_files = 128
+        file_size = "64 MiB"
+        disk = "128 MiB"
+        inodes = 10_000
+        output = "64 KiB"
+        host_calls = 500
+        concurrent_host_calls = 8
+        network = "none"
+
+        [policy]
+        allow = ["github/*"]
+        deny = ["github/delete_*"]
+
+        [sandbox]
+        require = "tenant-isolation"
+
+        [python]
+        path = "python3.12"
+        profile = "data"
+
+        [log]
+        level = "info,upstream=debug"
+        "#
+    ));
+}
+
+#[test]
+fn without_a_file_the_defaults_hold() {
+    assert_eq!(of_settings(""), format!("{:#?}", crate::Settings::default()));
+}
+
+#[test]
+fn every_mistake_of_the_settings_is_told_at_once() {
+    assert_snapshot!(of_settings(
+        r#"
+        limit = 5
+        [limits]
+        memroy = "1 GiB"
+        memory = "1 GB"
+        wall_time = 60
+        cpu_time = "1h"
+        cpu_rate = 0.0
+        processes = 1
+        open_files = -5
+        disk = "1 KiB"
+        inodes = 1.5
+        output = "1 TiB"
+        host_calls = "many"
+        network = "allow-list"
+        speed = 1
+        [policy]
+        allow = "github/*"
+        deny = ["a", 5]
+        permit = []
+        [sandbox]
+        require = "tenant"
+        [python]
+        path = 3
+        profile = "pandas"
+        [log]
+        level = "loud"
+        [sandbx]
+        "#
+    ));
+}
+
+#[test]
+fn settings_that_are_no_toml() {
+    let text = [
+        "[limits",
+        "[limits]\nmemory = 1 GiB",
+        "limits = 5",
+        "[log]\nlevel = \"info\"\nlevel = \"warn\"",
+    ]
+    .map(of_settings)
+    .join("\n");
+    assert_snapshot!(text);
+}

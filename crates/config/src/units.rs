@@ -1,0 +1,126 @@
+//! Durations such as `60s` and sizes such as `1 GiB`: one spelling, a unit always.
+
+use std::time::Duration;
+
+const KIB: u64 = 1024;
+
+/// `250ms`, `60s`, `5m`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split(text).ok_or_else(|| wrong_duration(text))?;
+    let ms_per_unit = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60 * 1000,
+        _ => return Err(wrong_duration(text)),
+    };
+    number
+        .checked_mul(ms_per_unit)
+        .map(Duration::from_millis)
+        .ok_or_else(|| wrong_duration(text))
+}
+
+/// `512 B`, `64 KiB`, `256 MiB`, `1 GiB`.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text).ok_or_else(|| wrong_size(text))?;
+    let bytes_per_unit = match unit {
+        "B" => 1,
+        "KiB" => KIB,
+        "MiB" => KIB * KIB,
+        "GiB" => KIB * KIB * KIB,
+        "K" | "KB" | "kB" | "M" | "MB" | "G" | "GB" => {
+            let binary = unit.chars().next().unwrap_or('M').to_ascii_uppercase();
+            return Err(format!("`{text}` is no size; write `{number} {binary}iB`"));
+        }
+        _ => return Err(wrong_size(text)),
+    };
+    number.checked_mul(bytes_per_unit).ok_or_else(|| wrong_size(text))
+}
+
+/// A duration as it is written in settings.
+pub(crate) fn show_duration(duration: Duration) -> String {
+    let ms = duration.as_millis();
+    if ms.is_multiple_of(1000) {
+        format!("{}s", ms / 1000)
+    } else {
+        format!("{ms}ms")
+    }
+}
+
+/// A size as it is written in settings.
+pub(crate) fn show_size(bytes: u64) -> String {
+    let units = [(KIB * KIB * KIB, "GiB"), (KIB * KIB, "MiB"), (KIB, "KiB")];
+    units
+        .into_iter()
+        .find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit))
+        .map_or_else(
+            || format!("{bytes} B"),
+            |(unit, name)| format!("{} {name}", bytes / unit),
+        )
+}
+
+fn split(text: &str) -> Option<(u64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit())?;
+    Some((text[..end].parse().ok()?, text[end..].trim_start()))
+}
+
+fn wrong_duration(text: &str) -> String {
+    format!("`{text}` is no duration; write a whole number and `ms`, `s` or `m`, such as `60s`")
+}
+
+fn wrong_size(text: &str) -> String {
+    format!("`{text}` is no size; write a whole number and `B`, `KiB`, `MiB` or `GiB`, such as `256 MiB`")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration(" 60 s "), Ok(Duration::from_secs(60)));
+        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
+        for wrong in [
+            "",
+            "60",
+            "s",
+            "1.5s",
+            "-1s",
+            "60 sec",
+            "1h",
+            "99999999999999999999s",
+            "18446744073709551615m",
+        ] {
+            assert_eq!(duration(wrong), Err(wrong_duration(wrong)));
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("0 B"), Ok(0));
+        assert_eq!(size("64KiB"), Ok(65_536));
+        assert_eq!(size("1 GiB"), Ok(1 << 30));
+        assert_eq!(size("1 GB"), Err("`1 GB` is no size; write `1 GiB`".to_owned()));
+        for wrong in [
+            "",
+            "1024",
+            "1.5 GiB",
+            "-1 MiB",
+            "1 TiB",
+            "18446744073709551615 GiB",
+        ] {
+            assert_eq!(size(wrong), Err(wrong_size(wrong)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_can_be_read(bytes in any::<u64>(), ms in 0_u64..1 << 40) {
+            prop_assert_eq!(size(&show_size(bytes)), Ok(bytes));
+            prop_assert_eq!(duration(&show_duration(Duration::from_millis(ms))), Ok(Duration::from_millis(ms)));
+        }
+    }
+}

@@ -1,3 +1,31 @@
-//! placeholder
+//! The one crate with raw system calls: namespaces, cgroups, limits, Landlock, seccomp, execution.
+//!
+//! Reading order: `spec` (what a zygote is to be), `launcher` (the helper process that makes it), `session` (what a
+//! zygote runs to make a session), `seccomp` (filters from data), `zygote` (the host's handle), `cgroup` and
+//! `lease` (what the host prepares), `supervise` (the subreaper of upstream servers), `signal` (ends processes by identity).
 
+pub mod cgroup;
+pub mod launcher;
+pub mod lease;
+pub mod machine;
+pub mod message;
+pub mod seccomp;
+pub mod session;
+pub mod signal;
+pub mod spec;
 pub mod supervise;
+pub mod zygote;
+
+/// Runs the helper process that the arguments name, if they name one, and does not return then.
+///
+/// Programs that start guests or upstream servers call this first thing in `main`, before any thread exists.
+pub fn dispatch() {
+    let mut arguments = std::env::args_os().skip(1);
+    let Some(first) = arguments.next() else { return };
+    if first == launcher::ARGUMENT {
+        session::exit(launcher::main());
+    }
+    if first == supervise::ARGUMENT {
+        supervise::main(arguments);
+    }
+}

@@ -1,0 +1,286 @@
+//! Control groups of sessions, version 1 or 2: prepared ahead, entered once, removed at the end.
+//!
+//! All groups of this process lie below one parent named after its lease; what a dead holder of the lease left
+//! there is removed first. Inside a session the path reads `/../s7`: nothing of the host.
+
+mod v1;
+mod v2;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Bounds of one group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// Bytes of memory, kernel memory and files of tmpfs included.
+    pub memory: u64,
+    /// Processes and threads.
+    pub processes: u32,
+    /// Cores.
+    pub cpu_rate: f64,
+}
+
+/// What a group has used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// CPU time of everything that was ever in it.
+    pub cpu: Duration,
+    /// Highest memory in bytes.
+    pub peak_memory: u64,
+    /// Processes that the kernel killed because of the memory bound.
+    pub out_of_memory: u64,
+}
+
+/// Why there are no control groups; the text ends with the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's message says what it is")]
+pub enum Missing {
+    #[error("the kernel offers no memory, pids and cpu controllers to this process; {REMEDY}")]
+    Controllers,
+    #[error("{path} is not writable ({cause}); {REMEDY}")]
+    NotWritable { path: String, cause: String },
+}
+
+const REMEDY: &str = "run as root, or under `systemd-run --user --scope -p Delegate=yes`, for hard limits";
+
+/// The parent of this process's groups.
+#[derive(Debug)]
+pub struct Groups {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    V1(v1::Groups),
+    V2(v2::Groups),
+}
+
+/// One session's group.
+#[derive(Debug)]
+pub struct Group {
+    kind: GroupKind,
+}
+
+#[derive(Debug)]
+enum GroupKind {
+    V1(v1::Group),
+    V2(v2::Group),
+}
+
+impl Groups {
+    /// Finds where groups can be made and makes the parent of slot `slot`, empty.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn prepare(slot: u32) -> Result<Self, Missing> {
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let name = format!("codeyard-{slot}");
+        if let Some(groups) = v1::Groups::find(&own, &mounts, &name) {
+            return Ok(Self {
+                kind: Kind::V1(groups?),
+            });
+        }
+        let groups = v2::Groups::find(&own, &mounts, &name).ok_or(Missing::Controllers)??;
+        Ok(Self {
+            kind: Kind::V2(groups),
+        })
+    }
+
+    /// `cgroup v1` or `cgroup v2`.
+    pub fn version(&self) -> &'static str {
+        match self.kind {
+            Kind::V1(_) => "cgroup v1",
+            Kind::V2(_) => "cgroup v2",
+        }
+    }
+
+    /// Makes a group named `name` with these bounds.
+    ///
+    /// # Errors
+    /// The system's, with the path.
+    pub fn create(&self, name: &str, bounds: Bounds) -> io::Result<Group> {
+        let kind = match &self.kind {
+            Kind::V1(groups) => GroupKind::V1(groups.create(name, bounds)?),
+            Kind::V2(groups) => GroupKind::V2(groups.create(name, bounds)?),
+        };
+        Ok(Group { kind })
+    }
+}
+
+impl Group {
+    /// Moves a process into the group; what it starts later is in it from the beginning.
+    ///
+    /// # Errors
+    /// If the process is gone.
+    pub fn enter(&self, pid: u32) -> io::Result<()> {
+        match &self.kind {
+            GroupKind::V1(group) => group.enter(pid),
+            GroupKind::V2(group) => group.enter(pid),
+        }
+    }
+
+    /// Changes the bounds.
+    ///
+    /// # Errors
+    /// The system's, with the path.
+    pub fn bound(&self, bounds: Bounds) -> io::Result<()> {
+        match &self.kind {
+            GroupKind::V1(group) => group.bound(bounds),
+            GroupKind::V2(group) => group.bound(bounds),
+        }
+    }
+
+    /// What it has used so far.
+    pub fn usage(&self) -> Usage {
+        match &self.kind {
+            GroupKind::V1(group) => group.usage(),
+            GroupKind::V2(group) => group.usage(),
+        }
+    }
+
+    /// Removes the group once its processes are gone; `false` if some are still ending.
+    pub fn remove(&self) -> bool {
+        match &self.kind {
+            GroupKind::V1(group) => group.remove(),
+            GroupKind::V2(group) => group.remove(),
+        }
+    }
+}
+
+/// Writes a setting of a group; the error names the file.
+fn set(directory: &Path, file: &str, value: &str) -> io::Result<()> {
+    let path = directory.join(file);
+    fs::write(&path, value)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
+/// A number that a group reports; 0 if it cannot be read.
+fn number(directory: &Path, file: &str) -> u64 {
+    fs::read_to_string(directory.join(file))
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// The number after `key` in a file of `key number` lines; 0 if it is not there.
+fn keyed(directory: &Path, file: &str, key: &str) -> u64 {
+    let text = fs::read_to_string(directory.join(file)).unwrap_or_default();
+    text.lines()
+        .find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// Makes a directory; one that exists already is emptied of groups that a dead process left.
+fn make_empty(directory: &Path) -> Result<(), Missing> {
+    clear(directory);
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(Missing::NotWritable {
+            path: directory.display().to_string(),
+            cause: error.to_string(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Kills what is left in the groups below `directory` and removes them.
+fn clear(directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
+    for child in entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+    {
+        clear(&child);
+        for pid in fs::read_to_string(child.join("cgroup.procs"))
+            .unwrap_or_default()
+            .lines()
+        {
+            kill(pid);
+        }
+        // A group whose last process is still ending stays until the next start.
+        let _ = fs::remove_dir(&child);
+    }
+}
+
+/// Kills a leftover process of a dead codeyard: its session's processes die with their zygote, so this is rare.
+fn kill(pid: &str) {
+    if let Some(pid) = pid.parse().ok().and_then(rustix::process::Pid::from_raw) {
+        // It may just have ended.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+}
+
+/// Where a hierarchy with `controller` (version 1) or the unified one (`None`) is mounted.
+fn mount_point(mounts: &str, controller: Option<&str>) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let (before, after) = line.split_once(" - ")?;
+        let mut after = after.split(' ');
+        let (kind, _source, options) = (after.next()?, after.next()?, after.next()?);
+        let matches = match controller {
+            Some(controller) => kind == "cgroup" && options.split(',').any(|option| option == controller),
+            None => kind == "cgroup2",
+        };
+        matches
+            .then(|| before.split(' ').nth(4).map(PathBuf::from))
+            .flatten()
+    })
+}
+
+/// Path of this process's group in that hierarchy.
+fn own_path<'a>(own: &'a str, controller: Option<&str>) -> Option<&'a str> {
+    own.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_id, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let matches = match controller {
+            Some(controller) => controllers.split(',').any(|name| name == controller),
+            None => controllers.is_empty(),
+        };
+        matches.then_some(path)
+    })
+}
+
+/// Period of CPU bandwidth in microseconds, the kernel's default.
+const CPU_PERIOD: u32 = 100_000;
+
+/// CPU time in microseconds per period.
+fn quota(cores: f64) -> String {
+    let micros = Duration::from_micros(u64::from(CPU_PERIOD))
+        .mul_f64(cores.clamp(0.01, 4096.0))
+        .as_micros();
+    micros.max(1_000).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hierarchies_are_found_by_controller() {
+        let mounts = "30 25 0:26 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
+                      31 25 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
+                      32 25 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw";
+        let check = |controller, expected: &str| {
+            assert_eq!(mount_point(mounts, controller), Some(PathBuf::from(expected)));
+        };
+        check(Some("memory"), "/sys/fs/cgroup/memory");
+        check(Some("cpuacct"), "/sys/fs/cgroup/cpu,cpuacct");
+        check(None, "/sys/fs/cgroup/unified");
+        let own = "4:memory:/a/b\n3:cpu,cpuacct:/\n0::/user.slice";
+        assert_eq!(own_path(own, Some("memory")), Some("/a/b"));
+        assert_eq!(own_path(own, Some("cpu")), Some("/"));
+        assert_eq!(own_path(own, None), Some("/user.slice"));
+        assert_eq!(own_path(own, Some("pids")), None);
+    }
+
+    #[test]
+    fn quotas_are_microseconds_of_a_period() {
+        assert_eq!(quota(1.0), "100000");
+        assert_eq!(quota(0.5), "50000");
+        assert_eq!(quota(0.0), "1000");
+    }
+}

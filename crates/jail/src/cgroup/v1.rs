@@ -1,0 +1,133 @@
+//! Version 1: one hierarchy per controller; a group is a directory in each.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{
+    Bounds, CPU_PERIOD, Missing, Usage, keyed, make_empty, mount_point, number, own_path, quota, set,
+};
+
+/// Controllers that bind a limit. `cpuacct` counts; it often shares the hierarchy of `cpu`.
+const CONTROLLERS: [&str; 4] = ["memory", "pids", "cpu", "cpuacct"];
+
+/// The parents, one in each hierarchy, in the order of `CONTROLLERS`.
+#[derive(Debug)]
+pub struct Groups {
+    parents: [PathBuf; 4],
+}
+
+/// A session's directories, in the order of `CONTROLLERS`.
+#[derive(Debug)]
+pub struct Group {
+    directories: [PathBuf; 4],
+}
+
+impl Groups {
+    /// Makes the parents; `None` if this machine has no version 1 memory controller.
+    pub fn find(own: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
+        mount_point(mounts, Some("memory"))?;
+        let place = |controller: &str| -> Option<PathBuf> {
+            let path = own_path(own, Some(controller))?.trim_start_matches('/');
+            Some(mount_point(mounts, Some(controller))?.join(path).join(name))
+        };
+        let [Some(memory), Some(pids), Some(cpu), Some(cpuacct)] = CONTROLLERS.map(place) else {
+            return Some(Err(Missing::Controllers));
+        };
+        let parents = [memory, pids, cpu, cpuacct];
+        Some(
+            parents
+                .iter()
+                .try_for_each(|parent| make_empty(parent))
+                .map(|()| Self { parents }),
+        )
+    }
+
+    /// Makes a session's group.
+    pub fn create(&self, name: &str, bounds: Bounds) -> io::Result<Group> {
+        let directories = self.parents.clone().map(|parent| parent.join(name));
+        for directory in &directories {
+            match fs::create_dir(directory) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(io::Error::new(
+                        error.kind(),
+                        format!("{}: {error}", directory.display()),
+                    ));
+                }
+                _ => {}
+            }
+        }
+        let group = Group { directories };
+        group.bound(bounds)?;
+        Ok(group)
+    }
+}
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        for parent in &self.parents {
+            super::clear(parent);
+            // Groups that are still ending keep it until the next start.
+            let _ = fs::remove_dir(parent);
+        }
+    }
+}
+
+impl Group {
+    fn memory(&self) -> &Path {
+        &self.directories[0]
+    }
+
+    /// Moves a process into every directory.
+    pub fn enter(&self, pid: u32) -> io::Result<()> {
+        let pid = pid.to_string();
+        for (index, directory) in self.directories.iter().enumerate() {
+            // The same hierarchy twice is one write too many, and harmless.
+            if index == 3 && directory == &self.directories[2] {
+                continue;
+            }
+            set(directory, "cgroup.procs", &pid)?;
+        }
+        Ok(())
+    }
+
+    /// Sets the bounds.
+    pub fn bound(&self, bounds: Bounds) -> io::Result<()> {
+        let [memory, pids, cpu, _] = &self.directories;
+        let bytes = bounds.memory.to_string();
+        // The bound on memory and swap may not be below that on memory at any moment: raise one, lower the other.
+        let swap = memory.join("memory.memsw.limit_in_bytes").exists();
+        if swap && number(memory, "memory.memsw.limit_in_bytes") < bounds.memory {
+            set(memory, "memory.memsw.limit_in_bytes", &bytes)?;
+        }
+        set(memory, "memory.limit_in_bytes", &bytes)?;
+        if swap {
+            set(memory, "memory.memsw.limit_in_bytes", &bytes)?;
+        } else {
+            set(memory, "memory.swappiness", "0")?;
+        }
+        set(pids, "pids.max", &bounds.processes.to_string())?;
+        set(cpu, "cpu.cfs_period_us", &CPU_PERIOD.to_string())?;
+        set(cpu, "cpu.cfs_quota_us", &quota(bounds.cpu_rate))
+    }
+
+    /// Reads the counters.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            cpu: Duration::from_nanos(number(&self.directories[3], "cpuacct.usage")),
+            peak_memory: number(self.memory(), "memory.max_usage_in_bytes"),
+            out_of_memory: keyed(self.memory(), "memory.oom_control", "oom_kill"),
+        }
+    }
+
+    /// Removes every directory.
+    pub fn remove(&self) -> bool {
+        self.directories
+            .iter()
+            .all(|directory| match fs::remove_dir(directory) {
+                Ok(()) => true,
+                Err(error) => error.kind() == io::ErrorKind::NotFound,
+            })
+    }
+}

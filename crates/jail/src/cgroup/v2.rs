@@ -1,0 +1,143 @@
+//! Version 2: one hierarchy; its controllers must be delegated to this process.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{
+    Bounds, CPU_PERIOD, Missing, Usage, keyed, make_empty, mount_point, number, own_path, quota, set,
+};
+
+/// Controllers that bind a limit.
+const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
+
+/// The parent.
+#[derive(Debug)]
+pub struct Groups {
+    parent: PathBuf,
+}
+
+/// A session's directory.
+#[derive(Debug)]
+pub struct Group {
+    directory: PathBuf,
+}
+
+impl Groups {
+    /// Makes the parent; `None` if the controllers are not there.
+    pub fn find(own: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
+        let mount = mount_point(mounts, None)?;
+        let base = mount.join(own_path(own, None)?.trim_start_matches('/'));
+        let offered = fs::read_to_string(base.join("cgroup.controllers")).ok()?;
+        let has = |controller: &&str| offered.split_whitespace().any(|name| name == *controller);
+        if !CONTROLLERS.iter().all(has) {
+            return None;
+        }
+        Some(delegate(&base).and_then(|()| {
+            let parent = base.join(name);
+            make_empty(&parent)?;
+            enable(&parent).map_err(|error| not_writable(&parent, &error))?;
+            Ok(Self { parent })
+        }))
+    }
+
+    /// Makes a session's group.
+    pub fn create(&self, name: &str, bounds: Bounds) -> io::Result<Group> {
+        let directory = self.parent.join(name);
+        match fs::create_dir(&directory) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(io::Error::new(
+                    error.kind(),
+                    format!("{}: {error}", directory.display()),
+                ));
+            }
+            _ => {}
+        }
+        let group = Group { directory };
+        group.bound(bounds)?;
+        Ok(group)
+    }
+}
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        super::clear(&self.parent);
+        // Groups that are still ending keep it until the next start.
+        let _ = fs::remove_dir(&self.parent);
+    }
+}
+
+/// Lets children of `base` have the controllers. A group other than the root may not have processes and such
+/// children, so this process moves to a leaf first if it is alone there.
+fn delegate(base: &Path) -> Result<(), Missing> {
+    if enable(base).is_ok() {
+        return Ok(());
+    }
+    let alone = fs::read_to_string(base.join("cgroup.procs"))
+        .is_ok_and(|pids| pids.lines().all(|pid| pid == std::process::id().to_string()));
+    if !alone {
+        let cause = "other processes share this group".to_owned();
+        return Err(Missing::NotWritable {
+            path: base.display().to_string(),
+            cause,
+        });
+    }
+    let leaf = base.join("codeyard-main");
+    let moved = match fs::create_dir(&leaf) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => set(&leaf, "cgroup.procs", &std::process::id().to_string()),
+    };
+    moved
+        .and_then(|()| enable(base))
+        .map_err(|error| not_writable(base, &error))
+}
+
+fn enable(directory: &Path) -> io::Result<()> {
+    set(directory, "cgroup.subtree_control", "+memory +pids +cpu")
+}
+
+fn not_writable(path: &Path, error: &io::Error) -> Missing {
+    Missing::NotWritable {
+        path: path.display().to_string(),
+        cause: error.to_string(),
+    }
+}
+
+impl Group {
+    /// Moves a process into the group.
+    pub fn enter(&self, pid: u32) -> io::Result<()> {
+        set(&self.directory, "cgroup.procs", &pid.to_string())
+    }
+
+    /// Sets the bounds.
+    pub fn bound(&self, bounds: Bounds) -> io::Result<()> {
+        set(&self.directory, "memory.max", &bounds.memory.to_string())?;
+        if self.directory.join("memory.swap.max").exists() {
+            set(&self.directory, "memory.swap.max", "0")?;
+        }
+        set(&self.directory, "pids.max", &bounds.processes.to_string())?;
+        set(
+            &self.directory,
+            "cpu.max",
+            &format!("{} {CPU_PERIOD}", quota(bounds.cpu_rate)),
+        )
+    }
+
+    /// Reads the counters.
+    pub fn usage(&self) -> Usage {
+        Usage {
+            cpu: Duration::from_micros(keyed(&self.directory, "cpu.stat", "usage_usec")),
+            peak_memory: number(&self.directory, "memory.peak"),
+            out_of_memory: keyed(&self.directory, "memory.events", "oom_kill"),
+        }
+    }
+
+    /// Removes the directory.
+    pub fn remove(&self) -> bool {
+        match fs::remove_dir(&self.directory) {
+            Ok(()) => true,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The launcher: a small single-threaded helper process that makes a zygote's namespaces and watches over it.
+//!
+//! The host is multi-threaded and may not clone by itself, so it starts its own program again with
+//! `__jail` and a socket as standard input. The launcher clones the first process of the zygote's pid namespace
+//! (`init`), writes its user map, hands the host two sockets and waits: when the host goes, the launcher goes, and
+//! with it the whole namespace.
+
+mod init;
+mod net;
+mod sys;
+mod template;
+
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::process::{Pid, PidfdFlags, WaitOptions};
+
+use crate::message;
+use crate::spec::{Identity, ZYGOTE_USER, ZygoteSpec};
+
+/// First argument of the helper process.
+pub const ARGUMENT: &str = "__jail";
+
+/// Largest specification that is read.
+const MAX_SPEC: u32 = 16 * 1024 * 1024;
+
+/// A step that failed, for the host to read.
+#[derive(Debug, thiserror::Error)]
+#[error("{step}: {cause}")]
+pub struct StepError {
+    step: String,
+    #[source]
+    cause: io::Error,
+}
+
+/// Names the step that an error belongs to.
+trait During<T> {
+    fn during(self, step: impl Into<String>) -> Result<T, StepError>;
+}
+
+impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
+    fn during(self, step: impl Into<String>) -> Result<T, StepError> {
+        self.map_err(|cause| StepError {
+            step: step.into(),
+            cause: cause.into(),
+        })
+    }
+}
+
+/// Runs the helper process; its standard input is the socket to the host. Returns its exit status.
+pub fn main() -> i32 {
+    let Ok(host) = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
+        return 1;
+    };
+    match launch(&host) {
+        Ok(()) => 0,
+        Err(error) => {
+            // The host may be gone already; then nobody is left to tell.
+            let _ = message::send_error(host.as_fd(), &error.to_string());
+            1
+        }
+    }
+}
+
+/// Makes the zygote and waits for its end or the host's.
+fn launch(host: &UnixStream) -> Result<(), StepError> {
+    let spec = read_spec(host).during("read the specification")?;
+    let (release_reader, release) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).during("make a pipe")?;
+    let (control, zygote_control) = seqpacket().during("make the control socket")?;
+    let (networks, attendant) = seqpacket().during("make the network socket")?;
+    let mut kept = Some((release, control, networks));
+    let child =
+        sys::clone_init().during("create user, mount, pid, network, ipc, uts and cgroup namespaces")?;
+    let Some(child) = child else {
+        // The ends of the host must not stay open here: their closing is how this side learns of its death.
+        drop(kept.take());
+        init::run(&spec, release_reader, zygote_control, attendant);
+    };
+    drop((release_reader, zygote_control, attendant));
+    let Some((release, control, networks)) = kept else {
+        return Ok(());
+    };
+    write_maps(child, spec.identity)?;
+    rustix::io::write(&release, b"!").during("release the first process")?;
+    message::send_descriptors(host.as_fd(), &[control.as_fd(), networks.as_fd()])
+        .during("hand over the sockets")?;
+    drop((control, networks));
+    // Held open: it closes with this process, which is how the first process learns that its parent is gone.
+    let _release = release;
+    wait(host.as_fd(), child).during("wait")
+}
+
+fn seqpacket() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )?)
+}
+
+/// Reads a length and that many bytes of JSON.
+fn read_spec(mut host: &UnixStream) -> io::Result<ZygoteSpec> {
+    let mut length = [0; 4];
+    host.read_exact(&mut length)?;
+    let length = u32::from_le_bytes(length);
+    if length > MAX_SPEC {
+        return Err(io::Error::other("too large"));
+    }
+    let mut bytes = Vec::new();
+    host.take(u64::from(length)).read_to_end(&mut bytes)?;
+    Ok(serde_json::from_slice(&bytes)?)
+}
+
+/// Waits until the host closes its socket or the first process ends; then this process may end, which ends that one.
+fn wait(host: BorrowedFd<'_>, child: i32) -> io::Result<()> {
+    let Some(pid) = Pid::from_raw(child) else {
+        return Ok(());
+    };
+    let child = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
+    let mut watched = [
+        rustix::event::PollFd::new(&host, rustix::event::PollFlags::IN),
+        rustix::event::PollFd::new(&child, rustix::event::PollFlags::IN),
+    ];
+    rustix::io::retry_on_intr(|| rustix::event::poll(&mut watched, None))?;
+    // The exit of this process kills the child by its parent-death signal; killing it here lets us reap it.
+    let _ = rustix::process::pidfd_send_signal(&child, rustix::process::Signal::KILL);
+    rustix::io::retry_on_intr(|| rustix::process::waitpid(Some(pid), WaitOptions::empty()))?;
+    Ok(())
+}
+
+/// Writes the user and group maps of the new user namespace.
+fn write_maps(child: i32, identity: Identity) -> Result<(), StepError> {
+    let put = |file: &str, text: String| {
+        std::fs::write(format!("/proc/{child}/{file}"), text)
+            .during(format!("write {file} of the user namespace"))
+    };
+    match identity {
+        // INVARIANT: user 0 of the host is in no map (jail-review, channel 4).
+        Identity::Range { first, count } => {
+            put("uid_map", format!("{ZYGOTE_USER} {first} {count}"))?;
+            put("gid_map", format!("{ZYGOTE_USER} {first} {count}"))
+        }
+        Identity::Single { user, group } => {
+            put("setgroups", "deny".to_owned())?;
+            put("uid_map", format!("{ZYGOTE_USER} {user} 1"))?;
+            put("gid_map", format!("{ZYGOTE_USER} {group} 1"))
+        }
+        Identity::Subordinate {
+            user,
+            group,
+            first_user,
+            first_group,
+            count,
+        } => {
+            run_map("newuidmap", child, [user, first_user, count])?;
+            run_map("newgidmap", child, [group, first_group, count])
+        }
+    }
+}
+
+/// Has the system's set-user-id helper write a map with a subordinate range.
+fn run_map(program: &str, child: i32, [own, first, count]: [u32; 3]) -> Result<(), StepError> {
+    let inner = ZYGOTE_USER;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the launcher is a supervisor: this is its one helper program"
+    )]
+    let status = Command::new(program)
+        .args([
+            child.to_string(),
+            inner.to_string(),
+            own.to_string(),
+            "1".to_owned(),
+        ])
+        .args([
+            (inner + 1).to_string(),
+            first.to_string(),
+            count.saturating_sub(1).to_string(),
+        ])
+        .status()
+        .during(format!("run {program}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(status.to_string())).during(format!("run {program}"))
+    }
+}

@@ -1,0 +1,103 @@
+//! The first process of the zygote's pid namespace: opens what sessions may read, then starts the parts.
+//!
+//! Two children carry on: the network attendant, which keeps this mount namespace, and the zygote, which leaves it.
+//! This process only waits; when the zygote ends it ends, and the kernel kills everything in the namespace.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags};
+
+use super::{During, StepError, net, sys, template};
+use crate::message;
+use crate::spec::{Identity, ZYGOTE_USER, ZygoteSpec};
+
+/// Runs it; never returns.
+pub fn run(spec: &ZygoteSpec, release: OwnedFd, control: OwnedFd, attendant: OwnedFd) -> ! {
+    let status = match start(spec, &release, &control, attendant) {
+        Ok(zygote) => {
+            drop(control);
+            wait(zygote)
+        }
+        Err(error) => {
+            // The host may be gone; then nobody is left to tell.
+            let _ = message::send_error(control.as_fd(), &error.to_string());
+            1
+        }
+    };
+    crate::session::exit(status)
+}
+
+/// Prepares and starts the parts; returns the zygote's pid.
+fn start(
+    spec: &ZygoteSpec,
+    release: &OwnedFd,
+    control: &OwnedFd,
+    attendant: OwnedFd,
+) -> Result<i32, StepError> {
+    sys::die_with_parent().during("ask to die with the launcher")?;
+    let mut byte = [0];
+    let released =
+        rustix::io::retry_on_intr(|| rustix::io::read(release, &mut byte)).during("wait for the user map")?;
+    if released == 0 {
+        crate::session::exit(1);
+    }
+    sys::make_private().during("make the mounts private")?;
+    // Sessions go first when the machine runs out of memory; later this user may not write here any more.
+    std::fs::write("/proc/self/oom_score_adj", "1000").during("write oom_score_adj")?;
+    // While still the host's own user: parents of these paths may be closed to others.
+    let sources = template::open_sources(spec)?;
+    if let Identity::Range { .. } = spec.identity {
+        sys::become_user(ZYGOTE_USER).during("become the user of the zygote")?;
+    }
+    sys::die_with_parent().during("ask again to die with the launcher")?;
+    if launcher_is_gone(release) {
+        crate::session::exit(1);
+    }
+    start_attendant(attendant, control)?;
+    match sys::fork().during("fork the zygote")? {
+        Some(zygote) => Ok(zygote),
+        None => {
+            let error = template::become_zygote(spec, sources, control);
+            // As above.
+            let _ = message::send_error(control.as_fd(), &error.to_string());
+            crate::session::exit(1)
+        }
+    }
+}
+
+fn start_attendant(socket: OwnedFd, control: &OwnedFd) -> Result<(), StepError> {
+    if sys::fork().during("fork the network attendant")?.is_none() {
+        let status = match net::attend(socket) {
+            Ok(()) => 0,
+            Err(error) => {
+                // As above.
+                let _ = message::send_error(control.as_fd(), &format!("make network namespaces: {error}"));
+                1
+            }
+        };
+        crate::session::exit(status);
+    }
+    Ok(())
+}
+
+/// Whether the launcher ended before the parent-death signal was set: its end of the pipe is closed.
+fn launcher_is_gone(release: &OwnedFd) -> bool {
+    let mut watched = [PollFd::new(release, PollFlags::IN)];
+    let now = rustix::time::Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let ready = rustix::event::poll(&mut watched, Some(&now));
+    ready.is_err() || watched[0].revents().contains(PollFlags::HUP)
+}
+
+/// Reaps whatever ends here until the zygote does.
+fn wait(zygote: i32) -> i32 {
+    loop {
+        match rustix::process::wait(rustix::process::WaitOptions::empty()) {
+            Ok(Some((pid, _))) if pid.as_raw_nonzero().get() == zygote => return 0,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return 1,
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! System calls of the launcher that no safe library offers.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Mount attributes: read-only, no set-user-id, no devices, no execution.
+pub const RDONLY: u64 = 1;
+/// Ignores set-user-id bits.
+pub const NOSUID: u64 = 2;
+/// Ignores device nodes.
+pub const NODEV: u64 = 4;
+/// Refuses execution.
+pub const NOEXEC: u64 = 8;
+
+/// A path as C takes it.
+pub fn c_path(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}
+
+/// The last error if `result` is negative.
+fn check(result: libc::c_long) -> io::Result<libc::c_long> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// A raw descriptor that a system call has just returned.
+fn owned(descriptor: libc::c_long) -> io::Result<OwnedFd> {
+    let descriptor = i32::try_from(descriptor).map_err(io::Error::other)?;
+    // SAFETY: the kernel has just opened it for us.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Clones this process into new namespaces of every kind: its child's pid here, `None` in the child.
+pub fn clone_init() -> io::Result<Option<i32>> {
+    let mut arguments = [0u64; 8];
+    arguments[0] = u64::from(
+        (libc::CLONE_NEWUSER
+            | libc::CLONE_NEWNS
+            | libc::CLONE_NEWPID
+            | libc::CLONE_NEWNET
+            | libc::CLONE_NEWIPC
+            | libc::CLONE_NEWUTS
+            | libc::CLONE_NEWCGROUP)
+            .cast_unsigned(),
+    );
+    arguments[4] = u64::from(libc::SIGCHLD.cast_unsigned());
+    // SAFETY: the launcher has one thread, so the child may go on with everything it has, as after fork.
+    let child =
+        check(unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of_val(&arguments)) })?;
+    Ok((child != 0).then(|| i32::try_from(child).unwrap_or(-1)))
+}
+
+/// Forks: the child's pid here, `None` in the child.
+pub fn fork() -> io::Result<Option<i32>> {
+    // SAFETY: the launcher and what it cloned have one thread each.
+    let child = check(libc::c_long::from(unsafe { libc::fork() }))?;
+    Ok((child != 0).then(|| i32::try_from(child).unwrap_or(-1)))
+}
+
+/// Takes part in a new namespace of the given kind.
+pub fn unshare(kind: libc::c_int) -> io::Result<()> {
+    // SAFETY: unshare takes a number; single-threaded.
+    check(libc::c_long::from(unsafe { libc::unshare(kind) })).map(drop)
+}
+
+/// Ends this process when its parent ends.
+pub fn die_with_parent() -> io::Result<()> {
+    // SAFETY: this option takes a number.
+    check(libc::c_long::from(unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL)
+    }))
+    .map(drop)
+}
+
+/// Becomes user and group `id` for good, without supplementary groups.
+pub fn become_user(id: u32) -> io::Result<()> {
+    // Raw calls: the C library's wrappers would try to reach threads of the process this one was cloned from.
+    // SAFETY: these calls take numbers; setgroups of no groups reads no memory.
+    unsafe {
+        check(libc::syscall(libc::SYS_setgroups, 0, 0))?;
+        check(libc::syscall(libc::SYS_setresgid, id, id, id))?;
+        check(libc::syscall(libc::SYS_setresuid, id, id, id)).map(drop)
+    }
+}
+
+/// Makes every mount of this namespace private.
+pub fn make_private() -> io::Result<()> {
+    // SAFETY: the strings are NUL-terminated constants.
+    let result = unsafe {
+        let none = std::ptr::null();
+        libc::mount(
+            none,
+            c"/".as_ptr(),
+            none,
+            libc::MS_REC | libc::MS_PRIVATE,
+            none.cast(),
+        )
+    };
+    check(libc::c_long::from(result)).map(drop)
+}
+
+/// Mounts a file system of `kind` on `target`.
+pub fn mount(kind: &str, target: &Path, flags: libc::c_ulong, options: &str) -> io::Result<()> {
+    let (kind, target, options) = (CString::new(kind)?, c_path(target)?, CString::new(options)?);
+    // SAFETY: the strings are NUL-terminated and outlive the call.
+    let result = unsafe {
+        libc::mount(
+            kind.as_ptr(),
+            target.as_ptr(),
+            kind.as_ptr(),
+            flags,
+            options.as_ptr().cast(),
+        )
+    };
+    check(libc::c_long::from(result)).map(drop)
+}
+
+/// Takes a detached copy of the mounts at and below `path`.
+pub fn open_tree(path: &Path) -> io::Result<OwnedFd> {
+    const OPEN_TREE_CLONE: libc::c_uint = 1;
+    let flags = OPEN_TREE_CLONE | (libc::O_CLOEXEC | libc::AT_RECURSIVE).cast_unsigned();
+    let path = c_path(path)?;
+    // SAFETY: the path is NUL-terminated and outlives the call.
+    owned(check(unsafe {
+        libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags)
+    })?)
+}
+
+/// Sets attributes on a detached tree and all below it, or on the mount at `/`.
+pub fn set_attributes(tree: Option<BorrowedFd<'_>>, attributes: u64) -> io::Result<()> {
+    let arguments = [attributes, 0, 0, 0];
+    let (descriptor, path, flags) = match tree {
+        Some(tree) => (tree.as_raw_fd(), c"", libc::AT_EMPTY_PATH | libc::AT_RECURSIVE),
+        None => (libc::AT_FDCWD, c"/", 0),
+    };
+    // SAFETY: path and arguments outlive the call.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            descriptor,
+            path.as_ptr(),
+            flags,
+            &raw const arguments,
+            size_of_val(&arguments),
+        )
+    })
+    .map(drop)
+}
+
+/// Attaches a detached tree at `target`.
+pub fn attach(tree: BorrowedFd<'_>, target: &Path) -> io::Result<()> {
+    const MOVE_MOUNT_F_EMPTY_PATH: libc::c_uint = 4;
+    let target = c_path(target)?;
+    // SAFETY: the paths are NUL-terminated and outlive the call.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_move_mount,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_FDCWD,
+            target.as_ptr(),
+            MOVE_MOUNT_F_EMPTY_PATH,
+        )
+    })
+    .map(drop)
+}
+
+/// Makes the current directory the root and lets go of the old one.
+pub fn pivot() -> io::Result<()> {
+    let here = c".".as_ptr();
+    // SAFETY: the path is a NUL-terminated constant.
+    unsafe {
+        check(libc::syscall(libc::SYS_pivot_root, here, here))?;
+        check(libc::c_long::from(libc::umount2(here, libc::MNT_DETACH)))?;
+    }
+    Ok(rustix::process::chdir("/")?)
+}
+
+/// A sealed, read-only file in memory with this content.
+pub fn sealed_file(name: &str, content: &[u8]) -> io::Result<OwnedFd> {
+    use rustix::fs::{MemfdFlags, SealFlags};
+    let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    let mut rest = content;
+    while !rest.is_empty() {
+        let written = rustix::io::write(&file, rest)?;
+        rest = rest.get(written..).unwrap_or_default();
+    }
+    let seals = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
+    rustix::fs::fcntl_add_seals(&file, seals)?;
+    Ok(file)
+}
+
+/// Capabilities that survive the execution of the interpreter: SYS_ADMIN, SETUID, SETGID, SETPCAP.
+pub fn keep_capabilities() -> io::Result<()> {
+    const VERSION_3: u32 = 0x2008_0522;
+    const KEPT: [u32; 4] = [21, 7, 6, 8];
+    let mask = KEPT.iter().fold(0, |mask, capability| mask | 1u32 << capability);
+    let header = [VERSION_3, 0];
+    let data = [mask, mask, mask, 0, 0, 0];
+    // SAFETY: header and data have the layout of version 3 and outlive the call.
+    check(unsafe { libc::syscall(libc::SYS_capset, &raw const header, &raw const data) })?;
+    for capability in KEPT {
+        // SAFETY: this option takes numbers.
+        let raised = unsafe {
+            libc::prctl(
+                libc::PR_CAP_AMBIENT,
+                libc::PR_CAP_AMBIENT_RAISE,
+                libc::c_ulong::from(capability),
+                0,
+                0,
+            )
+        };
+        check(libc::c_long::from(raised))?;
+    }
+    Ok(())
+}
+
+/// Puts descriptors at the numbers 0, 1, 2, … and closes every other one.
+pub fn place(descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut copies = Vec::new();
+    for descriptor in descriptors {
+        // Copies above all targets, so that no target overwrites a source.
+        let copy = rustix::io::fcntl_dupfd_cloexec(descriptor, 64)?;
+        copies.push(copy);
+    }
+    let count = libc::c_int::try_from(copies.len()).map_err(io::Error::other)?;
+    for (target, copy) in (0..count).zip(&copies) {
+        // SAFETY: dup2 takes numbers; what the targets held is not used any more.
+        check(libc::c_long::from(unsafe {
+            libc::dup2(copy.as_raw_fd(), target)
+        }))?;
+    }
+    std::mem::forget(copies);
+    // SAFETY: close_range takes numbers; this process executes another program next and uses no other descriptor.
+    check(unsafe { libc::syscall(libc::SYS_close_range, count, u32::MAX, 0) }).map(drop)
+}
+
+/// Executes a program with exactly this environment; returns only on failure.
+pub fn execute(program: &Path, arguments: &[String], environment: &[(String, String)]) -> io::Error {
+    let attempt = || -> io::Result<()> {
+        let program = c_path(program)?;
+        let mut owned = vec![program.clone()];
+        for argument in arguments {
+            owned.push(CString::new(argument.as_str())?);
+        }
+        let variables: Vec<CString> = environment
+            .iter()
+            .map(|(name, value)| CString::new(format!("{name}={value}")))
+            .collect::<Result<_, _>>()?;
+        let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
+            strings
+                .iter()
+                .map(|s| s.as_ptr())
+                .chain([std::ptr::null()])
+                .collect()
+        };
+        let (arguments, environment) = (pointers(&owned), pointers(&variables));
+        // SAFETY: all strings are NUL-terminated, both lists end with a null pointer.
+        unsafe { libc::execve(program.as_ptr(), arguments.as_ptr(), environment.as_ptr()) };
+        Err(io::Error::last_os_error())
+    };
+    attempt().err().unwrap_or_else(|| io::ErrorKind::Other.into())
+}

@@ -1,0 +1,182 @@
+//! The template: the minimal read-only root that a zygote lives in and its sessions start from.
+
+use std::convert::Infallible;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Mode;
+
+use super::{During, StepError, sys};
+use crate::seccomp;
+use crate::spec::{TextFile, ZygoteSpec};
+
+/// Where the template is assembled: a directory that every system has; the mount is seen by the zygote alone.
+const ASSEMBLY: &str = "/tmp";
+/// Size of the template: the guest's own files and the directories.
+const OPTIONS: &str = "size=32m,nr_inodes=8192,mode=0755";
+/// Device nodes of a session.
+const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+/// Directories that mounts of a session go to, under one parent each so that Landlock rules on the parent hold
+/// (a rule on a directory that a later mount covers does not).
+const MOUNT_POINTS: [&str; 4] = ["k/proc", "rw/d", "at", "dev"];
+/// Links to what a session makes or mounts.
+const LINKS: [(&str, &str); 8] = [
+    ("proc", "k/proc"),
+    ("workspace", "rw/d/workspace"),
+    ("results", "rw/d/results"),
+    ("scratch", "rw/d/scratch"),
+    ("tools", "rw/d/tools"),
+    ("tmp", "rw/d/tmp"),
+    ("home", "rw/d/home"),
+    ("dev/shm", "../rw/d/shm"),
+];
+/// The session library, compiled by the build script.
+const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/session_library.so"));
+/// Where the zygote finds its filters.
+const FILTERS: [&str; 2] = [
+    "opt/codeyard/filters/zygote.bpf",
+    "opt/codeyard/filters/session.bpf",
+];
+
+/// Detached copies of what the template shows, with their places.
+pub struct Sources {
+    trees: Vec<(OwnedFd, PathBuf)>,
+    devices: Vec<(OwnedFd, PathBuf)>,
+    copies: Vec<(Vec<u8>, PathBuf)>,
+    library: OwnedFd,
+}
+
+/// Opens everything that needs the host's own user.
+pub fn open_sources(spec: &ZygoteSpec) -> Result<Sources, StepError> {
+    let mut sources = Sources {
+        trees: Vec::new(),
+        devices: Vec::new(),
+        copies: Vec::new(),
+        library: sys::sealed_file("library", LIBRARY).during("make the library's file")?,
+    };
+    for tree in &spec.trees {
+        let opened = sys::open_tree(&tree.source).during(format!("open {}", tree.source.display()))?;
+        sys::set_attributes(Some(opened.as_fd()), sys::RDONLY | sys::NOSUID | sys::NODEV)
+            .during(format!("make {} read-only", tree.source.display()))?;
+        sources.trees.push((opened, tree.target.clone()));
+    }
+    for device in DEVICES {
+        let path = Path::new("/dev").join(device);
+        let opened = sys::open_tree(&path).during(format!("open {}", path.display()))?;
+        sys::set_attributes(Some(opened.as_fd()), sys::RDONLY | sys::NOSUID | sys::NOEXEC)
+            .during(format!("make {} read-only", path.display()))?;
+        sources.devices.push((opened, path));
+    }
+    for copy in &spec.copies {
+        match fs::read(&copy.source) {
+            Ok(content) => sources.copies.push((content, copy.target.clone())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).during(format!("read {}", copy.source.display())),
+        }
+    }
+    Ok(sources)
+}
+
+/// Builds the template, makes it the root and executes the interpreter; returns only on failure.
+pub fn become_zygote(spec: &ZygoteSpec, sources: Sources, control: &OwnedFd) -> StepError {
+    match try_become_zygote(spec, sources, control) {
+        Ok(never) => match never {},
+        Err(error) => error,
+    }
+}
+
+fn try_become_zygote(
+    spec: &ZygoteSpec,
+    sources: Sources,
+    control: &OwnedFd,
+) -> Result<Infallible, StepError> {
+    sys::die_with_parent().during("ask to die with the first process")?;
+    sys::unshare(libc::CLONE_NEWNS).during("make a mount namespace")?;
+    rustix::process::umask(Mode::WGRP | Mode::WOTH);
+    let root = Path::new(ASSEMBLY);
+    sys::mount("tmpfs", root, libc::MS_NOSUID | libc::MS_NODEV, OPTIONS).during("mount the template")?;
+    fill(root, spec, &sources)?;
+    // Before the old root goes: a new proc mount is only allowed where a full one is visible.
+    sys::mount(
+        "proc",
+        &root.join("k/proc"),
+        libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC,
+        "subset=pid,hidepid=2",
+    )
+    .during("mount /proc (inside a container, its /proc may be masked)")?;
+    rustix::process::chdir(root).during("enter the template")?;
+    sys::pivot().during("pivot_root")?;
+    sys::set_attributes(None, sys::RDONLY | sys::NOSUID | sys::NODEV)
+        .during("make the template read-only")?;
+    let null = File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+        .during("open /dev/null")?;
+    let null = null.as_fd();
+    let control_copy = control.try_clone().during("copy the control socket")?;
+    let library = sources.library.try_clone().during("copy the library's file")?;
+    sys::keep_capabilities().during("keep the zygote's capabilities over exec")?;
+    sys::place(&[null, null, null, control_copy.as_fd(), library.as_fd()]).during("place the descriptors")?;
+    let cause = sys::execute(&spec.program, &spec.arguments, &spec.environment);
+    Err(cause).during(format!("execute {}", spec.program.display()))
+}
+
+/// Makes directories, files, links and mounts below `root`.
+fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepError> {
+    for directory in MOUNT_POINTS {
+        make_directory(&root.join(directory))?;
+    }
+    for (tree, target) in &sources.trees {
+        let target = inside(root, target);
+        make_directory(&target)?;
+        sys::attach(tree.as_fd(), &target).during(format!("attach {}", target.display()))?;
+    }
+    for (device, path) in &sources.devices {
+        let target = inside(root, path);
+        File::create(&target).during(format!("create {}", target.display()))?;
+        sys::attach(device.as_fd(), &target).during(format!("attach {}", target.display()))?;
+    }
+    let filters = seccomp::filters(spec.memory.into())
+        .map_err(io::Error::other)
+        .during("compile the filters")?;
+    for (path, content) in FILTERS.iter().zip([filters.zygote, filters.session]) {
+        write_file(&root.join(path), &content)?;
+    }
+    for TextFile { path, text } in &spec.files {
+        write_file(&inside(root, path), text.as_bytes())?;
+    }
+    for (content, path) in &sources.copies {
+        write_file(&inside(root, path), content)?;
+    }
+    let own = LINKS
+        .iter()
+        .map(|(name, target)| (Path::new(name), Path::new(target)));
+    let asked = spec
+        .links
+        .iter()
+        .map(|(name, target)| (name.as_path(), target.as_path()));
+    for (name, target) in own.chain(asked) {
+        let name = inside(root, name);
+        name.parent().map(make_directory).transpose()?;
+        symlink(target, &name).during(format!("link {}", name.display()))?;
+    }
+    Ok(())
+}
+
+/// A path of the template below where it is assembled.
+fn inside(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+fn make_directory(path: &Path) -> Result<(), StepError> {
+    fs::create_dir_all(path).during(format!("create {}", path.display()))
+}
+
+fn write_file(path: &Path, content: &[u8]) -> Result<(), StepError> {
+    path.parent().map(make_directory).transpose()?;
+    fs::write(path, content).during(format!("write {}", path.display()))
+}

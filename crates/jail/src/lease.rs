@@ -1,0 +1,87 @@
+//! Leases by file lock: which numbered slot of users and cgroups belongs to this process.
+//!
+//! A lock goes when its holder dies, in whatever way; the next holder of a slot cleans up what the last one left.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{FlockOperation, flock};
+
+/// A slot that is this process's own as long as the value lives.
+#[derive(Debug)]
+pub struct Lease {
+    slot: u32,
+    _lock: File,
+}
+
+/// Why no slot could be leased.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's message says what it is")]
+pub enum LeaseError {
+    #[error("{path}: {source}")]
+    Directory { path: String, source: io::Error },
+    #[error("all {0} slots are in use by other codeyard processes")]
+    Exhausted(u32),
+}
+
+impl Lease {
+    /// Leases the first free slot of `slots` in `directory`, which is made if it is missing.
+    ///
+    /// # Errors
+    /// If the directory cannot be used or every slot is taken.
+    pub fn acquire(directory: &Path, slots: u32) -> Result<Self, LeaseError> {
+        let named = |source| LeaseError::Directory {
+            path: directory.display().to_string(),
+            source,
+        };
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory)
+            .map_err(named)?;
+        for slot in 0..slots {
+            let path = directory.join(format!("{slot}.lock"));
+            let lock = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .mode(0o600)
+                .open(&path)
+                .map_err(|source| LeaseError::Directory {
+                    path: path.display().to_string(),
+                    source,
+                })?;
+            if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                return Ok(Self { slot, _lock: lock });
+            }
+        }
+        Err(LeaseError::Exhausted(slots))
+    }
+
+    /// The slot's number.
+    pub fn slot(&self) -> u32 {
+        self.slot
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_exclusive_and_come_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = Lease::acquire(directory.path(), 2).unwrap();
+        let second = Lease::acquire(directory.path(), 2).unwrap();
+        assert_eq!((first.slot(), second.slot()), (0, 1));
+        let error = Lease::acquire(directory.path(), 2).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "all 2 slots are in use by other codeyard processes"
+        );
+        drop(first);
+        assert_eq!(Lease::acquire(directory.path(), 2).unwrap().slot(), 0);
+    }
+}

@@ -1,0 +1,96 @@
+//! Messages with descriptors between host, launcher and zygote.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags,
+};
+
+/// Most descriptors in one message.
+const MAX_DESCRIPTORS: usize = 4;
+/// First byte of a message that hands over descriptors.
+const HANDOVER: u8 = b'F';
+/// First byte of a message that reports a failure; text follows.
+const FAILURE: u8 = b'E';
+/// Longest failure text.
+const MAX_TEXT: usize = 4096;
+
+/// Sends `bytes` with descriptors beside them.
+///
+/// # Errors
+/// The system's; `WouldBlock` if the socket is non-blocking and full.
+pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let vectors = [IoSlice::new(bytes)];
+    rustix::io::retry_on_intr(|| {
+        rustix::net::sendmsg(socket, &vectors, &mut ancillary, SendFlags::NOSIGNAL)
+    })?;
+    Ok(())
+}
+
+/// Receives one message and its descriptors; no bytes mean that the other side is gone.
+///
+/// # Errors
+/// The system's; `WouldBlock` if the socket is non-blocking and empty.
+pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut vectors = [IoSliceMut::new(buffer)];
+    let received = rustix::io::retry_on_intr(|| {
+        rustix::net::recvmsg(socket, &mut vectors, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
+    })?;
+    let descriptors = ancillary
+        .drain()
+        .filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    Ok((received.bytes, descriptors))
+}
+
+/// Hands over descriptors.
+pub(crate) fn send_descriptors(socket: BorrowedFd<'_>, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    send(socket, &[HANDOVER], descriptors)
+}
+
+/// Reports a failure as text.
+pub(crate) fn send_error(socket: BorrowedFd<'_>, text: &str) -> io::Result<()> {
+    let mut bytes = vec![FAILURE];
+    bytes.extend(text.bytes().take(MAX_TEXT));
+    send(socket, &bytes, &[])
+}
+
+/// What a launcher or the first process says.
+#[derive(Debug)]
+pub(crate) enum Said {
+    /// Descriptors.
+    Handover(Vec<OwnedFd>),
+    /// A step failed.
+    Failure(String),
+    /// Something else, for the caller to read.
+    Other(Vec<u8>),
+    /// The other side is gone.
+    Gone,
+}
+
+/// Receives what a launcher or the first process says.
+pub(crate) fn receive_said(socket: BorrowedFd<'_>) -> io::Result<Said> {
+    let mut buffer = vec![0; MAX_TEXT + 1];
+    let (length, descriptors) = receive(socket, &mut buffer)?;
+    buffer.truncate(length);
+    Ok(match buffer.split_first() {
+        None => Said::Gone,
+        Some((&HANDOVER, _)) => Said::Handover(descriptors),
+        Some((&FAILURE, text)) => Said::Failure(String::from_utf8_lossy(text).into_owned()),
+        Some(_) => Said::Other(buffer),
+    })
+}

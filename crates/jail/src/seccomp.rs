@@ -1,0 +1,71 @@
+//! Seccomp filters from commented data: `data/<architecture>/session.rules` to BPF with a binary search.
+//!
+//! The large filter (everything that a session or its confinement may do) is loaded once by the zygote; each
+//! child adds a small one that takes away what only confinement needed. A linear filter costs 0.5 ms a load,
+//! this form 0.05 ms.
+
+mod compile;
+mod rules;
+
+use std::collections::BTreeMap;
+
+pub use compile::{Instruction, compile};
+pub use rules::{Action, Condition, Rule, Rules, RulesError, parse};
+
+/// Rules of sessions on this processor.
+pub const RULES: &str = include_str!("../data/x86_64/session.rules");
+/// Names and numbers of system calls on this processor.
+const NUMBERS: &str = include_str!("../data/x86_64/syscalls.txt");
+
+/// Whether a memory cgroup counts what sessions keep in the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KernelMemory {
+    /// A cgroup counts it.
+    Counted,
+    /// Nothing does: calls that could hold unbounded kernel memory are refused.
+    Uncounted,
+}
+
+/// The two filters of a profile, as bytes that the kernel takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Filters {
+    /// Loaded by the zygote.
+    pub zygote: Vec<u8>,
+    /// Loaded by each child on top.
+    pub session: Vec<u8>,
+}
+
+/// Compiles the embedded rules.
+///
+/// # Errors
+/// If the embedded data is wrong, which a test rules out.
+pub fn filters(memory: KernelMemory) -> Result<Filters, RulesError> {
+    let rules = parse(RULES, &numbers())?;
+    let zygote = compile(&rules.zygote(), compile::Preamble::CheckArchitecture);
+    let session = compile(&rules.session(memory), compile::Preamble::None);
+    Ok(Filters {
+        zygote: bytes(&zygote),
+        session: bytes(&session),
+    })
+}
+
+/// Names and numbers of this processor's system calls.
+pub fn numbers() -> BTreeMap<&'static str, u32> {
+    NUMBERS
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(name, number)| Some((name, number.parse().ok()?)))
+        .collect()
+}
+
+/// Instructions in the kernel's layout.
+fn bytes(program: &[Instruction]) -> Vec<u8> {
+    program
+        .iter()
+        .flat_map(|instruction| instruction.to_bytes())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! The rule language: sections of names with conditions on arguments.
+
+use std::collections::BTreeMap;
+
+use super::KernelMemory;
+
+/// What happens to a system call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Rule {
+    /// Always the same.
+    Plain(Action),
+    /// Allowed if every condition holds, else `EPERM`.
+    When(Vec<Condition>),
+}
+
+/// What a filter answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Let it through.
+    Allow,
+    /// Fail with this error number.
+    Errno(u16),
+    /// End the process.
+    Kill,
+}
+
+/// A condition on one argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// The low 32 bits are one of these.
+    In {
+        /// Index of the argument, 0 to 5.
+        argument: u8,
+        /// Allowed values.
+        values: Vec<u32>,
+    },
+    /// None of these bits of the low 32 is set.
+    Without {
+        /// Index of the argument.
+        argument: u8,
+        /// Refused bits.
+        mask: u32,
+    },
+    /// All 64 bits equal this.
+    Equals {
+        /// Index of the argument.
+        argument: u8,
+        /// The allowed value.
+        value: u64,
+    },
+}
+
+/// One table: rules by system call number, and the default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Rules by number.
+    pub rules: BTreeMap<u32, Rule>,
+    /// What holds for every other number.
+    pub default: Action,
+}
+
+/// Parsed rules.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rules {
+    both: BTreeMap<u32, Rule>,
+    confine: BTreeMap<u32, Rule>,
+    no_memory_cgroup: BTreeMap<u32, Rule>,
+}
+
+/// A mistake in a rules file, with its line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's message says what it is")]
+pub enum RulesError {
+    #[error("line {line}: `{name}` is no system call of this processor")]
+    UnknownCall { line: usize, name: String },
+    #[error("line {line}: `{name}` has a rule already")]
+    Duplicate { line: usize, name: String },
+    #[error("line {line}: unknown section `{name}`")]
+    UnknownSection { line: usize, name: String },
+    #[error("line {line}: a rule before the first section")]
+    NoSection { line: usize },
+    #[error(
+        "line {line}: cannot read `{text}`: expected `argN in …`, `argN == …`, `argN without …`, `allow` or `errno NAME`"
+    )]
+    Malformed { line: usize, text: String },
+}
+
+/// Error numbers that rules may name.
+const ERRNOS: [(&str, u16); 3] = [("EPERM", 1), ("EINVAL", 22), ("ENOSYS", 38)];
+/// What a call without a rule gets.
+const DENIED: Action = Action::Errno(1);
+
+#[derive(Clone, Copy)]
+enum Section {
+    Allow,
+    Confine,
+    NoMemoryCgroup,
+    Errno(u16),
+}
+
+/// Parses a rules file.
+///
+/// # Errors
+/// The first mistake, with its line.
+pub fn parse(text: &str, numbers: &BTreeMap<&str, u32>) -> Result<Rules, RulesError> {
+    let mut rules = Rules::default();
+    let mut section = None;
+    for (index, line) in text.lines().enumerate() {
+        let number = index + 1;
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = Some(parse_section(name, number)?);
+            continue;
+        }
+        let section = section.ok_or(RulesError::NoSection { line: number })?;
+        for (name, rule) in parse_line(line, section, number)? {
+            let call = *numbers.get(name).ok_or_else(|| RulesError::UnknownCall {
+                line: number,
+                name: name.to_owned(),
+            })?;
+            let table = match section {
+                Section::Allow | Section::Errno(_) => &mut rules.both,
+                Section::Confine => &mut rules.confine,
+                Section::NoMemoryCgroup => &mut rules.no_memory_cgroup,
+            };
+            if table.insert(call, rule).is_some() {
+                return Err(RulesError::Duplicate {
+                    line: number,
+                    name: name.to_owned(),
+                });
+            }
+        }
+    }
+    Ok(rules)
+}
+
+fn parse_section(name: &str, line: usize) -> Result<Section, RulesError> {
+    let unknown = || RulesError::UnknownSection {
+        line,
+        name: name.to_owned(),
+    };
+    match name {
+        "allow" => Ok(Section::Allow),
+        "confine" => Ok(Section::Confine),
+        "no memory cgroup" => Ok(Section::NoMemoryCgroup),
+        _ => name
+            .strip_prefix("errno ")
+            .and_then(errno)
+            .map(Section::Errno)
+            .ok_or_else(unknown),
+    }
+}
+
+/// The rules of one line: many plain names, or one name with its rule.
+fn parse_line(line: &str, section: Section, number: usize) -> Result<Vec<(&str, Rule)>, RulesError> {
+    let malformed = || RulesError::Malformed {
+        line: number,
+        text: line.to_owned(),
+    };
+    let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    if rest.starts_with("arg") {
+        let conditions = rest.split(" and ").map(parse_condition).collect::<Option<_>>();
+        return Ok(vec![(name, Rule::When(conditions.ok_or_else(malformed)?))]);
+    }
+    if let Some(error) = rest.strip_prefix("errno ") {
+        return Ok(vec![(
+            name,
+            Rule::Plain(Action::Errno(errno(error).ok_or_else(malformed)?)),
+        )]);
+    }
+    let plain = match section {
+        Section::Errno(error) => Action::Errno(error),
+        _ => Action::Allow,
+    };
+    if rest == "allow" {
+        return Ok(vec![(name, Rule::Plain(plain))]);
+    }
+    Ok(line
+        .split_whitespace()
+        .map(|name| (name, Rule::Plain(plain)))
+        .collect())
+}
+
+fn parse_condition(text: &str) -> Option<Condition> {
+    let mut words = text.split_whitespace();
+    let argument = words
+        .next()?
+        .strip_prefix("arg")?
+        .parse()
+        .ok()
+        .filter(|argument| *argument < 6)?;
+    let operator = words.next()?;
+    let values: Vec<u64> = words.map(parse_number).collect::<Option<_>>()?;
+    let first = *values.first()?;
+    match (operator, values.len()) {
+        ("in", _) => {
+            let values = values
+                .into_iter()
+                .map(u32::try_from)
+                .collect::<Result<_, _>>()
+                .ok()?;
+            Some(Condition::In { argument, values })
+        }
+        ("==", 1) => Some(Condition::Equals {
+            argument,
+            value: first,
+        }),
+        ("without", 1) => Some(Condition::Without {
+            argument,
+            mask: u32::try_from(first).ok()?,
+        }),
+        _ => None,
+    }
+}
+
+fn parse_number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+fn errno(name: &str) -> Option<u16> {
+    ERRNOS
+        .iter()
+        .find(|(known, _)| *known == name.trim())
+        .map(|(_, number)| *number)
+}
+
+// === impl Rules ===
+
+impl Rules {
+    /// What the zygote's filter allows: everything of sessions and of confinement.
+    pub fn zygote(&self) -> Table {
+        let mut rules = self.both.clone();
+        rules.extend(
+            self.confine
+                .keys()
+                .map(|call| (*call, Rule::Plain(Action::Allow))),
+        );
+        Table {
+            rules,
+            default: DENIED,
+        }
+    }
+
+    /// What a child's filter takes away on top.
+    pub fn session(&self, memory: KernelMemory) -> Table {
+        let mut rules = self.confine.clone();
+        if memory == KernelMemory::Uncounted {
+            rules.extend(self.no_memory_cgroup.clone());
+        }
+        Table {
+            rules,
+            default: Action::Allow,
+        }
+    }
+}
+
+// === impl Rule ===
+
+impl Rule {
+    /// What the rule says of these arguments; the reference that the compiler is tested against.
+    pub fn decide(&self, arguments: &[u64; 6]) -> Action {
+        match self {
+            Rule::Plain(action) => *action,
+            Rule::When(conditions) if conditions.iter().all(|condition| condition.holds(arguments)) => {
+                Action::Allow
+            }
+            Rule::When(_) => DENIED,
+        }
+    }
+}
+
+impl Condition {
+    fn holds(&self, arguments: &[u64; 6]) -> bool {
+        let low = |argument: &u8| {
+            let [a, b, c, d, ..] = arguments[usize::from(*argument)].to_le_bytes();
+            u32::from_le_bytes([a, b, c, d])
+        };
+        match self {
+            Condition::In { argument, values } => values.contains(&low(argument)),
+            Condition::Without { argument, mask } => low(argument) & mask == 0,
+            Condition::Equals { argument, value } => arguments[usize::from(*argument)] == *value,
+        }
+    }
+}

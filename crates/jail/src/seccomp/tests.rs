@@ -1,0 +1,197 @@
+//! The compiled filters against the rules they come from, over the whole space of calls.
+
+use proptest::prelude::*;
+
+use super::compile::{JUMP, JUMP_EQUAL, JUMP_GREATER_EQUAL, JUMP_SET, LOAD, Preamble, RETURN};
+use super::rules::{Condition, Table};
+use super::*;
+
+const AUDIT_ARCH_X86_64: u32 = 0xc000_003e;
+const AUDIT_ARCH_I386: u32 = 0x4000_0003;
+const ALLOW: u32 = 0x7fff_0000;
+const EPERM: u32 = 0x0005_0001;
+const ENOSYS: u32 = 0x0005_0026;
+const KILL: u32 = 0x8000_0000;
+
+/// What the kernel would answer.
+fn emulate(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64; 6]) -> u32 {
+    let mut data = vec![];
+    data.extend(number.to_le_bytes());
+    data.extend(architecture.to_le_bytes());
+    data.extend(0u64.to_le_bytes());
+    arguments
+        .iter()
+        .for_each(|argument| data.extend(argument.to_le_bytes()));
+    let (mut counter, mut accumulator) = (0usize, 0u32);
+    loop {
+        let Instruction {
+            code,
+            jump_true,
+            jump_false,
+            operand,
+        } = program[counter];
+        counter += 1;
+        let holds = match code {
+            LOAD => {
+                let at = operand as usize;
+                accumulator = u32::from_le_bytes(data[at..at + 4].try_into().unwrap());
+                continue;
+            }
+            RETURN => return operand,
+            JUMP => {
+                counter += operand as usize;
+                continue;
+            }
+            JUMP_EQUAL => accumulator == operand,
+            JUMP_GREATER_EQUAL => accumulator >= operand,
+            JUMP_SET => accumulator & operand != 0,
+            other => panic!("unexpected code {other:#x}"),
+        };
+        counter += usize::from(if holds { jump_true } else { jump_false });
+    }
+}
+
+/// The answer for one call, with both filters as a session has them: the stricter wins.
+fn check(name: &str, arguments: [u64; 6], memory: KernelMemory, expected: u32) {
+    let rules = parse(RULES, &numbers()).unwrap();
+    let zygote = compile(&rules.zygote(), Preamble::CheckArchitecture);
+    let session = compile(&rules.session(memory), Preamble::None);
+    let number = numbers()[name];
+    let first = emulate(&zygote, AUDIT_ARCH_X86_64, number, &arguments);
+    let second = emulate(&session, AUDIT_ARCH_X86_64, number, &arguments);
+    let strict = |answer: u32| {
+        if answer == ALLOW {
+            u32::MAX
+        } else {
+            answer & 0xffff_0000
+        }
+    };
+    let answer = if strict(first) <= strict(second) {
+        first
+    } else {
+        second
+    };
+    assert_eq!(answer, expected, "{name} {arguments:x?}");
+}
+
+#[test]
+fn what_sessions_may_do() {
+    let counted = |name, arguments, expected| check(name, arguments, KernelMemory::Counted, expected);
+    for (name, arguments, expected) in [
+        ("read", [0; 6], ALLOW),
+        ("mount", [0; 6], EPERM),
+        ("unshare", [0; 6], EPERM),
+        ("ptrace", [0; 6], EPERM),
+        ("bpf", [0; 6], EPERM),
+        ("io_uring_setup", [0; 6], EPERM),
+        ("keyctl", [0; 6], EPERM),
+        ("clone3", [0; 6], ENOSYS),
+        ("openat2", [0; 6], ENOSYS),
+        ("clone", [17, 0, 0, 0, 0, 0], ALLOW),
+        ("clone", [0x1000_0000, 0, 0, 0, 0, 0], EPERM),
+        ("clone", [0x8000, 0, 0, 0, 0, 0], EPERM),
+        ("clone", [0xffff_ffff_0000_0011, 0, 0, 0, 0, 0], ALLOW),
+        ("socket", [1, 1, 0, 0, 0, 0], ALLOW),
+        ("socket", [2, 1, 0, 0, 0, 0], EPERM),
+        ("ioctl", [0, 0x5401, 0, 0, 0, 0], ALLOW),
+        ("ioctl", [0, 0x5412, 0, 0, 0, 0], EPERM),
+        ("ioctl", [0, 0xffff_ffff_0000_5412, 0, 0, 0, 0], EPERM),
+        ("chmod", [0, 0o755, 0, 0, 0, 0], ALLOW),
+        ("chmod", [0, 0o4755, 0, 0, 0, 0], EPERM),
+        ("openat", [0, 0, 0, 0o2755, 0, 0], EPERM),
+        ("prlimit64", [0, 7, 0, 1, 0, 0], ALLOW),
+        ("prlimit64", [0, 7, 0x1_0000_0000, 0, 0, 0], EPERM),
+        ("prctl", [15, 0, 0, 0, 0, 0], ALLOW),
+        ("prctl", [1, 0, 0, 0, 0, 0], EPERM),
+        ("setsockopt", [3, 1, 2, 0, 0, 0], ALLOW),
+        ("setsockopt", [3, 1, 7, 0, 0, 0], EPERM),
+        ("setsockopt", [3, 0, 2, 0, 0, 0], EPERM),
+        ("memfd_create", [0, 1, 0, 0, 0, 0], ALLOW),
+        ("memfd_create", [0, 4, 0, 0, 0, 0], EPERM),
+        ("mmap", [0, 0, 0, 0x22, 0, 0], ALLOW),
+        ("mmap", [0, 0, 0, 0x40022, 0, 0], EPERM),
+    ] {
+        counted(name, arguments, expected);
+    }
+    check("memfd_create", [0, 1, 0, 0, 0, 0], KernelMemory::Uncounted, EPERM);
+}
+
+#[test]
+fn other_entries_end_the_process() {
+    let rules = parse(RULES, &numbers()).unwrap();
+    let zygote = compile(&rules.zygote(), Preamble::CheckArchitecture);
+    assert_eq!(emulate(&zygote, AUDIT_ARCH_I386, 0, &[0; 6]), KILL);
+    assert_eq!(emulate(&zygote, AUDIT_ARCH_X86_64, 0x4000_0000, &[0; 6]), KILL);
+    assert_eq!(emulate(&zygote, AUDIT_ARCH_X86_64, 100_000, &[0; 6]), EPERM);
+}
+
+#[test]
+fn the_filters_are_small_enough_to_load_per_session() {
+    let filters = filters(KernelMemory::Uncounted).unwrap();
+    assert!(
+        filters.session.len() / 8 <= 64,
+        "{} instructions",
+        filters.session.len() / 8
+    );
+    assert!(
+        filters.zygote.len() / 8 <= 400,
+        "{} instructions",
+        filters.zygote.len() / 8
+    );
+}
+
+#[test]
+fn mistakes_name_their_line() {
+    let check = |text: &str, expected: &str| {
+        assert_eq!(parse(text, &numbers()).unwrap_err().to_string(), expected);
+    };
+    check("read", "line 1: a rule before the first section");
+    check(
+        "[allow]\nraed",
+        "line 2: `raed` is no system call of this processor",
+    );
+    check("[allow]\nread\n\nread", "line 4: `read` has a rule already");
+    check("[deny]", "line 1: unknown section `deny`");
+    check(
+        "[allow]\nioctl arg9 in 1",
+        "line 2: cannot read `ioctl arg9 in 1`: expected `argN in …`, `argN == …`, `argN without …`, `allow` or `errno NAME`",
+    );
+}
+
+fn any_condition() -> impl Strategy<Value = Condition> {
+    let argument = 0u8..6;
+    prop_oneof![
+        (argument.clone(), prop::collection::vec(0u32..8, 1..40))
+            .prop_map(|(argument, values)| Condition::In { argument, values }),
+        (argument.clone(), 0u32..8).prop_map(|(argument, mask)| Condition::Without { argument, mask }),
+        (argument, prop_oneof![0u64..8, Just(u64::MAX), Just(1 << 32)])
+            .prop_map(|(argument, value)| Condition::Equals { argument, value }),
+    ]
+}
+
+fn any_rule() -> impl Strategy<Value = Rule> {
+    prop_oneof![
+        Just(Rule::Plain(Action::Allow)),
+        (1u16..100).prop_map(|number| Rule::Plain(Action::Errno(number))),
+        prop::collection::vec(any_condition(), 1..4).prop_map(Rule::When),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_program_decides_as_its_rules(
+        rules in prop::collection::btree_map(0u32..500, any_rule(), 0..120),
+        arguments in prop::array::uniform6(prop_oneof![0u64..9, any::<u64>(), Just(1 << 32)]),
+    ) {
+        let table = Table { rules, default: Action::Errno(1) };
+        let program = compile(&table, Preamble::CheckArchitecture);
+        for number in 0..520 {
+            let expected = match table.rules.get(&number).map_or(table.default, |rule| rule.decide(&arguments)) {
+                Action::Allow => ALLOW,
+                Action::Errno(errno) => 0x0005_0000 | u32::from(errno),
+                Action::Kill => KILL,
+            };
+            prop_assert_eq!(emulate(&program, AUDIT_ARCH_X86_64, number, &arguments), expected);
+        }
+    }
+}

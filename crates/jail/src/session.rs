@@ -1,0 +1,86 @@
+//! The session library: what a zygote runs between a request of the host and the first byte of user code.
+//!
+//! Raw system calls only, no allocation, no libc: the same code is right in a process that was cloned without
+//! its C library's knowledge. `serve` clones one child per request; the child confines itself (`confine`) and
+//! returns to the interpreter. The exported functions at the end are called by `zygote.py` through ctypes.
+
+mod arch;
+mod confine;
+mod landlock;
+mod serve;
+mod sys;
+mod text;
+pub mod wire;
+
+#[cfg(not(codeyard_session_library))]
+pub use confine::Step;
+pub use sys::exit;
+
+/// Exit status of a process whose library code panicked.
+pub const EXIT_PANIC: i32 = 121;
+/// Exit status of a child that could not be confined.
+pub const EXIT_UNCONFINED: i32 = 120;
+
+/// A compiled seccomp filter as the kernel takes it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Filter {
+    /// Number of instructions.
+    pub len: u16,
+    /// The instructions, eight bytes each.
+    pub instructions: *const u8,
+}
+
+/// Creates the Landlock ruleset of sessions; returns a descriptor or a negative error number.
+#[unsafe(no_mangle)]
+pub extern "C" fn codeyard_ruleset() -> i64 {
+    landlock::create()
+}
+
+/// Allows what `access` (see [`landlock::Access`]) names beneath `path`; returns 0 or a negative error number.
+///
+/// # Safety
+/// `path` is a NUL-terminated string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn codeyard_allow(ruleset: i32, path: *const u8, access: u32) -> i64 {
+    // SAFETY: the caller passes a NUL-terminated string.
+    unsafe { landlock::allow(ruleset, path, access) }
+}
+
+/// Gives up what a zygote does not need and loads the filter that all sessions inherit; returns 0 or a negative error number.
+///
+/// # Safety
+/// `instructions` points to `len` BPF instructions of eight bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn codeyard_confine_zygote(instructions: *const u8, len: u16) -> i64 {
+    // SAFETY: the caller passes a filter of that length.
+    unsafe { confine::zygote(Filter { len, instructions }) }
+}
+
+/// Serves session requests on descriptor `control` until the host closes it.
+///
+/// Returns in each child with the request's flags (not negative), confined, its channel at descriptor 3; returns
+/// in the zygote with -1 when the host is gone.
+///
+/// # Safety
+/// `instructions` points to `len` BPF instructions of eight bytes; `tid` is the address of the C library's
+/// thread id of the calling thread, or null; the process has one thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn codeyard_serve(
+    control: i32,
+    ruleset: i32,
+    instructions: *const u8,
+    len: u16,
+    tid: *mut i32,
+    floor: u32,
+) -> i64 {
+    let template = serve::Template {
+        control,
+        ruleset,
+        filter: Filter { len, instructions },
+        tid,
+        floor: floor != 0,
+    };
+    // SAFETY: the caller keeps the filter alive and has one thread.
+    unsafe { serve::serve(&template) }
+}

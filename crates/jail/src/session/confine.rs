@@ -1,0 +1,348 @@
+//! Confinement of the zygote once and of each session's child, in the one order that works.
+
+use super::Filter;
+use super::arch::number;
+use super::sys::{self, Errno, Result, fd};
+use super::text::Text;
+use super::wire::{self, RLIMITS, Request};
+
+/// Descriptor of the channel between host and guest, in every child.
+pub const CHANNEL: i32 = 3;
+/// Descriptor of the ruleset between set-up and enforcement.
+const RULESET: i32 = 4;
+
+const CLONE_NEWNET: usize = 0x4000_0000;
+const MS_NOSUID: usize = 2;
+const MS_NODEV: usize = 4;
+const MS_NOEXEC: usize = 8;
+const PR_SET_PDEATHSIG: usize = 1;
+const PR_CAPBSET_DROP: usize = 24;
+const PR_SET_NO_NEW_PRIVS: usize = 38;
+const PR_CAP_AMBIENT: usize = 47;
+const PR_CAP_AMBIENT_CLEAR_ALL: usize = 4;
+const SIGKILL: usize = 9;
+const SIGCHLD: usize = 17;
+const CAP_SETGID: u32 = 6;
+const CAP_SETUID: u32 = 7;
+const CAP_SYS_ADMIN: u32 = 21;
+const LAST_POSSIBLE_CAPABILITY: usize = 63;
+
+/// The steps of a child, numbered as the guest's `jail` frame reports them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+#[cfg_attr(
+    not(codeyard_session_library),
+    expect(missing_docs, reason = "each variant names its step")
+)]
+pub enum Step {
+    Signals = 1,
+    UserNamespace = 2,
+    Network = 3,
+    Proc = 4,
+    Disk = 5,
+    Hostname = 6,
+    Descriptors = 7,
+    ProcessGroup = 8,
+    User = 9,
+    Directories = 10,
+    Rlimits = 11,
+    Landlock = 12,
+    Capabilities = 13,
+    ParentDeath = 14,
+    Seccomp = 15,
+}
+
+/// Descriptors that the host sent with a request.
+#[derive(Clone, Copy)]
+pub struct Descriptors {
+    pub channel: i32,
+    pub stdout: i32,
+    pub stderr: i32,
+    pub network: i32,
+}
+
+/// Gives up everything that a zygote does not need to make sessions.
+///
+/// # Safety
+/// `filter` is valid.
+pub unsafe fn zygote(filter: Filter) -> i64 {
+    let result = (|| {
+        for capability in 0..=LAST_POSSIBLE_CAPABILITY {
+            // Beyond the kernel's last capability this is EINVAL, and there is nothing to drop.
+            let _ = sys::prctl(PR_CAPBSET_DROP, capability, 0);
+        }
+        sys::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0)?;
+        capabilities(1 << CAP_SYS_ADMIN | 1 << CAP_SETUID | 1 << CAP_SETGID)?;
+        sys::prctl(PR_SET_NO_NEW_PRIVS, 1, 0)?;
+        const IGNORE: usize = 1;
+        disposition(SIGCHLD, IGNORE)?;
+        // SAFETY: the caller vouches for the filter.
+        unsafe { seccomp(filter) }
+    })();
+    match result {
+        Ok(()) => 0,
+        Err(errno) => -i64::from(errno.0),
+    }
+}
+
+/// Confines the calling child; on failure says so on its channel and ends it.
+///
+/// # Safety
+/// `filter` is valid; the caller is a freshly cloned child with one thread.
+pub unsafe fn session(request: &Request, descriptors: Descriptors, ruleset: i32, filter: Filter) {
+    // SAFETY: the caller vouches for the filter.
+    if let Err((step, errno)) = unsafe { steps(request, descriptors, ruleset, filter) } {
+        // Before the descriptors are in place the channel has its first number.
+        let at_its_place = step as u32 > Step::Descriptors as u32;
+        report(
+            if at_its_place {
+                CHANNEL
+            } else {
+                descriptors.channel
+            },
+            step,
+            errno,
+        );
+        sys::exit(super::EXIT_UNCONFINED);
+    }
+}
+
+/// The steps themselves. INVARIANT: nothing of the tenant runs before the last one.
+///
+/// # Safety
+/// As `session`.
+unsafe fn steps(
+    request: &Request,
+    descriptors: Descriptors,
+    ruleset: i32,
+    filter: Filter,
+) -> core::result::Result<(), (Step, Errno)> {
+    let at = |step: Step| move |errno: Errno| (step, errno);
+    const DEFAULT: usize = 0;
+    // The zygote ignores SIGCHLD so that the kernel reaps sessions; programs that start processes need it.
+    disposition(SIGCHLD, DEFAULT).map_err(at(Step::Signals))?;
+    if request.flags & wire::OWN_USER_NAMESPACE != 0 {
+        map_own_user(request.user).map_err(at(Step::UserNamespace))?;
+    } else {
+        enter_network(descriptors.network).map_err(at(Step::Network))?;
+    }
+    mount_proc().map_err(at(Step::Proc))?;
+    mount_disk(request).map_err(at(Step::Disk))?;
+    hostname().map_err(at(Step::Hostname))?;
+    place(descriptors, Some(ruleset)).map_err(at(Step::Descriptors))?;
+    // SAFETY: setsid takes no argument.
+    unsafe { sys::call(number::SETSID, &[]) }.map_err(at(Step::ProcessGroup))?;
+    if request.flags & wire::SET_USER != 0 {
+        become_user(request.user).map_err(at(Step::User))?;
+    }
+    make_directories().map_err(at(Step::Directories))?;
+    set_rlimits(request).map_err(at(Step::Rlimits))?;
+    // SAFETY: landlock_restrict_self takes numbers.
+    unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[fd(RULESET), 0]) }.map_err(at(Step::Landlock))?;
+    sys::close(RULESET);
+    capabilities(0).map_err(at(Step::Capabilities))?;
+    // After the change of user, which would clear it.
+    sys::prctl(PR_SET_PDEATHSIG, SIGKILL, 0).map_err(at(Step::ParentDeath))?;
+    // SAFETY: the caller vouches for the filter.
+    unsafe { seccomp(filter) }.map_err(at(Step::Seccomp))
+}
+
+/// Enters a network namespace.
+pub fn enter_network(namespace: i32) -> Result<()> {
+    // SAFETY: setns takes numbers.
+    unsafe { sys::call(number::SETNS, &[fd(namespace), CLONE_NEWNET]) }.map(|_| ())
+}
+
+/// Maps the one user of a new user namespace to itself.
+fn map_own_user(user: u64) -> Result<()> {
+    let mut map = Text::<64>::new();
+    map.number(user).push(b" ").number(user).push(b" 1");
+    put(c"/k/proc/self/setgroups", b"deny")?;
+    put(c"/k/proc/self/uid_map", map.as_bytes())?;
+    put(c"/k/proc/self/gid_map", map.as_bytes())
+}
+
+/// Writes a small file of /proc.
+fn put(path: &core::ffi::CStr, bytes: &[u8]) -> Result<()> {
+    const O_WRONLY: usize = 1;
+    let file = sys::open(path, O_WRONLY)?;
+    let written = sys::write(file, bytes);
+    sys::close(file);
+    written.map(|_| ())
+}
+
+/// Mounts the process directory of the child's own pid namespace.
+fn mount_proc() -> Result<()> {
+    mount(
+        c"proc",
+        c"/k/proc",
+        MS_NOSUID | MS_NODEV | MS_NOEXEC,
+        b"subset=pid,hidepid=2\0",
+    )
+}
+
+/// Mounts the session's own file system.
+fn mount_disk(request: &Request) -> Result<()> {
+    let mut options = Text::<160>::new();
+    options
+        .push(b"size=")
+        .number(request.disk)
+        .push(b",nr_inodes=")
+        .number(request.inodes)
+        .push(b",mode=0755,uid=")
+        .number(request.user)
+        .push(b",gid=")
+        .number(request.user)
+        .push(b"\0");
+    mount(c"tmpfs", c"/rw/d", MS_NOSUID | MS_NODEV, options.as_bytes())
+}
+
+/// Mounts a file system of `kind`, whose name is also its source; `options` ends with a NUL.
+fn mount(kind: &core::ffi::CStr, target: &core::ffi::CStr, flags: usize, options: &[u8]) -> Result<()> {
+    let kind = kind.as_ptr() as usize;
+    // SAFETY: all strings are NUL-terminated and outlive the call.
+    unsafe {
+        sys::call(
+            number::MOUNT,
+            &[
+                kind,
+                target.as_ptr() as usize,
+                kind,
+                flags,
+                options.as_ptr() as usize,
+            ],
+        )
+    }
+    .map(|_| ())
+}
+
+/// Every session has the same neutral host name.
+fn hostname() -> Result<()> {
+    let name = b"sandbox";
+    // SAFETY: the name is valid for reads of its length.
+    unsafe { sys::call(number::SETHOSTNAME, &[name.as_ptr() as usize, name.len()]) }.map(|_| ())
+}
+
+/// Puts the descriptors at their numbers and closes every other one. Standard input stays the null device.
+pub fn place(descriptors: Descriptors, ruleset: Option<i32>) -> Result<()> {
+    let mut places = [
+        (descriptors.stdout, 1),
+        (descriptors.stderr, 2),
+        (descriptors.channel, CHANNEL),
+        (0, 0),
+    ];
+    let mut first_closed = RULESET;
+    if let Some(ruleset) = ruleset {
+        places[3] = (ruleset, RULESET);
+        first_closed += 1;
+    }
+    for (from, to) in places {
+        if from != to {
+            // SAFETY: dup3 takes numbers.
+            unsafe { sys::call(number::DUP3, &[fd(from), fd(to), 0]) }?;
+        }
+    }
+    const LAST: usize = u32::MAX as usize;
+    // SAFETY: close_range takes numbers.
+    unsafe { sys::call(number::CLOSE_RANGE, &[fd(first_closed), LAST, 0]) }.map(|_| ())
+}
+
+/// Takes on a user and group of its own, without supplementary groups.
+fn become_user(user: u64) -> Result<()> {
+    let user = usize::try_from(user).map_err(|_| Errno(22))?;
+    // SAFETY: these calls take numbers; setgroups with no groups reads no memory.
+    unsafe {
+        sys::call(number::SETGROUPS, &[0, 0])?;
+        sys::call(number::SETRESGID, &[user, user, user])?;
+        sys::call(number::SETRESUID, &[user, user, user]).map(|_| ())
+    }
+}
+
+/// The directories of the session's own file system; the template's links point at them.
+fn make_directories() -> Result<()> {
+    const MODE: usize = 0o755;
+    const PATHS: [&core::ffi::CStr; 7] = [
+        c"/rw/d/workspace",
+        c"/rw/d/results",
+        c"/rw/d/scratch",
+        c"/rw/d/tmp",
+        c"/rw/d/home",
+        c"/rw/d/tools",
+        c"/rw/d/shm",
+    ];
+    for path in PATHS {
+        // SAFETY: the path is NUL-terminated.
+        unsafe { sys::call(number::MKDIR, &[path.as_ptr() as usize, MODE]) }?;
+    }
+    // SAFETY: the path is NUL-terminated.
+    unsafe { sys::call(number::CHDIR, &[PATHS[0].as_ptr() as usize]) }.map(|_| ())
+}
+
+/// Sets every resource limit, soft and hard alike.
+fn set_rlimits(request: &Request) -> Result<()> {
+    for (resource, value) in RLIMITS.iter().zip(request.rlimits) {
+        let value = [value; 2];
+        // SAFETY: the pair outlives the call.
+        unsafe {
+            sys::call(
+                number::PRLIMIT64,
+                &[0, *resource as usize, &raw const value as usize, 0],
+            )
+        }?;
+    }
+    Ok(())
+}
+
+/// Sets permitted and effective capabilities to `mask`, inheritable ones to none.
+fn capabilities(mask: u32) -> Result<()> {
+    const VERSION_3: u32 = 0x2008_0522;
+    let header = [VERSION_3, 0];
+    let data = [mask, mask, 0, 0, 0, 0];
+    // SAFETY: header and data have the layout of version 3 and outlive the call.
+    unsafe {
+        sys::call(
+            number::CAPSET,
+            &[&raw const header as usize, &raw const data as usize],
+        )
+    }
+    .map(|_| ())
+}
+
+/// Sets what the kernel does at a signal: 0 is the default, 1 is to ignore it.
+fn disposition(signal: usize, handler: usize) -> Result<()> {
+    const SET_BYTES: usize = 8;
+    let action = [handler, 0, 0, 0];
+    // SAFETY: the action has the kernel's layout and outlives the call.
+    unsafe {
+        sys::call(
+            number::RT_SIGACTION,
+            &[signal, &raw const action as usize, 0, SET_BYTES],
+        )
+    }
+    .map(|_| ())
+}
+
+/// Loads a filter; it holds for this process and all that come from it.
+///
+/// # Safety
+/// `filter` is valid.
+unsafe fn seccomp(filter: Filter) -> Result<()> {
+    const SET_MODE_FILTER: usize = 1;
+    // SAFETY: `Filter` has the layout of `struct sock_fprog` and outlives the call.
+    unsafe { sys::call(number::SECCOMP, &[SET_MODE_FILTER, 0, &raw const filter as usize]) }.map(|_| ())
+}
+
+/// Tells the host on `channel` which step failed, as a `jail` frame.
+fn report(channel: i32, step: Step, errno: Errno) {
+    let mut body = Text::<64>::new();
+    body.push(b"{\"t\":\"jail\",\"step\":")
+        .number(u64::from(step as u32))
+        .push(b",\"errno\":")
+        .number(u64::try_from(errno.0).unwrap_or(0))
+        .push(b"}");
+    let length = u32::try_from(body.as_bytes().len()).unwrap_or(0).to_le_bytes();
+    let mut frame = Text::<80>::new();
+    frame.push(&length).push(body.as_bytes());
+    // The process ends next; if the host cannot be told, it sees the channel close.
+    let _ = sys::write(channel, frame.as_bytes());
+}

@@ -1,0 +1,136 @@
+//! The Landlock ruleset of sessions: built once by the zygote, enforced by each child.
+
+use core::mem::size_of;
+
+use super::arch::number;
+use super::sys::{self, Errno, Result};
+
+/// What a rule allows beneath its path. The numbers are known to `zygote.py`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Access {
+    /// Read files and directories.
+    Read = 0,
+    /// Read and execute.
+    Execute = 1,
+    /// Read and write device files.
+    Device = 2,
+    /// Everything but device nodes: the session's own file system.
+    Own = 3,
+    /// Read, write and make files and directories; no sockets, no execution.
+    Attached = 4,
+}
+
+const EXECUTE: u64 = 1;
+const WRITE_FILE: u64 = 1 << 1;
+const READ_FILE: u64 = 1 << 2;
+const READ_DIR: u64 = 1 << 3;
+const MAKE_CHAR: u64 = 1 << 6;
+const MAKE_SOCK: u64 = 1 << 9;
+const MAKE_BLOCK: u64 = 1 << 11;
+const TRUNCATE: u64 = 1 << 14;
+
+/// Arguments of landlock_create_ruleset; older kernels take a prefix of it.
+#[repr(C)]
+struct RulesetAttributes {
+    files: u64,
+    network: u64,
+    scoped: u64,
+}
+
+/// Argument of landlock_add_rule; packed as the kernel defines it.
+#[repr(C, packed)]
+struct PathBeneath {
+    allowed: u64,
+    parent: i32,
+}
+
+/// Version of Landlock in this kernel.
+fn version() -> Result<usize> {
+    const VERSION: usize = 1;
+    // SAFETY: with this flag the call takes no pointer.
+    unsafe { sys::call(number::LANDLOCK_CREATE_RULESET, &[0, 0, VERSION]) }
+}
+
+/// File accesses that a kernel of that version handles.
+fn handled(version: usize) -> u64 {
+    match version {
+        0 | 1 => (1 << 13) - 1,
+        2 => (1 << 14) - 1,
+        3 | 4 => (1 << 15) - 1,
+        _ => (1 << 16) - 1,
+    }
+}
+
+/// Creates an empty ruleset that handles all the kernel knows; a descriptor or a negative error number.
+pub fn create() -> i64 {
+    let made = version().and_then(|version| {
+        let attributes = RulesetAttributes {
+            files: handled(version),
+            network: if version >= 4 { 3 } else { 0 },
+            scoped: if version >= 6 { 3 } else { 0 },
+        };
+        let size = match version {
+            0..=3 => size_of::<u64>(),
+            4 | 5 => 2 * size_of::<u64>(),
+            _ => size_of::<RulesetAttributes>(),
+        };
+        // SAFETY: the attributes outlive the call and are at least `size` long.
+        unsafe {
+            sys::call(
+                number::LANDLOCK_CREATE_RULESET,
+                &[&raw const attributes as usize, size, 0],
+            )
+        }
+    });
+    signed(made)
+}
+
+/// Adds a rule for the tree at `path`; 0 or a negative error number.
+///
+/// # Safety
+/// `path` is NUL-terminated.
+pub unsafe fn allow(ruleset: i32, path: *const u8, access: u32) -> i64 {
+    const O_PATH_CLOEXEC: usize = 0o12_000_000;
+    const PATH_BENEATH: usize = 1;
+    // SAFETY: the caller passes a NUL-terminated string.
+    let path = unsafe { core::ffi::CStr::from_ptr(path.cast()) };
+    let result = version().and_then(|version| {
+        let allowed = rights(access)? & handled(version);
+        let parent = sys::open(path, O_PATH_CLOEXEC)?;
+        let rule = PathBeneath { allowed, parent };
+        // SAFETY: the rule outlives the call.
+        let added = unsafe {
+            let rule = &raw const rule as usize;
+            sys::call(
+                number::LANDLOCK_ADD_RULE,
+                &[sys::fd(ruleset), PATH_BENEATH, rule, 0],
+            )
+        };
+        sys::close(parent);
+        added
+    });
+    signed(result)
+}
+
+/// The rights that an access class stands for.
+fn rights(access: u32) -> Result<u64> {
+    const EVERYTHING: u64 = u64::MAX;
+    const INVALID: Errno = Errno(22);
+    match access {
+        a if a == Access::Read as u32 => Ok(READ_FILE | READ_DIR),
+        a if a == Access::Execute as u32 => Ok(READ_FILE | READ_DIR | EXECUTE),
+        a if a == Access::Device as u32 => Ok(READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE),
+        a if a == Access::Own as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK)),
+        a if a == Access::Attached as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | MAKE_SOCK | EXECUTE)),
+        _ => Err(INVALID),
+    }
+}
+
+/// A result as C sees it.
+fn signed(result: Result<usize>) -> i64 {
+    match result {
+        Ok(value) => i64::try_from(value).unwrap_or(i64::MAX),
+        Err(errno) => -i64::from(errno.0),
+    }
+}

@@ -1,0 +1,92 @@
+//! Requests of the host to a zygote and the zygote's answers: fixed little-endian words, descriptors beside them.
+//!
+//! A zygote receives numbers and descriptors only, never anything of a tenant.
+
+/// The child gets a user namespace of its own that maps the zygote's one user.
+pub const OWN_USER_NAMESPACE: u64 = 1;
+/// The child becomes the request's user.
+pub const SET_USER: u64 = 2;
+/// The interpreter's own after-fork hooks run in the child. Known to `zygote.py`.
+#[cfg(not(codeyard_session_library))]
+pub const PYTHON_HOOKS: u64 = 4;
+/// No namespaces and no confinement: the floor that benchmarks compare with. A zygote of a server refuses it.
+pub const FLOOR: u64 = 8;
+
+/// Descriptors of a request, in this order: channel, standard output, standard error, network namespace.
+pub const REQUEST_DESCRIPTORS: usize = 4;
+
+/// Resource limits in the order of [`Request::rlimits`], as the kernel numbers them.
+pub const RLIMITS: [u32; 12] = [
+    0,  // CPU seconds of one process
+    1,  // size of a file
+    3,  // stack
+    4,  // core dump
+    5,  // resident set, unused by the kernel, for programs that ask
+    6,  // processes of the user
+    7,  // open files
+    8,  // locked memory
+    9,  // address space
+    11, // queued signals
+    12, // message queues
+    13, // nice
+];
+
+/// One session to start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Request {
+    /// `OWN_USER_NAMESPACE` and the others.
+    pub flags: u64,
+    /// User and group inside the zygote's user namespace.
+    pub user: u64,
+    /// Bytes of the session's own file system.
+    pub disk: u64,
+    /// Inodes of the session's own file system.
+    pub inodes: u64,
+    /// Hard and soft values, in the order of [`RLIMITS`].
+    pub rlimits: [u64; RLIMITS.len()],
+}
+
+/// Bytes of an encoded request.
+pub const REQUEST_BYTES: usize = 8 * (4 + RLIMITS.len());
+
+impl Request {
+    /// The request as it is sent.
+    #[cfg(not(codeyard_session_library))]
+    pub fn encode(&self) -> [u8; REQUEST_BYTES] {
+        let mut bytes = [0; REQUEST_BYTES];
+        let words = [self.flags, self.user, self.disk, self.inodes]
+            .into_iter()
+            .chain(self.rlimits);
+        for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Reads a request.
+    pub fn decode(bytes: &[u8; REQUEST_BYTES]) -> Self {
+        let mut request = Self::default();
+        let (words, _) = bytes.as_chunks::<8>();
+        let head = [
+            &mut request.flags,
+            &mut request.user,
+            &mut request.disk,
+            &mut request.inodes,
+        ];
+        for (place, word) in head.into_iter().chain(&mut request.rlimits).zip(words) {
+            *place = u64::from_le_bytes(*word);
+        }
+        request
+    }
+}
+
+/// First byte of a zygote's answer to a request; what is not this is its JSON greeting.
+pub const ANSWER: u8 = 1;
+/// Bytes of an answer: [`ANSWER`], three unused, then the error number or 0. The child's pidfd comes beside it.
+pub const ANSWER_BYTES: usize = 8;
+
+/// Encodes an answer.
+pub fn answer(errno: i32) -> [u8; ANSWER_BYTES] {
+    let [a, b, c, d] = errno.to_le_bytes();
+    [ANSWER, 0, 0, 0, a, b, c, d]
+}

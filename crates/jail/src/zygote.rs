@@ -1,0 +1,227 @@
+//! The host's handle of a zygote: launch it, ask it for sessions, end it.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags};
+
+use crate::message::{self, Said};
+use crate::session::wire::{self, Request};
+use crate::spec::ZygoteSpec;
+
+/// Why a zygote could not be launched.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's message says what it is")]
+pub enum LaunchError {
+    #[error("start the launcher: {0}")]
+    Start(#[source] io::Error),
+    #[error("talk to the launcher: {0}")]
+    Talk(#[source] io::Error),
+    #[error("{0}")]
+    Step(String),
+    #[error("the zygote ended before it was ready")]
+    Ended,
+    #[error("the zygote was not ready after {} s", .0.as_secs())]
+    Late(Duration),
+}
+
+/// A running zygote. Dropping it ends the zygote and every session that came from it.
+#[derive(Debug)]
+pub struct Zygote {
+    launcher: Child,
+    /// Closing it ends the launcher.
+    host: Option<UnixStream>,
+    control: OwnedFd,
+    networks: OwnedFd,
+    greeting: Vec<u8>,
+}
+
+impl Zygote {
+    /// Launches a zygote and waits until it greets. `helper` is the command line of a program that calls
+    /// [`crate::dispatch`] with the launcher's argument.
+    ///
+    /// # Errors
+    /// The step that failed, with the system's words.
+    pub fn launch(helper: &[OsString], spec: &ZygoteSpec, patience: Duration) -> Result<Self, LaunchError> {
+        let deadline = Instant::now() + patience;
+        let (host, end) = UnixStream::pair().map_err(LaunchError::Start)?;
+        let launcher = start(helper, end).map_err(LaunchError::Start)?;
+        let mut zygote = Sockets {
+            launcher: Some(launcher),
+            host: Some(host),
+        };
+        let (control, networks) = zygote.hand_over(spec, deadline, patience)?;
+        let greeting = match wait_said(control.as_fd(), deadline, patience)? {
+            Said::Other(greeting) => greeting,
+            Said::Failure(step) => return Err(LaunchError::Step(step)),
+            Said::Handover(_) | Said::Gone => return Err(LaunchError::Ended),
+        };
+        for socket in [&control, &networks] {
+            rustix::io::ioctl_fionbio(socket, true).map_err(|error| LaunchError::Talk(error.into()))?;
+        }
+        let (Some(launcher), host) = (zygote.launcher.take(), zygote.host.take()) else {
+            return Err(LaunchError::Ended);
+        };
+        Ok(Self {
+            launcher,
+            host,
+            control,
+            networks,
+            greeting,
+        })
+    }
+
+    /// What the zygote said when it was ready: JSON of `zygote.py`.
+    pub fn greeting(&self) -> &[u8] {
+        &self.greeting
+    }
+
+    /// The non-blocking socket for requests; readable when an answer is there.
+    pub fn control(&self) -> BorrowedFd<'_> {
+        self.control.as_fd()
+    }
+
+    /// The non-blocking socket for network namespaces; readable when one is there.
+    pub fn networks(&self) -> BorrowedFd<'_> {
+        self.networks.as_fd()
+    }
+
+    /// Asks for a session. Answers come in the order of requests.
+    ///
+    /// # Errors
+    /// `WouldBlock` if too many requests are under way; others if the zygote is gone.
+    pub fn request(&self, request: &Request, descriptors: [BorrowedFd<'_>; 4]) -> io::Result<()> {
+        message::send(self.control.as_fd(), &request.encode(), &descriptors)
+    }
+
+    /// Takes one answer: the session's pidfd, or why there is none.
+    ///
+    /// # Errors
+    /// `WouldBlock` if no answer is there yet; `UnexpectedEof` if the zygote is gone.
+    pub fn answer(&self) -> io::Result<io::Result<OwnedFd>> {
+        let mut buffer = [0; wire::ANSWER_BYTES];
+        let (length, mut descriptors) = message::receive(self.control.as_fd(), &mut buffer)?;
+        let [kind, _, _, _, errno @ ..] = buffer;
+        match (length, kind, i32::from_le_bytes(errno), descriptors.pop()) {
+            (0, ..) => Err(io::ErrorKind::UnexpectedEof.into()),
+            (wire::ANSWER_BYTES, wire::ANSWER, 0, Some(pidfd)) => Ok(Ok(pidfd)),
+            (wire::ANSWER_BYTES, wire::ANSWER, errno, None) if errno != 0 => {
+                Ok(Err(io::Error::from_raw_os_error(errno)))
+            }
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Asks for a network namespace to be made.
+    ///
+    /// # Errors
+    /// If the attendant is gone.
+    pub fn order_network(&self) -> io::Result<()> {
+        message::send(self.networks.as_fd(), b"+", &[])
+    }
+
+    /// Takes a network namespace that was ordered.
+    ///
+    /// # Errors
+    /// `WouldBlock` if none is there yet; `UnexpectedEof` if the attendant is gone.
+    pub fn take_network(&self) -> io::Result<OwnedFd> {
+        match message::receive_said(self.networks.as_fd())? {
+            Said::Handover(mut descriptors) => {
+                descriptors.pop().ok_or_else(|| io::ErrorKind::InvalidData.into())
+            }
+            Said::Gone => Err(io::ErrorKind::UnexpectedEof.into()),
+            Said::Failure(text) => Err(io::Error::other(text)),
+            Said::Other(_) => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+impl Drop for Zygote {
+    fn drop(&mut self) {
+        drop(self.host.take());
+        // The launcher ends as soon as its socket is closed; this reaps it.
+        let _ = self.launcher.wait();
+    }
+}
+
+/// The launcher between its start and the zygote's greeting; ends it if anything fails.
+struct Sockets {
+    launcher: Option<Child>,
+    host: Option<UnixStream>,
+}
+
+impl Sockets {
+    /// Sends the specification and receives the sockets of control and networks.
+    fn hand_over(
+        &mut self,
+        spec: &ZygoteSpec,
+        deadline: Instant,
+        patience: Duration,
+    ) -> Result<(OwnedFd, OwnedFd), LaunchError> {
+        let Some(host) = self.host.as_mut() else {
+            return Err(LaunchError::Ended);
+        };
+        let body = serde_json::to_vec(spec).map_err(|error| LaunchError::Talk(error.into()))?;
+        let length = u32::try_from(body.len()).map_err(|error| LaunchError::Talk(io::Error::other(error)))?;
+        // If the launcher is gone, it said why before.
+        let _ = host
+            .write_all(&length.to_le_bytes())
+            .and_then(|()| host.write_all(&body));
+        match wait_said(host.as_fd(), deadline, patience)? {
+            Said::Handover(mut descriptors) => match (descriptors.pop(), descriptors.pop()) {
+                (Some(networks), Some(control)) => Ok((control, networks)),
+                _ => Err(LaunchError::Ended),
+            },
+            Said::Failure(step) => Err(LaunchError::Step(step)),
+            Said::Other(_) | Said::Gone => Err(LaunchError::Ended),
+        }
+    }
+}
+
+impl Drop for Sockets {
+    fn drop(&mut self) {
+        drop(self.host.take());
+        if let Some(launcher) = &mut self.launcher {
+            // As in `Zygote`.
+            let _ = launcher.wait();
+        }
+    }
+}
+
+/// Starts the helper process with `end` as its standard input and nothing else of this process.
+fn start(helper: &[OsString], end: UnixStream) -> io::Result<Child> {
+    let (program, arguments) = helper.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is where zygotes are started; the launcher owns its children"
+    )]
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .arg(crate::launcher::ARGUMENT)
+        .stdin(OwnedFd::from(end))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+/// Waits for the next message until the deadline.
+fn wait_said(socket: BorrowedFd<'_>, deadline: Instant, patience: Duration) -> Result<Said, LaunchError> {
+    let rest = deadline.saturating_duration_since(Instant::now());
+    let rest =
+        rustix::time::Timespec::try_from(rest).map_err(|error| LaunchError::Talk(io::Error::other(error)))?;
+    let mut watched = [PollFd::new(&socket, PollFlags::IN)];
+    let ready = rustix::io::retry_on_intr(|| rustix::event::poll(&mut watched, Some(&rest)))
+        .map_err(|error| LaunchError::Talk(error.into()))?;
+    if ready == 0 {
+        return Err(LaunchError::Late(patience));
+    }
+    match message::receive_said(socket) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(Said::Gone),
+        received => received.map_err(LaunchError::Talk),
+    }
+}

@@ -117,9 +117,10 @@ fn described(metadata: &str) -> Option<Package> {
     })
 }
 
-/// The directory that holds all environments of a data directory.
+/// The directory that holds all environments of a data directory, as a path that holds in every directory.
 pub(super) fn all_in(data: &Path) -> PathBuf {
-    data.join("python")
+    let directory = data.join("python");
+    std::path::absolute(&directory).unwrap_or(directory)
 }
 
 /// Where the environment of an interpreter lies once it is finished.

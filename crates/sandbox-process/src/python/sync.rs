@@ -179,13 +179,16 @@ impl<'a> Site<'a> {
         ];
         let mut args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
         args.push(file.as_os_str());
-        self.pip(&args, progress)
+        // Which file asked for a package is a path of the draft and tells a person nothing.
+        self.pip(&args, &mut |line| {
+            progress(line.split(" (from ").next().unwrap_or(line))
+        })
     }
 
     /// Compiles every module once, so that no session does; the files name the guest's path, not the builder's home.
     fn compile(&self, site_packages: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
         progress("compiling modules");
-        let args = ["-I", "-m", "compileall", "-q", "-q", "-j", "0", "-s"];
+        let args = ["-I", "-m", "compileall", "-f", "-q", "-q", "-j", "0", "-s"];
         let mut args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
         args.extend([
             site_packages.as_os_str(),

@@ -83,8 +83,8 @@ impl Machine {
                 path: Some("/usr/bin/python3".into()),
                 search_path: None,
             },
-            data: self.path("data"),
-            requirements: Some(self.path("requirements.txt")),
+            data: self.relative("data"),
+            requirements: Some(self.relative("requirements.txt")),
             ..SyncRequest::default()
         }
     }
@@ -93,6 +93,13 @@ impl Machine {
         let mut lines = Vec::new();
         let made = sync(&self.request(), &mut |line| lines.push(line.to_owned()))?;
         Ok((made, lines))
+    }
+
+    /// The way from the current directory to this machine, as a person may have typed it.
+    fn relative(&self, name: &str) -> PathBuf {
+        let here = std::env::current_dir().unwrap();
+        let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
+        up.join(self.path(name).strip_prefix("/").unwrap())
     }
 
     /// What lies in the directory of environments, without the files of this module.
@@ -105,6 +112,26 @@ impl Machine {
         names.sort();
         names
     }
+}
+
+fn files_below(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(&path))
+        } else {
+            files.push(path)
+        }
+    }
+    files
+}
+
+fn holds(file: &Path, text: &str) -> bool {
+    fs::read(file)
+        .unwrap()
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
 }
 
 fn version_in(environment: &Environment) -> &str {
@@ -131,21 +158,17 @@ fn an_environment_is_made_once_and_holds_only_what_guests_may_read() {
     assert!(site.join("tiny.py").is_file());
     assert!(!site.join("pip").exists() && !made.root.join("bin/pip").exists());
     assert!(!site.join("tiny-1.0.dist-info/pip.conf").exists());
-    let compiled = fs::read_dir(site.join("__pycache__"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    let bytes = fs::read(&compiled).unwrap();
-    let holds = |needle: &str| {
-        bytes
-            .windows(needle.len())
-            .any(|window| window == needle.as_bytes())
-    };
-    assert!(holds("/opt/codeyard/site-packages/tiny.py") && !holds(machine.root.path().to_str().unwrap()));
+    let files = files_below(site);
+    let host = machine.root.path().to_str().unwrap();
+    let telling: Vec<&PathBuf> = files.iter().filter(|file| holds(file, host)).collect();
+    assert!(telling.is_empty(), "these name a path of the host: {telling:?}");
+    let compiled = files
+        .iter()
+        .find(|file| file.starts_with(site.join("__pycache__")))
+        .unwrap();
+    assert!(holds(compiled, "/opt/codeyard/site-packages/tiny.py"));
     assert_eq!(
-        fs::metadata(&compiled).unwrap().permissions().mode() & 0o444,
+        fs::metadata(compiled).unwrap().permissions().mode() & 0o444,
         0o444
     );
 

@@ -12,8 +12,11 @@ use types::Content;
 /// Version of the frames; both sides refuse another one.
 pub const VERSION: u32 = 1;
 
-/// Largest body in bytes that either side accepts; a longer one ends the session.
+/// Largest body in bytes that the guest accepts: the largest tool result.
 pub const MAX_FRAME: usize = 96 * 1024 * 1024;
+
+/// Largest body in bytes that the host accepts; a longer one ends the session.
+pub const MAX_GUEST_FRAME: usize = 32 * 1024 * 1024;
 
 /// From host to guest.
 #[derive(Debug, Serialize)]

@@ -52,6 +52,8 @@ impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
 
 /// Runs the helper process; its standard input is the socket to the host. Returns its exit status.
 pub fn main() -> i32 {
+    // Away from the terminal's process group: its Ctrl-C is for the host, which ends sessions in its own way.
+    let _ = rustix::process::setsid();
     let Ok(host) = io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
         return 1;
     };

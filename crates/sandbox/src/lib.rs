@@ -1,9 +1,17 @@
 //! The contract between sessions and sandboxes: a `Backend` launches a `Guest`, a `Guest` executes runs.
 //!
-//! Knows neither MCP nor tools: a host call is a name and JSON.
+//! Knows neither MCP nor tools: a host call is a name and JSON. `Conversation` is the half of a guest that all
+//! backends share: frames, output, host calls, timers and escalation over one channel and a `Leash`.
 
 mod backend;
 mod calls;
+mod capture;
+mod conversation;
+mod leash;
+mod wire;
 
 pub use backend::{Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run};
 pub use calls::{HostCall, HostCallError, HostCalls};
+pub use conversation::Conversation;
+pub use leash::{Leash, Measured};
+pub use wire::Channels;

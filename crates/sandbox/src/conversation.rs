@@ -1,0 +1,300 @@
+//! The conversation of one guest: runs one after another, host calls side by side, an end for every run.
+//!
+//! ```text
+//!  run ──► Running ──done──► outcome, session kept
+//!            │ wall time, cpu time, cancelled
+//!            ▼
+//!         Interrupted (50 ms) ──done──► outcome, session kept
+//!            │ grace over, or memory over, or protocol broken
+//!            ▼
+//!          Killed ──gone──► outcome, session lost
+//! ```
+
+mod calls;
+mod report;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use guest::frames::{self, Done, GuestFrame, HostFrame};
+use tokio::net::unix::pipe;
+use tokio::time::{Instant, Interval, MissedTickBehavior, sleep_until};
+use types::{GuestError, Limit, Limits, Outcome, SessionFate, Status, Usage};
+
+use crate::capture::Capture;
+use crate::leash::{Leash, Measured};
+use crate::wire::{Channels, Wire, WireError, drain_pipe};
+use crate::{BoxFuture, Guest, HostCalls, Run};
+use calls::Calls;
+
+/// How long an interrupted program may take to stop before it is killed.
+const GRACE: Duration = Duration::from_millis(50);
+/// How often limits are checked that no kernel mechanism enforces.
+const WATCH: Duration = Duration::from_millis(50);
+/// How long the processes of a killed guest may take to go before the outcome is given without waiting for them.
+const GOING: Duration = Duration::from_secs(5);
+/// Bytes of a pipe read at once.
+const PIPE_PIECE: usize = 64 * 1024;
+/// Bytes of a pipe read before other things get their turn.
+const PIPE_TURN: usize = 1024 * 1024;
+/// Most bytes that a pipe can still hold when its run is over.
+const PIPE_REST: usize = 4 * 1024 * 1024;
+
+/// One guest behind its channel; implements [`Guest`] for any backend that has a [`Leash`].
+pub struct Conversation<L> {
+    wire: Wire,
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
+    leash: L,
+    limits: Limits,
+    session: String,
+    ready: bool,
+    runs: u64,
+    before: Measured,
+    buffer: Vec<u8>,
+}
+
+/// How far the end of a run has come.
+enum Phase {
+    Running,
+    Interrupted { status: Status, kill_at: Instant },
+    Killed { status: Status, error: Option<GuestError> },
+}
+
+/// What one run has gathered.
+struct Progress {
+    phase: Phase,
+    stdout: Capture,
+    stderr: Capture,
+    stdout_open: bool,
+    stderr_open: bool,
+    started: Instant,
+}
+
+impl<L: Leash> Conversation<L> {
+    /// Begins a conversation with a guest that has just been started.
+    pub fn new(channels: Channels, leash: L, limits: Limits, session: String) -> Self {
+        Self {
+            wire: Wire::new(channels.channel),
+            stdout: channels.stdout,
+            stderr: channels.stderr,
+            leash,
+            limits,
+            session,
+            ready: false,
+            runs: 0,
+            before: Measured::default(),
+            buffer: vec![0; PIPE_PIECE],
+        }
+    }
+
+    async fn run(&mut self, run: Run, host: Arc<dyn HostCalls>) -> Outcome {
+        let mut progress = Progress {
+            phase: Phase::Running,
+            stdout: Capture::new(self.limits.output),
+            stderr: Capture::new(self.limits.output),
+            stdout_open: true,
+            stderr_open: true,
+            started: Instant::now(),
+        };
+        let mut calls = Calls::new(host, &self.limits);
+        self.send_run(&run.code);
+        let done = self.converse(&run, &mut progress, &mut calls).await;
+        self.drain_output(&mut progress);
+        self.outcome(done, progress, &run, calls.made())
+    }
+
+    /// Sends the program, and before the first one the session's settings.
+    fn send_run(&mut self, code: &str) {
+        if self.runs == 0 {
+            let session = frames::Open {
+                session: &self.session,
+                output: self.limits.output,
+                concurrent_calls: self.limits.concurrent_host_calls,
+            };
+            send(&mut self.wire, &HostFrame::Open { v: frames::VERSION, session });
+        }
+        self.runs += 1;
+        send(&mut self.wire, &HostFrame::Run { id: self.runs, code });
+    }
+
+
+    /// Serves the run until the guest says that it is over (`Some`) or is gone (`None`).
+    async fn converse(&mut self, run: &Run, progress: &mut Progress, calls: &mut Calls) -> Option<Done> {
+        let deadline = progress.started + run.wall_time;
+        let mut wall = pin!(sleep_until(deadline));
+        let mut watch = watch();
+        loop {
+            let kill_at = match progress.phase {
+                Phase::Interrupted { kill_at, .. } => Some(kill_at),
+                _ => None,
+            };
+            let running = matches!(progress.phase, Phase::Running);
+            let killed = matches!(progress.phase, Phase::Killed { .. });
+            tokio::select! {
+                biased;
+                () = self.wire.readable(), if !killed && calls.has_room() => {
+                    match self.take_frames(progress, calls) {
+                        Ok(Some(done)) => return Some(done),
+                        Ok(None) => {}
+                        Err(error) => self.broken(error, progress),
+                    }
+                }
+                Some((id, answer)) = calls.next() => self.reply(id, answer),
+                () = self.wire.writable(), if self.wire.has_output() && !killed => self.wire.flush(),
+                ready = self.stdout.readable(), if progress.stdout_open => {
+                    let take = |bytes: &[u8]| progress.stdout.push(bytes);
+                    progress.stdout_open = ready.is_ok() && drain_pipe(&self.stdout, &mut self.buffer, take, PIPE_TURN);
+                }
+                ready = self.stderr.readable(), if progress.stderr_open => {
+                    let take = |bytes: &[u8]| progress.stderr.push(bytes);
+                    progress.stderr_open = ready.is_ok() && drain_pipe(&self.stderr, &mut self.buffer, take, PIPE_TURN);
+                }
+                () = run.cancel.cancelled(), if running => self.interrupt(Status::Cancelled, progress),
+                () = &mut wall, if running => self.interrupt(Status::TimedOut, progress),
+                () = sleep_until(kill_at.unwrap_or(deadline)), if kill_at.is_some() => self.kill(None, None, progress),
+                _ = watch.tick(), if !killed => self.check_limits(progress),
+                () = self.leash.gone(), if killed => return None,
+            }
+        }
+    }
+
+    /// Reads what the guest sent and acts on it.
+    fn take_frames(&mut self, progress: &mut Progress, calls: &mut Calls) -> Result<Option<Done>, WireError> {
+        self.wire.fill()?;
+        while let Some((frame, size)) = self.wire.next_frame()? {
+            match frame {
+                GuestFrame::Ready { v, .. } if !self.ready && v == frames::VERSION => self.ready = true,
+                GuestFrame::Jail { step, errno } if !self.ready => {
+                    let error = report::jail_error(step, errno);
+                    self.kill(Some(Status::Refused), Some(error), progress);
+                    return Ok(None);
+                }
+                GuestFrame::Call { id, name, args } if self.ready => {
+                    if let Some((id, refused)) = calls.start(id, name, args, size)? {
+                        self.reply(id, Err(refused));
+                    }
+                }
+                GuestFrame::Done(done) if self.ready && done.id == self.runs => return Ok(Some(done)),
+                _ => return Err(WireError::Protocol("a frame out of turn".to_owned())),
+            }
+        }
+        Ok(None)
+    }
+
+    fn reply(&mut self, id: u64, answer: calls::Answer) {
+        let (ok, err) = match &answer {
+            Ok(value) => (Some(value.as_ref()), None),
+            Err(error) => (None, Some(error)),
+        };
+        send(&mut self.wire, &HostFrame::Reply { id, ok, err });
+    }
+
+    /// The guest is gone or hostile: whatever the reason, nothing of it stays.
+    fn broken(&mut self, error: WireError, progress: &mut Progress) {
+        match error {
+            // Who was interrupted and went instead of stopping has been lost for that reason.
+            WireError::Closed if matches!(progress.phase, Phase::Interrupted { .. }) => self.kill(None, None, progress),
+            WireError::Closed => self.kill(Some(Status::Failed), Some(report::lost()), progress),
+            WireError::Protocol(cause) => {
+                tracing::warn!(session = %self.session, cause, "the guest broke the protocol");
+                self.kill(Some(Status::Failed), Some(report::protocol(&cause)), progress);
+            }
+        }
+    }
+
+    fn interrupt(&mut self, status: Status, progress: &mut Progress) {
+        self.leash.interrupt();
+        progress.phase = Phase::Interrupted { status, kill_at: Instant::now() + GRACE };
+    }
+
+    /// Kills; without a status of its own, for the reason of the interruption before.
+    fn kill(&mut self, status: Option<Status>, error: Option<GuestError>, progress: &mut Progress) {
+        self.leash.kill();
+        let status = status.unwrap_or(match progress.phase {
+            Phase::Interrupted { status, .. } | Phase::Killed { status, .. } => status,
+            Phase::Running => Status::Failed,
+        });
+        progress.phase = Phase::Killed { status, error };
+    }
+
+    /// Checks what only the host can.
+    fn check_limits(&mut self, progress: &mut Progress) {
+        if let Some(limit) = self.leash.exceeded() {
+            self.kill(Some(Status::LimitExceeded { limit }), None, progress);
+        } else if matches!(progress.phase, Phase::Running) {
+            let used = self.leash.measure().cpu.zip(self.before.cpu.or(Some(Duration::ZERO)));
+            if used.is_some_and(|(now, before)| now.saturating_sub(before) > self.limits.cpu_time) {
+                self.interrupt(Status::LimitExceeded { limit: Limit::CpuTime }, progress);
+            }
+        }
+    }
+
+    /// Takes what the pipes still hold: all of it was written before the run was over.
+    fn drain_output(&mut self, progress: &mut Progress) {
+        drain_pipe(&self.stdout, &mut self.buffer, |bytes| progress.stdout.push(bytes), PIPE_REST);
+        drain_pipe(&self.stderr, &mut self.buffer, |bytes| progress.stderr.push(bytes), PIPE_REST);
+    }
+
+    fn outcome(&mut self, done: Option<Done>, progress: Progress, run: &Run, host_calls: u32) -> Outcome {
+        let session = if done.is_some() { SessionFate::Kept } else { SessionFate::Lost };
+        let measured = self.leash.measure();
+        let used = Usage {
+            wall: progress.started.elapsed(),
+            cpu: measured.cpu.map(|now| now.saturating_sub(self.before.cpu.unwrap_or_default())),
+            peak_memory: measured.peak_memory,
+            bytes_written: done.as_ref().and_then(|done| done.disk),
+            host_calls,
+        };
+        let out_of_memory = measured.out_of_memory > self.before.out_of_memory;
+        self.before = measured;
+        let verdict = match (done, progress.phase) {
+            (Some(done), Phase::Interrupted { status, .. }) => report::Verdict::ended(done, status),
+            (Some(done), _) => report::Verdict::told(done),
+            (None, Phase::Killed { error: Some(_), .. }) if out_of_memory => report::Verdict::out_of_memory(),
+            (None, Phase::Killed { status, error }) => report::Verdict::killed(status, error),
+            (None, _) => report::Verdict::killed(Status::Failed, None),
+        };
+        let verdict = verdict.explained(&self.limits, run.wall_time);
+        Outcome {
+            stdout: progress.stdout.finish(&format!("/results/stdout-{}.txt", self.runs)),
+            stderr: progress.stderr.finish(&format!("/results/stderr-{}.txt", self.runs)),
+            session,
+            usage: used,
+            ..verdict.outcome
+        }
+    }
+}
+
+fn send(wire: &mut Wire, frame: &HostFrame<'_>) {
+    // Strings and raw values always serialize.
+    if let Ok(body) = serde_json::to_vec(frame) {
+        wire.send(&body);
+    }
+}
+
+/// The clock of limits: late ticks are not made up for.
+fn watch() -> Interval {
+    let mut watch = tokio::time::interval_at(Instant::now() + WATCH, WATCH);
+    watch.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    watch
+}
+
+impl<L: Leash + 'static> Guest for Conversation<L> {
+    fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome> {
+        Box::pin(self.run(run, calls))
+    }
+
+    fn died(&mut self) -> BoxFuture<'_, ()> {
+        self.leash.gone()
+    }
+
+    fn close(mut self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            self.leash.kill();
+            // A guest that takes longer is gone for its caller all the same; the backend goes on cleaning up.
+            let _ = tokio::time::timeout(GOING, self.leash.gone()).await;
+        })
+    }
+}

@@ -1,0 +1,36 @@
+//! What a conversation needs of the processes behind its channel.
+
+use std::time::Duration;
+
+use types::Limit;
+
+use crate::BoxFuture;
+
+/// Holds a guest's processes: measures, interrupts and ends them. Dropping it ends them.
+pub trait Leash: Send {
+    /// Asks the program to stop; state is kept if it does.
+    fn interrupt(&self);
+
+    /// Ends every process of the guest, whatever they do.
+    fn kill(&self);
+
+    /// What the guest has used since its start.
+    fn measure(&mut self) -> Measured;
+
+    /// A limit that the guest has exceeded and that no kernel mechanism has ended it for.
+    fn exceeded(&mut self) -> Option<Limit>;
+
+    /// Resolves when every process of the guest is gone.
+    fn gone(&mut self) -> BoxFuture<'_, ()>;
+}
+
+/// What a guest has used since its start; `None` where it cannot be read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// CPU time of all processes.
+    pub cpu: Option<Duration>,
+    /// Peak memory in bytes.
+    pub peak_memory: Option<u64>,
+    /// Processes that the kernel killed for the memory limit.
+    pub out_of_memory: u64,
+}

@@ -1,1 +1,25 @@
-//! placeholder
+//! An immutable snapshot of all tools: names, search, signatures, stubs and argument checks; no I/O, no lock.
+//!
+//! A snapshot is built from what the upstream servers list and replaced as a whole when a list changes.
+//! All of it is foreign input: schemas are walked under bounds of depth and size, `$ref`s are followed inside
+//! the schema only, and no text reaches a stub or a signature without being escaped.
+
+mod arguments;
+mod catalog;
+mod entry;
+mod names;
+mod resolve;
+mod schema;
+mod search;
+mod signature;
+mod stub;
+mod text;
+
+pub use arguments::ArgumentError;
+pub use catalog::{Catalog, Server};
+pub use entry::Entry;
+pub use names::{PYTHON_KEYWORDS, normalise};
+pub use resolve::{Unknown, UnknownKind};
+pub use search::Hit;
+pub use stub::module as stub_module;
+pub use text::summary;

@@ -1,0 +1,171 @@
+//! Checks the arguments of a call by the tool's own schema and says what is wrong in the program's words.
+
+mod explain;
+mod lower;
+
+use std::fmt;
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use lower::{Draft, Lowered};
+
+/// Problems named in one message.
+const MAX_PROBLEMS: usize = 3;
+
+/// Size up to which a pattern is compiled; the engine runs in linear time whatever the pattern.
+const MAX_PATTERN: usize = 1024 * 1024;
+
+/// Most nodes of arguments times nodes of schema that one check may cost: some seconds at the very worst.
+const MAX_WORK: usize = 2_000_000_000;
+
+/// Why arguments are not sent: each problem names the parameter and what is expected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentError {
+    problems: Vec<String>,
+}
+
+/// The compiled check of one tool.
+#[derive(Debug)]
+pub(crate) struct Check {
+    validator: Option<Validator>,
+    nodes: usize,
+    /// What is not checked, for people.
+    pub(crate) notes: Vec<String>,
+}
+
+// === impl ArgumentError ===
+
+impl std::error::Error for ArgumentError {}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problems.join("; "))
+    }
+}
+
+// === impl Check ===
+
+impl Check {
+    /// Compiles the check. A constraint that cannot be compiled is left out and noted, the rest holds.
+    pub(crate) fn compile(input: &Value) -> Self {
+        let draft = draft(input);
+        let lowered = lower::lower(input, draft, &|_| true);
+        if let Ok(validator) = build(&lowered.schema, draft) {
+            return Self::new(Some(validator), lowered);
+        }
+        // Most often a pattern is to blame: one with look-around, which the linear engine does not know.
+        let mut lowered = lower::lower(input, draft, &compiles);
+        match build(&lowered.schema, draft) {
+            Ok(validator) => Self::new(Some(validator), lowered),
+            Err(()) => {
+                lowered
+                    .notes
+                    .insert("the whole schema, which could not be compiled".to_owned());
+                Self::new(None, lowered)
+            }
+        }
+    }
+
+    fn new(validator: Option<Validator>, lowered: Lowered) -> Self {
+        Self {
+            validator,
+            nodes: lowered.nodes,
+            notes: lowered.notes.into_iter().collect(),
+        }
+    }
+
+    /// Checks `arguments` against the schema that was compiled from `input`.
+    pub(crate) fn run(&self, input: &Value, arguments: &Value) -> Result<(), ArgumentError> {
+        if !arguments.is_object() {
+            let given = explain::type_name(arguments);
+            return Err(ArgumentError {
+                problems: vec![format!(
+                    "the arguments must be one mapping of names to values, not {given}"
+                )],
+            });
+        }
+        let Some(validator) = &self.validator else {
+            return Ok(());
+        };
+        let most = MAX_WORK / self.nodes.max(1);
+        if weight(arguments, most) > most {
+            return Err(ArgumentError {
+                problems: vec![format!(
+                    "the arguments hold more than {most} values, more than can be checked"
+                )],
+            });
+        }
+        if validator.is_valid(arguments) {
+            return Ok(());
+        }
+        let mut problems = explain::problems(input, arguments, validator.iter_errors(arguments));
+        if problems.len() > MAX_PROBLEMS {
+            let more = problems.len() - MAX_PROBLEMS;
+            problems.truncate(MAX_PROBLEMS);
+            problems.push(format!("and {more} more"));
+        }
+        Err(ArgumentError { problems })
+    }
+}
+
+/// The number of values in `value`, counted no further than just beyond `most`.
+pub(crate) fn weight(value: &Value, most: usize) -> usize {
+    let mut count = 1;
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                if count > most {
+                    break;
+                }
+                count += weight(item, most - count);
+            }
+        }
+        Value::Object(members) => {
+            for member in members.values() {
+                if count > most {
+                    break;
+                }
+                count += weight(member, most - count);
+            }
+        }
+        // Long texts cost their length where a pattern or a list of values is compared with them.
+        Value::String(text) => count += text.len() / 64,
+        _ => {}
+    }
+    count
+}
+
+fn draft(input: &Value) -> Draft {
+    match input.get("$schema").and_then(Value::as_str) {
+        Some(uri) if uri.contains("draft-0") => Draft::Legacy,
+        Some(uri) if uri.contains("2019-09") => Draft::Middle,
+        _ => Draft::Current,
+    }
+}
+
+fn build(schema: &Value, draft: Draft) -> Result<Validator, ()> {
+    let draft = match draft {
+        Draft::Legacy => jsonschema::Draft::Draft7,
+        Draft::Middle => jsonschema::Draft::Draft201909,
+        Draft::Current => jsonschema::Draft::Draft202012,
+    };
+    jsonschema::options()
+        .with_draft(draft)
+        .should_validate_formats(false)
+        .with_pattern_options(
+            PatternOptions::regex()
+                .size_limit(MAX_PATTERN)
+                .dfa_size_limit(MAX_PATTERN),
+        )
+        .offline()
+        .build(schema)
+        .map_err(drop)
+}
+
+fn compiles(pattern: &str) -> bool {
+    build(&serde_json::json!({ "pattern": pattern }), Draft::Current).is_ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,378 @@
+//! Lowers a foreign schema to one that is safe to compile: no references, bounded size, known keywords only.
+//!
+//! References are replaced by what they name, recursive ones a few levels deep. What cannot be kept is left out
+//! and noted: leaving out must only ever permit more, so an `additionalProperties`, `not`, `oneOf`, `if` or
+//! `unevaluated…` whose meaning depends on a part that was left out is weakened with it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::schema;
+
+/// Nodes of one lowered schema. The largest real one is a tenth of that.
+pub(super) const MAX_NODES: usize = 20_000;
+
+/// Levels of one recursive reference that are written out, in the order tried.
+const RECURSION: [usize; 3] = [3, 1, 0];
+
+/// References under way at once.
+const MAX_REFERENCES: usize = 24;
+
+const MAX_NESTING: usize = 64;
+const MAX_NOTES: usize = 12;
+
+/// Steps of `multipleOf` outside these bounds cost exact arithmetic with huge numbers.
+const MIN_STEP: f64 = 1e-9;
+const MAX_STEP: f64 = 1e15;
+
+/// A schema that permits at least what the original permits.
+#[derive(Debug)]
+pub(super) struct Lowered {
+    pub(super) schema: Value,
+    /// What it is made of, for an estimate of the work of one check.
+    pub(super) nodes: usize,
+    /// What was left out, for people.
+    pub(super) notes: BTreeSet<String>,
+}
+
+/// Decides whether a pattern is kept.
+pub(super) type KeepPattern<'f> = &'f dyn Fn(&str) -> bool;
+
+/// The dialects of JSON Schema that differ in what is lowered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Draft {
+    /// Draft 7 and before: `$ref` hides its siblings.
+    Legacy,
+    /// 2019-09.
+    Middle,
+    /// 2020-12, the one of MCP where a schema names none.
+    Current,
+}
+
+/// Lowers `root`.
+pub(super) fn lower(root: &Value, draft: Draft, keep_pattern: KeepPattern<'_>) -> Lowered {
+    let mut lowered = None;
+    for recursion in RECURSION {
+        let mut lowerer = Lowerer {
+            root,
+            draft,
+            keep_pattern,
+            recursion,
+            nodes: 0,
+            nesting: 0,
+            embedded: 0,
+            references: Vec::new(),
+            notes: BTreeSet::new(),
+        };
+        let part = lowerer.part(root);
+        let fits = lowerer.nodes < MAX_NODES;
+        lowered = Some(Lowered {
+            schema: part.schema,
+            nodes: lowerer.nodes,
+            notes: lowerer.notes,
+        });
+        if fits {
+            break;
+        }
+    }
+    lowered.unwrap_or_else(|| Lowered {
+        schema: Value::Bool(true),
+        nodes: 1,
+        notes: BTreeSet::new(),
+    })
+}
+
+struct Lowerer<'a> {
+    root: &'a Value,
+    draft: Draft,
+    keep_pattern: KeepPattern<'a>,
+    recursion: usize,
+    nodes: usize,
+    nesting: usize,
+    embedded: usize,
+    references: Vec<&'a str>,
+    notes: BTreeSet<String>,
+}
+
+/// A lowered part, and whether it means exactly what the original means.
+struct Part {
+    schema: Value,
+    exact: bool,
+}
+
+// === impl Part ===
+
+impl Part {
+    fn anything() -> Self {
+        Self {
+            schema: Value::Bool(true),
+            exact: false,
+        }
+    }
+}
+
+// === impl Lowerer ===
+
+impl<'a> Lowerer<'a> {
+    fn part(&mut self, schema: &'a Value) -> Part {
+        if self.nodes >= MAX_NODES || self.nesting >= MAX_NESTING {
+            return self.left_out("parts beyond the bounds of depth and size".to_owned());
+        }
+        self.nodes += 1;
+        self.nesting += 1;
+        let part = match schema {
+            Value::Bool(_) => Part {
+                schema: schema.clone(),
+                exact: true,
+            },
+            Value::Object(object) => self.object(object),
+            _ => self.left_out("a part that is no schema".to_owned()),
+        };
+        self.nesting -= 1;
+        part
+    }
+
+    fn left_out(&mut self, what: String) -> Part {
+        self.note(what);
+        Part::anything()
+    }
+
+    fn note(&mut self, what: String) {
+        if self.notes.len() < MAX_NOTES {
+            self.notes.insert(what);
+        }
+    }
+
+    fn object(&mut self, object: &'a Map<String, Value>) -> Part {
+        // Inside a part with an identity of its own, local references mean that part.
+        let identity = self.nesting > 1 && object.get("$id").is_some_and(Value::is_string);
+        self.embedded += usize::from(identity);
+        let part = self.members(object);
+        self.embedded -= usize::from(identity);
+        part
+    }
+
+    fn members(&mut self, object: &'a Map<String, Value>) -> Part {
+        let mut lowered = Map::new();
+        let mut inexact = BTreeSet::new();
+        if let Some(reference) = object.get("$ref") {
+            let target = match reference {
+                Value::String(reference) => self.reference(reference),
+                _ => self.left_out("a `$ref` that is no text".to_owned()),
+            };
+            if self.draft == Draft::Legacy {
+                return target;
+            }
+            if !target.exact {
+                inexact.insert("$ref");
+            }
+            append(&mut lowered, "allOf", vec![target.schema]);
+        }
+        for (keyword, value) in object {
+            if keyword != "$ref" && !self.keyword(keyword, value, &mut lowered) {
+                inexact.insert(keyword.as_str());
+            }
+        }
+        weaken(object, &mut lowered, &inexact);
+        Part {
+            schema: Value::Object(lowered),
+            exact: inexact.is_empty(),
+        }
+    }
+
+    fn reference(&mut self, reference: &'a str) -> Part {
+        let target = schema::local(self.root, reference).filter(|_| self.embedded == 0);
+        let Some(target) = target else {
+            let shown = crate::text::cut(reference, 100);
+            return self.left_out(format!("the reference '{shown}', which is not inside the schema"));
+        };
+        let repeats = self
+            .references
+            .iter()
+            .filter(|known| **known == reference)
+            .count();
+        if repeats > self.recursion || self.references.len() >= MAX_REFERENCES {
+            return self.left_out("the deeper levels of recursive parts".to_owned());
+        }
+        self.references.push(reference);
+        let part = self.part(target);
+        self.references.pop();
+        part
+    }
+
+    /// Keeps one keyword, whole or in part; `false` if the result permits more.
+    fn keyword(&mut self, keyword: &str, value: &'a Value, lowered: &mut Map<String, Value>) -> bool {
+        match keyword {
+            "additionalProperties"
+            | "additionalItems"
+            | "contains"
+            | "propertyNames"
+            | "not"
+            | "if"
+            | "then"
+            | "else"
+            | "unevaluatedProperties"
+            | "unevaluatedItems" => {
+                let part = self.part(value);
+                lowered.insert(keyword.to_owned(), part.schema);
+                part.exact
+            }
+            "items" if value.is_array() && self.draft != Draft::Current => self.list(keyword, value, lowered),
+            "items" => {
+                let part = self.part(value);
+                lowered.insert(keyword.to_owned(), part.schema);
+                part.exact
+            }
+            "allOf" | "anyOf" | "oneOf" | "prefixItems" => self.list(keyword, value, lowered),
+            "properties" | "patternProperties" | "dependentSchemas" => self.map(keyword, value, lowered),
+            "pattern" => match value.as_str().filter(|pattern| (self.keep_pattern)(pattern)) {
+                Some(_) => insert(lowered, keyword, value),
+                None => self.unreadable(keyword),
+            },
+            _ => match plain(keyword, value) {
+                Some(true) => {
+                    self.nodes += value.as_array().map_or(1, Vec::len);
+                    insert(lowered, keyword, value)
+                }
+                Some(false) => self.unreadable(keyword),
+                None => true,
+            },
+        }
+    }
+
+    fn unreadable(&mut self, keyword: &str) -> bool {
+        let shown = crate::text::cut(keyword, 40);
+        self.note(format!("a '{shown}' that is not understood"));
+        false
+    }
+
+    fn list(&mut self, keyword: &str, value: &'a Value, lowered: &mut Map<String, Value>) -> bool {
+        let Some(items) = value.as_array().filter(|items| !items.is_empty()) else {
+            return self.unreadable(keyword);
+        };
+        let parts: Vec<Part> = items.iter().map(|item| self.part(item)).collect();
+        let exact = parts.iter().all(|part| part.exact);
+        append(
+            lowered,
+            keyword,
+            parts.into_iter().map(|part| part.schema).collect(),
+        );
+        exact
+    }
+
+    fn map(&mut self, keyword: &str, value: &'a Value, lowered: &mut Map<String, Value>) -> bool {
+        let Some(members) = value.as_object() else {
+            return self.unreadable(keyword);
+        };
+        let mut exact = true;
+        let mut parts = Map::new();
+        for (name, member) in members {
+            if keyword == "patternProperties" && !(self.keep_pattern)(name) {
+                exact = self.unreadable("pattern");
+                continue;
+            }
+            let part = self.part(member);
+            exact &= part.exact;
+            parts.insert(name.clone(), part.schema);
+        }
+        lowered.insert(keyword.to_owned(), Value::Object(parts));
+        exact
+    }
+}
+
+fn insert(lowered: &mut Map<String, Value>, keyword: &str, value: &Value) -> bool {
+    lowered.insert(keyword.to_owned(), value.clone());
+    true
+}
+
+/// Removes the keywords that would refuse more because something beside or below them was left out.
+fn weaken(original: &Map<String, Value>, lowered: &mut Map<String, Value>, inexact: &BTreeSet<&str>) {
+    if inexact.is_empty() {
+        return;
+    }
+    let mut remove = vec!["unevaluatedProperties", "unevaluatedItems"];
+    if inexact.contains("not") {
+        remove.push("not");
+    }
+    if inexact.contains("if") {
+        remove.extend(["if", "then", "else"]);
+    }
+    if inexact.contains("contains") {
+        remove.push("maxContains");
+    }
+    if keys(original, "properties") != keys(lowered, "properties")
+        || keys(original, "patternProperties") != keys(lowered, "patternProperties")
+    {
+        remove.push("additionalProperties");
+    }
+    if original.contains_key("prefixItems") && !lowered.contains_key("prefixItems") {
+        remove.push("items");
+    }
+    for keyword in remove {
+        lowered.remove(keyword);
+    }
+    if inexact.contains("oneOf")
+        && let Some(alternatives) = lowered.remove("oneOf")
+    {
+        append(lowered, "allOf", vec![json!({ "anyOf": alternatives })]);
+    }
+}
+
+/// How many names decide what is additional; `None` for a keyword that has no names.
+fn keys(schema: &Map<String, Value>, keyword: &str) -> Option<usize> {
+    schema
+        .get(keyword)
+        .map(|value| value.as_object().map_or(usize::MAX, Map::len))
+}
+
+fn append(lowered: &mut Map<String, Value>, keyword: &str, mut schemas: Vec<Value>) {
+    match lowered.get_mut(keyword) {
+        Some(Value::Array(known)) => known.append(&mut schemas),
+        _ => {
+            lowered.insert(keyword.to_owned(), Value::Array(schemas));
+        }
+    }
+}
+
+/// Whether the value of a keyword that holds no schema is one that the keyword may have; `None` for a keyword
+/// that restricts nothing.
+fn plain(keyword: &str, value: &Value) -> Option<bool> {
+    Some(match keyword {
+        "type" => is_type(value) || value.as_array().is_some_and(|names| is_set_of(names, is_type)),
+        "enum" => value.as_array().is_some_and(|values| !values.is_empty()),
+        "const" => true,
+        "required" => value
+            .as_array()
+            .is_some_and(|names| names.is_empty() || is_set_of(names, Value::is_string)),
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => value.is_number(),
+        "multipleOf" => value
+            .as_f64()
+            .is_some_and(|step| (MIN_STEP..=MAX_STEP).contains(&step)),
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties"
+        | "minContains" | "maxContains" => value.is_u64(),
+        "uniqueItems" => value.is_boolean(),
+        "dependentRequired" => value.as_object().is_some_and(|members| {
+            members.values().all(|names| {
+                names
+                    .as_array()
+                    .is_some_and(|names| names.is_empty() || is_set_of(names, Value::is_string))
+            })
+        }),
+        // Both are written in other words by every draft that is still in use.
+        "dependencies" | "$dynamicRef" | "$recursiveRef" => false,
+        _ => return None,
+    })
+}
+
+fn is_type(value: &Value) -> bool {
+    const NAMES: [&str; 7] = [
+        "null", "boolean", "integer", "number", "string", "array", "object",
+    ];
+    value.as_str().is_some_and(|name| NAMES.contains(&name))
+}
+
+fn is_set_of(values: &[Value], holds: impl Fn(&Value) -> bool) -> bool {
+    let distinct: BTreeSet<&str> = values.iter().filter_map(Value::as_str).collect();
+    !values.is_empty() && distinct.len() == values.len() && values.iter().all(holds)
+}

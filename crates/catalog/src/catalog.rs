@@ -1,0 +1,138 @@
+//! The snapshot itself: servers in configured order, their entries, and the indexes over them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use types::{ServerTools, Tool, ToolRef};
+
+use crate::entry::Entry;
+use crate::names::aliases;
+use crate::resolve::Names;
+use crate::search::{Hit, Index};
+
+/// All tools of all servers at one moment.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    servers: Vec<Server>,
+    names: Names,
+    index: Index,
+}
+
+/// One server.
+#[derive(Debug)]
+pub struct Server {
+    /// The name in the configuration.
+    pub name: String,
+    /// The name in programs.
+    pub alias: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Whether its tools are known; if not, it has not been asked yet.
+    pub listed: bool,
+    entries: Vec<Arc<Entry>>,
+    names: Names,
+}
+
+// === impl Catalog ===
+
+impl Catalog {
+    /// Builds a snapshot of what the servers listed, in their order.
+    pub fn build(servers: &[ServerTools]) -> Catalog {
+        Catalog::default().update(servers)
+    }
+
+    /// Builds the next snapshot. Entries of tools that did not change are taken over with what was computed for them.
+    pub fn update(&self, servers: &[ServerTools]) -> Catalog {
+        let aliases = aliases(servers.iter().map(|server| server.name.as_str()));
+        let mut names = Names::default();
+        let mut built = Vec::with_capacity(servers.len());
+        for (index, (listed, alias)) in servers.iter().zip(aliases).enumerate() {
+            names.insert(&listed.name, &alias, index);
+            let known = self
+                .servers
+                .iter()
+                .find(|server| server.name == listed.name && server.alias == alias);
+            built.push(Server::build(listed, alias, known));
+        }
+        let index = Index::build(&built);
+        Catalog {
+            servers: built,
+            names,
+            index,
+        }
+    }
+
+    /// All servers in configured order.
+    pub fn servers(&self) -> impl Iterator<Item = &Server> {
+        self.servers.iter()
+    }
+
+    /// All tools, server by server.
+    pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.servers.iter().flat_map(Server::entries)
+    }
+
+    /// The best `limit` tools for the query, best first. An empty query lists the first tools.
+    pub fn search(&self, query: &str, limit: usize) -> Vec<Hit<'_>> {
+        let mut hits = self.ranked(query);
+        hits.truncate(limit);
+        hits
+    }
+
+    /// Every tool that the query matches, best first; all tools in their order for an empty query.
+    pub fn ranked(&self, query: &str) -> Vec<Hit<'_>> {
+        self.index.search(query)
+    }
+
+    pub(crate) fn server_names(&self) -> &Names {
+        &self.names
+    }
+
+    pub(crate) fn server_at(&self, index: usize) -> Option<&Server> {
+        self.servers.get(index)
+    }
+}
+
+// === impl Server ===
+
+impl Server {
+    fn build(listed: &ServerTools, alias: String, known: Option<&Server>) -> Self {
+        let tools = listed.tools.as_deref().unwrap_or_default();
+        // A name listed twice means its first tool.
+        let mut seen = HashSet::new();
+        let tools: Vec<&Tool> = tools
+            .iter()
+            .filter(|tool| seen.insert(tool.name.as_str()))
+            .collect();
+        let tool_aliases = aliases(tools.iter().map(|tool| tool.name.as_str()));
+        let mut names = Names::default();
+        let mut entries = Vec::with_capacity(tools.len());
+        for (index, (tool, tool_alias)) in tools.into_iter().zip(tool_aliases).enumerate() {
+            names.insert(&tool.name, &tool_alias, index);
+            let same = known.and_then(|server| server.entry(&tool.name));
+            let same = same.filter(|entry| entry.alias == tool_alias && entry.definition == *tool);
+            entries.push(same.cloned().unwrap_or_else(|| {
+                let reference = ToolRef::new(&listed.name, &tool.name);
+                Arc::new(Entry::new(reference, alias.clone(), tool_alias, tool.clone()))
+            }));
+        }
+        Server {
+            name: listed.name.clone(),
+            alias,
+            description: listed.description.clone(),
+            listed: listed.tools.is_some(),
+            entries,
+            names,
+        }
+    }
+
+    /// Its tools in the order listed.
+    pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.entries.iter()
+    }
+
+    /// The tool of that name, alias or spelling.
+    pub fn entry(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.names.find(name).and_then(|index| self.entries.get(index))
+    }
+}

@@ -1,0 +1,85 @@
+//! One tool with everything a program or a model is told of it.
+
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use types::{Tool, ToolRef};
+
+use crate::arguments::{ArgumentError, Check, weight};
+use crate::names::is_identifier;
+use crate::{signature, stub};
+
+/// Values up to which a check costs less than handing it to another thread.
+const LIGHT_ARGUMENTS: usize = 10_000;
+
+/// One tool of one server.
+#[derive(Debug)]
+pub struct Entry {
+    /// Its names in configuration and definition.
+    pub tool: ToolRef,
+    /// The server's name in programs.
+    pub server_alias: String,
+    /// The tool's name in programs.
+    pub alias: String,
+    /// What the server listed.
+    pub definition: Tool,
+    signature: OnceLock<String>,
+    check: OnceLock<Check>,
+}
+
+// === impl Entry ===
+
+impl Entry {
+    pub(crate) fn new(tool: ToolRef, server_alias: String, alias: String, definition: Tool) -> Self {
+        Self {
+            tool,
+            server_alias,
+            alias,
+            definition,
+            signature: OnceLock::new(),
+            check: OnceLock::new(),
+        }
+    }
+
+    /// One line that says how to call it and what comes back.
+    pub fn signature(&self) -> &str {
+        self.signature.get_or_init(|| {
+            let output = self.definition.output_schema.as_ref();
+            signature::signature(self.callable(), &self.definition.input_schema, output)
+        })
+    }
+
+    /// The Python file of this tool for `/tools/<server_alias>/<alias>.py`.
+    pub fn stub(&self) -> String {
+        stub::tool(self)
+    }
+
+    /// Checks the arguments of a call by the input schema, which is compiled at the first use.
+    pub fn validate(&self, arguments: &Value) -> Result<(), ArgumentError> {
+        self.check().run(&self.definition.input_schema, arguments)
+    }
+
+    /// Whether [`Entry::validate`] returns within microseconds: the schema is compiled, the arguments are small.
+    pub fn validates_at_once(&self, arguments: &Value) -> bool {
+        self.check.get().is_some() && weight(arguments, LIGHT_ARGUMENTS) <= LIGHT_ARGUMENTS
+    }
+
+    /// Parts of the input schema that are not checked, because they cannot be; empty for nearly every tool.
+    pub fn warnings(&self) -> &[String] {
+        &self.check().notes
+    }
+
+    /// The name after the last dot of a call: the tool's own if Python takes it.
+    fn callable(&self) -> &str {
+        if is_identifier(&self.tool.tool) {
+            &self.tool.tool
+        } else {
+            &self.alias
+        }
+    }
+
+    fn check(&self) -> &Check {
+        self.check
+            .get_or_init(|| Check::compile(&self.definition.input_schema))
+    }
+}

@@ -1,0 +1,173 @@
+//! Reading of foreign JSON Schemas: local references and parameters, under bounds.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+/// Longest chain of references that is followed from one place.
+const MAX_HOPS: usize = 8;
+
+/// Parameters of one tool that are looked at; more exist in no server that is known.
+const MAX_PARAMETERS: usize = 256;
+
+/// Deepest nesting of `allOf` in which parameters are looked for.
+const MAX_ALL_OF: usize = 4;
+
+/// One parameter of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parameter<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) schema: &'a Value,
+    pub(crate) required: bool,
+}
+
+/// The part of `root` that a local reference names; nothing is ever fetched.
+pub(crate) fn local<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let pointer = reference.strip_prefix('#')?;
+    if !pointer.is_empty() && !pointer.starts_with('/') {
+        return None;
+    }
+    root.pointer(&percent_decoded(pointer))
+}
+
+/// The schema behind a chain of `$ref`s; `None` if a link is missing or the chain is too long.
+pub(crate) fn follow<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a Value> {
+    for _ in 0..MAX_HOPS {
+        match schema.get("$ref") {
+            Some(Value::String(reference)) => schema = local(root, reference)?,
+            _ => return Some(schema),
+        }
+    }
+    None
+}
+
+/// The parameters of an input schema in its order: required ones first.
+pub(crate) fn parameters(root: &Value) -> Vec<Parameter<'_>> {
+    let mut properties: Vec<(&str, &Value)> = Vec::new();
+    let mut required: Vec<&str> = Vec::new();
+    collect(root, root, MAX_ALL_OF, &mut properties, &mut required);
+    let mut parameters: Vec<Parameter<'_>> = properties
+        .into_iter()
+        .map(|(name, schema)| Parameter {
+            name,
+            schema,
+            required: required.contains(&name),
+        })
+        .collect();
+    parameters.sort_by_key(|parameter| !parameter.required);
+    parameters
+}
+
+fn collect<'a>(
+    root: &'a Value,
+    schema: &'a Value,
+    depth: usize,
+    properties: &mut Vec<(&'a str, &'a Value)>,
+    required: &mut Vec<&'a str>,
+) {
+    let Some(schema) = follow(root, schema).and_then(Value::as_object) else {
+        return;
+    };
+    for (name, property) in object(schema, "properties") {
+        if properties.len() < MAX_PARAMETERS && !properties.iter().any(|(known, _)| known == name) {
+            properties.push((name, property));
+        }
+    }
+    let names = array(schema, "required").iter().take(MAX_PARAMETERS);
+    required.extend(names.filter_map(Value::as_str));
+    if depth > 0 {
+        for part in array(schema, "allOf").iter().take(MAX_HOPS) {
+            collect(root, part, depth - 1, properties, required);
+        }
+    }
+}
+
+/// The members of an object under `key`; empty if there is none.
+pub(crate) fn object<'a>(
+    schema: &'a Map<String, Value>,
+    key: &str,
+) -> impl Iterator<Item = (&'a String, &'a Value)> + use<'a> {
+    schema.get(key).and_then(Value::as_object).into_iter().flatten()
+}
+
+/// The items of an array under `key`; empty if there is none.
+pub(crate) fn array<'a>(schema: &'a Map<String, Value>, key: &str) -> &'a [Value] {
+    schema
+        .get(key)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+fn percent_decoded(pointer: &str) -> Cow<'_, str> {
+    if !pointer.contains('%') {
+        return Cow::Borrowed(pointer);
+    }
+    let mut bytes = Vec::with_capacity(pointer.len());
+    let mut rest = pointer.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let hex = |b: u8| {
+            char::from(b)
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        };
+        match tail {
+            [high, low, after @ ..] if first == b'%' => match (hex(*high), hex(*low)) {
+                (Some(high), Some(low)) => {
+                    bytes.push(high * 16 + low);
+                    rest = after;
+                    continue;
+                }
+                _ => bytes.push(first),
+            },
+            _ => bytes.push(first),
+        }
+        rest = tail;
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn references_stay_inside_the_schema() {
+        let root = json!({"$defs": {"a": {"type": "string"}, "b/c d": 1, "loop": {"$ref": "#/$defs/loop"}}});
+        assert_eq!(local(&root, "#/$defs/a/type"), Some(&json!("string")));
+        assert_eq!(local(&root, "#/%24defs/b~1c%20d"), Some(&json!(1)));
+        assert_eq!(local(&root, "#"), Some(&root));
+        for outside in [
+            "https://example.com/a",
+            "#anchor",
+            "a.json#/x",
+            "",
+            "#/$defs/none",
+            "#/%2",
+        ] {
+            assert_eq!(local(&root, outside), None, "{outside}");
+        }
+        assert_eq!(follow(&root, &json!({"$ref": "#/$defs/loop"})), None);
+    }
+
+    #[test]
+    fn parameters_are_found_through_references_and_all_of() {
+        let root = json!({
+            "$ref": "#/$defs/args",
+            "$defs": {
+                "args": {"properties": {"a": {}, "b": {}}, "required": ["b"], "allOf": [{"$ref": "#/$defs/more"}]},
+                "more": {"properties": {"c": {}, "a": {}}, "required": ["c"]},
+            },
+        });
+        let names: Vec<_> = parameters(&root).iter().map(|p| (p.name, p.required)).collect();
+        assert_eq!(names, [("b", true), ("c", true), ("a", false)]);
+        for odd in [
+            json!(true),
+            json!(null),
+            json!({"properties": 3, "required": "a"}),
+            json!([1]),
+        ] {
+            assert!(parameters(&odd).is_empty(), "{odd}");
+        }
+    }
+}

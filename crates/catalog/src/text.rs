@@ -1,0 +1,108 @@
+//! Foreign text made safe to show: no control characters, bounded length, escaped where it becomes Python.
+
+/// Longest description in an answer that is a list.
+const SUMMARY_CHARS: usize = 240;
+
+/// The first paragraph of a description on one line, cut at a word if it is long.
+pub fn summary(description: &str) -> String {
+    let mut line = String::new();
+    for word in first_paragraph(description).split_whitespace() {
+        let word = clean(word);
+        if word.is_empty() {
+            continue;
+        }
+        if line.len() + word.len() + 1 > SUMMARY_CHARS {
+            if line.is_empty() {
+                line = cut(&word, SUMMARY_CHARS);
+            } else {
+                line.push('…');
+            }
+            return line;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&word);
+    }
+    line
+}
+
+/// Up to the first empty line; leading empty lines do not count.
+fn first_paragraph(text: &str) -> &str {
+    let text = text.trim_start();
+    let end = text.match_indices('\n').find(|(at, _)| {
+        text[at + 1..]
+            .lines()
+            .next()
+            .is_none_or(|line| line.trim().is_empty())
+    });
+    end.map_or(text, |(at, _)| &text[..at])
+}
+
+/// The text without control characters (line feed and tab stay) and without marks that reorder what is displayed.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars()
+        .filter(|&c| c == '\n' || c == '\t' || !(c.is_control() || is_reordering(c)))
+        .collect()
+}
+
+/// Marks that make a terminal or an editor show text in another order than it has.
+fn is_reordering(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// At most `max` bytes and an ellipsis.
+pub(crate) fn cut(text: &str, max: usize) -> String {
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(max)])
+}
+
+/// A Python string literal in single quotes on one line, of at most `max` bytes of text.
+pub(crate) fn python_string(text: &str, max: usize) -> String {
+    let mut literal = String::from("'");
+    for c in cut(text, max).chars() {
+        match c {
+            '\\' => literal.push_str("\\\\"),
+            '\'' => literal.push_str("\\'"),
+            '\n' => literal.push_str("\\n"),
+            c if c.is_control() || is_reordering(c) || matches!(c, '\u{2028}' | '\u{2029}') => {
+                literal.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            c => literal.push(c),
+        }
+    }
+    literal.push('\'');
+    literal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_is_the_first_paragraph_on_one_line() {
+        let check = |text: &str, expected: &str| assert_eq!(summary(text), expected);
+        check("", "");
+        check("Adds\n  two numbers.\n\nUse it for sums.", "Adds two numbers.");
+        check("\n\n One.\n \t\nTwo.", "One.");
+        check("Ends here.\n", "Ends here.");
+        check("a\u{202e}b\u{0}c", "abc");
+        let long = summary(&"word ".repeat(100));
+        assert!(
+            long.len() <= SUMMARY_CHARS + 3 && long.ends_with("word…"),
+            "{long}"
+        );
+        assert_eq!(summary(&"x".repeat(1000)).len(), SUMMARY_CHARS + 3);
+    }
+
+    #[test]
+    fn a_python_string_stays_on_its_line() {
+        let check = |text: &str, expected: &str| assert_eq!(python_string(text, 20), expected);
+        check("open", "'open'");
+        check("it's \\ \n", "'it\\'s \\\\ \\n'");
+        check("\u{0}\u{2028}", "'\\u0000\\u2028'");
+        check(&"é".repeat(30), &format!("'{}…'", "é".repeat(10)));
+    }
+}

@@ -1,1 +1,14 @@
-//! placeholder
+//! The downstream edge: MCP over standard input and output, with the `code` surface.
+//!
+//! Only this crate knows clients' wire types; what a client sends is checked and converted here, and goes on as
+//! plain requests to a [`CodeService`].
+
+mod code;
+mod serve;
+mod stdio;
+
+pub use code::{
+    CodeService, Detail, Execute, Executed, Language, NotExecuted, NotSearched, Search, SessionChoice,
+};
+pub use serve::serve_code;
+pub use stdio::{Pipes, Signals};

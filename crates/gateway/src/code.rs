@@ -1,0 +1,12 @@
+//! The `code` surface: two tools, behind which everything that is connected can be called from programs.
+
+mod arguments;
+mod handler;
+mod render;
+mod service;
+mod tools;
+
+pub(crate) use handler::CodeHandler;
+pub use service::{
+    CodeService, Detail, Execute, Executed, Language, NotExecuted, NotSearched, Search, SessionChoice,
+};

@@ -1,0 +1,506 @@
+//! Checks the arguments of both tools: every mistake at once, each with what is allowed and what comes nearest.
+
+use std::fmt;
+use std::time::Duration;
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+use types::{Limits, SessionName};
+
+use super::service::{Detail, Execute, Language, Search, SessionChoice};
+
+/// Tools that a search returns unless asked otherwise.
+const DEFAULT_LIMIT: u64 = 5;
+
+/// Most tools that a search returns.
+const MAX_LIMIT: u64 = 50;
+
+/// Longest program; what comes near it should be data in a tool or file.
+const MAX_CODE: usize = 8 * 1024 * 1024;
+
+/// Longest query.
+const MAX_QUERY: usize = 4096;
+
+/// Longest name of a session.
+const MAX_SESSION: usize = 64;
+
+/// Longest timeout that can be asked for.
+const MAX_TIMEOUT: Duration = Limits::MAX_WALL_TIME;
+
+const EXECUTE_ARGUMENTS: [&str; 7] = [
+    "code",
+    "language",
+    "session",
+    "timeout_ms",
+    "receipt",
+    "check",
+    "format",
+];
+
+const SEARCH_ARGUMENTS: [&str; 3] = ["query", "limit", "detail"];
+
+/// Languages that codeyard will have, so that a model is told what to do instead of being corrected to them.
+const LATER_LANGUAGES: [&str; 5] = ["typescript", "javascript", "shell", "bash", "sh"];
+
+/// How a program's result is written for the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Format {
+    /// As short as can be.
+    #[default]
+    Text,
+    /// The structured content as JSON.
+    Json,
+}
+
+/// The arguments of `execute_code`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ExecuteArguments {
+    pub(super) request: Execute,
+    pub(super) format: Format,
+    pub(super) receipt: Receipt,
+}
+
+/// Whether the result says what the run used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Receipt {
+    Asked,
+    Omitted,
+}
+
+/// Everything that is wrong with the arguments of one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BadArguments {
+    tool: &'static str,
+    mistakes: Vec<String>,
+}
+
+impl fmt::Display for BadArguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} was not run: {}", self.tool, self.mistakes.join("; "))
+    }
+}
+
+/// Checks the arguments of `execute_code`.
+pub(super) fn execute(arguments: &JsonObject) -> Result<ExecuteArguments, BadArguments> {
+    let mut check = Check::new(super::tools::EXECUTE, arguments, &EXECUTE_ARGUMENTS);
+    let code = check.text("code", MAX_CODE);
+    let language = check.language();
+    let session = check.session();
+    let timeout = check
+        .whole(
+            "timeout_ms",
+            1..=u64::try_from(MAX_TIMEOUT.as_millis()).unwrap_or(u64::MAX),
+        )
+        .map(Duration::from_millis);
+    let receipt = match check.flag("receipt") {
+        true => Receipt::Asked,
+        false => Receipt::Omitted,
+    };
+    check.word("check", ["off", "warn", "enforce"]);
+    let format = match check.word("format", ["text", "json"]) {
+        Some("json") => Format::Json,
+        _ => Format::Text,
+    };
+    let request = Execute {
+        code: code.unwrap_or_default(),
+        language,
+        session,
+        timeout,
+    };
+    check.finish(ExecuteArguments {
+        request,
+        format,
+        receipt,
+    })
+}
+
+/// Checks the arguments of `search_tools`.
+pub(super) fn search(arguments: &JsonObject) -> Result<Search, BadArguments> {
+    let mut check = Check::new(super::tools::SEARCH, arguments, &SEARCH_ARGUMENTS);
+    let query = check.text("query", MAX_QUERY);
+    let limit = check.whole("limit", 1..=MAX_LIMIT).unwrap_or(DEFAULT_LIMIT);
+    let detail = match check.word("detail", ["name", "summary", "full"]) {
+        Some("name") => Detail::Name,
+        Some("full") => Detail::Full,
+        _ => Detail::Summary,
+    };
+    let request = Search {
+        query: query.unwrap_or_default(),
+        limit: usize::try_from(limit).unwrap_or(usize::MAX),
+        detail,
+    };
+    check.finish(request)
+}
+
+/// Collects mistakes while arguments are read.
+struct Check<'a> {
+    arguments: &'a JsonObject,
+    bad: BadArguments,
+}
+
+impl<'a> Check<'a> {
+    fn new(tool: &'static str, arguments: &'a JsonObject, known: &[&'static str]) -> Self {
+        let mut bad = BadArguments {
+            tool,
+            mistakes: Vec::new(),
+        };
+        for name in arguments.keys() {
+            if !known.contains(&name.as_str()) {
+                let near = nearest(name, known);
+                bad.mistakes.push(format!(
+                    "there is no argument `{}`; did you mean `{near}`?",
+                    shown_text(name)
+                ));
+            }
+        }
+        Self { arguments, bad }
+    }
+
+    /// The argument, unless it is absent. `null` is how some clients write absent.
+    fn get(&self, name: &str) -> Option<&'a Value> {
+        self.arguments.get(name).filter(|value| !value.is_null())
+    }
+
+    fn mistake(&mut self, text: String) {
+        self.bad.mistakes.push(text);
+    }
+
+    /// A text that must be there and not blank.
+    fn text(&mut self, name: &str, max: usize) -> Option<String> {
+        match self.get(name) {
+            None => self.mistake(format!("`{name}` is missing; it must be a string")),
+            Some(Value::String(text)) if text.trim().is_empty() => {
+                self.mistake(format!("`{name}` is blank; it must be a string with some text"));
+            }
+            Some(Value::String(text)) if text.len() > max => {
+                self.mistake(format!("`{name}` has {} bytes; it may have {max}", text.len()));
+            }
+            Some(Value::String(text)) => return Some(text.clone()),
+            Some(other) => self.mistake(format!("`{name}` must be a string, not {}", shown(other))),
+        }
+        None
+    }
+
+    fn whole(&mut self, name: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+        let value = self.get(name)?;
+        let (low, high) = (*range.start(), *range.end());
+        let near = match value {
+            Value::Number(number) => match number.as_u64().or_else(|| whole_float(number.as_f64())) {
+                Some(number) if range.contains(&number) => return Some(number),
+                _ => near_number(number.as_f64(), low, high),
+            },
+            Value::String(text) => text
+                .trim()
+                .parse::<f64>()
+                .ok()
+                .and_then(|number| near_number(Some(number), low, high)),
+            _ => None,
+        };
+        let hint = near.map_or(String::new(), |near| format!("; the nearest is {near}"));
+        self.mistake(format!(
+            "`{name}` must be an integer from {low} to {high}, not {}{hint}",
+            shown(value)
+        ));
+        None
+    }
+
+    fn flag(&mut self, name: &str) -> bool {
+        match self.get(name) {
+            None => false,
+            Some(Value::Bool(flag)) => *flag,
+            Some(other) => {
+                self.mistake(format!("`{name}` must be true or false, not {}", shown(other)));
+                false
+            }
+        }
+    }
+
+    fn word<const N: usize>(&mut self, name: &str, words: [&'static str; N]) -> Option<&'static str> {
+        let value = self.get(name)?;
+        let found = value
+            .as_str()
+            .and_then(|text| words.into_iter().find(|word| *word == text));
+        if found.is_none() {
+            let hint = value.as_str().map_or(String::new(), |text| {
+                format!("; the nearest is \"{}\"", nearest(text, &words))
+            });
+            let words = words.join("\" or \"");
+            self.mistake(format!(
+                "`{name}` must be \"{words}\", not {}{hint}",
+                shown(value)
+            ));
+        }
+        found
+    }
+
+    fn language(&mut self) -> Language {
+        match self.get("language") {
+            None => {}
+            Some(Value::String(language)) if language == "python" => {}
+            Some(Value::String(language)) if LATER_LANGUAGES.contains(&language.as_str()) => {
+                self.mistake(format!(
+                    "`language` \"{language}\" is not available in this version; write the program in \"python\""
+                ));
+            }
+            Some(other) => {
+                self.mistake(format!("`language` must be \"python\", not {}", shown(other)));
+            }
+        }
+        Language::Python
+    }
+
+    fn session(&mut self) -> SessionChoice {
+        match self.get("session") {
+            None => SessionChoice::Default,
+            Some(Value::String(name)) if name == "new" => SessionChoice::New,
+            Some(Value::String(name)) if is_session_name(name) => {
+                SessionChoice::Named(SessionName::new(name.clone()))
+            }
+            Some(Value::String(name)) if name.starts_with("fork:") => {
+                self.mistake(
+                    "`session` cannot be a fork in this version; write a name or \"new\"".to_owned(),
+                );
+                SessionChoice::Default
+            }
+            Some(other) => {
+                let hint = other
+                    .as_str()
+                    .and_then(near_session)
+                    .map_or(String::new(), |near| format!("; the nearest is \"{near}\""));
+                self.mistake(format!(
+                    "`session` must be \"new\" or a name of 1 to {MAX_SESSION} letters, digits, `-`, `_` and `.`, not {}{hint}",
+                    shown(other)
+                ));
+                SessionChoice::Default
+            }
+        }
+    }
+
+    fn finish<T>(self, arguments: T) -> Result<T, BadArguments> {
+        if self.bad.mistakes.is_empty() {
+            Ok(arguments)
+        } else {
+            Err(self.bad)
+        }
+    }
+}
+
+fn is_session_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+fn is_session_name(name: &str) -> bool {
+    (1..=MAX_SESSION).contains(&name.len()) && name.chars().all(is_session_char)
+}
+
+fn near_session(name: &str) -> Option<String> {
+    let near: String = name
+        .trim()
+        .chars()
+        .map(|c| if is_session_char(c) { c } else { '-' })
+        .take(MAX_SESSION)
+        .collect();
+    is_session_name(&near).then_some(near)
+}
+
+/// A float without a fraction is an integer to JSON Schema.
+fn whole_float(number: Option<f64>) -> Option<u64> {
+    number
+        .filter(|number| number.fract() == 0.0)
+        .and_then(|number| format!("{number:.0}").parse().ok())
+}
+
+/// The whole number of the range that comes nearest.
+fn near_number(number: Option<f64>, low: u64, high: u64) -> Option<u64> {
+    let number = number.filter(|number| !number.is_nan())?;
+    let text = format!("{:.0}", number.round());
+    match text.parse::<u64>() {
+        Ok(near) => Some(near.clamp(low, high)),
+        Err(_) if number < 0.0 => Some(low),
+        Err(_) => Some(high),
+    }
+}
+
+fn nearest<'w>(word: &str, words: &[&'w str]) -> &'w str {
+    let word = shown_text(word).to_lowercase();
+    words
+        .iter()
+        .min_by_key(|known| {
+            // What one name begins with is nearer than what is merely as short: `timeout` means `timeout_ms`.
+            let begins = known.starts_with(&word) || word.starts_with(*known);
+            (!begins, strsim::damerau_levenshtein(known, &word))
+        })
+        .copied()
+        .unwrap_or_default()
+}
+
+/// A value for a message, cut short.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{:?}", shown_text(text)),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn shown_text(text: &str) -> String {
+    const SHOWN: usize = 60;
+    let mut shown: String = text.chars().take(SHOWN).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn object(value: Value) -> JsonObject {
+        match value {
+            Value::Object(object) => object,
+            other => panic!("{other} is no object"),
+        }
+    }
+
+    #[track_caller]
+    fn refused(arguments: Value, expected: &str) {
+        let told = execute(&object(arguments)).unwrap_err().to_string();
+        assert_eq!(told, format!("execute_code was not run: {expected}"));
+    }
+
+    #[track_caller]
+    fn taken(mut arguments: Value) -> ExecuteArguments {
+        arguments["code"] = json!("1");
+        execute(&object(arguments)).unwrap()
+    }
+
+    #[test]
+    fn code_must_be_there_and_a_text() {
+        refused(json!({}), "`code` is missing; it must be a string");
+        refused(json!({"code": null}), "`code` is missing; it must be a string");
+        refused(
+            json!({"code": " \n\t"}),
+            "`code` is blank; it must be a string with some text",
+        );
+        refused(json!({"code": ["1"]}), "`code` must be a string, not an array");
+        refused(
+            json!({"code": "x".repeat(MAX_CODE + 1)}),
+            "`code` has 8388609 bytes; it may have 8388608",
+        );
+    }
+
+    #[test]
+    fn timeout_ms_names_its_range_and_the_nearest_value() {
+        let range = "`timeout_ms` must be an integer from 1 to 300000, not";
+        for (given, told) in [
+            (json!(0), "0; the nearest is 1"),
+            (json!(-5), "-5; the nearest is 1"),
+            (json!(300_001), "300001; the nearest is 300000"),
+            (json!(1e300), "1e+300; the nearest is 300000"),
+            (json!(u64::MAX), "18446744073709551615; the nearest is 300000"),
+            (json!(1.5), "1.5; the nearest is 2"),
+            (json!("1500"), "\"1500\"; the nearest is 1500"),
+            (json!("soon"), "\"soon\""),
+            (json!(true), "true"),
+            (json!([1]), "an array"),
+        ] {
+            refused(
+                json!({"code": "1", "timeout_ms": given}),
+                &format!("{range} {told}"),
+            );
+        }
+        for given in [json!(1500), json!(1500.0)] {
+            assert_eq!(
+                taken(json!({"timeout_ms": given})).request.timeout,
+                Some(Duration::from_millis(1500))
+            );
+        }
+        assert_eq!(taken(json!({"timeout_ms": null})).request.timeout, None);
+    }
+
+    #[test]
+    fn languages() {
+        assert_eq!(
+            taken(json!({"language": "python"})).request.language,
+            Language::Python
+        );
+        refused(
+            json!({"code": "1", "language": "ruby"}),
+            "`language` must be \"python\", not \"ruby\"",
+        );
+        refused(
+            json!({"code": "1", "language": "typescript"}),
+            "`language` \"typescript\" is not available in this version; write the program in \"python\"",
+        );
+        refused(
+            json!({"code": "1", "language": 3}),
+            "`language` must be \"python\", not 3",
+        );
+    }
+
+    #[test]
+    fn sessions() {
+        assert_eq!(taken(json!({})).request.session, SessionChoice::Default);
+        assert_eq!(
+            taken(json!({"session": "new"})).request.session,
+            SessionChoice::New
+        );
+        assert_eq!(
+            taken(json!({"session": "a.b_C-1"})).request.session,
+            SessionChoice::Named(SessionName::new("a.b_C-1"))
+        );
+        let rule = "`session` must be \"new\" or a name of 1 to 64 letters, digits, `-`, `_` and `.`, not";
+        refused(
+            json!({"code": "1", "session": "my session/1"}),
+            &format!("{rule} \"my session/1\"; the nearest is \"my-session-1\""),
+        );
+        refused(json!({"code": "1", "session": ""}), &format!("{rule} \"\""));
+        refused(json!({"code": "1", "session": 5}), &format!("{rule} 5"));
+        refused(
+            json!({"code": "1", "session": "fork:x"}),
+            "`session` cannot be a fork in this version; write a name or \"new\"",
+        );
+    }
+
+    #[test]
+    fn undeclared_arguments() {
+        let all = taken(json!({"receipt": true, "check": "warn", "format": "json"}));
+        assert_eq!((all.receipt, all.format), (Receipt::Asked, Format::Json));
+        refused(
+            json!({"code": "1", "receipt": "yes", "check": "on", "format": "jsno"}),
+            "`receipt` must be true or false, not \"yes\"; \
+             `check` must be \"off\" or \"warn\" or \"enforce\", not \"on\"; the nearest is \"off\"; \
+             `format` must be \"text\" or \"json\", not \"jsno\"; the nearest is \"json\"",
+        );
+    }
+
+    #[test]
+    fn unknown_arguments_name_the_nearest() {
+        refused(
+            json!({"code": "1", "timeout": 5, "lang": "python", "sesion": "x"}),
+            "there is no argument `timeout`; did you mean `timeout_ms`?; \
+             there is no argument `lang`; did you mean `language`?; \
+             there is no argument `sesion`; did you mean `session`?",
+        );
+    }
+
+    #[test]
+    fn searches() {
+        let checked = search(&object(json!({"query": "mail"}))).unwrap();
+        assert_eq!((checked.limit, checked.detail), (5, Detail::Summary));
+        let checked = search(&object(json!({"query": "mail", "limit": 50, "detail": "full"}))).unwrap();
+        assert_eq!((checked.limit, checked.detail), (50, Detail::Full));
+        let told = search(&object(json!({"limit": 0, "detail": "all", "q": "mail"}))).unwrap_err();
+        assert_eq!(
+            told.to_string(),
+            "search_tools was not run: there is no argument `q`; did you mean `query`?; \
+             `query` is missing; it must be a string; \
+             `limit` must be an integer from 1 to 50, not 0; the nearest is 1; \
+             `detail` must be \"name\" or \"summary\" or \"full\", not \"all\"; the nearest is \"full\""
+        );
+    }
+}

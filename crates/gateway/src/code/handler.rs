@@ -1,0 +1,216 @@
+//! The MCP handler of the `code` surface: two tools, both protocol eras, nothing that is not declared.
+
+use std::time::Duration;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
+    JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{Peer, RequestContext};
+use rmcp::{RoleServer, ServerHandler};
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use super::service::CodeService;
+use super::{arguments, render, tools};
+
+/// Between two progress notifications; well below the time after which clients give up.
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+
+/// How long a client may keep the list of tools: it never changes while one codeyard runs.
+const LIST_TTL_MS: u64 = 60 * 60 * 1000;
+
+/// Methods that exist and fail to decode: their parameters are wrong, not their name.
+const KNOWN_METHODS: [&str; 4] = ["initialize", "server/discover", "tools/call", "tools/list"];
+
+/// One connection of a client that sees the `code` surface.
+pub(crate) struct CodeHandler<S> {
+    service: S,
+    tools: Vec<Tool>,
+    closed: CancellationToken,
+}
+
+impl<S: CodeService> CodeHandler<S> {
+    /// `closed` ends everything that runs for this connection.
+    pub(crate) fn new(service: S, closed: CancellationToken) -> Self {
+        Self {
+            service,
+            tools: tools::tools(),
+            closed,
+        }
+    }
+
+    async fn execute(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let arguments = match arguments::execute(arguments) {
+            Ok(arguments) => arguments,
+            Err(bad) => return render::refused(bad.to_string()),
+        };
+        let cancel = CancellationToken::new();
+        let run = self.service.execute(arguments.request, cancel.clone());
+        tokio::pin!(run);
+        let progress = report_progress(&context.peer, context.meta.get_progress_token());
+        tokio::pin!(progress);
+        let ran = loop {
+            tokio::select! {
+                ran = &mut run => break ran,
+                // A client that does not read its progress must not hold up the run, so this is a branch beside it.
+                () = &mut progress => {}
+                () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
+                () = self.closed.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
+            }
+        };
+        match ran {
+            Ok(ran) => render::executed(ran, arguments.format, arguments.receipt),
+            Err(not_executed) => render::refused(not_executed.to_string()),
+        }
+    }
+
+    async fn search(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let request = match arguments::search(arguments) {
+            Ok(request) => request,
+            Err(bad) => return render::search_failed(bad.to_string()),
+        };
+        let ended = async {
+            tokio::select! {
+                () = context.ct.cancelled() => {}
+                () = self.closed.cancelled() => {}
+            }
+        };
+        tokio::select! {
+            found = self.service.search(request) => match found {
+                Ok(answer) => render::found(answer),
+                Err(not_searched) => render::search_failed(not_searched.to_string()),
+            },
+            () = ended => render::search_failed("the search was cancelled".to_owned()),
+        }
+    }
+}
+
+/// Tells the client that the run goes on, as long as it is polled; never ends.
+async fn report_progress(peer: &Peer<RoleServer>, token: Option<ProgressToken>) {
+    if let Some(token) = token {
+        let start = tokio::time::Instant::now();
+        let mut ticks = tokio::time::interval_at(start + PROGRESS_EVERY, PROGRESS_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        loop {
+            ticks.tick().await;
+            let seconds = start.elapsed().as_secs_f64();
+            let progress = ProgressNotificationParam::new(token.clone(), (seconds * 10.0).round() / 10.0)
+                .with_message(format!("running for {seconds:.1} s"));
+            if peer.notify_progress(progress).await.is_err() {
+                break;
+            }
+        }
+    }
+    std::future::pending().await
+}
+
+fn not_found(method: &str) -> ErrorData {
+    ErrorData::new(
+        ErrorCode::METHOD_NOT_FOUND,
+        format!("Method not found: {method}"),
+        None,
+    )
+}
+
+impl<S: CodeService> ServerHandler for CodeHandler<S> {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(
+                Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"),
+            )
+            .with_instructions(tools::INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.clone())
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let result = match request.name.as_ref() {
+            tools::EXECUTE => self.execute(&arguments, &context).await,
+            tools::SEARCH => self.search(&arguments, &context).await,
+            other => {
+                return Err(ErrorData::invalid_params(
+                    format!(
+                        "Unknown tool: {other}; there is {} and {}, and the connected tools are functions in {}",
+                        tools::EXECUTE,
+                        tools::SEARCH,
+                        tools::EXECUTE
+                    ),
+                    None,
+                ));
+            }
+        };
+        Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if KNOWN_METHODS.contains(&request.method.as_str()) {
+            return Err(ErrorData::invalid_params(
+                format!(
+                    "Invalid params: `params` of {} is not as the protocol has it",
+                    request.method
+                ),
+                None,
+            ));
+        }
+        Err(not_found(&request.method))
+    }
+
+    // The library answers these with empty lists by default, as if the capability were declared.
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+}

@@ -1,0 +1,389 @@
+//! Writes an outcome for the model: short text in reading order, images as images, and the same as structured content.
+
+use std::time::Duration;
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value, json};
+use types::{Content, GuestError, SessionFate, Status, Usage};
+
+use super::arguments::{Format, Receipt};
+use super::service::Executed;
+
+/// The result of one program.
+pub(super) fn executed(run: Executed, format: Format, receipt: Receipt) -> CallToolResult {
+    let structured = structured(&run, receipt);
+    let text = match format {
+        Format::Text => text(&run),
+        Format::Json => Value::Object(structured.clone()).to_string(),
+    };
+    let mut content = vec![ContentBlock::text(text)];
+    for part in run.outcome.content {
+        content.push(match part {
+            Content::Text { text } => ContentBlock::text(text),
+            Content::Image { mime, data } => ContentBlock::image(data, mime),
+        });
+    }
+    result(content, structured, run.outcome.status != Status::Completed)
+}
+
+/// The result of a program that was not run.
+pub(super) fn refused(why: String) -> CallToolResult {
+    let mut structured = Map::new();
+    structured.insert("status".to_owned(), json!(Status::Refused.name()));
+    structured.insert("error".to_owned(), json!(why));
+    result(vec![ContentBlock::text(why)], structured, true)
+}
+
+/// The result of a search that failed.
+pub(super) fn search_failed(why: String) -> CallToolResult {
+    let mut structured = Map::new();
+    structured.insert("error".to_owned(), json!(why));
+    result(vec![ContentBlock::text(why)], structured, true)
+}
+
+/// The result of a search: one line a tool.
+pub(super) fn found(answer: Value) -> CallToolResult {
+    let text = found_text(&answer);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(answer);
+    result
+}
+
+fn result(content: Vec<ContentBlock>, structured: Map<String, Value>, is_error: bool) -> CallToolResult {
+    let mut result = CallToolResult::success(content);
+    result.is_error = Some(is_error);
+    result.structured_content = Some(Value::Object(structured));
+    result
+}
+
+fn structured(run: &Executed, receipt: Receipt) -> Map<String, Value> {
+    let outcome = &run.outcome;
+    let mut fields = Map::new();
+    let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    put("status", json!(outcome.status.name()));
+    if let Some(result) = &outcome.result {
+        put("result", result.clone());
+    }
+    for (name, stream) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
+        if !stream.text.is_empty() {
+            put(name, json!(stream.text));
+        }
+    }
+    if let Some(error) = error(run) {
+        put("error", json!(error));
+    }
+    if let Status::LimitExceeded { limit } = outcome.status {
+        put("limit", json!(limit.name()));
+    }
+    if !outcome.artifacts.is_empty() {
+        put("artifacts", json!(outcome.artifacts));
+    }
+    put("session", json!(run.session));
+    if outcome.status != Status::Completed || outcome.session == SessionFate::Lost {
+        put("session_state", json!(outcome.session));
+    }
+    put("run_id", json!(run.run_id));
+    if let Some(notice) = &run.notice {
+        put("notice", json!(notice));
+    }
+    if receipt == Receipt::Asked {
+        put("receipt", used(&outcome.usage));
+    }
+    fields
+}
+
+/// What a run used; what the machine cannot tell is left out.
+fn used(usage: &Usage) -> Value {
+    let mut fields = Map::new();
+    fields.insert("wall_ms".to_owned(), ms(usage.wall));
+    if let Some(cpu) = usage.cpu {
+        fields.insert("cpu_ms".to_owned(), ms(cpu));
+    }
+    if let Some(bytes) = usage.peak_memory {
+        fields.insert("peak_memory_bytes".to_owned(), json!(bytes));
+    }
+    if let Some(bytes) = usage.bytes_written {
+        fields.insert("bytes_written".to_owned(), json!(bytes));
+    }
+    fields.insert("host_calls".to_owned(), json!(usage.host_calls));
+    Value::Object(fields)
+}
+
+fn ms(duration: Duration) -> Value {
+    json!((duration.as_secs_f64() * 1e6).round() / 1e3)
+}
+
+/// The error in words, traceback first as Python has it; `None` for a program that completed.
+fn error(run: &Executed) -> Option<String> {
+    let outcome = &run.outcome;
+    let given = outcome.error.as_ref();
+    let says = |fallback: &str| given.map_or_else(|| fallback.to_owned(), sentence);
+    let headline = match outcome.status {
+        Status::Completed => return None,
+        Status::TimedOut => format!("Execution timed out after {}ms", run.wall_time.as_millis()),
+        Status::Failed => says("The program failed"),
+        Status::LimitExceeded { limit } => says(&format!("The limit {limit} was exceeded")),
+        Status::Cancelled => says("Execution was cancelled"),
+        Status::Refused => says("The program was not run"),
+    };
+    let traceback = given.map_or("", |error| error.traceback.trim_end());
+    Some(match traceback {
+        "" => headline,
+        // Python's traceback ends with the error itself.
+        traceback if traceback.ends_with(&headline) => traceback.to_owned(),
+        traceback => format!("{traceback}\n{headline}"),
+    })
+}
+
+fn sentence(error: &GuestError) -> String {
+    match (error.kind.as_str(), error.message.as_str()) {
+        ("", message) => message.to_owned(),
+        (kind, "") => kind.to_owned(),
+        (kind, message) => format!("{kind}: {message}"),
+    }
+}
+
+/// Result, standard output, standard error, error: named only where there is more than one of them.
+fn text(run: &Executed) -> String {
+    let outcome = &run.outcome;
+    let parts: Vec<(&str, String)> = [
+        ("result", outcome.result.as_ref().map(plain)),
+        ("stdout", Some(outcome.stdout.text.clone())),
+        ("stderr", Some(outcome.stderr.text.clone())),
+        ("error", error(run)),
+    ]
+    .into_iter()
+    .filter_map(|(name, text)| Some((name, text.filter(|text| !text.is_empty())?)))
+    .collect();
+    let mut out = match parts.as_slice() {
+        [] if outcome.content.is_empty() => "(no output)".to_owned(),
+        [] => String::new(),
+        [("result" | "stdout" | "error", text)] => text.clone(),
+        parts => parts
+            .iter()
+            .map(|(name, text)| section(name, text))
+            .collect::<Vec<_>>()
+            .join("\n"),
+    };
+    for line in asides(run) {
+        if !out.is_empty() && !out.ends_with('\n') {
+            out.push('\n');
+        }
+        out.push_str(&line);
+    }
+    out
+}
+
+/// A string as it is, everything else as JSON.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn section(name: &str, text: &str) -> String {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    if text.contains('\n') {
+        format!("{name}:\n{text}")
+    } else {
+        format!("{name}: {text}")
+    }
+}
+
+/// What is said beside the output, one line each.
+fn asides(run: &Executed) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !run.outcome.artifacts.is_empty() {
+        lines.push(format!("files in /results: {}", run.outcome.artifacts.join(", ")));
+    }
+    if run.outcome.session == SessionFate::Lost {
+        lines.push(format!(
+            "session {} is lost: its variables and files are gone",
+            run.session
+        ));
+    }
+    if let Some(notice) = &run.notice {
+        lines.push(format!("notice: {notice}"));
+    }
+    lines
+}
+
+fn found_text(answer: &Value) -> String {
+    let empty = Vec::new();
+    let tools = answer["tools"].as_array().unwrap_or(&empty);
+    let mut lines: Vec<String> = tools.iter().map(tool_line).collect();
+    if lines.is_empty() {
+        lines.push("no tool matches".to_owned());
+    }
+    if let Some(more) = answer["more"].as_u64().filter(|more| *more > 0) {
+        lines.push(format!("{more} more match; narrow the query or raise limit"));
+    }
+    let pending: Vec<&str> = answer["pending"]
+        .as_array()
+        .unwrap_or(&empty)
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    if !pending.is_empty() {
+        lines.push(format!(
+            "still starting, search again for their tools: {}",
+            pending.join(", ")
+        ));
+    }
+    lines.join("\n")
+}
+
+/// `signature  # description`, then the stub if there is one.
+fn tool_line(tool: &Value) -> String {
+    let field = |name: &str| tool[name].as_str().unwrap_or_default();
+    let name = match field("signature") {
+        "" => format!("{}.{}", field("server"), field("tool")),
+        signature => signature.to_owned(),
+    };
+    let mut line = match field("description") {
+        "" => name,
+        description => format!("{name}  # {}", description.replace('\n', " ")),
+    };
+    if !field("stub").is_empty() {
+        line.push('\n');
+        line.push_str(field("stub").trim_end());
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use types::{Limit, Outcome, RunId, SessionName, Text};
+
+    use super::*;
+
+    fn run(status: Status) -> Executed {
+        Executed {
+            run_id: RunId::new("r1"),
+            session: SessionName::new("main"),
+            wall_time: Duration::from_millis(1500),
+            outcome: Outcome::bare(status, SessionFate::Kept, None),
+            notice: None,
+        }
+    }
+
+    fn failed(status: Status, kind: &str, message: &str, traceback: &str) -> Executed {
+        let mut run = run(status);
+        run.outcome.error = Some(GuestError {
+            kind: kind.to_owned(),
+            message: message.to_owned(),
+            traceback: traceback.to_owned(),
+        });
+        run
+    }
+
+    fn out(text: &str) -> Text {
+        Text {
+            text: text.to_owned(),
+            cut: 0,
+        }
+    }
+
+    /// Text, structured content and `isError` as the client sees them.
+    fn seen(run: Executed) -> String {
+        let result = serde_json::to_value(executed(run, Format::Text, Receipt::Omitted)).unwrap();
+        let blocks = result["content"].as_array().unwrap();
+        let blocks: Vec<String> = blocks
+            .iter()
+            .map(|block| match block["type"].as_str().unwrap() {
+                "text" => block["text"].as_str().unwrap().to_owned(),
+                kind => format!(
+                    "<{kind} {} {}>",
+                    block["mimeType"].as_str().unwrap(),
+                    block["data"]
+                ),
+            })
+            .collect();
+        format!(
+            "{}\n---\n{} {}",
+            blocks.join("\n<next block>\n"),
+            result["isError"],
+            result["structuredContent"]
+        )
+    }
+
+    #[test]
+    fn completed_programs() {
+        let mut value = run(Status::Completed);
+        value.outcome.result = Some(json!({"sum": 6, "rows": [1, 2]}));
+        let mut text = run(Status::Completed);
+        text.outcome.result = Some(json!("two\nlines"));
+        let mut printed = run(Status::Completed);
+        printed.outcome.stdout = out("awaited\n");
+        let mut both = run(Status::Completed);
+        both.outcome.result = Some(Value::Null);
+        both.outcome.stdout = out("a\nb\n");
+        both.outcome.stderr = out("warning\n");
+        let mut chart = run(Status::Completed);
+        chart.outcome.content = vec![Content::Image {
+            mime: "image/png".to_owned(),
+            data: "iVBO".to_owned(),
+        }];
+        chart.outcome.artifacts = vec!["chart.png".to_owned()];
+        chart.notice = Some("the session was lost before".to_owned());
+        let all = [run(Status::Completed), value, text, printed, both, chart].map(seen);
+        insta::assert_snapshot!(all.join("\n=====\n"));
+    }
+
+    #[test]
+    fn failed_programs() {
+        let traceback = "Traceback (most recent call last):\n  line 3\n    print(x/y)\nZeroDivisionError: division by zero\n";
+        let mut raised = failed(Status::Failed, "ZeroDivisionError", "division by zero", traceback);
+        raised.outcome.stdout = out("before\n");
+        let exited = failed(Status::Failed, "SystemExit", "exit status 3", "");
+        let mut timed_out = failed(Status::TimedOut, "Timeout", "whatever", "  line 3\n");
+        timed_out.outcome.stdout = out("partial\n");
+        let mut killed = run(Status::TimedOut);
+        killed.outcome.session = SessionFate::Lost;
+        let memory = Status::LimitExceeded { limit: Limit::Memory };
+        let mut memory = failed(memory, "MemoryError", "", "");
+        memory.outcome.session = SessionFate::Lost;
+        let all = [raised, exited, timed_out, killed, memory, run(Status::Cancelled)].map(seen);
+        insta::assert_snapshot!(all.join("\n=====\n"));
+    }
+
+    #[test]
+    fn formats_and_receipt() {
+        let mut value = run(Status::Completed);
+        value.outcome.result = Some(json!([1]));
+        value.outcome.usage = Usage {
+            wall: Duration::from_micros(1500),
+            cpu: Some(Duration::from_millis(1)),
+            peak_memory: Some(4096),
+            bytes_written: None,
+            host_calls: 2,
+        };
+        let result = executed(value, Format::Json, Receipt::Asked);
+        let expected = json!({
+            "status": "completed", "result": [1], "session": "main", "run_id": "r1",
+            "receipt": {"wall_ms": 1.5, "cpu_ms": 1.0, "peak_memory_bytes": 4096, "host_calls": 2},
+        });
+        assert_eq!(result.structured_content, Some(expected.clone()));
+        assert_eq!(result.content, [ContentBlock::text(expected.to_string())]);
+    }
+
+    #[test]
+    fn searches() {
+        let answer = json!({
+            "tools": [
+                {"server": "crm", "tool": "find", "signature": "await tools.crm.find(name: str) -> dict", "description": "Finds\na customer.", "score": 2.5},
+                {"server": "crm", "tool": "list"},
+            ],
+            "more": 3,
+            "pending": ["mail"],
+        });
+        assert_eq!(
+            found_text(&answer),
+            "await tools.crm.find(name: str) -> dict  # Finds a customer.\ncrm.list\n\
+             3 more match; narrow the query or raise limit\n\
+             still starting, search again for their tools: mail"
+        );
+        assert_eq!(found_text(&json!({"tools": [], "more": 0})), "no tool matches");
+    }
+}

@@ -1,0 +1,110 @@
+//! What stands behind the `code` surface: programs are run, tools are found. `server` connects the real parts.
+
+use std::future::Future;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use types::{Outcome, RunId, SessionName};
+
+/// Runs programs and finds tools for one client.
+pub trait CodeService: Send + Sync + 'static {
+    /// Runs one program to its end. When `cancel` is triggered it ends soon, with an outcome that says so.
+    fn execute(
+        &self,
+        request: Execute,
+        cancel: CancellationToken,
+    ) -> impl Future<Output = Result<Executed, NotExecuted>> + Send;
+
+    /// Finds tools; the answer is `{tools, more, pending?}`.
+    fn search(&self, request: Search) -> impl Future<Output = Result<Value, NotSearched>> + Send;
+}
+
+/// One program, its arguments checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Execute {
+    /// The program, never blank.
+    pub code: String,
+    /// Its language.
+    pub language: Language,
+    /// Where it runs.
+    pub session: SessionChoice,
+    /// Longest duration, if the client set one.
+    pub timeout: Option<Duration>,
+}
+
+/// The languages that programs may be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// CPython.
+    Python,
+}
+
+/// Which session a client means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionChoice {
+    /// The one of this connection.
+    Default,
+    /// Opened or continued by its name.
+    Named(SessionName),
+    /// A fresh one, whose name is in the result.
+    New,
+}
+
+/// What became of a program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Executed {
+    /// Handle of the run.
+    pub run_id: RunId,
+    /// The session it ran in.
+    pub session: SessionName,
+    /// Longest duration that it had.
+    pub wall_time: Duration,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What else the client should know, such as that an earlier session is gone.
+    pub notice: Option<String>,
+}
+
+/// The program was not run; the text says why and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotExecuted(pub String);
+
+/// One search, its arguments checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// Words to look for.
+    pub query: String,
+    /// At most this many tools.
+    pub limit: usize,
+    /// How much is said of each.
+    pub detail: Detail,
+}
+
+/// How much a search says of each tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// Names only.
+    Name,
+    /// Signature and first words of the description.
+    Summary,
+    /// The stub too.
+    Full,
+}
+
+impl Detail {
+    /// The word of the argument.
+    pub fn name(self) -> &'static str {
+        match self {
+            Detail::Name => "name",
+            Detail::Summary => "summary",
+            Detail::Full => "full",
+        }
+    }
+}
+
+/// The search failed; the text says why and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotSearched(pub String);

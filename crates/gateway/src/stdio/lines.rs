@@ -1,0 +1,122 @@
+//! Cuts a stream of bytes into lines of bounded length; pure.
+
+/// Longest line that is read: 16 MiB, as the MCP libraries have it.
+pub(crate) const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// What arrived.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// A line without its end, never blank.
+    Whole(Vec<u8>),
+    /// The first [`MAX_LINE`] bytes of a line that is longer; the rest is thrown away.
+    TooLong(Vec<u8>),
+}
+
+/// Collects bytes until a line is whole.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    max: usize,
+    partial: Vec<u8>,
+    /// The line under way has been reported as too long; its rest is not kept.
+    skipping: bool,
+}
+
+impl Lines {
+    pub(crate) fn new(max: usize) -> Self {
+        Self {
+            max,
+            partial: Vec::new(),
+            skipping: false,
+        }
+    }
+
+    /// Adds what was read and returns the lines that are complete now.
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Vec<Line> {
+        let mut lines = Vec::new();
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            self.add(&bytes[..end], &mut lines);
+            lines.extend(self.end());
+            bytes = &bytes[end + 1..];
+        }
+        self.add(bytes, &mut lines);
+        lines
+    }
+
+    /// The stream has ended: a last line without its end counts.
+    pub(crate) fn finish(mut self) -> Option<Line> {
+        self.end()
+    }
+
+    fn add(&mut self, bytes: &[u8], lines: &mut Vec<Line>) {
+        if self.skipping {
+            return;
+        }
+        let room = self.max - self.partial.len();
+        if bytes.len() <= room {
+            self.partial.extend_from_slice(bytes);
+            return;
+        }
+        // It is told at once: whoever sends a line without end waits for an answer too.
+        self.partial.extend_from_slice(&bytes[..room]);
+        lines.push(Line::TooLong(std::mem::take(&mut self.partial)));
+        self.skipping = true;
+    }
+
+    fn end(&mut self) -> Option<Line> {
+        self.skipping = false;
+        let line = std::mem::take(&mut self.partial);
+        let blank = line.iter().all(u8::is_ascii_whitespace);
+        (!blank).then_some(Line::Whole(line))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cut(max: usize, chunks: &[&[u8]]) -> Vec<String> {
+        let mut lines = Lines::new(max);
+        let mut out: Vec<Line> = chunks.iter().flat_map(|chunk| lines.push(chunk)).collect();
+        out.extend(lines.finish());
+        out.iter()
+            .map(|line| match line {
+                Line::Whole(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                Line::TooLong(bytes) => format!("{}...", String::from_utf8_lossy(bytes)),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn lines_end_with_a_newline_or_with_the_stream() {
+        assert_eq!(cut(9, &[b"a\nb", b"c\n", b"d"]), ["a", "bc", "d"]);
+        assert_eq!(cut(9, &[b"\n \t\n\r\n", b"a\r\n", b"\n"]), ["a\r"]);
+    }
+
+    #[test]
+    fn a_long_line_is_told_at_once_and_its_rest_is_skipped() {
+        let mut lines = Lines::new(3);
+        assert_eq!(lines.push(b"abcd"), [Line::TooLong(b"abc".to_vec())]);
+        assert_eq!(lines.push(b"efgh"), []);
+        assert_eq!(lines.push(b"ij\nok\n"), [Line::Whole(b"ok".to_vec())]);
+        assert_eq!(cut(3, &[b"abc\nabcd\nabc"]), ["abc", "abc...", "abc"]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_how_the_bytes_arrive(text in "[ab\n\r]{0,60}", cuts in prop::collection::vec(0_usize..60, 0..6)) {
+            let bytes = text.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.push(bytes.len());
+            cuts.sort_unstable();
+            let mut chunks = Vec::new();
+            let mut start = 0;
+            for end in cuts {
+                chunks.push(&bytes[start..end]);
+                start = end;
+            }
+            prop_assert_eq!(cut(7, &chunks), cut(7, &[bytes]));
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! A client that sees bytes, and a service whose programs are words.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use gateway::{
+    CodeService, Execute, Executed, NotExecuted, NotSearched, Pipes, Search, SessionChoice, Signals,
+};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use types::{Outcome, RunId, SessionFate, SessionName, Status};
+
+/// Longest wait for anything; reached only by a test that fails.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits for something that must happen.
+pub async fn soon<F: Future>(what: &str, future: F) -> F::Output {
+    tokio::time::timeout(PATIENCE, future)
+        .await
+        .unwrap_or_else(|_| panic!("waited too long for {what}"))
+}
+
+/// Programs: `return TEXT` answers at once, `wait NAME` until [`Script::release`], `hang` until it is cancelled.
+#[derive(Clone, Default)]
+pub struct Script {
+    log: Arc<watch::Sender<Vec<String>>>,
+    released: Arc<watch::Sender<Vec<String>>>,
+    seen: Arc<Mutex<Vec<Execute>>>,
+}
+
+impl Script {
+    fn note(&self, line: String) {
+        self.log.send_modify(|log| log.push(line));
+    }
+
+    /// Waits until the service has done something.
+    pub async fn logged(&self, line: &str) {
+        let mut log = self.log.subscribe();
+        soon(line, log.wait_for(|log| log.iter().any(|logged| logged == line)))
+            .await
+            .unwrap();
+    }
+
+    /// Lets programs that wait for this name go on.
+    pub fn release(&self, name: &str) {
+        self.released
+            .send_modify(|released| released.push(name.to_owned()));
+    }
+
+    /// What the service was asked to run.
+    pub fn requests(&self) -> Vec<Execute> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+impl CodeService for Script {
+    async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
+        self.seen.lock().unwrap().push(request.clone());
+        let (command, rest) = request.code.split_once(' ').unwrap_or((&request.code, ""));
+        self.note(format!("started {}", request.code));
+        let mut outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
+        match command {
+            "return" => {}
+            "refuse" => return Err(NotExecuted(rest.to_owned())),
+            "wait" => {
+                let mut released = self.released.subscribe();
+                let go_on = released.wait_for(|released| released.iter().any(|name| name == rest));
+                tokio::select! {
+                    _ = go_on => {}
+                    () = cancel.cancelled() => outcome.status = Status::Cancelled,
+                }
+            }
+            "hang" => {
+                cancel.cancelled().await;
+                outcome.status = Status::Cancelled;
+            }
+            other => panic!("no script for {other}"),
+        }
+        self.note(format!("ended {}", request.code));
+        outcome.result = Some(json!(rest));
+        Ok(Executed {
+            run_id: RunId::new("run"),
+            session: match request.session {
+                SessionChoice::Named(name) => name,
+                _ => SessionName::new("default"),
+            },
+            wall_time: request.timeout.unwrap_or(Duration::from_secs(60)),
+            outcome,
+            notice: None,
+        })
+    }
+
+    async fn search(&self, request: Search) -> Result<Value, NotSearched> {
+        Ok(json!({
+            "tools": [{"server": "crm", "tool": request.query, "signature": format!("tools.crm.{}()", request.query), "description": request.detail.name(), "score": 1.0}],
+            "more": request.limit,
+        }))
+    }
+}
+
+/// One connection.
+pub struct Client {
+    pub script: Script,
+    pub signals: Signals,
+    pub shutdown: CancellationToken,
+    pub to_server: Option<DuplexStream>,
+    pub from_server: Option<BufReader<DuplexStream>>,
+    serving: JoinHandle<()>,
+    next_id: i64,
+}
+
+impl Client {
+    /// Connects and says nothing yet.
+    pub fn silent() -> Client {
+        Client::with_buffer(1024 * 1024)
+    }
+
+    /// Connects with streams that hold this many bytes before a writer waits for its reader.
+    pub fn with_buffer(bytes: usize) -> Client {
+        let (to_server, server_reads) = tokio::io::duplex(bytes);
+        let (server_writes, from_server) = tokio::io::duplex(bytes);
+        let script = Script::default();
+        let signals = Signals::default();
+        let shutdown = CancellationToken::new();
+        let pipes = Pipes::over(server_reads, server_writes);
+        let serving = tokio::spawn(gateway::serve_code(
+            script.clone(),
+            pipes,
+            signals.clone(),
+            shutdown.clone(),
+        ));
+        Client {
+            script,
+            signals,
+            shutdown,
+            to_server: Some(to_server),
+            from_server: Some(BufReader::new(from_server)),
+            serving,
+            next_id: 100,
+        }
+    }
+
+    /// Connects and initializes as a client of the older era.
+    pub async fn connected() -> Client {
+        let mut client = Client::silent();
+        client.initialize("2025-11-25").await;
+        client
+    }
+
+    pub async fn initialize(&mut self, version: &str) -> Value {
+        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        let result = self.call("initialize", params).await;
+        self.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .await;
+        result["result"].clone()
+    }
+
+    /// Sends bytes as they are.
+    pub async fn raw(&mut self, bytes: &[u8]) {
+        let stream = self.to_server.as_mut().unwrap();
+        soon("the server to read", stream.write_all(bytes)).await.unwrap();
+    }
+
+    pub async fn send(&mut self, message: Value) {
+        self.raw(format!("{message}\n").as_bytes()).await;
+    }
+
+    pub async fn request(&mut self, id: impl Into<Value>, method: &str, params: Value) {
+        let id: Value = id.into();
+        self.send(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+            .await;
+    }
+
+    pub async fn execute(&mut self, id: impl Into<Value>, code: &str) {
+        self.request(
+            id,
+            "tools/call",
+            json!({"name": "execute_code", "arguments": {"code": code}}),
+        )
+        .await;
+    }
+
+    pub async fn cancel(&mut self, id: i64) {
+        self.send(
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}),
+        )
+        .await;
+    }
+
+    /// The next line, which must be one message.
+    pub async fn line(&mut self) -> Option<String> {
+        let mut line = String::new();
+        let stream = self.from_server.as_mut().unwrap();
+        let length = soon("an answer", stream.read_line(&mut line)).await.unwrap();
+        (length > 0).then(|| line.trim_end_matches('\n').to_owned())
+    }
+
+    pub async fn next(&mut self) -> Value {
+        let line = self.line().await.expect("the server closed its side");
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+        assert_eq!(message["jsonrpc"], "2.0", "{line}");
+        message
+    }
+
+    /// Sends a request with a fresh id and returns its answer; there must be no other message before it.
+    pub async fn call(&mut self, method: &str, params: Value) -> Value {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.request(id, method, params).await;
+        let answer = self.next().await;
+        assert_eq!(answer["id"], id, "{answer}");
+        answer
+    }
+
+    pub async fn call_tool(&mut self, name: &str, arguments: Value) -> Value {
+        self.call("tools/call", json!({"name": name, "arguments": arguments}))
+            .await
+    }
+
+    /// Code of the error that a request gets.
+    pub async fn error(&mut self, method: &str, params: Value) -> (i64, String) {
+        error_of(&self.call(method, params).await)
+    }
+
+    /// The next answers, by id.
+    pub async fn answers(&mut self, count: usize) -> HashMap<String, Value> {
+        let mut answers = HashMap::new();
+        for _ in 0..count {
+            let answer = self.next().await;
+            assert!(
+                answers.insert(answer["id"].to_string(), answer).is_none(),
+                "two answers to one request"
+            );
+        }
+        answers
+    }
+
+    /// The server still serves.
+    pub async fn check_alive(&mut self) {
+        let answer = self
+            .call_tool("execute_code", json!({"code": "return alive"}))
+            .await;
+        assert_eq!(
+            answer["result"]["structuredContent"]["result"], "alive",
+            "{answer}"
+        );
+    }
+
+    /// Closes the client's side and returns what the server still says until it has ended.
+    pub async fn finish(mut self) -> Vec<Value> {
+        drop(self.to_server.take());
+        let mut rest = Vec::new();
+        while let Some(line) = self.line().await {
+            rest.push(serde_json::from_str(&line).unwrap());
+        }
+        self.ended().await;
+        rest
+    }
+
+    /// Waits until the connection has ended.
+    pub async fn ended(self) {
+        soon("the connection to end", self.serving).await.unwrap();
+        assert!(self.signals.closed.is_cancelled());
+    }
+}
+
+pub fn error_of(answer: &Value) -> (i64, String) {
+    let error = &answer["error"];
+    let code = error["code"]
+        .as_i64()
+        .unwrap_or_else(|| panic!("no error: {answer}"));
+    (code, error["message"].as_str().unwrap().to_owned())
+}

@@ -1,0 +1,145 @@
+//! Both protocol eras, the tools they list, and what is not declared.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, error_of};
+
+/// What a request of the stateless era carries.
+fn modern(mut params: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    });
+    params
+}
+
+#[tokio::test]
+async fn every_older_version_is_spoken() {
+    for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut client = Client::silent();
+        let info = client.initialize(version).await;
+        assert_eq!(info["protocolVersion"], version);
+        assert_eq!(info["serverInfo"]["name"], "codeyard");
+        assert_eq!(info["capabilities"], json!({"tools": {}}));
+        assert!(info["instructions"].as_str().unwrap().contains("search_tools"));
+        let tools = client.call("tools/list", json!({})).await;
+        assert_eq!(tools["result"]["tools"][0]["name"], "execute_code");
+        assert_eq!(tools["result"].get("resultType"), None, "unknown to this era");
+        client.check_alive().await;
+        assert!(client.finish().await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_version_is_answered_with_one_of_ours() {
+    let mut client = Client::silent();
+    assert_eq!(
+        client.initialize("1999-01-01").await["protocolVersion"],
+        "2025-11-25"
+    );
+    client.check_alive().await;
+}
+
+#[tokio::test]
+async fn the_stateless_era_is_spoken() {
+    let mut client = Client::silent();
+    let discovered = client.call("server/discover", modern(json!({}))).await["result"].clone();
+    assert!(
+        discovered["supportedVersions"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("2026-07-28"))
+    );
+    assert_eq!(discovered["resultType"], "complete");
+    assert!(discovered["instructions"].is_string());
+    let listed = client.call("tools/list", modern(json!({}))).await["result"].clone();
+    assert_eq!(listed["resultType"], "complete");
+    assert_eq!(listed["cacheScope"], "public");
+    assert!(listed["ttlMs"].as_u64().unwrap() > 0);
+    let arguments = json!({"name": "execute_code", "arguments": {"code": "return 5"}});
+    let ran = client.call("tools/call", modern(arguments)).await["result"].clone();
+    assert_eq!(ran["resultType"], "complete");
+    assert_eq!(ran["structuredContent"]["result"], "5");
+    let (code, _) = error_of(&client.call("ping", modern(json!({}))).await);
+    assert_eq!(code, -32601, "there is no ping in this era");
+}
+
+#[tokio::test]
+async fn an_unsupported_stateless_version_is_refused_and_the_connection_lives_on() {
+    let mut client = Client::silent();
+    let mut params = modern(json!({}));
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2099-01-01");
+    let answer = client.call("tools/list", params).await;
+    assert_eq!(answer["error"]["code"], -32022);
+    assert!(
+        answer["error"]["data"]["supported"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("2026-07-28"))
+    );
+    client.initialize("2025-11-25").await;
+    client.check_alive().await;
+}
+
+#[tokio::test]
+async fn the_list_of_tools_is_the_same_bytes_each_time() {
+    let mut lists = Vec::new();
+    for _ in 0..2 {
+        let mut client = Client::connected().await;
+        for id in [1, 1] {
+            client.request(id, "tools/list", json!({})).await;
+            lists.push(client.line().await.unwrap());
+        }
+    }
+    lists.dedup();
+    assert_eq!(lists.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_not_declared_is_not_found() {
+    let mut client = Client::connected().await;
+    for (method, params) in [
+        ("prompts/list", json!({})),
+        ("prompts/get", json!({"name": "x"})),
+        ("resources/list", json!({})),
+        ("resources/templates/list", json!({})),
+        ("resources/read", json!({"uri": "x:y"})),
+        ("resources/subscribe", json!({"uri": "x:y"})),
+        (
+            "completion/complete",
+            json!({"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "a", "value": ""}}),
+        ),
+        ("logging/setLevel", json!({"level": "info"})),
+        ("tasks/get", json!({"taskId": "x"})),
+        ("no/such/method", json!({})),
+    ] {
+        let (code, message) = client.error(method, params).await;
+        assert_eq!(code, -32601, "{method}: {message}");
+        assert!(message.contains(method), "{message}");
+    }
+    assert_eq!(client.call("ping", json!({})).await["result"], json!({}));
+    client.check_alive().await;
+}
+
+#[tokio::test]
+async fn wrong_parameters_are_told_as_such() {
+    let mut client = Client::connected().await;
+    for params in [
+        json!({}),
+        json!({"name": 5}),
+        json!({"name": "execute_code", "arguments": "x"}),
+        json!({"name": "execute_code", "arguments": [1]}),
+    ] {
+        let (code, message) = client.error("tools/call", params).await;
+        assert_eq!(
+            (code, message.contains("tools/call")),
+            (-32602, true),
+            "{message}"
+        );
+    }
+    let (code, message) = client.error("tools/call", json!({"name": "github_search"})).await;
+    assert_eq!(code, -32602);
+    assert!(message.starts_with("Unknown tool: github_search;"), "{message}");
+    client.check_alive().await;
+}

@@ -1,0 +1,33 @@
+//! Where things lie in the checkout.
+
+use std::path::{Path, PathBuf};
+
+/// The checkout's root.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap_or(Path::new("."))
+}
+
+/// Cargo's output.
+pub fn target() -> PathBuf {
+    // Cargo passes the variable on only when a person set it; a relative one counts from the current directory.
+    std::env::var_os("CARGO_TARGET_DIR")
+        .and_then(|path| std::path::absolute(path).ok())
+        .unwrap_or_else(|| root().join("target"))
+}
+
+/// The data directory with the managed environment that tests and the demo share.
+pub fn data() -> PathBuf {
+    target().join("xtask-data")
+}
+
+/// The real upstream servers of the tests.
+pub fn upstreams() -> PathBuf {
+    target().join("upstreams")
+}
+
+/// The binary of the dev profile.
+pub fn codeyard() -> PathBuf {
+    target().join("debug/codeyard")
+}

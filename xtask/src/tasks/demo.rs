@@ -1,0 +1,33 @@
+//! Builds codeyard, makes its environment and runs its demo.
+
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::Result;
+
+use super::{say, setup};
+use crate::{layout, run};
+
+/// Runs `codeyard demo` with further arguments.
+pub fn run(arguments: &[String]) -> Result<()> {
+    // apt-get and the compiler do not need each other.
+    let packages = std::thread::spawn(|| setup::packages(setup::FOR_DEMO));
+    setup::build()?;
+    let built = Instant::now();
+    packages
+        .join()
+        .unwrap_or_else(|_| anyhow::bail!("installing packages failed"))?;
+    setup::environment(None)?;
+    run::visible(
+        Command::new(layout::codeyard())
+            .arg("demo")
+            .arg("--data")
+            .arg(layout::data())
+            .args(arguments),
+    )?;
+    say(&format!(
+        "demo: {:.1} s after the build",
+        built.elapsed().as_secs_f32()
+    ));
+    Ok(())
+}

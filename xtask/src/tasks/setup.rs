@@ -1,0 +1,143 @@
+//! Brings a bare machine to where a task can run, and touches nothing that is there already.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::say;
+use crate::{layout, run};
+
+/// The search path of a user who has installed nothing by hand.
+pub const PLAIN_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// Something of the operating system that a task needs.
+pub struct Need {
+    /// The Debian package that brings it.
+    package: &'static str,
+    is_met: fn() -> bool,
+}
+
+const CERTIFICATES: Need = Need {
+    package: "ca-certificates",
+    is_met: || Path::new("/etc/ssl/certs/ca-certificates.crt").exists(),
+};
+const PYTHON: Need = Need {
+    package: "python3",
+    is_met: || run::succeeds("python3", &["-I", "-c", "import ctypes"]),
+};
+const VENV: Need = Need {
+    package: "python3-venv",
+    is_met: || run::succeeds("python3", &["-I", "-c", "import venv, ensurepip"]),
+};
+const PLAIN_VENV: Need = Need {
+    package: "python3-venv",
+    is_met: || {
+        run::succeeds(
+            "env",
+            &[
+                &format!("PATH={PLAIN_PATH}"),
+                "python3",
+                "-I",
+                "-c",
+                "import venv, ensurepip",
+            ],
+        )
+    },
+};
+const GIT: Need = Need {
+    package: "git",
+    is_met: || run::succeeds("git", &["--version"]),
+};
+const NODE: Need = Need {
+    package: "nodejs",
+    is_met: || run::succeeds("node", &["--version"]),
+};
+const NPM: Need = Need {
+    package: "npm",
+    is_met: || run::succeeds("npm", &["--version"]),
+};
+
+/// What `codeyard demo` needs.
+pub const FOR_DEMO: &[Need] = &[CERTIFICATES, PYTHON, VENV];
+/// What the tests need; the ordinary user among them sees only the plain search path.
+pub const FOR_TESTS: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, GIT, NODE, NPM];
+
+/// Whether we may install packages and change users.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Installs what is missing, as root; otherwise says what to run.
+pub fn packages(needs: &[Need]) -> Result<()> {
+    let mut missing: Vec<&str> = needs
+        .iter()
+        .filter(|need| !(need.is_met)())
+        .map(|need| need.package)
+        .collect();
+    missing.dedup();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let install = format!("apt-get install -y --no-install-recommends {}", missing.join(" "));
+    if !is_root() || !run::succeeds("apt-get", &["--version"]) {
+        bail!(
+            "this machine lacks {}; run as root: apt-get update && {install}",
+            missing.join(", ")
+        );
+    }
+    say(&format!("installing {}", missing.join(", ")));
+    run::visible(Command::new("apt-get").args(["update", "-qq"]))?;
+    let mut words = install.split(' ');
+    let program = words.next().unwrap_or("apt-get");
+    run::visible(
+        Command::new(program)
+            .args(words)
+            .arg("-qq")
+            .env("DEBIAN_FRONTEND", "noninteractive"),
+    )
+}
+
+/// Builds the dev profile of everything that the tests start.
+pub fn build() -> Result<()> {
+    run::visible(cargo().args(["build", "--locked", "--package=codeyard"]))
+}
+
+/// Makes the managed environment below `target/` for the Python that this search path leads to.
+pub fn environment(search_path: Option<&str>) -> Result<()> {
+    let mut command = Command::new(layout::codeyard());
+    command.args(["python", "sync", "--data"]).arg(layout::data());
+    if let Some(search_path) = search_path {
+        command.env("PATH", search_path);
+    }
+    run::visible(&mut command)
+}
+
+/// Installs the real upstream servers below `target/`.
+pub fn upstreams() -> Result<()> {
+    let script = layout::root().join("xtask/install-upstreams.sh");
+    run::visible(
+        Command::new("bash")
+            .arg(script)
+            .arg(layout::upstreams())
+            .stdout(Stdio::null()),
+    )
+}
+
+/// Gives a directory the upstream servers' definitions with data of their own, so that every run starts from the same.
+pub fn fresh_upstreams(directory: &Path) -> Result<()> {
+    let (installed, own) = (layout::upstreams().join("data"), directory.join("data"));
+    run::visible(Command::new("cp").args(["-r", "--"]).arg(&installed).arg(&own))?;
+    let definitions = fs::read_to_string(layout::upstreams().join("mcp.json"))?;
+    let definitions = definitions.replace(&*installed.to_string_lossy(), &own.to_string_lossy());
+    fs::write(directory.join("mcp.json"), definitions).context("the definitions of the upstream servers")
+}
+
+/// Cargo itself, the one that runs us, in the checkout.
+pub fn cargo() -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.current_dir(layout::root());
+    command
+}

@@ -1,0 +1,46 @@
+//! Rule: text is plain, without pictures for letters.
+
+use super::{File, Problem};
+
+/// Looks for emoji in every file.
+pub(super) fn check(file: &File) -> Vec<Problem> {
+    file.text
+        .lines()
+        .enumerate()
+        .filter_map(|(index, line)| Some((index, line.chars().find(|character| is_picture(*character))?)))
+        .map(|(index, picture)| file.problem(index + 1, format!("U+{:04X} is a picture", u32::from(picture))))
+        .collect()
+}
+
+fn is_picture(character: char) -> bool {
+    matches!(
+        character,
+        '\u{1F000}'
+            ..='\u{1FAFF}'
+                | '\u{FE0F}'
+                | '\u{2705}'
+                | '\u{274C}'
+                | '\u{2728}'
+                | '\u{26A0}'
+                | '\u{26A1}'
+                | '\u{2B50}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_and_arrows_pass_and_pictures_do_not() {
+        let count = |text| {
+            check(&File {
+                path: "README.md",
+                text,
+            })
+            .len()
+        };
+        assert_eq!(count("naïve ─► ≤ µs – „quoted“\n"), 0);
+        assert_eq!(count("done \u{2705}\nfast \u{1F680}\n"), 2);
+    }
+}

@@ -1,0 +1,221 @@
+//! Rule: a crate depends on what `layers.toml` allows it, and on nothing else of the workspace.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Problem;
+
+/// The helper that tests of any crate may use.
+const TEST_HELPER: &str = "test-support";
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Layers {
+    crates: BTreeMap<String, Layer>,
+    #[serde(default)]
+    libraries: BTreeMap<String, Library>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Layer {
+    /// The crate's responsibility in one sentence.
+    does: String,
+    may_use: MayUse,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum MayUse {
+    These(Vec<String>),
+    Word(Any),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Any {
+    Any,
+}
+
+/// A third-party library that only some crates link.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Library {
+    only: Vec<String>,
+    /// Whether the tests of every crate may use it.
+    #[serde(default)]
+    tests: bool,
+    why: String,
+}
+
+/// One edge as cargo describes it.
+struct Edge<'a> {
+    from: &'a str,
+    to: &'a str,
+    in_tests: bool,
+}
+
+/// Compares the table with the output of `cargo metadata`.
+pub(super) fn check(table: &str, metadata: &Value) -> Result<Vec<Problem>> {
+    let layers: Layers = toml::from_str(table).context("xtask/layers.toml")?;
+    let packages = metadata["packages"]
+        .as_array()
+        .context("cargo metadata names no packages")?;
+    let names: Vec<&str> = packages
+        .iter()
+        .filter_map(|package| package["name"].as_str())
+        .collect();
+    let mut problems = Vec::new();
+    let mut report = |message: String| {
+        problems.push(Problem {
+            path: "xtask/layers.toml".into(),
+            line: None,
+            message,
+        });
+    };
+    for name in layers
+        .crates
+        .keys()
+        .filter(|name| !names.contains(&name.as_str()))
+    {
+        report(format!("names `{name}`, which is no crate of the workspace"));
+    }
+    for package in packages {
+        let name = package["name"].as_str().unwrap_or_default();
+        let manifest = package["manifest_path"].as_str().unwrap_or_default();
+        if !manifest.ends_with(&format!("/{name}/Cargo.toml")) {
+            report(format!(
+                "`{name}` lies in {manifest}; a crate's folder bears its name"
+            ));
+        }
+        let Some(layer) = layers.crates.get(name) else {
+            report(format!("says nothing about `{name}`"));
+            continue;
+        };
+        if layer.does.trim().is_empty() {
+            report(format!("does not say what `{name}` does"));
+        }
+        for edge in edges(package, name) {
+            if let Some(message) = refusal(&layers, layer, &edge, &names) {
+                report(message);
+            }
+        }
+    }
+    Ok(problems)
+}
+
+fn edges<'a>(package: &'a Value, from: &'a str) -> impl Iterator<Item = Edge<'a>> {
+    package["dependencies"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(move |dependency| Edge {
+            from,
+            to: dependency["name"].as_str().unwrap_or_default(),
+            in_tests: dependency["kind"] == "dev",
+        })
+}
+
+fn refusal(layers: &Layers, layer: &Layer, edge: &Edge, names: &[&str]) -> Option<String> {
+    let Edge { from, to, in_tests } = edge;
+    if names.contains(to) {
+        let allowed = match &layer.may_use {
+            MayUse::Word(Any::Any) => true,
+            MayUse::These(these) => these.iter().any(|name| name == to),
+        };
+        let helps_tests = *in_tests && *to == TEST_HELPER;
+        return (!allowed && !helps_tests).then(|| format!("does not allow `{from}` to depend on `{to}`"));
+    }
+    let library = layers.libraries.get(*to)?;
+    let allowed = library.only.iter().any(|name| name == from) || (*in_tests && library.tests);
+    (!allowed).then(|| format!("does not allow `{from}` to link `{to}`: {}", library.why))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const TABLE: &str = r#"
+        [crates.types]
+        does = "words"
+        may_use = []
+        [crates.session]
+        does = "life"
+        may_use = ["types"]
+        [crates.test-support]
+        does = "fakes"
+        may_use = "any"
+        [libraries.rmcp]
+        only = ["test-support"]
+        why = "wire types stay at the edge"
+        [libraries.anyhow]
+        only = []
+        tests = true
+        why = "errors are types"
+    "#;
+
+    /// The problems of a workspace where `session` has one more dependency.
+    fn with_edge(to: &str, kind: Option<&str>) -> Vec<String> {
+        let package = |name: &str, dependencies: Value| json!({"name": name, "manifest_path": format!("/w/crates/{name}/Cargo.toml"), "dependencies": dependencies});
+        let metadata = json!({"packages": [
+            package("types", json!([])),
+            package("session", json!([{"name": "types", "kind": null}, {"name": to, "kind": kind}])),
+            package("test-support", json!([{"name": "session", "kind": null}, {"name": "rmcp", "kind": null}])),
+        ]});
+        check(TABLE, &metadata)
+            .unwrap()
+            .into_iter()
+            .map(|problem| problem.message)
+            .collect()
+    }
+
+    #[test]
+    fn the_table_decides_about_crates_of_the_workspace() {
+        assert_eq!(with_edge("types", Some("dev")), [""; 0]);
+        assert_eq!(with_edge("test-support", Some("dev")), [""; 0]);
+        let expected = ["does not allow `session` to depend on `test-support`"];
+        assert_eq!(with_edge("test-support", None), expected);
+        assert_eq!(with_edge("test-support", Some("build")), expected);
+    }
+
+    #[test]
+    fn the_table_decides_about_libraries() {
+        assert_eq!(with_edge("serde", None), [""; 0]);
+        assert_eq!(with_edge("anyhow", Some("dev")), [""; 0]);
+        assert_eq!(with_edge("anyhow", None).len(), 1);
+        let refused = with_edge("rmcp", Some("dev"));
+        assert_eq!(
+            refused,
+            ["does not allow `session` to link `rmcp`: wire types stay at the edge"]
+        );
+    }
+
+    #[test]
+    fn the_table_and_the_workspace_name_the_same_crates() {
+        let metadata = json!({"packages": [
+            {"name": "extra", "manifest_path": "/w/crates/other/Cargo.toml", "dependencies": []},
+        ]});
+        let messages: Vec<String> = check(TABLE, &metadata)
+            .unwrap()
+            .into_iter()
+            .map(|it| it.message)
+            .collect();
+        assert_eq!(messages.len(), 5, "{messages:?}");
+        assert!(
+            messages
+                .iter()
+                .any(|message| message.contains("says nothing about `extra`"))
+        );
+        assert!(
+            messages
+                .iter()
+                .any(|message| message.contains("a crate's folder bears its name"))
+        );
+        assert!(messages.iter().any(|message| message.contains("names `session`")));
+    }
+}

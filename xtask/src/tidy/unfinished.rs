@@ -1,0 +1,40 @@
+//! Rule: nothing is left for later in the tree; what is not built is not there.
+
+use super::source;
+use super::{File, Problem};
+
+/// Macros that stand for missing code, and the attribute that switches a test off.
+const IN_CODE: [&str; 3] = ["todo!", "unimplemented!", "#[ignore"];
+/// The notes that mark a place to come back to.
+const IN_COMMENTS: [&str; 2] = [concat!("FIX", "ME"), "XXX"];
+
+/// Looks at code and comments, not at what a string says.
+pub(super) fn check(file: &File) -> Vec<Problem> {
+    if !file.is_rust() {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    for (index, line) in source::lines(file.text).iter().enumerate() {
+        let in_code = IN_CODE.iter().find(|word| line.code.contains(**word));
+        let in_comment = IN_COMMENTS.iter().find(|word| line.comment.contains(**word));
+        if let Some(word) = in_code.or(in_comment) {
+            problems.push(file.problem(index + 1, format!("`{word}` leaves something for later")));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_to_come_back_to_fail_and_talk_about_them_does_not() {
+        let count = |text| check(&File { path: "a.rs", text }).len();
+        assert_eq!(count("fn f() { todo!{} }\n"), 1);
+        assert_eq!(count("fn f() { unimplemented![\"x\"] }\n"), 1);
+        assert_eq!(count("#[ignore = \"slow\"]\nfn f() {}\n"), 1);
+        assert_eq!(count(concat!("// FIX", "ME: later\n")), 1);
+        assert_eq!(count("let a = \"todo!\"; // not a to-do\n"), 0);
+    }
+}

@@ -23,20 +23,20 @@ pub(super) struct Unusable {
 }
 
 /// Decodes a line.
-pub(super) fn decode(line: &Line) -> Result<Incoming, Unusable> {
+pub(super) fn decode(line: &Line) -> Result<Incoming, Box<Unusable>> {
     match line {
         Line::Whole(bytes) => {
             // Some programs put a byte order mark first.
             let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-            serde_json::from_slice(bytes).map_err(|error| unusable(bytes, &error))
+            serde_json::from_slice(bytes).map_err(|error| Box::new(unusable(bytes, &error)))
         }
-        Line::TooLong(start) => Err(Unusable {
+        Line::TooLong(start) => Err(Box::new(Unusable {
             error: ErrorData::invalid_request(
                 format!("Invalid request: a message has at most {MAX_LINE} bytes"),
                 None,
             ),
             id: head(start).id,
-        }),
+        })),
     }
 }
 
@@ -129,7 +129,8 @@ mod tests {
     fn told(text: &str) -> String {
         match decode(&Line::Whole(text.as_bytes().to_vec())) {
             Ok(_) => "message".to_owned(),
-            Err(Unusable { error, id }) => {
+            Err(unusable) => {
+                let Unusable { error, id } = *unusable;
                 let id = serde_json::to_string(&id).unwrap();
                 format!("{} {id} {}", error.code.0, error.message)
             }

@@ -67,7 +67,7 @@ impl StdioTransport {
     }
 
     /// Judges one message: what the library may see, or nothing.
-    fn admit(&mut self, message: Incoming) -> Result<Option<Incoming>, Unusable> {
+    fn admit(&mut self, message: Incoming) -> Result<Option<Incoming>, Box<Unusable>> {
         match message {
             JsonRpcMessage::Request(mut request) => {
                 self.judge_opening(&request.request).map_err(|error| Unusable {
@@ -183,7 +183,7 @@ impl Transport<RoleServer> for StdioTransport {
             match message::decode(&line).and_then(|message| self.admit(message)) {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
-                Err(Unusable { error, id }) => self.reply.message = encode(&ErrorReply::new(id, error)),
+                Err(unusable) => self.reply.message = encode(&ErrorReply::new(*unusable)),
             }
         }
     }
@@ -235,7 +235,7 @@ struct ErrorReply {
 }
 
 impl ErrorReply {
-    fn new(id: Option<RequestId>, error: ErrorData) -> Self {
+    fn new(Unusable { error, id }: Unusable) -> Self {
         Self {
             jsonrpc: "2.0",
             id,

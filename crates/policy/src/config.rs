@@ -1,0 +1,204 @@
+//! What the operator may set, and everything that is wrong with it at once.
+
+use std::fmt;
+use std::time::Duration;
+
+use types::{Limit, Limits, Network};
+
+use crate::Policy;
+use crate::access::Access;
+use crate::rules::Rules;
+
+/// The operator's settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Tools that may be called, as globs on `server.tool` or `server/tool`; empty means all.
+    pub allow: Vec<String>,
+    /// Tools that may not be called, whatever `allow` says.
+    pub deny: Vec<String>,
+    /// Bounds of every session; callers get these unless they ask for another wall time.
+    pub limits: Limits,
+    /// Longest wall time that a caller may ask for.
+    pub max_wall_time: Duration,
+    /// What a sandbox must give.
+    pub require: Requirement,
+}
+
+/// What a sandbox must give, or codeyard refuses to serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Requirement {
+    /// Everything runs for one user, who is protected from programs.
+    #[default]
+    SingleTenant,
+    /// Sessions of several customers are also protected from each other.
+    TenantIsolation,
+}
+
+/// One wrong setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// The setting, as in `policy.deny[2]`.
+    pub field: String,
+    /// What is wrong with it and what to write instead.
+    pub message: String,
+}
+
+/// Every wrong setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    /// In the order of the fields of [`Config`]; never empty.
+    pub mistakes: Vec<Mistake>,
+}
+
+// === impl Config ===
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            allow: Vec::new(),
+            deny: Vec::new(),
+            limits: Limits::default(),
+            max_wall_time: Limits::MAX_WALL_TIME,
+            require: Requirement::default(),
+        }
+    }
+}
+
+pub(crate) fn check(config: Config) -> Result<Policy, ConfigError> {
+    let mut mistakes = Vec::new();
+    let allow = Rules::read("policy.allow", &config.allow, &mut mistakes);
+    let deny = Rules::read("policy.deny", &config.deny, &mut mistakes);
+    check_limits(&config, &mut mistakes);
+    if !mistakes.is_empty() {
+        return Err(ConfigError { mistakes });
+    }
+    Ok(Policy {
+        access: Access::new(allow, deny),
+        limits: config.limits,
+        max_wall_time: config.max_wall_time,
+        require: config.require,
+    })
+}
+
+fn check_limits(config: &Config, mistakes: &mut Vec<Mistake>) {
+    for limit in Limit::ALL {
+        if let Some(message) = wrong_limit(limit, config) {
+            mistakes.push(Mistake {
+                field: format!("limits.{limit}"),
+                message,
+            });
+        }
+    }
+    let highest = Limits::MAX_WALL_TIME;
+    if config.max_wall_time.is_zero() || config.max_wall_time > highest {
+        mistakes.push(Mistake {
+            field: "limits.max_wall_time".to_owned(),
+            message: format!("must be above 0 and at most {} s", highest.as_secs()),
+        });
+    }
+}
+
+/// What is wrong with one limit; a limit of nothing would refuse every program.
+fn wrong_limit(limit: Limit, config: &Config) -> Option<String> {
+    let limits = &config.limits;
+    let nothing = match limit {
+        Limit::WallTime if limits.wall_time > config.max_wall_time => {
+            return Some(format!("must be at most {} ms", config.max_wall_time.as_millis()));
+        }
+        Limit::Network if limits.network != Network::None => {
+            return Some(
+                "'allow-list' needs the proxy, which this version does not have; write 'none' and reach hosts \
+                 through tools"
+                    .to_owned(),
+            );
+        }
+        Limit::WallTime => limits.wall_time.is_zero(),
+        Limit::CpuTime => limits.cpu_time.is_zero(),
+        Limit::CpuRate => !(limits.cpu_rate.is_finite() && limits.cpu_rate > 0.0),
+        Limit::Memory => limits.memory == 0,
+        Limit::Processes => limits.processes == 0,
+        Limit::OpenFiles => limits.open_files == 0,
+        Limit::FileSize => limits.file_size == 0,
+        Limit::Disk => limits.disk == 0,
+        Limit::Inodes => limits.inodes == 0,
+        Limit::Output => limits.output == 0,
+        Limit::HostCalls => limits.host_calls == 0,
+        Limit::ConcurrentHostCalls => limits.concurrent_host_calls == 0,
+        Limit::Network => false,
+    };
+    nothing.then(|| "must be above 0".to_owned())
+}
+
+// === impl ConfigError ===
+
+impl std::error::Error for ConfigError {}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, mistake) in self.mistakes.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "\n" };
+            write!(f, "{separator}{}: {}", mistake.field, mistake.message)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(change: impl FnOnce(&mut Config), expected: &str) {
+        let mut config = Config::default();
+        change(&mut config);
+        let said = Policy::new(config).map_or_else(|error| error.to_string(), |_| "ok".to_owned());
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn the_defaults_are_right() {
+        check(|_| {}, "ok");
+        let policy = Policy::new(Config::default()).expect("defaults");
+        assert_eq!(policy.requirement(), Requirement::SingleTenant);
+    }
+
+    #[test]
+    fn each_limit_is_checked() {
+        check(|c| c.limits.memory = 0, "limits.memory: must be above 0");
+        check(
+            |c| c.limits.cpu_rate = f64::NAN,
+            "limits.cpu_rate: must be above 0",
+        );
+        check(
+            |c| c.limits.wall_time = Duration::from_secs(301),
+            "limits.wall_time: must be at most 300000 ms",
+        );
+        check(|c| c.limits.wall_time = Duration::from_secs(300), "ok");
+        check(
+            |c| c.max_wall_time = Duration::from_secs(301),
+            "limits.max_wall_time: must be above 0 and at most 300 s",
+        );
+        check(
+            |c| c.limits.network = Network::AllowList,
+            "limits.network: 'allow-list' needs the proxy, which this version does not have; write 'none' and \
+             reach hosts through tools",
+        );
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once() {
+        check(
+            |c| {
+                c.allow = vec!["github".to_owned(), "a.*".to_owned(), String::new()];
+                c.deny = vec!["x.[".to_owned()];
+                c.limits.processes = 0;
+                c.limits.host_calls = 0;
+            },
+            "policy.allow[0]: 'github' names no tool; write 'github.*' for all tools of a server\n\
+             policy.allow[2]: is empty; write 'server.tool', with '*' for any text\n\
+             policy.deny[0]: 'x.[' is no pattern: unclosed character class; missing ']'\n\
+             limits.processes: must be above 0\n\
+             limits.host_calls: must be above 0",
+        );
+    }
+}

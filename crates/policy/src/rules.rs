@@ -1,0 +1,139 @@
+//! Globs on `server.tool`: each part is matched by itself, so that `*` never reaches across the separator.
+
+use globset::{GlobBuilder, GlobMatcher};
+use types::ToolRef;
+
+use crate::config::Mistake;
+
+/// An ordered list of rules.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rules(Vec<Rule>);
+
+#[derive(Debug, Clone)]
+struct Rule {
+    text: String,
+    /// One for each separator in the text: server and tool names may contain a dot themselves.
+    readings: Vec<Reading>,
+}
+
+#[derive(Debug, Clone)]
+struct Reading {
+    server: Part,
+    tool: Part,
+}
+
+#[derive(Debug, Clone)]
+struct Part {
+    exact: GlobMatcher,
+    /// Without regard to case and with `-` as `_`, as programs may write names.
+    loose: GlobMatcher,
+}
+
+// === impl Rules ===
+
+impl Rules {
+    /// Reads all rules of `field`; what is wrong with one is added to `mistakes`.
+    pub(crate) fn read(field: &str, texts: &[String], mistakes: &mut Vec<Mistake>) -> Self {
+        let mut rules = Vec::with_capacity(texts.len());
+        for (index, text) in texts.iter().enumerate() {
+            match Rule::read(text) {
+                Ok(rule) => rules.push(rule),
+                Err(message) => mistakes.push(Mistake {
+                    field: format!("{field}[{index}]"),
+                    message,
+                }),
+            }
+        }
+        Self(rules)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The first rule that matches the names as they are.
+    pub(crate) fn matching(&self, tool: &ToolRef) -> Option<&str> {
+        let rule = self.0.iter().find(|rule| {
+            let mut readings = rule.readings.iter();
+            readings.any(|r| r.server.exact.is_match(&tool.server) && r.tool.exact.is_match(&tool.tool))
+        });
+        rule.map(|rule| rule.text.as_str())
+    }
+
+    /// The first rule that matches the names in any spelling that a program may use.
+    pub(crate) fn matching_loosely(&self, tool: &ToolRef) -> Option<&str> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let (server, name) = (loosened(&tool.server), loosened(&tool.tool));
+        let rule = self.0.iter().find(|rule| {
+            let mut readings = rule.readings.iter();
+            readings.any(|r| r.server.loose.is_match(&server) && r.tool.loose.is_match(&name))
+        });
+        rule.map(|rule| rule.text.as_str())
+            .or_else(|| self.matching(tool))
+    }
+}
+
+// === impl Rule ===
+
+impl Rule {
+    fn read(text: &str) -> Result<Rule, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err("is empty; write 'server.tool', with '*' for any text".to_owned());
+        }
+        let pattern = if text == "*" { "*.*" } else { text };
+        let mut readings = Vec::new();
+        let mut problem = None;
+        for (at, _) in pattern.match_indices(['.', '/']) {
+            let (server, tool) = (&pattern[..at], &pattern[at + 1..]);
+            if server.is_empty() || tool.is_empty() {
+                continue;
+            }
+            match (Part::read(server), Part::read(tool)) {
+                (Ok(server), Ok(tool)) => readings.push(Reading { server, tool }),
+                (Err(error), _) | (_, Err(error)) => problem = problem.or(Some(error)),
+            }
+        }
+        if !readings.is_empty() {
+            return Ok(Rule {
+                text: text.to_owned(),
+                readings,
+            });
+        }
+        Err(match problem {
+            Some(problem) => format!("'{text}' is no pattern: {problem}"),
+            None => {
+                let server = text.trim_matches(['.', '/']);
+                format!("'{text}' names no tool; write '{server}.*' for all tools of a server")
+            }
+        })
+    }
+}
+
+// === impl Part ===
+
+impl Part {
+    fn read(pattern: &str) -> Result<Self, String> {
+        let glob = |pattern: &str| {
+            let glob = GlobBuilder::new(pattern).backslash_escape(true).build();
+            glob.map(|glob| glob.compile_matcher())
+                .map_err(|error| error.kind().to_string())
+        };
+        // In a character class `-` is a range, which loosening would break.
+        let loose = if pattern.contains('[') {
+            pattern.to_lowercase()
+        } else {
+            loosened(pattern)
+        };
+        Ok(Self {
+            exact: glob(pattern)?,
+            loose: glob(&loose)?,
+        })
+    }
+}
+
+fn loosened(name: &str) -> String {
+    name.to_lowercase().replace('-', "_")
+}

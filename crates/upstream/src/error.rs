@@ -30,12 +30,12 @@ pub enum UpstreamError {
         stderr: StderrTail,
     },
     /// The server failed just now and is not tried again yet.
-    #[error("server '{server}' failed and is tried again in {} ms: {cause}", .retry_in.as_millis())]
+    #[error("{cause}; it is tried again in {} ms at the earliest", .retry_in.as_millis())]
     BackOff {
         /// The server's name.
         server: String,
-        /// What went wrong the last time.
-        cause: String,
+        /// What went wrong the last time; names the server.
+        cause: Box<UpstreamError>,
         /// When the next attempt is made.
         retry_in: Duration,
     },

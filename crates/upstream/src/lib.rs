@@ -6,9 +6,20 @@
 //!
 //! INVARIANT: nothing of a server's answer is decoded into a closed type; results and definitions keep every field.
 
+mod cache;
 mod config;
+mod connection;
+mod driver;
+mod environment;
 mod error;
+mod handshake;
 mod hub;
+mod listing;
+mod process;
+mod server;
+mod start;
+mod stderr;
+mod transport;
 
 pub use config::{Config, ServerConfig};
 pub use error::{StartError, StderrTail, UpstreamError};

@@ -1,0 +1,158 @@
+//! What is remembered of a server from one process to the next: its tools and its lifecycle, by the hash of its definition.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::config::ServerConfig;
+use crate::hub::Era;
+
+/// Raised when the meaning of a field changes; files of other formats are as good as absent.
+const FORMAT: u32 = 1;
+/// Longer files are not ours.
+const MAX_BYTES: u64 = 128 * 1024 * 1024;
+
+/// The cached facts of one definition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Entry {
+    format: u32,
+    pub(crate) era: Era,
+    pub(crate) description: Option<String>,
+    /// The definitions as received.
+    pub(crate) tools: Vec<Value>,
+}
+
+impl Entry {
+    pub(crate) fn new(era: Era, description: Option<String>, tools: Vec<Value>) -> Entry {
+        Entry {
+            format: FORMAT,
+            era,
+            description,
+            tools,
+        }
+    }
+}
+
+/// The file of one definition.
+#[derive(Debug, Clone)]
+pub(crate) struct CacheFile {
+    path: PathBuf,
+}
+
+impl CacheFile {
+    pub(crate) fn new(directory: &Path, server: &ServerConfig) -> CacheFile {
+        CacheFile {
+            path: directory.join(format!("{}.json", hash(server))),
+        }
+    }
+
+    /// What is remembered. A file that is damaged, foreign or unreadable is as good as absent: the server is asked again.
+    pub(crate) fn read(&self) -> Option<Entry> {
+        if fs::metadata(&self.path).ok()?.len() > MAX_BYTES {
+            return None;
+        }
+        let entry: Entry = serde_json::from_slice(&fs::read(&self.path).ok()?).ok()?;
+        (entry.format == FORMAT).then_some(entry)
+    }
+
+    /// Replaces what is remembered, whole or not at all; readable by this user only.
+    pub(crate) fn write(&self, entry: &Entry) -> io::Result<()> {
+        let directory = self.path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory)?;
+        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+        file.write_all(&serde_json::to_vec(entry)?)?;
+        file.persist(&self.path)?;
+        Ok(())
+    }
+}
+
+/// A number of everything that may change what a server offers; of its environment, too, of which nothing else is kept.
+fn hash(server: &ServerConfig) -> String {
+    let ServerConfig {
+        name: _,
+        command,
+        args,
+        env,
+        cwd,
+        description: _,
+        timeout: _,
+    } = server;
+    let definition = serde_json::json!([command, args, env, cwd]);
+    let digest = Sha256::digest(definition.to_string().as_bytes());
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn server() -> ServerConfig {
+        ServerConfig {
+            name: "s".to_owned(),
+            command: "cmd".to_owned(),
+            ..ServerConfig::default()
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_and_damage_is_ignored() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let file = CacheFile::new(&directory.path().join("deep/er"), &server());
+        assert_eq!(file.read(), None);
+        let entry = Entry::new(
+            Era::Modern,
+            Some("d".to_owned()),
+            vec![json!({"name": "t", "x": 1.5})],
+        );
+        file.write(&entry).expect("written");
+        assert_eq!(file.read(), Some(entry));
+        let mode = fs::metadata(&file.path).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let others = fs::read_dir(file.path.parent().expect("a parent"))
+            .expect("readable")
+            .count();
+        assert_eq!(others, 1, "a temporary file was left");
+        for damage in [
+            &b"{\"format\":1,"[..],
+            b"",
+            b"{\"format\":2,\"era\":\"modern\"}",
+            b"\xff\xfe",
+        ] {
+            fs::write(&file.path, damage).expect("written");
+            assert_eq!(file.read(), None, "{damage:?}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_the_file_follows_the_definition_only() {
+        let path = |change: fn(&mut ServerConfig)| {
+            let mut server = server();
+            change(&mut server);
+            CacheFile::new(Path::new("/c"), &server).path
+        };
+        let same = path(|_| {});
+        assert_eq!(path(|server| server.name = "other".to_owned()), same);
+        assert_eq!(
+            path(|server| server.timeout = Some(std::time::Duration::ZERO)),
+            same
+        );
+        assert_ne!(path(|server| server.args.push("x".to_owned())), same);
+        assert_ne!(path(|server| server.cwd = Some("/".into())), same);
+        assert_ne!(
+            path(|server| drop(server.env.insert("A".to_owned(), "1".to_owned()))),
+            same
+        );
+    }
+}

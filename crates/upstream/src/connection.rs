@@ -1,0 +1,198 @@
+//! A server that has been greeted: sends it requests, side by side, and says in full why one failed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientRequest, NumberOrString, RequestId, ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::error::UpstreamError;
+use crate::stderr::Stderr;
+use crate::transport::{MAX_LINE, Reply, Traffic};
+
+/// How long a failed call waits to learn how its server ended.
+const OBITUARY: Duration = Duration::from_secs(3);
+
+/// One life of a server, shared by all its callers.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) server: String,
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) stderr: Arc<Stderr>,
+    pub(crate) pid: Option<u32>,
+    /// How the server ended, once it has.
+    pub(crate) end: watch::Sender<Option<String>>,
+    /// Raised by the first call that was answered: a server that ends before it is held back for a while.
+    pub(crate) has_served: std::sync::atomic::AtomicBool,
+}
+
+/// Why a request came to nothing.
+#[derive(Debug)]
+pub(crate) enum RequestError {
+    /// The server cannot have seen it, so that another life of it may be asked.
+    Undelivered(UpstreamError),
+    /// The server may have acted on it.
+    Failed(UpstreamError),
+}
+
+/// How long a request may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// Without an answer or progress.
+    pub(crate) idle: Duration,
+    /// In all.
+    pub(crate) deadline: Instant,
+}
+
+impl Connection {
+    pub(crate) fn is_closed(&self) -> bool {
+        self.peer.is_transport_closed()
+    }
+
+    /// Waits until the server has ended.
+    pub(crate) async fn ended(&self) {
+        // The sender lives in `self`, so that waiting cannot fail.
+        let _ = self.end.subscribe().wait_for(Option::is_some).await;
+    }
+
+    /// Sends a request and gives the text of its result. Dropping the future cancels the request.
+    pub(crate) async fn request(
+        &self,
+        request: ClientRequest,
+        name: &str,
+        patience: Patience,
+    ) -> Result<String, RequestError> {
+        let sent = self
+            .peer
+            .send_request_with_option(request, PeerRequestOptions::no_options());
+        let start = Instant::now();
+        let mut handle = match tokio::time::timeout_at(patience.deadline, sent).await {
+            Ok(Ok(handle)) => handle,
+            Ok(Err(_closed)) => return Err(RequestError::Undelivered(self.gone(name).await)),
+            Err(_elapsed) => return Err(RequestError::Failed(self.timeout(name, start.elapsed()))),
+        };
+        let mut cancel = CancelOnDrop {
+            peer: &self.peer,
+            id: Some(handle.id.clone()),
+        };
+        let token = match &handle.progress_token.0 {
+            NumberOrString::Number(token) => *token,
+            NumberOrString::String(_) => i64::MIN,
+        };
+        let progress = self.traffic.watch_progress(token);
+        let mut idle = start + patience.idle;
+        let answer = loop {
+            tokio::select! {
+                biased;
+                answer = &mut handle.rx => break answer,
+                () = progress.progress() => idle = Instant::now() + patience.idle,
+                () = sleep_until(idle.min(patience.deadline)) => {
+                    return Err(RequestError::Failed(self.timeout(name, start.elapsed())));
+                }
+            }
+        };
+        cancel.id = None;
+        match answer {
+            Ok(Ok(result)) => self.read(result, name).map_err(RequestError::Failed),
+            // Not even a whole line of it went out.
+            Ok(Err(ServiceError::TransportSend(_))) => Err(RequestError::Undelivered(self.gone(name).await)),
+            Ok(Err(error)) => Err(RequestError::Failed(self.failure(error, name).await)),
+            Err(_closed) => Err(RequestError::Failed(self.gone(name).await)),
+        }
+    }
+
+    fn read(&self, result: ServerResult, name: &str) -> Result<String, UpstreamError> {
+        match Reply::from_result(result) {
+            Reply::Raw(raw) => Ok(raw),
+            Reply::TooLarge(bytes) => Err(UpstreamError::TooLarge {
+                server: self.server.clone(),
+                request: name.to_owned(),
+                bytes,
+                limit: MAX_LINE.try_into().unwrap_or(u64::MAX),
+            }),
+            Reply::Broken(cause) => Err(self.bad_answer(name, cause)),
+        }
+    }
+
+    pub(crate) fn bad_answer(&self, name: &str, cause: String) -> UpstreamError {
+        UpstreamError::BadAnswer {
+            server: self.server.clone(),
+            request: name.to_owned(),
+            cause: format!("{cause}{}", self.traffic.seen()),
+            stderr: self.stderr.tail(),
+        }
+    }
+
+    fn timeout(&self, name: &str, after: Duration) -> UpstreamError {
+        UpstreamError::Timeout {
+            server: self.server.clone(),
+            request: name.to_owned(),
+            after,
+            seen: self.traffic.seen(),
+        }
+    }
+
+    /// What a failure of the library means here.
+    async fn failure(&self, error: ServiceError, name: &str) -> UpstreamError {
+        match error {
+            ServiceError::McpError(error) => UpstreamError::Refused {
+                server: self.server.clone(),
+                request: name.to_owned(),
+                code: i64::from(error.code.0),
+                message: error.message.into_owned(),
+            },
+            ServiceError::TransportClosed | ServiceError::Cancelled { .. } => self.gone(name).await,
+            other => self.bad_answer(name, other.to_string()),
+        }
+    }
+
+    pub(crate) async fn gone(&self, name: &str) -> UpstreamError {
+        let mut end = self.end.subscribe();
+        let cause = match timeout(OBITUARY, end.wait_for(Option::is_some)).await {
+            Ok(Ok(cause)) => cause.clone().unwrap_or_default(),
+            _ => "it closed its pipes".to_owned(),
+        };
+        UpstreamError::Gone {
+            server: self.server.clone(),
+            request: name.to_owned(),
+            cause,
+            stderr: self.stderr.tail(),
+        }
+    }
+}
+
+impl From<RequestError> for UpstreamError {
+    fn from(error: RequestError) -> UpstreamError {
+        match error {
+            RequestError::Undelivered(error) | RequestError::Failed(error) => error,
+        }
+    }
+}
+
+/// Tells the server that nobody waits any more, unless an answer has come.
+struct CancelOnDrop<'a> {
+    peer: &'a Peer<RoleClient>,
+    id: Option<RequestId>,
+}
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        let peer = self.peer.clone();
+        let params = CancelledNotificationParam::new(Some(id), Some("the caller no longer waits".to_owned()));
+        runtime.spawn(async move {
+            // A server that is gone needs no cancellation.
+            let _ = peer
+                .send_notification(CancelledNotification::new(params).into())
+                .await;
+        });
+    }
+}

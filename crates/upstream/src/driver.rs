@@ -1,0 +1,252 @@
+//! The task that owns one server: starts it when asked, keeps its list, notices its end, and ends it.
+//!
+//! ```text
+//!          Start                 greeted
+//!   Idle ─────────► Starting ─────────────► Running
+//!    Failed ──────►    │                       │
+//!      ▲  after        │ no greeting           │ it ended
+//!      │  retry_at     ▼                       ▼
+//!      └──────────── Failed ◄──────────────────┘          Stop, from anywhere ──► Closed
+//! ```
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rmcp::model::{
+    ClientRequest, SubscriptionFilter, SubscriptionsListenRequest, SubscriptionsListenRequestParams,
+};
+use rmcp::service::PeerRequestOptions;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout};
+
+use crate::connection::Connection;
+use crate::error::UpstreamError;
+use crate::handshake::Greeting;
+use crate::hub::Era;
+use crate::listing;
+use crate::server::{Command, Link, Phase};
+use crate::start::{Life, start};
+
+/// The first pause after a failure; each further one is twice as long, up to the last.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LAST_PAUSE: Duration = Duration::from_secs(30);
+/// How long the last answers of a server that has ended may take to be read, and its last words.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+pub(crate) struct Driver {
+    link: Arc<Link>,
+    commands: mpsc::Receiver<Command>,
+    /// Failures since the last call that was answered.
+    failures: u32,
+}
+
+/// Why a life is over.
+enum End {
+    /// It ended by itself, in this way.
+    Itself(String),
+    /// It was asked to end; whoever asked waits, unless nobody is left.
+    Asked(Option<oneshot::Sender<()>>),
+}
+
+impl Driver {
+    pub(crate) fn new(link: Arc<Link>, commands: mpsc::Receiver<Command>) -> Driver {
+        Driver {
+            link,
+            commands,
+            failures: 0,
+        }
+    }
+
+    pub(crate) async fn run(mut self) {
+        let asked = loop {
+            match self.commands.recv().await {
+                Some(Command::Start) if self.is_held_back() => continue,
+                Some(Command::Start) => {}
+                Some(Command::Stop(done)) => break Some(done),
+                None => break None,
+            }
+            self.link.set_phase(Phase::Starting);
+            let started = tokio::select! {
+                biased;
+                asked = wait_for_stop(&mut self.commands) => break asked,
+                started = start(&self.link) => started,
+            };
+            match started {
+                Ok(life) => {
+                    if let End::Asked(done) = self.live(life).await {
+                        break done;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!("{error}");
+                    self.failures += 1;
+                    self.fail(error, pause(self.failures));
+                }
+            }
+        };
+        self.link.set_phase(Phase::Closed);
+        if let Some(done) = asked {
+            let _ = done.send(());
+        }
+    }
+
+    fn is_held_back(&self) -> bool {
+        match self.link.state.borrow().phase {
+            Phase::Failed { retry_at, .. } => retry_at > Instant::now(),
+            _ => false,
+        }
+    }
+
+    fn fail(&self, error: UpstreamError, pause: Duration) {
+        self.link.list_failed(error.clone());
+        self.link.set_phase(Phase::Failed {
+            error,
+            retry_at: Instant::now() + pause,
+        });
+    }
+
+    /// Serves one life from its greeting to its end.
+    async fn live(&mut self, life: Life) -> End {
+        let Life {
+            mut process,
+            service,
+            connection,
+            greeting,
+        } = life;
+        self.link.set_era(greeting.era);
+        self.link.set_phase(Phase::Running(Arc::clone(&connection)));
+        let _subscription = subscribe(&connection, &greeting).await;
+        let stop_service = service.cancellation_token();
+        let mut closed = std::pin::pin!(service.waiting());
+        let mut refreshing = Some(refresh(&self.link, &connection, &greeting));
+        let end = loop {
+            tokio::select! {
+                command = self.commands.recv() => match command {
+                    Some(Command::Start) => {}
+                    Some(Command::Stop(done)) => break End::Asked(Some(done)),
+                    None => break End::Asked(None),
+                },
+                cause = process.ended() => {
+                    // Answers that it wrote before are still in the pipe.
+                    let _ = timeout(LAST_WORDS, &mut closed).await;
+                    break End::Itself(cause);
+                }
+                _ = &mut closed => {
+                    let cause = match timeout(LAST_WORDS, process.ended()).await {
+                        Ok(cause) => cause,
+                        Err(_elapsed) => {
+                            process.stop().await;
+                            "closed its stdout".to_owned()
+                        }
+                    };
+                    break End::Itself(cause);
+                }
+                () = finished(&mut refreshing) => refreshing = None,
+                () = connection.traffic.list_changed.notified(), if refreshing.is_none() => {
+                    refreshing = Some(refresh(&self.link, &connection, &greeting));
+                }
+            }
+        };
+        drop(refreshing);
+        match end {
+            End::Asked(done) => {
+                // The library closes the server's stdin first.
+                stop_service.cancel();
+                let _ = timeout(LAST_WORDS, &mut closed).await;
+                let cause = process.stop().await;
+                tracing::debug!(server = %self.link.config.name, %cause, "ended");
+                connection.end.send_replace(Some("codeyard is ending".to_owned()));
+                End::Asked(done)
+            }
+            End::Itself(cause) => {
+                let _ = timeout(LAST_WORDS, process.stderr.ended()).await;
+                self.bury(&connection, cause.clone());
+                End::Itself(cause)
+            }
+        }
+    }
+
+    /// Tells everyone how the server ended.
+    fn bury(&mut self, connection: &Connection, cause: String) {
+        let error = UpstreamError::Gone {
+            server: connection.server.clone(),
+            request: "the time between calls".to_owned(),
+            cause: cause.clone(),
+            stderr: connection.stderr.tail(),
+        };
+        tracing::warn!(server = %connection.server, "it {cause}");
+        self.link.keep_warnings(connection.traffic.warnings());
+        // A server that had done its work is started again at once; so is one that fails for the first time.
+        self.failures = if connection.has_served.load(Ordering::Relaxed) {
+            0
+        } else {
+            self.failures + 1
+        };
+        self.fail(error, pause(self.failures.saturating_sub(1)));
+        connection.end.send_replace(Some(cause));
+    }
+}
+
+fn pause(failures: u32) -> Duration {
+    match failures.checked_sub(1) {
+        None => Duration::ZERO,
+        Some(doublings) => FIRST_PAUSE.saturating_mul(1 << doublings.min(10)).min(LAST_PAUSE),
+    }
+}
+
+/// Ends when the server is to end for good.
+async fn wait_for_stop(commands: &mut mpsc::Receiver<Command>) -> Option<oneshot::Sender<()>> {
+    loop {
+        match commands.recv().await {
+            Some(Command::Start) => {}
+            Some(Command::Stop(done)) => return Some(done),
+            None => return None,
+        }
+    }
+}
+
+/// Asks a modern server to tell when its tools change; a legacy one does so unasked.
+async fn subscribe(connection: &Connection, greeting: &Greeting) -> Option<impl Sized + use<>> {
+    if greeting.era == Era::Legacy || !greeting.tells_changes {
+        return None;
+    }
+    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    let request = SubscriptionsListenRequest::new(SubscriptionsListenRequestParams::new(filter));
+    let request = ClientRequest::SubscriptionsListenRequest(request);
+    // It is answered when the subscription ends; a refusal costs nothing but the news.
+    connection
+        .peer
+        .send_request_with_option(request, PeerRequestOptions::no_options())
+        .await
+        .ok()
+}
+
+type Refresh = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Asks the server for its list and makes it known.
+fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting) -> Refresh {
+    let (link, connection, greeting) = (Arc::clone(link), Arc::clone(connection), greeting.clone());
+    Box::pin(async move {
+        match listing::fetch(&connection, link.timeout()).await {
+            Ok(listing) => {
+                for warning in listing.warnings {
+                    connection.traffic.warn(warning);
+                }
+                link.learn(&greeting, listing.tools).await;
+            }
+            Err(error) => {
+                tracing::warn!("{error}");
+                link.list_failed(error);
+            }
+        }
+    })
+}
+
+async fn finished(refreshing: &mut Option<Refresh>) {
+    match refreshing {
+        Some(refresh) => refresh.await,
+        None => std::future::pending().await,
+    }
+}

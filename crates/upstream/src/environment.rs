@@ -1,0 +1,186 @@
+//! What a server inherits of the host's environment, and which program its definition names.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::config::ServerConfig;
+use crate::error::StartError;
+
+/// Variables passed on; everything else, such as other servers' credentials, stays with the host.
+const INHERITED: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+const INHERITED_PREFIX: &str = "LC_";
+
+/// The executable's name, under which any copy of it is recognised.
+const OWN_NAME: &str = "codeyard";
+/// The commands of codeyard that serve MCP from its own configuration, and so would start every server again.
+const SERVING: [&str; 1] = ["mcp"];
+/// The command of codeyard that is a server of its own.
+const DEMO_SERVER: &str = "demo-server";
+
+/// The part of the host's environment that servers inherit.
+#[derive(Debug, Clone)]
+pub(crate) struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+}
+
+impl Environment {
+    /// Reads it from this process.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "servers inherit this process's own PATH, HOME, locale and TMPDIR, which are no settings"
+    )]
+    pub(crate) fn of_this_process() -> Environment {
+        let inherited = |name: &OsStr| {
+            name.to_str()
+                .is_some_and(|name| INHERITED.contains(&name) || name.starts_with(INHERITED_PREFIX))
+        };
+        let variables = std::env::vars_os().filter(|(name, _)| inherited(name)).collect();
+        Environment { variables }
+    }
+
+    /// The whole environment of a server.
+    pub(crate) fn for_server(&self, server: &ServerConfig) -> BTreeMap<OsString, OsString> {
+        let mut variables = self.variables.clone();
+        variables.extend(server.env.iter().map(|(name, value)| (name.into(), value.into())));
+        variables
+    }
+
+    /// The program that the definition names, looked up as the server's own shell would.
+    pub(crate) fn program(&self, server: &ServerConfig) -> Result<PathBuf, StartError> {
+        if server.command.contains('/') {
+            let path = server.cwd.clone().unwrap_or_default().join(&server.command);
+            // A path that leads nowhere is reported by the system in its own words when it is started.
+            return Ok(std::path::absolute(&path).unwrap_or(path));
+        }
+        let path = match server.env.get("PATH") {
+            Some(path) => OsString::from(path),
+            None => self
+                .variables
+                .get(OsStr::new("PATH"))
+                .cloned()
+                .unwrap_or_default(),
+        };
+        std::env::split_paths(&path)
+            .map(|directory| directory.join(&server.command))
+            .find(|candidate| is_executable(candidate))
+            .ok_or_else(|| StartError::CommandNotFound {
+                command: server.command.clone(),
+                path: path.to_string_lossy().into_owned(),
+            })
+    }
+
+    /// Whether the definition would start codeyard itself, directly or through another program's arguments.
+    pub(crate) fn is_self_reference(&self, server: &ServerConfig, own_executable: &Path) -> bool {
+        if let Ok(program) = self.program(server)
+            && is_same_file(&program, own_executable)
+        {
+            // This very executable: only its demonstration servers stand on their own.
+            return server.args.first().map(String::as_str) != Some(DEMO_SERVER);
+        }
+        let words: Vec<&str> = std::iter::once(&server.command)
+            .chain(&server.args)
+            .flat_map(|word| word.split_ascii_whitespace())
+            .collect();
+        let Some(own) = words.iter().position(|word| is_codeyard(word, own_executable)) else {
+            return false;
+        };
+        words[own + 1..].iter().any(|word| SERVING.contains(word))
+    }
+}
+
+fn is_codeyard(word: &str, own_executable: &Path) -> bool {
+    let path = Path::new(word);
+    path.file_name() == Some(OsStr::new(OWN_NAME))
+        || (path.is_absolute() && is_same_file(path, own_executable))
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (one.canonicalize(), other.canonicalize()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    }
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(path: &str) -> Environment {
+        Environment {
+            variables: BTreeMap::from([("PATH".into(), path.into())]),
+        }
+    }
+
+    fn server(command: &str, args: &[&str]) -> ServerConfig {
+        ServerConfig {
+            name: "s".to_owned(),
+            command: command.to_owned(),
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            ..ServerConfig::default()
+        }
+    }
+
+    #[test]
+    fn entries_that_would_start_codeyard_are_recognised() {
+        // Any file serves as the own executable of this test.
+        let own = Path::new("/bin/sh");
+        let check = |command: &str, args: &[&str], expected: bool| {
+            let found = environment("/usr/bin:/bin").is_self_reference(&server(command, args), own);
+            assert_eq!(found, expected, "{command} {args:?}");
+        };
+        check("/bin/sh", &["mcp"], true);
+        check("sh", &[], true);
+        check("sh", &["demo-server", "orders"], false);
+        check("codeyard", &["mcp"], true);
+        check("/opt/elsewhere/codeyard", &["--verbose", "mcp"], true);
+        check("codeyard", &["demo-server", "orders"], false);
+        check("env", &["A=1", "codeyard", "mcp"], true);
+        check("bash", &["-c", "exec codeyard mcp"], true);
+        check("env", &["/bin/sh", "mcp"], true);
+        check("npx", &["-y", "some-server", "mcp"], false);
+        check("mcp-server-git", &["--repository", "/home/me/codeyard"], false);
+    }
+
+    #[test]
+    fn a_command_is_looked_up_on_the_servers_path() {
+        let found = environment("/usr/bin:/bin")
+            .program(&server("sh", &[]))
+            .expect("sh is there");
+        assert!(found.ends_with("sh") && found.is_absolute(), "{found:?}");
+        let mut other = server("sh", &[]);
+        other.env.insert("PATH".to_owned(), "/nowhere".to_owned());
+        let error = environment("/usr/bin:/bin")
+            .program(&other)
+            .expect_err("not on that path");
+        assert_eq!(
+            error.to_string(),
+            "command 'sh' was not found on PATH (/nowhere); give its full path in `command`"
+        );
+        let mut relative = server("./bin/tool", &[]);
+        relative.cwd = Some("/srv".into());
+        assert_eq!(
+            environment("").program(&relative).expect("a path"),
+            Path::new("/srv/./bin/tool")
+        );
+    }
+
+    #[test]
+    fn only_listed_variables_and_the_definitions_own_reach_a_server() {
+        let mut own = server("sh", &[]);
+        own.env.insert("TOKEN".to_owned(), "t".to_owned());
+        let names: Vec<OsString> = environment("/bin").for_server(&own).into_keys().collect();
+        assert_eq!(names, ["PATH", "TOKEN"]);
+        for name in Environment::of_this_process()
+            .variables
+            .keys()
+            .filter_map(|name| name.to_str())
+        {
+            assert!(INHERITED.contains(&name) || name.starts_with("LC_"), "{name}");
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! One configured server as its callers see it: always there, started when it is needed.
+
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until, timeout_at};
+use types::{ServerTools, Tool};
+
+use crate::cache::{CacheFile, Entry};
+use crate::config::ServerConfig;
+use crate::connection::Connection;
+use crate::driver::Driver;
+use crate::environment::Environment;
+use crate::error::UpstreamError;
+use crate::handshake::Greeting;
+use crate::hub::{Era, ServerState, Status};
+use crate::start::START_TIMEOUT;
+
+/// Longest wait for an answer or for progress where the definition says nothing.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// A server that is held back for no longer than this is waited for; else the call fails at once.
+const SHORT_WAIT: Duration = Duration::from_secs(2);
+/// Wishes that wait for the driver; all say the same.
+const COMMANDS: usize = 8;
+
+/// The handle of one server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) link: Arc<Link>,
+    commands: mpsc::Sender<Command>,
+    /// The driver's end, until the first wish starts the driver.
+    unstarted: Mutex<Option<mpsc::Receiver<Command>>>,
+    /// Whether a search waits for this server's list.
+    pub(crate) discovering: watch::Sender<bool>,
+}
+
+/// What the driver of a server is told.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Be running.
+    Start,
+    /// End, for good, and say when it is done.
+    Stop(oneshot::Sender<()>),
+}
+
+/// What the callers of a server and its driver share.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) config: ServerConfig,
+    /// The place of the server in the configuration.
+    pub(crate) index: usize,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) supervisor: Arc<[OsString]>,
+    pub(crate) cache: Option<CacheFile>,
+    pub(crate) state: watch::Sender<State>,
+    listing: watch::Sender<Listed>,
+    /// The snapshot of all servers, for the hub's users.
+    pub(crate) all_tools: watch::Sender<Arc<Vec<ServerTools>>>,
+    era: Mutex<Option<Era>>,
+    /// What was odd in lives that are over.
+    past_warnings: Mutex<Vec<String>>,
+}
+
+/// The life of a server at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    /// Counts the starts.
+    pub(crate) attempt: u64,
+    pub(crate) phase: Phase,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Phase {
+    Idle,
+    Starting,
+    Running(Arc<Connection>),
+    /// It did not start or ended by itself, and is not started again before `retry_at`.
+    Failed {
+        error: UpstreamError,
+        retry_at: Instant,
+    },
+    Closed,
+}
+
+/// What is known of a server's list.
+#[derive(Debug, Clone)]
+pub(crate) struct Listed {
+    /// Counts the attempts.
+    generation: u64,
+    outcome: Outcome,
+}
+
+#[derive(Debug, Clone)]
+enum Outcome {
+    Unknown,
+    Known,
+    Failed(UpstreamError),
+}
+
+impl Server {
+    pub(crate) fn new(link: Link) -> Server {
+        let (commands, receiver) = mpsc::channel(COMMANDS);
+        Server {
+            link: Arc::new(link),
+            commands,
+            unstarted: Mutex::new(Some(receiver)),
+            discovering: watch::channel(false).0,
+        }
+    }
+
+    /// The running server; started if it does not run.
+    pub(crate) async fn connection(&self, deadline: Instant) -> Result<Arc<Connection>, UpstreamError> {
+        let start = Instant::now();
+        let mut state = self.link.state.subscribe();
+        // The start whose failure is ours to report; failures of earlier ones only hold us back.
+        let mut awaited = None;
+        loop {
+            let State { attempt, phase } = state.borrow_and_update().clone();
+            match phase {
+                Phase::Running(connection) if !connection.is_closed() => return Ok(connection),
+                Phase::Running(_) => {}
+                Phase::Starting => awaited = awaited.or(Some(attempt)),
+                Phase::Failed { error, .. } if awaited.is_some_and(|awaited| attempt >= awaited) => {
+                    return Err(error);
+                }
+                Phase::Failed { error, retry_at } => {
+                    let retry_in = retry_at.saturating_duration_since(Instant::now());
+                    if retry_in > SHORT_WAIT || retry_at > deadline {
+                        let server = self.link.config.name.clone();
+                        return Err(UpstreamError::BackOff {
+                            server,
+                            cause: Box::new(error),
+                            retry_in,
+                        });
+                    }
+                    sleep_until(retry_at).await;
+                    self.ask_for_start();
+                    awaited = awaited.or(Some(attempt + 1));
+                }
+                Phase::Idle => {
+                    self.ask_for_start();
+                    awaited = awaited.or(Some(attempt + 1));
+                }
+                Phase::Closed => return Err(self.shutting_down()),
+            }
+            match timeout_at(deadline, state.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_closed)) => return Err(self.shutting_down()),
+                Err(_elapsed) => {
+                    return Err(UpstreamError::Timeout {
+                        server: self.link.config.name.clone(),
+                        request: "its start".to_owned(),
+                        after: start.elapsed(),
+                        seen: "; it is still starting, a later call may find it ready".to_owned(),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Makes sure that the list is known.
+    pub(crate) async fn list(&self) -> Result<(), UpstreamError> {
+        let mut listing = self.link.listing.subscribe();
+        let Listed { generation, outcome } = listing.borrow_and_update().clone();
+        if matches!(outcome, Outcome::Known) {
+            return Ok(());
+        }
+        let was_running = matches!(self.link.state.borrow().phase, Phase::Running(_));
+        let connection = self
+            .connection(Instant::now() + START_TIMEOUT + SHORT_WAIT)
+            .await?;
+        if was_running && matches!(outcome, Outcome::Failed(_)) {
+            // A new life lists its tools by itself; this one has tried before.
+            connection.traffic.list_changed.notify_one();
+        }
+        loop {
+            let now = listing.borrow_and_update().clone();
+            if now.generation > generation {
+                return match now.outcome {
+                    Outcome::Failed(error) => Err(error),
+                    Outcome::Known | Outcome::Unknown => Ok(()),
+                };
+            }
+            tokio::select! {
+                changed = listing.changed() => changed.map_err(|_closed| self.shutting_down())?,
+                () = connection.ended() => return Err(connection.gone("tools/list").await),
+            }
+        }
+    }
+
+    /// Ends the server for good.
+    pub(crate) async fn stop(&self) {
+        let (done, stopped) = oneshot::channel();
+        if self.take_unstarted().is_some() {
+            self.link.set_phase(Phase::Closed);
+            return;
+        }
+        if self.commands.send(Command::Stop(done)).await.is_ok() {
+            let _ = stopped.await;
+        }
+    }
+
+    /// What is known of the server, for people.
+    pub(crate) fn state(&self) -> ServerState {
+        let link = &self.link;
+        let mut warnings = link
+            .past_warnings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let mut pid = None;
+        let status = match &link.state.borrow().phase {
+            Phase::Idle | Phase::Closed => Status::Idle,
+            Phase::Starting => Status::Starting,
+            Phase::Running(connection) => {
+                pid = connection.pid;
+                warnings.extend(connection.traffic.warnings());
+                Status::Running
+            }
+            Phase::Failed { error, .. } => Status::Failed {
+                cause: error.to_string(),
+            },
+        };
+        let tools = link
+            .all_tools
+            .borrow()
+            .get(link.index)
+            .and_then(|server| Some(server.tools.as_ref()?.len()));
+        ServerState {
+            name: link.config.name.clone(),
+            status,
+            tools,
+            pid,
+            era: link.era(),
+            warnings,
+        }
+    }
+
+    fn ask_for_start(&self) {
+        if let Some(receiver) = self.take_unstarted() {
+            tokio::spawn(Driver::new(Arc::clone(&self.link), receiver).run());
+        }
+        // A full queue holds the same wish already.
+        let _ = self.commands.try_send(Command::Start);
+    }
+
+    fn take_unstarted(&self) -> Option<mpsc::Receiver<Command>> {
+        self.unstarted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    fn shutting_down(&self) -> UpstreamError {
+        UpstreamError::ShuttingDown {
+            server: self.link.config.name.clone(),
+        }
+    }
+}
+
+// === impl Link ===
+
+/// What a link is made of; the rest of it is learned.
+pub(crate) struct LinkParts {
+    pub(crate) config: ServerConfig,
+    pub(crate) index: usize,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) supervisor: Arc<[OsString]>,
+    pub(crate) cache: Option<CacheFile>,
+    pub(crate) all_tools: watch::Sender<Arc<Vec<ServerTools>>>,
+}
+
+impl Link {
+    pub(crate) fn new(parts: LinkParts) -> Link {
+        let LinkParts {
+            config,
+            index,
+            environment,
+            supervisor,
+            cache,
+            all_tools,
+        } = parts;
+        Link {
+            config,
+            index,
+            environment,
+            supervisor,
+            cache,
+            state: watch::channel(State {
+                attempt: 0,
+                phase: Phase::Idle,
+            })
+            .0,
+            listing: watch::channel(Listed {
+                generation: 0,
+                outcome: Outcome::Unknown,
+            })
+            .0,
+            all_tools,
+            era: Mutex::default(),
+            past_warnings: Mutex::default(),
+        }
+    }
+
+    /// Longest wait for an answer or for progress.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.config.timeout.unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    pub(crate) fn era(&self) -> Option<Era> {
+        *self.era.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_era(&self, era: Era) {
+        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(era);
+    }
+
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        self.state.send_modify(|state| {
+            if matches!(phase, Phase::Starting) {
+                state.attempt += 1;
+            }
+            state.phase = phase;
+        });
+    }
+
+    pub(crate) fn keep_warnings(&self, warnings: Vec<String>) {
+        *self.past_warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
+    }
+
+    /// Takes over what the server has just listed, and remembers it for the next process.
+    pub(crate) async fn learn(&self, greeting: &Greeting, tools: Vec<Tool>) {
+        if let Some(cache) = self.cache.clone() {
+            let raw = tools.iter().map(|tool| tool.raw.clone()).collect();
+            let entry = Entry::new(greeting.era, greeting.description.clone(), raw);
+            let server = self.config.name.clone();
+            let written = tokio::task::spawn_blocking(move || {
+                if let Err(error) = cache.write(&entry) {
+                    tracing::warn!(%server, %error, "its tool list could not be kept for the next start");
+                }
+            });
+            let _ = written.await;
+        }
+        self.publish(greeting.description.clone(), tools);
+    }
+
+    /// Notes that the list could not be had; an older list is better than none.
+    pub(crate) fn list_failed(&self, error: UpstreamError) {
+        self.listing.send_if_modified(|listed| {
+            if matches!(listed.outcome, Outcome::Known) {
+                return false;
+            }
+            *listed = Listed {
+                generation: listed.generation + 1,
+                outcome: Outcome::Failed(error),
+            };
+            true
+        });
+    }
+
+    /// Whether the list is known, from the server or from the last process.
+    pub(crate) fn is_listed(&self) -> bool {
+        matches!(self.listing.borrow().outcome, Outcome::Known)
+    }
+
+    /// Puts the list into the snapshot of all servers; an unchanged one wakes nobody.
+    pub(crate) fn publish(&self, description: Option<String>, tools: Vec<Tool>) {
+        let description = self.config.description.clone().or(description);
+        let server = ServerTools {
+            name: self.config.name.clone(),
+            description,
+            tools: Some(tools),
+        };
+        self.all_tools.send_if_modified(|all| {
+            if all.get(self.index) == Some(&server) {
+                return false;
+            }
+            let all = Arc::make_mut(all);
+            if let Some(place) = all.get_mut(self.index) {
+                *place = server;
+            }
+            true
+        });
+        self.listing.send_modify(|listed| {
+            *listed = Listed {
+                generation: listed.generation + 1,
+                outcome: Outcome::Known,
+            };
+        });
+    }
+}

@@ -1,0 +1,134 @@
+//! Brings a server to life: starts its process, greets it, and hands its pipes to the MCP library.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::model::{ClientCapabilities, ClientConfig};
+use rmcp::service::{RunningService, serve_directly};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use crate::connection::Connection;
+use crate::error::{StartError, StderrTail, UpstreamError};
+use crate::handshake::{Greeting, Probe, Silence, client_info, greet};
+use crate::hub::Era;
+use crate::process::{self, Process};
+use crate::server::Link;
+use crate::transport::{Pipes, Traffic};
+
+/// How long a server may take to greet; package runners download on the first start.
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long the status of a server that closed its pipes is waited for.
+const STATUS: Duration = Duration::from_secs(1);
+
+/// A server that has been greeted.
+pub(crate) struct Life {
+    pub(crate) process: Process,
+    pub(crate) service: RunningService<RoleClient, ClientConfig>,
+    pub(crate) connection: Arc<Connection>,
+    pub(crate) greeting: Greeting,
+}
+
+/// Starts the server and greets it. Dropping the future kills what was started.
+pub(crate) async fn start(link: &Link) -> Result<Life, UpstreamError> {
+    let deadline = Instant::now() + START_TIMEOUT;
+    // A server that ends or balks at the question for the other lifecycle gets a second process without it.
+    let probes = match link.era() {
+        Some(Era::Legacy) => [Probe::Initialize, Probe::Both],
+        Some(Era::Modern) | None => [Probe::Both, Probe::Initialize],
+    };
+    let first = attempt(link, probes[0], deadline).await;
+    match first {
+        Err(Failure {
+            worth_another: true,
+            error,
+        }) => {
+            tracing::debug!(server = %link.config.name, %error, "greeting it in the other way");
+            attempt(link, probes[1], deadline).await
+        }
+        first => first,
+    }
+    .map_err(|failure| failure.error)
+}
+
+struct Failure {
+    error: UpstreamError,
+    worth_another: bool,
+}
+
+async fn attempt(link: &Link, probe: Probe, deadline: Instant) -> Result<Life, Failure> {
+    let error = |cause, stderr| UpstreamError::Start {
+        server: link.config.name.clone(),
+        cause,
+        stderr,
+    };
+    let (mut process, streams) =
+        process::start(&link.config, &link.environment, &link.supervisor).map_err(|cause| Failure {
+            error: error(cause, StderrTail::default()),
+            worth_another: false,
+        })?;
+    let traffic = Arc::new(Traffic::new(link.config.name.clone()));
+    let mut pipes = Pipes::new(streams.stdin, streams.stdout, Arc::clone(&traffic));
+    let silence = match timeout_at(deadline, greet(&mut pipes, probe)).await {
+        Ok(Ok(greeting)) => return Ok(live(link, process, pipes, traffic, greeting)),
+        Ok(Err(silence)) => Some(silence),
+        Err(_elapsed) => None,
+    };
+    drop(pipes);
+    let (cause, worth_another) = match silence {
+        Some(Silence::Closed) => {
+            let cause = match timeout(STATUS, process.ended()).await {
+                Ok(cause) => cause,
+                Err(_elapsed) => {
+                    process.kill().await;
+                    "closed its stdout".to_owned()
+                }
+            };
+            // The two statuses of a command that cannot be executed: no way of greeting helps.
+            let never_ran = cause.ends_with("status 126") || cause.ends_with("status 127");
+            (StartError::Exited { cause }, !never_ran)
+        }
+        Some(Silence::Refused(cause)) => {
+            process.kill().await;
+            (StartError::Handshake { cause }, true)
+        }
+        None => {
+            process.kill().await;
+            (
+                StartError::Silent {
+                    after: START_TIMEOUT,
+                    seen: traffic.seen(),
+                },
+                false,
+            )
+        }
+    };
+    let _ = timeout(STATUS, process.stderr.ended()).await;
+    Err(Failure {
+        error: error(cause, process.stderr.tail()),
+        worth_another,
+    })
+}
+
+fn live(link: &Link, process: Process, pipes: Pipes, traffic: Arc<Traffic>, greeting: Greeting) -> Life {
+    // No capabilities: a server that asks us for roots, a sample or an answer of a person all the same gets the
+    // library's polite refusals.
+    let client = ClientConfig::new(ClientCapabilities::default(), client_info());
+    let service = serve_directly(client, pipes, Some(greeting.info.clone()));
+    let connection = Arc::new(Connection {
+        server: link.config.name.clone(),
+        peer: service.peer().clone(),
+        traffic,
+        stderr: Arc::clone(&process.stderr),
+        pid: process.pid(),
+        end: watch::channel(None).0,
+        has_served: false.into(),
+    });
+    Life {
+        process,
+        service,
+        connection,
+        greeting,
+    }
+}

@@ -1,0 +1,148 @@
+//! What a server says unasked: progress, changes of its tool list, and noise that is kept for messages.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tokio::sync::Notify;
+
+/// Warnings kept for one life of a server.
+const MAX_WARNINGS: usize = 16;
+/// Warnings of one life that reach the log: a server that writes nothing but noise must not fill it.
+const MAX_LOGGED: u32 = 64;
+/// Longest excerpt of a line in a warning.
+const MAX_EXCERPT: usize = 160;
+
+/// Shared by the transport, which writes, and the connection, which reads.
+#[derive(Debug)]
+pub(crate) struct Traffic {
+    server: String,
+    /// Wakes whoever keeps the tool list.
+    pub(crate) list_changed: Notify,
+    watchers: Mutex<HashMap<i64, Arc<Notify>>>,
+    warnings: Mutex<Warnings>,
+}
+
+#[derive(Debug, Default)]
+struct Warnings {
+    kept: VecDeque<String>,
+    logged: u32,
+}
+
+/// Wakes at each progress of one request; forgets it when dropped.
+#[derive(Debug)]
+pub(crate) struct ProgressWatch {
+    traffic: Arc<Traffic>,
+    token: i64,
+    notify: Arc<Notify>,
+}
+
+impl Traffic {
+    pub(crate) fn new(server: String) -> Traffic {
+        Traffic {
+            server,
+            list_changed: Notify::new(),
+            watchers: Mutex::default(),
+            warnings: Mutex::default(),
+        }
+    }
+
+    /// Watches the progress of the request with this token.
+    pub(crate) fn watch_progress(self: &Arc<Self>, token: i64) -> ProgressWatch {
+        let notify = Arc::new(Notify::new());
+        let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+        watchers.insert(token, Arc::clone(&notify));
+        drop(watchers);
+        ProgressWatch {
+            traffic: Arc::clone(self),
+            token,
+            notify,
+        }
+    }
+
+    /// Remembers something odd, for messages and for `states`.
+    pub(crate) fn warn(&self, warning: String) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        if warnings.kept.back() == Some(&warning) {
+            return;
+        }
+        if warnings.logged < MAX_LOGGED {
+            warnings.logged += 1;
+            tracing::warn!(server = %self.server, "{warning}");
+        }
+        if warnings.kept.len() == MAX_WARNINGS {
+            warnings.kept.pop_front();
+        }
+        warnings.kept.push_back(warning);
+    }
+
+    /// What was odd, oldest first.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        self.warnings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .kept
+            .iter()
+            .cloned()
+            .collect()
+    }
+
+    /// The last oddity, ready to be appended to a message about a missing answer.
+    pub(crate) fn seen(&self) -> String {
+        let warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        warnings
+            .kept
+            .back()
+            .map(|warning| format!("; {warning}"))
+            .unwrap_or_default()
+    }
+
+    pub(super) fn noise(&self, line: &[u8]) {
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        let excerpt = &line[..line.len().min(MAX_EXCERPT)];
+        let text: String = String::from_utf8_lossy(excerpt)
+            .chars()
+            .filter(|character| !character.is_control())
+            .collect();
+        let more = if excerpt.len() < line.len() { "…" } else { "" };
+        self.warn(format!(
+            "it wrote to stdout what is no message of the protocol: {text}{more}"
+        ));
+    }
+
+    pub(super) fn notice(&self, method: &str, params: Value) {
+        match method {
+            "notifications/progress" => {
+                let token = params.get("progressToken").and_then(|token| match token {
+                    Value::String(text) => text.parse().ok(),
+                    other => other.as_i64(),
+                });
+                let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(notify) = token.and_then(|token| watchers.get(&token)) {
+                    notify.notify_one();
+                }
+            }
+            "notifications/tools/list_changed" => self.list_changed.notify_one(),
+            _ => tracing::debug!(server = %self.server, method, %params, "notification"),
+        }
+    }
+}
+
+impl ProgressWatch {
+    pub(crate) async fn progress(&self) {
+        self.notify.notified().await;
+    }
+}
+
+impl Drop for ProgressWatch {
+    fn drop(&mut self) {
+        let mut watchers = self
+            .traffic
+            .watchers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        watchers.remove(&self.token);
+    }
+}

@@ -1,3 +1,20 @@
-//! placeholder
+//! The `process` backend: sessions cloned and jailed from a warmed CPython zygote.
+//!
+//! Reading order: `config`, `mode` (what this machine and user allow), `layout` (what sessions see), `station` (one
+//! zygote and what is prepared for its sessions), `backend` (profiles, launches), `leash` (a session's processes),
+//! `python` (the machine's interpreter and the managed environment), `doctor` (all of it, examined).
 
+mod backend;
+mod census;
+mod config;
+pub mod doctor;
+mod layout;
+mod leash;
+mod mode;
+mod provisions;
 pub mod python;
+mod selftest;
+mod station;
+
+pub use backend::Process;
+pub use config::{Config, Floor, Profile, Requirement};

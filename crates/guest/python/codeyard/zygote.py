@@ -19,8 +19,9 @@ GUEST = "/opt/codeyard"
 
 # Access classes of the library's Landlock rules, and where they hold. Mounts that come later lie below
 # these directories: a rule on a directory that is covered by a mount would not hold.
-READ, EXECUTE, DEVICE, OWN, ATTACHED = range(5)
+READ, EXECUTE, DEVICE, OWN, ATTACHED, LIST = range(6)
 RULES = [
+    ("/", LIST),
     ("/usr", EXECUTE),
     ("/bin", EXECUTE),
     ("/lib", EXECUTE),

@@ -134,7 +134,7 @@ fn the_filters_are_small_enough_to_load_per_session() {
         filters.session.len() / 8
     );
     assert!(
-        filters.zygote.len() / 8 <= 400,
+        filters.zygote.len() / 8 <= 512,
         "{} instructions",
         filters.zygote.len() / 8
     );

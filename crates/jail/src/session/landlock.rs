@@ -19,6 +19,8 @@ pub enum Access {
     Own = 3,
     /// Read, write and make files and directories; no sockets, no execution.
     Attached = 4,
+    /// List directories, nothing else: for the root itself.
+    List = 5,
 }
 
 const EXECUTE: u64 = 1;
@@ -121,6 +123,7 @@ fn rights(access: u32) -> Result<u64> {
         a if a == Access::Read as u32 => Ok(READ_FILE | READ_DIR),
         a if a == Access::Execute as u32 => Ok(READ_FILE | READ_DIR | EXECUTE),
         a if a == Access::Device as u32 => Ok(READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE),
+        a if a == Access::List as u32 => Ok(READ_DIR),
         a if a == Access::Own as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK)),
         a if a == Access::Attached as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | MAKE_SOCK | EXECUTE)),
         _ => Err(INVALID),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::probe::Facts;
 
 /// Raised whenever the meaning of an entry changes.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// More Pythons than a search path names; older entries go first.
 const CAPACITY: usize = 32;
 

@@ -33,8 +33,8 @@ pub struct Interpreter {
     pub libc: String,
     /// Whether every user of the machine may read the executable and the standard library.
     pub world_readable: bool,
-    /// Whether `venv` and `ensurepip` are installed, which [`crate::python::sync`] needs.
-    pub has_venv: bool,
+    /// The pip that it carries for its virtual environments, which [`crate::python::sync`] needs.
+    pub pip: Option<PathBuf>,
 }
 
 impl Interpreter {

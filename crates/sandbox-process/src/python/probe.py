@@ -57,6 +57,21 @@ def dynload():
     return None
 
 
+def pip():
+    """The pip that `ensurepip` carries, as a file that Python can run."""
+    try:
+        import ensurepip
+    except ImportError:
+        return None
+    places = [getattr(ensurepip, "_WHEEL_PKG_DIR", None), os.path.join(os.path.dirname(ensurepip.__file__), "_bundled")]
+    for place in places:
+        if place and os.path.isdir(place):
+            for name in sorted(os.listdir(place), reverse=True):
+                if name.startswith("pip-") and name.endswith(".whl"):
+                    return os.path.join(place, name)
+    return None
+
+
 executable = getattr(sys, "_base_executable", None) or sys.executable
 json.dump(
     {
@@ -73,7 +88,7 @@ json.dump(
         "libc": libc(),
         "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
         "has_ctypes": importable("ctypes"),
-        "has_venv": importable("venv") and importable("ensurepip"),
+        "pip": pip() if importable("venv") else None,
     },
     sys.stdout,
 )

@@ -33,7 +33,7 @@ pub(super) struct Facts {
     libc: String,
     free_threaded: bool,
     has_ctypes: bool,
-    has_venv: bool,
+    pip: Option<PathBuf>,
 }
 
 /// Runs the probe in the candidate at `path`.
@@ -95,7 +95,7 @@ pub(super) fn judge(
         libpython: facts.libpython.clone(),
         libc: facts.libc.clone(),
         world_readable,
-        has_venv: facts.has_venv,
+        pip: facts.pip.clone(),
     })
 }
 

@@ -32,15 +32,8 @@ pub(super) fn scrub(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes pip, because programs cannot install anything, and the commands that would still name the draft's path.
-pub(super) fn remove_installer(root: &Path, site_packages: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(site_packages)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if name == "pip" || name.as_encoded_bytes().starts_with(b"pip-") {
-            fs::remove_dir_all(entry.path())?;
-        }
-    }
+/// Removes the commands that packages brought, because they name the draft's path and nobody runs them.
+pub(super) fn remove_commands(root: &Path) -> io::Result<()> {
     for entry in fs::read_dir(root.join("bin"))? {
         let entry = entry?;
         if !entry.file_name().as_encoded_bytes().starts_with(b"python") {

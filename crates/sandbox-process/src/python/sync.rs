@@ -61,13 +61,11 @@ pub fn sync(request: &SyncRequest, progress: &mut dyn FnMut(&str)) -> Result<Env
         progress("the environment is up to date");
         return Ok(present);
     }
-    if !interpreter.has_venv {
-        return Err(SyncError::NoVenv {
-            executable: interpreter.executable.clone(),
-        });
-    }
+    let pip = interpreter.pip.as_deref().ok_or_else(|| SyncError::NoVenv {
+        executable: interpreter.executable.clone(),
+    })?;
     remove_leftovers(&request.data);
-    let site = Site::new(request, &interpreter, &requirements);
+    let site = Site::new(request, &interpreter, pip, &requirements);
     let built = site.build(progress).and_then(|()| site.put_in_place());
     if built.is_err() {
         // The reason is what the caller needs; what cannot be removed now goes at the next sync.
@@ -117,18 +115,25 @@ const DRAFT_PREFIX: &str = ".draft-";
 struct Site<'a> {
     request: &'a SyncRequest,
     interpreter: &'a Interpreter,
+    pip: &'a Path,
     requirements: &'a str,
     draft: PathBuf,
     root: PathBuf,
 }
 
 impl<'a> Site<'a> {
-    fn new(request: &'a SyncRequest, interpreter: &'a Interpreter, requirements: &'a str) -> Site<'a> {
+    fn new(
+        request: &'a SyncRequest,
+        interpreter: &'a Interpreter,
+        pip: &'a Path,
+        requirements: &'a str,
+    ) -> Site<'a> {
         let root = environment::root_of(&request.data, interpreter);
         let draft_name = format!("{DRAFT_PREFIX}{}-{}", interpreter.key(), std::process::id());
         Site {
             request,
             interpreter,
+            pip,
             requirements,
             draft: root.with_file_name(draft_name),
             root,
@@ -143,15 +148,21 @@ impl<'a> Site<'a> {
             self.interpreter.executable.display()
         ));
         let base = self.interpreter.executable.as_path();
-        self.step("python -m venv", base, &["-I", "-m", "venv", "."], progress)?;
+        // pip runs from where it is: programs cannot install anything, so inside it would only be more to read.
+        self.step(
+            "python -m venv",
+            base,
+            &["-I", "-m", "venv", "--without-pip", "."],
+            progress,
+        )?;
         self.install(progress)?;
         let site_packages = self.interpreter.site_packages_below(&self.draft);
-        scrub::remove_installer(&self.draft, &site_packages)
-            .map_err(|source| SyncError::writing(&self.draft, source))?;
         let packages = environment::installed(&site_packages)
             .map_err(|source| SyncError::writing(&site_packages, source))?;
         self.compile(&site_packages, progress)?;
-        scrub::scrub(&self.draft).map_err(|source| SyncError::writing(&self.draft, source))?;
+        scrub::remove_commands(&self.draft)
+            .and_then(|()| scrub::scrub(&self.draft))
+            .map_err(|source| SyncError::writing(&self.draft, source))?;
         Manifest::new(self.interpreter, self.requirements, packages)
             .write(&self.draft)
             .map_err(|source| SyncError::writing(&self.draft, source))
@@ -169,20 +180,22 @@ impl<'a> Site<'a> {
                 file
             }
         };
-        let args = [
+        // A wheel is a zip file, and Python runs the package inside it.
+        let pip = self.pip.join("pip");
+        let mut args = vec![OsStr::new("-I"), pip.as_os_str()];
+        let options = [
             "install",
             "--prefer-binary",
             "--no-compile",
             "--progress-bar=off",
             "--retries=2",
-            "--requirement",
+            "-r",
         ];
-        let mut args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
+        args.extend(options.iter().map(OsStr::new));
         args.push(file.as_os_str());
         // Which file asked for a package is a path of the draft and tells a person nothing.
-        self.pip(&args, &mut |line| {
-            progress(line.split(" (from ").next().unwrap_or(line))
-        })
+        let mut shorter = |line: &str| progress(line.split(" (from ").next().unwrap_or(line));
+        self.step("pip", &self.draft.join("bin/python"), &args, &mut shorter)
     }
 
     /// Compiles every module once, so that no session does; the files name the guest's path, not the builder's home.
@@ -202,12 +215,6 @@ impl<'a> Site<'a> {
             Some(0 | 1) => Ok(()),
             _ => Err(SyncError::of_step("compileall", &self.draft, &end.tail)),
         }
-    }
-
-    fn pip<S: AsRef<OsStr>>(&self, args: &[S], progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
-        let mut words: Vec<&OsStr> = ["-I", "-m", "pip"].iter().map(OsStr::new).collect();
-        words.extend(args.iter().map(AsRef::as_ref));
-        self.step("pip", &self.draft.join("bin/python"), &words, progress)
     }
 
     /// Runs one step that must succeed.

@@ -41,7 +41,7 @@ impl Installation {
             libc: "glibc 2.36".into(),
             free_threaded: false,
             has_ctypes: true,
-            has_venv: true,
+            pip: None,
         }
     }
 }

@@ -19,7 +19,7 @@ pub enum SyncError {
     },
     /// Debian ships `venv` and `ensurepip` apart.
     #[error(
-        "{} has no venv or no ensurepip module; on Debian: apt-get install python3-venv, then run `codeyard python sync` again",
+        "{} has no venv module or carries no pip for it (ensurepip); on Debian: apt-get install python3-venv, then run `codeyard python sync` again",
         executable.display()
     )]
     NoVenv {

@@ -45,6 +45,10 @@ impl Machine {
                 "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n".to_owned(),
             ),
             (
+                format!("{info}/entry_points.txt"),
+                "[console_scripts]\ntiny = tiny:VERSION\n".to_owned(),
+            ),
+            (
                 format!("{info}/pip.conf"),
                 "index-url = https://me:secret@index.example/".to_owned(),
             ),
@@ -156,7 +160,7 @@ fn an_environment_is_made_once_and_holds_only_what_guests_may_read() {
     assert!(made.has("Tiny") && !made.has("pip") && !made.has_numpy);
     let site = &made.site_packages;
     assert!(site.join("tiny.py").is_file());
-    assert!(!site.join("pip").exists() && !made.root.join("bin/pip").exists());
+    assert!(!site.join("pip").exists() && !made.root.join("bin/tiny").exists());
     assert!(!site.join("tiny-1.0.dist-info/pip.conf").exists());
     let files = files_below(site);
     let host = machine.root.path().to_str().unwrap();

@@ -1,0 +1,62 @@
+//! What the backend is told.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use types::Limits;
+
+use crate::python;
+
+/// Settings of the backend.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where the managed environment and leases lie.
+    pub data: PathBuf,
+    /// Where to look for Python.
+    pub python: python::Settings,
+    /// Which zygote a session comes from.
+    pub profile: Profile,
+    /// The weakest guarantee that is accepted.
+    pub require: Requirement,
+    /// Limits that most sessions have: what is prepared ahead has these.
+    pub limits: Limits,
+    /// Command line of a program that calls `jail::dispatch`, usually this one.
+    pub helper: Vec<OsString>,
+    /// Whether unconfined guests can be had.
+    pub floor: Floor,
+}
+
+/// Which zygote a session comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Profile {
+    /// `Data` if the session's first program imports what it has, else `Plain`.
+    #[default]
+    Auto,
+    /// The standard library loaded.
+    Plain,
+    /// numpy and pandas loaded as well.
+    Data,
+}
+
+/// Which guarantees the operator demands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Requirement {
+    /// Sessions of one tenant only.
+    #[default]
+    SingleTenant,
+    /// Sessions of tenants that must not touch each other: a kernel user per session and hard memory and process limits.
+    TenantIsolation,
+}
+
+/// Whether unconfined guests can be had: the floor that benchmarks measure against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Floor {
+    /// The zygote refuses; what every server uses.
+    #[default]
+    Refused,
+    /// Benchmarks only.
+    Offered,
+}

@@ -1,0 +1,103 @@
+//! The processes of one session: measured, interrupted and ended by the pidfd of their first process.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use sandbox::{BoxFuture, Leash, Measured};
+use tokio::io::unix::AsyncFd;
+use types::Limit;
+
+use crate::census;
+use crate::provisions::Provision;
+use crate::station::Station;
+use std::sync::Arc;
+
+/// Holds one session. Dropping it kills every process of the session and gives back what it used.
+#[derive(Debug)]
+pub struct ProcessLeash {
+    process: Option<AsyncFd<OwnedFd>>,
+    pid: u32,
+    provision: Option<Provision>,
+    memory: u64,
+    last_cpu: Duration,
+    peak_memory: u64,
+    /// A session lives no longer than its zygote; the zygote stays while a session needs it.
+    _station: Arc<Station>,
+}
+
+impl ProcessLeash {
+    /// Takes over a session's first process.
+    pub fn new(process: AsyncFd<OwnedFd>, pid: u32, provision: Provision, memory: u64, station: Arc<Station>) -> Self {
+        Self {
+            process: Some(process),
+            pid,
+            provision: Some(provision),
+            memory,
+            last_cpu: Duration::ZERO,
+            peak_memory: 0,
+            _station: station,
+        }
+    }
+
+    /// Counts through /proc and remembers: what has ended cannot be counted any more.
+    fn count(&mut self) -> u64 {
+        let census = census::take(self.pid);
+        self.last_cpu = self.last_cpu.max(census.cpu);
+        self.peak_memory = self.peak_memory.max(census.memory);
+        census.memory
+    }
+}
+
+impl Leash for ProcessLeash {
+    fn interrupt(&self) {
+        if let Some(process) = &self.process {
+            // It may just have ended.
+            let _ = jail::signal::interrupt(process.get_ref().as_fd());
+        }
+    }
+
+    fn kill(&self) {
+        if let Some(process) = &self.process {
+            // As above.
+            let _ = jail::signal::kill(process.get_ref().as_fd());
+        }
+    }
+
+    fn measure(&mut self) -> Measured {
+        let Some(group) = self.provision.as_ref().and_then(|provision| provision.group.as_ref()) else {
+            self.count();
+            return Measured { cpu: Some(self.last_cpu), peak_memory: Some(self.peak_memory), out_of_memory: 0 };
+        };
+        let usage = group.usage();
+        Measured {
+            cpu: Some(usage.cpu),
+            peak_memory: Some(usage.peak_memory),
+            out_of_memory: usage.out_of_memory,
+        }
+    }
+
+    fn exceeded(&mut self) -> Option<Limit> {
+        let grouped = self.provision.as_ref().is_some_and(|provision| provision.group.is_some());
+        (!grouped && self.count() > self.memory).then_some(Limit::Memory)
+    }
+
+    fn gone(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            if let Some(process) = &self.process {
+                // A descriptor that cannot be watched any more belongs to no living process.
+                let _ = process.readable().await;
+            }
+        })
+    }
+}
+
+impl Drop for ProcessLeash {
+    fn drop(&mut self) {
+        self.kill();
+        let (Some(process), Some(provision)) = (self.process.take(), self.provision.take()) else { return };
+        // Without a runtime the whole process is ending; the next start cleans up.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(provision.give_back_after(process));
+        }
+    }
+}

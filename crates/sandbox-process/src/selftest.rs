@@ -1,0 +1,50 @@
+//! Shows, in a session, that this interpreter works when its after-fork hooks are skipped; only then are they.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sandbox::{BoxFuture, Conversation, Guest, HostCall, HostCallError, HostCalls, Run};
+use serde_json::value::RawValue;
+use types::{Limits, Status};
+
+use crate::config::Floor;
+use crate::provisions::Provisions;
+use crate::station::Station;
+
+/// Uses everything that depends on the state the hooks would have mended.
+const PROGRAM: &str = include_str!("selftest.py");
+/// A machine under load takes its time; a deadlock takes longer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// No host calls here.
+struct NoCalls;
+
+impl HostCalls for NoCalls {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        let error = HostCallError {
+            kind: "unknown_call".to_owned(),
+            message: call.name,
+            hint: None,
+            retryable: false,
+        };
+        Box::pin(async move { Err(error) })
+    }
+}
+
+/// Runs the self-test in a session that skips the hooks; if it passes, later sessions skip them too.
+pub async fn run(station: Arc<Station>, provisions: Arc<Provisions>, limits: Limits) {
+    let Ok((channels, leash)) = station.start_without_hooks(&provisions, &limits).await else { return };
+    let mut guest = Conversation::new(channels, leash, limits, "self-test".to_owned());
+    let run = Run { code: PROGRAM.to_owned(), wall_time: PATIENCE, cancel: Default::default() };
+    let outcome = guest.execute(run, Arc::new(NoCalls)).await;
+    if outcome.status == Status::Completed {
+        station.skip_hooks();
+    } else {
+        tracing::warn!(
+            python = station.greeting.python,
+            error = outcome.error.map(|error| error.message).unwrap_or_default(),
+            "the self-test failed: sessions run the interpreter's after-fork hooks and start slower"
+        );
+    }
+    Box::new(guest).close().await;
+}

@@ -1,0 +1,312 @@
+//! One zygote with its sockets: starts sessions in order, keeps network namespaces in stock.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use jail::session::wire::{self, Request};
+use jail::spec::{Counting, Identity};
+use jail::zygote::{LaunchError, Zygote};
+use rustix::pipe::PipeFlags;
+use rustix::process::{Resource, getrlimit};
+use sandbox::Channels;
+use serde::Deserialize;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+use tokio::sync::Mutex;
+use types::Limits;
+
+use crate::config::{Config, Floor};
+use crate::layout::{LayoutError, Plan};
+use crate::leash::ProcessLeash;
+use crate::mode::Mode;
+use crate::provisions::{Provision, ProvisionError, Provisions};
+use crate::python::{Environment, Interpreter};
+
+/// How long a zygote may take to load its libraries, on a busy machine with cold files.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Network namespaces in stock.
+const NETWORKS: usize = 8;
+/// Largest stack of the first thread.
+const STACK: u64 = 8 << 20;
+/// A core dump of at most one byte: 0 would still run a handler that the host pipes dumps to.
+const CORE: u64 = 1;
+/// Locked memory, a little for libraries that insist.
+const LOCKED: u64 = 64 << 10;
+/// Signals queued.
+const SIGNALS: u64 = 512;
+
+/// Why a zygote or a session could not be started.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's message says what it is")]
+pub enum StationError {
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    #[error("{}", explain(.0))]
+    Launch(#[from] LaunchError),
+    #[error("the zygote says: {0}")]
+    Zygote(String),
+    #[error("the zygote answered in an unknown way: {0}")]
+    Greeting(String),
+    #[error(transparent)]
+    Provision(#[from] ProvisionError),
+    #[error("{0}: {1}")]
+    System(&'static str, #[source] io::Error),
+    #[error("the zygote is gone")]
+    Gone,
+    #[error("clone a session: {0}")]
+    Clone(#[source] io::Error),
+}
+
+/// Says what a failed step most often means.
+fn explain(error: &LaunchError) -> String {
+    let text = error.to_string();
+    let remedy = if text.contains("create user, mount") {
+        "; user namespaces are refused here: allow them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0, or a container with --security-opt seccomp=unconfined)"
+    } else if text.contains("mount /proc") {
+        "; in a container, run it with an unmasked /proc (--security-opt systempaths=unconfined)"
+    } else {
+        ""
+    };
+    format!("{text}{remedy}")
+}
+
+/// What `zygote.py` says when it is ready.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub struct Greeting {
+    /// Version of the interpreter.
+    pub python: String,
+    /// Address space of the zygote in bytes, which its sessions start with.
+    pub address_space: u64,
+    error: Option<String>,
+}
+
+/// A zygote that serves sessions.
+#[derive(Debug)]
+pub struct Station {
+    zygote: Zygote,
+    control: AsyncFd<OwnedFd>,
+    networks: AsyncFd<OwnedFd>,
+    /// Requests are answered in order, so one at a time waits for its answer.
+    turn: Mutex<()>,
+    network_turn: Mutex<()>,
+    mode: Arc<Mode>,
+    /// What the zygote said.
+    pub greeting: Greeting,
+    hooks_needed: AtomicBool,
+}
+
+impl Station {
+    /// Launches a zygote and waits until it is ready.
+    pub async fn open(
+        config: &Config,
+        mode: Arc<Mode>,
+        interpreter: &Interpreter,
+        environment: Option<&Environment>,
+        profile: &'static str,
+    ) -> Result<Self, StationError> {
+        let memory = if mode.groups.is_ok() { Counting::Counted } else { Counting::Uncounted };
+        let plan = Plan { interpreter, environment, profile, identity: mode.identity, memory, floor: config.floor };
+        let (spec, helper) = (plan.spec()?, config.helper.clone());
+        let zygote = tokio::task::spawn_blocking(move || Zygote::launch(&helper, &spec, PATIENCE))
+            .await
+            .map_err(|error| StationError::System("launch a zygote", io::Error::other(error)))??;
+        let greeting: Greeting = serde_json::from_slice(zygote.greeting())
+            .map_err(|_| StationError::Greeting(String::from_utf8_lossy(zygote.greeting()).into_owned()))?;
+        if let Some(error) = greeting.error {
+            return Err(StationError::Zygote(error));
+        }
+        let copied = |socket: std::os::fd::BorrowedFd<'_>| {
+            watch(socket.try_clone_to_owned()?)
+        };
+        let watched = |step| move |error| StationError::System(step, error);
+        let station = Self {
+            control: copied(zygote.control()).map_err(watched("watch the zygote"))?,
+            networks: copied(zygote.networks()).map_err(watched("watch the network attendant"))?,
+            turn: Mutex::new(()),
+            network_turn: Mutex::new(()),
+            zygote,
+            mode,
+            greeting,
+            hooks_needed: AtomicBool::new(true),
+        };
+        for _ in 0..NETWORKS {
+            station.zygote.order_network().map_err(|_| StationError::Gone)?;
+        }
+        Ok(station)
+    }
+
+    /// From now on sessions skip the interpreter's after-fork hooks: a self-test has shown that they can.
+    pub fn skip_hooks(&self) {
+        self.hooks_needed.store(false, Ordering::Relaxed);
+    }
+
+    /// Starts a session with these limits, already bound by what is prepared for it.
+    pub async fn start(
+        self: &Arc<Self>,
+        provisions: &Arc<Provisions>,
+        limits: &Limits,
+        floor: Floor,
+    ) -> Result<(Channels, ProcessLeash), StationError> {
+        let mut request = self.request(limits);
+        if self.hooks_needed.load(Ordering::Relaxed) {
+            request.flags |= wire::PYTHON_HOOKS;
+        }
+        if floor == Floor::Offered {
+            request.flags = wire::FLOOR;
+        }
+        self.start_as(request, provisions, limits).await
+    }
+
+    /// Starts a session that skips the interpreter's hooks before it is known that it can: the self-test.
+    pub async fn start_without_hooks(
+        self: &Arc<Self>,
+        provisions: &Arc<Provisions>,
+        limits: &Limits,
+    ) -> Result<(Channels, ProcessLeash), StationError> {
+        self.start_as(self.request(limits), provisions, limits).await
+    }
+
+    async fn start_as(
+        self: &Arc<Self>,
+        mut request: Request,
+        provisions: &Arc<Provisions>,
+        limits: &Limits,
+    ) -> Result<(Channels, ProcessLeash), StationError> {
+        let provision = provisions.take(limits).await?;
+        request.user = u64::from(provision.user);
+        match self.start_with(&request, &provision, limits).await {
+            Ok((channels, process, pid)) => {
+                let leash = ProcessLeash::new(process, pid, provision, limits.memory, Arc::clone(self));
+                Ok((channels, leash))
+            }
+            Err(error) => {
+                provision.give_back().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn start_with(
+        &self,
+        request: &Request,
+        provision: &Provision,
+        limits: &Limits,
+    ) -> Result<(Channels, AsyncFd<OwnedFd>, u32), StationError> {
+        let step = |step| move |error: io::Error| StationError::System(step, error);
+        let network = self.take_network().await?;
+        let (host, guest) = std::os::unix::net::UnixStream::pair().map_err(step("make a channel"))?;
+        let (stdout, guest_stdout) = output().map_err(step("make a pipe"))?;
+        let (stderr, guest_stderr) = output().map_err(step("make a pipe"))?;
+        let descriptors = [guest.as_fd(), guest_stdout.as_fd(), guest_stderr.as_fd(), network.as_fd()];
+        let process = self.clone_session(request, descriptors).await?;
+        let pid = jail::signal::pid(process.as_fd()).map_err(step("read the session's pid"))?.ok_or(StationError::Gone)?;
+        self.bind(pid, provision, limits).map_err(step("bind the session's limits"))?;
+        host.set_nonblocking(true).map_err(step("make a channel"))?;
+        let channels = Channels {
+            channel: UnixStream::from_std(host).map_err(step("watch the channel"))?,
+            stdout,
+            stderr,
+        };
+        let process =
+            watch(process).map_err(step("watch the session's process"))?;
+        Ok((channels, process, pid))
+    }
+
+    /// Sends a request and waits for its answer.
+    async fn clone_session(
+        &self,
+        request: &Request,
+        descriptors: [std::os::fd::BorrowedFd<'_>; 4],
+    ) -> Result<OwnedFd, StationError> {
+        let _turn = self.turn.lock().await;
+        self.zygote.request(request, descriptors).map_err(|_| StationError::Gone)?;
+        loop {
+            let mut ready = self.control.readable().await.map_err(|_| StationError::Gone)?;
+            match ready.try_io(|_| self.zygote.answer()) {
+                Ok(Ok(answer)) => return answer.map_err(StationError::Clone),
+                Ok(Err(_)) => return Err(StationError::Gone),
+                Err(_would_block) => {}
+            }
+        }
+    }
+
+    /// Takes a network namespace from the stock and orders the next.
+    async fn take_network(&self) -> Result<OwnedFd, StationError> {
+        let _turn = self.network_turn.lock().await;
+        self.zygote.order_network().map_err(|_| StationError::Gone)?;
+        loop {
+            let mut ready = self.networks.readable().await.map_err(|_| StationError::Gone)?;
+            match ready.try_io(|_| self.zygote.take_network()) {
+                Ok(network) => return network.map_err(|error| StationError::System("make a network namespace", error)),
+                Err(_would_block) => {}
+            }
+        }
+    }
+
+    /// Binds what is bound from outside, before the session receives its first program.
+    fn bind(&self, pid: u32, provision: &Provision, limits: &Limits) -> io::Result<()> {
+        if let Some(group) = &provision.group {
+            return group.enter(pid);
+        }
+        // Without a control group whole cores are the unit: the session may not choose others.
+        let cores = std::thread::available_parallelism()?.get();
+        let allowed = (1..=cores).find(|count| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= limits.cpu_rate);
+        let count = allowed.unwrap_or(cores);
+        let first = usize::try_from(pid).unwrap_or(0);
+        let chosen: Vec<usize> = (0..count).map(|n| (first + n) % cores).collect();
+        jail::signal::pin(pid, &chosen)
+    }
+
+    /// A request for anyone; the user comes with the provision.
+    fn request(&self, limits: &Limits) -> Request {
+        let flags = match self.mode.identity {
+            Identity::Single { .. } => wire::OWN_USER_NAMESPACE,
+            Identity::Range { .. } | Identity::Subordinate { .. } => wire::SET_USER,
+        };
+        Request {
+            flags,
+            user: 0,
+            disk: limits.disk,
+            inodes: limits.inodes,
+            rlimits: self.rlimits(limits),
+        }
+    }
+
+    /// Values in the order of `wire::RLIMITS`; none above what this process may give.
+    fn rlimits(&self, limits: &Limits) -> [u64; wire::RLIMITS.len()] {
+        let wanted = [
+            (Resource::Cpu, u64::MAX),
+            (Resource::Fsize, limits.file_size),
+            (Resource::Stack, STACK),
+            (Resource::Core, CORE),
+            (Resource::Rss, u64::MAX),
+            (Resource::Nproc, u64::from(limits.processes)),
+            (Resource::Nofile, u64::from(limits.open_files)),
+            (Resource::Memlock, LOCKED),
+            (Resource::As, self.greeting.address_space.saturating_add(limits.memory)),
+            (Resource::Sigpending, SIGNALS),
+            (Resource::Msgqueue, 0),
+            (Resource::Nice, 0),
+        ];
+        wanted.map(|(resource, value)| value.min(getrlimit(resource).maximum.unwrap_or(u64::MAX)))
+    }
+}
+
+/// Watches a descriptor for input.
+#[expect(deprecated, reason = "an `OwnedFd` keeps its descriptor open, which is all the new, unsafe form asks for")]
+fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(descriptor, Interest::READABLE)
+}
+
+/// A pipe for the guest's output.
+fn output() -> io::Result<(pipe::Receiver, OwnedFd)> {
+    let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&reader, true)?;
+    Ok((pipe::Receiver::from_owned_fd(reader)?, writer))
+}

@@ -19,8 +19,9 @@ mod trust;
 mod units;
 
 pub use host::{Host, MAX_FILE, Machine, NotUnicode};
-pub use load::{Loaded, Sources, load, load_data_dir};
+pub use load::{Loaded, Parts, Program, Sources, load, load_settings_only, python_settings};
 pub use mistakes::{Mistake, Mistakes, Warning};
 pub use places::{config_dir, data_dir};
-pub use settings::{Profile, Python, Require, Settings};
+pub use settings::{Python, Settings};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
+pub use units::duration;

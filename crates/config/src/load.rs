@@ -1,6 +1,7 @@
 //! Puts everything together: which files count, what they say, every mistake of all of them at once.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,67 @@ pub struct Loaded {
     pub warnings: Vec<Warning>,
 }
 
+/// What only the running program knows.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// Its executable, which is also the program of its helper processes.
+    pub executable: PathBuf,
+}
+
+/// The configuration of each part.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    /// Of the hub.
+    pub upstream: upstream::Config,
+    /// Of the policy.
+    pub policy: policy::Config,
+    /// Of the sandbox.
+    pub sandbox: sandbox_process::Config,
+}
+
+impl Loaded {
+    /// Hands each part its own.
+    pub fn into_parts(self, program: Program, host: &dyn Host) -> Parts {
+        let python = python_settings(&self.settings, host);
+        let Settings {
+            policy,
+            python: chosen,
+            ..
+        } = self.settings;
+        let helper = vec![program.executable.clone().into_os_string()];
+        let require = match policy.require {
+            policy::Requirement::SingleTenant => sandbox_process::Requirement::SingleTenant,
+            policy::Requirement::TenantIsolation => sandbox_process::Requirement::TenantIsolation,
+        };
+        Parts {
+            upstream: upstream::Config {
+                servers: self.servers,
+                cache_dir: Some(self.data_dir.join("cache").join("tools")),
+                supervisor: Vec::new(),
+                own_executable: program.executable,
+            },
+            sandbox: sandbox_process::Config {
+                data: self.data_dir,
+                python,
+                profile: chosen.profile,
+                require,
+                limits: policy.limits.clone(),
+                helper,
+                floor: sandbox_process::Floor::Refused,
+            },
+            policy,
+        }
+    }
+}
+
+/// Where to look for Python.
+pub fn python_settings(settings: &Settings, host: &dyn Host) -> sandbox_process::python::Settings {
+    sandbox_process::python::Settings {
+        path: settings.python.path.clone(),
+        search_path: host.var("PATH").ok().flatten().map(OsString::from),
+    }
+}
+
 /// How names of one file meet those of an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Clash {
@@ -52,6 +114,23 @@ pub fn load(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
     let data_dir = find_data_dir(sources, host, &mut findings);
     let servers = load_servers(sources, &data_dir, host, &mut findings);
     let settings = load_settings(sources, host, &mut findings);
+    finish(findings, data_dir, servers, settings)
+}
+
+/// Settings and data directory alone, for commands that need no servers.
+pub fn load_settings_only(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
+    let mut findings = Findings::of(None);
+    let data_dir = find_data_dir(sources, host, &mut findings);
+    let settings = load_settings(sources, host, &mut findings);
+    finish(findings, data_dir, Vec::new(), settings)
+}
+
+fn finish(
+    findings: Findings,
+    data_dir: PathBuf,
+    servers: Vec<ServerConfig>,
+    settings: Settings,
+) -> Result<Loaded, Mistakes> {
     if !findings.mistakes.is_empty() {
         return Err(Mistakes(findings.mistakes));
     }
@@ -61,17 +140,6 @@ pub fn load(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
         settings,
         warnings: findings.warnings,
     })
-}
-
-/// The data directory alone, for commands that need no servers.
-pub fn load_data_dir(sources: &Sources, host: &dyn Host) -> Result<PathBuf, Mistakes> {
-    let mut findings = Findings::of(None);
-    let data_dir = find_data_dir(sources, host, &mut findings);
-    if findings.mistakes.is_empty() {
-        Ok(data_dir)
-    } else {
-        Err(Mistakes(findings.mistakes))
-    }
 }
 
 fn find_data_dir(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> PathBuf {

@@ -5,7 +5,8 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
-use types::Limits;
+use policy::Requirement;
+use sandbox_process::Profile;
 
 use crate::mistakes::{Findings, nearest};
 use table::{Table, Value};
@@ -16,28 +17,12 @@ const SECTIONS: [&str; 5] = ["limits", "policy", "sandbox", "python", "log"];
 /// Everything of `codeyard.toml`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
-    /// `[limits]`.
-    pub limits: Limits,
-    /// `[policy] allow`.
-    pub allow: Vec<String>,
-    /// `[policy] deny`.
-    pub deny: Vec<String>,
-    /// `[sandbox] require`.
-    pub require: Require,
+    /// `[limits]`, `[policy]` and `[sandbox] require`.
+    pub policy: policy::Config,
     /// `[python]`.
     pub python: Python,
     /// `[log] level`.
     pub log: Option<String>,
-}
-
-/// What a sandbox must give, or codeyard refuses to serve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Require {
-    /// Everything runs for one user, who is protected from programs.
-    #[default]
-    SingleTenant,
-    /// Sessions of several customers are also protected from each other.
-    TenantIsolation,
 }
 
 /// `[python]`.
@@ -49,18 +34,6 @@ pub struct Python {
     pub profile: Profile,
 }
 
-/// What is loaded before a session starts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Profile {
-    /// `Data` if the session's first program needs it, else `Plain`.
-    #[default]
-    Auto,
-    /// The standard library.
-    Plain,
-    /// numpy and pandas.
-    Data,
-}
-
 /// Reads the settings of a file.
 pub(crate) fn read(file: &Path, text: &str) -> (Settings, Findings) {
     let mut findings = Findings::of(Some(file));
@@ -68,6 +41,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Settings, Findings) {
     let Some(root) = Table::parse(text, &mut findings) else {
         return (settings, findings);
     };
+    let mut wall_time_given = false;
     let directory = file.parent().unwrap_or(Path::new(""));
     for (name, value) in root.entries() {
         let Some(section) = SECTIONS.into_iter().find(|section| *section == name) else {
@@ -79,10 +53,11 @@ pub(crate) fn read(file: &Path, text: &str) -> (Settings, Findings) {
             continue;
         };
         for (key, value) in table.entries() {
+            wall_time_given |= section == "limits" && key == "wall_time";
             let read = match section {
-                "limits" => limits::set(&mut settings.limits, key, &value),
-                "policy" => policy(&mut settings, key, &value),
-                "sandbox" => sandbox(&mut settings, key, &value),
+                "limits" => limits::set(&mut settings.policy, key, &value),
+                "policy" => access(&mut settings.policy, key, &value),
+                "sandbox" => sandbox(&mut settings.policy, key, &value),
                 "python" => python(&mut settings.python, key, &value, directory),
                 _ => log(&mut settings, key, &value),
             };
@@ -91,24 +66,34 @@ pub(crate) fn read(file: &Path, text: &str) -> (Settings, Findings) {
             }
         }
     }
+    if !wall_time_given {
+        let policy = &mut settings.policy;
+        policy.limits.wall_time = policy.limits.wall_time.min(policy.max_wall_time);
+    }
+    // What can be read is checked as a whole too, so that no mistake waits for another to be mended.
+    if let Err(wrong) = policy::Policy::new(settings.policy.clone()) {
+        for mistake in wrong.mistakes {
+            findings.mistake(&mistake.field, mistake.message);
+        }
+    }
     (settings, findings)
 }
 
-fn policy(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), String> {
+fn access(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
-        "allow" => settings.allow = value.strings()?,
-        "deny" => settings.deny = value.strings()?,
+        "allow" => policy.allow = value.strings()?,
+        "deny" => policy.deny = value.strings()?,
         _ => return Err(unknown("key", key, ["allow", "deny"])),
     }
     Ok(())
 }
 
-fn sandbox(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), String> {
+fn sandbox(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
         "require" => {
-            settings.require = value.one_of([
-                ("single-tenant", Require::SingleTenant),
-                ("tenant-isolation", Require::TenantIsolation),
+            policy.require = value.one_of([
+                ("single-tenant", Requirement::SingleTenant),
+                ("tenant-isolation", Requirement::TenantIsolation),
             ])?;
         }
         _ => return Err(unknown("key", key, ["require"])),

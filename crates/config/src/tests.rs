@@ -3,10 +3,15 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use insta::assert_snapshot;
-
 use crate::fake::Fake;
 use crate::{Loaded, Sources, accept, load, review};
+
+/// Compares with the file of that test; the text that was read stands in the test.
+macro_rules! assert_snapshot {
+    ($shown:expr) => {
+        insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!($shown) })
+    };
+}
 
 const USER_FILE: &str = "/home/ana/.config/codeyard/mcp.json";
 const SETTINGS_FILE: &str = "/home/ana/.config/codeyard/codeyard.toml";
@@ -243,6 +248,7 @@ fn settings_with_every_key() {
         r#"
         [limits]
         wall_time = "30s"
+        max_wall_time = "2m"
         cpu_time = "2m"
         cpu_rate = 2
         memory = "512 MiB"
@@ -279,6 +285,19 @@ fn without_a_file_the_defaults_hold() {
 }
 
 #[test]
+fn a_lower_maximum_lowers_the_default() {
+    let settings = of_settings("[limits]\nmax_wall_time = \"10s\"");
+    assert!(
+        settings.contains("wall_time: 10s") && settings.contains("max_wall_time: 10s"),
+        "{settings}"
+    );
+    assert_eq!(
+        of_settings("[limits]\nmax_wall_time = \"10s\"\nwall_time = \"20s\""),
+        "/home/ana/.config/codeyard/codeyard.toml: limits.wall_time: must be at most 10000 ms"
+    );
+}
+
+#[test]
 fn every_mistake_of_the_settings_is_told_at_once() {
     assert_snapshot!(of_settings(
         r#"
@@ -298,8 +317,8 @@ fn every_mistake_of_the_settings_is_told_at_once() {
         network = "allow-list"
         speed = 1
         [policy]
-        allow = "github/*"
-        deny = ["a", 5]
+        allow = ["github/*", 5]
+        deny = ["a.[", "github"]
         permit = []
         [sandbox]
         require = "tenant"

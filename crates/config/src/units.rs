@@ -4,8 +4,8 @@ use std::time::Duration;
 
 const KIB: u64 = 1024;
 
-/// `250ms`, `60s`, `5m`.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+/// Reads `250ms`, `60s` or `5m`.
+pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text).ok_or_else(|| wrong_duration(text))?;
     let ms_per_unit = match unit {
         "ms" => 1,

@@ -1,4 +1,4 @@
-//! `[limits]`: each key is a field of `types::Limits` of the same name.
+//! `[limits]`: each key is a field of `types::Limits` of the same name, and `max_wall_time`.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -12,6 +12,9 @@ use crate::units;
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 const GIB: u64 = 1024 * MIB;
+
+/// The one key that is no limit of a session: how much wall time a caller may ask for.
+const MAX_WALL_TIME: &str = "max_wall_time";
 
 /// Below this no program gets to its first line on a loaded machine.
 const MIN_TIME: Duration = Duration::from_millis(100);
@@ -34,10 +37,19 @@ const HOST_CALLS: RangeInclusive<u64> = 1..=10_000_000;
 const CONCURRENT_HOST_CALLS: RangeInclusive<u64> = 1..=1024;
 
 /// Sets the limit of that name.
-pub(super) fn set(limits: &mut Limits, key: &str, value: &Value<'_>) -> Result<(), String> {
+pub(super) fn set(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(), String> {
+    if key == MAX_WALL_TIME {
+        policy.max_wall_time = time(value, MIN_TIME..=Limits::MAX_WALL_TIME)?;
+        return Ok(());
+    }
     let Some(limit) = Limit::from_name(key) else {
-        return Err(unknown("limit", key, Limit::ALL.map(Limit::name)));
+        let mut known = [MAX_WALL_TIME; Limit::ALL.len() + 1];
+        for (name, limit) in known.iter_mut().zip(Limit::ALL) {
+            *name = limit.name();
+        }
+        return Err(unknown("limit", key, known));
     };
+    let limits = &mut policy.limits;
     match limit {
         Limit::WallTime => limits.wall_time = time(value, MIN_TIME..=Limits::MAX_WALL_TIME)?,
         Limit::CpuTime => limits.cpu_time = time(value, MIN_TIME..=MAX_CPU_TIME)?,

@@ -159,8 +159,8 @@ fn write_maps(child: i32, identity: Identity) -> Result<(), StepError> {
             first_group,
             count,
         } => {
-            run_map("newuidmap", child, [user, first_user, count])?;
-            run_map("newgidmap", child, [group, first_group, count])
+            run_map("/usr/bin/newuidmap", child, [user, first_user, count])?;
+            run_map("/usr/bin/newgidmap", child, [group, first_group, count])
         }
     }
 }

@@ -203,6 +203,7 @@ fn start(helper: &[OsString], end: UnixStream) -> io::Result<Child> {
     command
         .args(arguments)
         .arg(crate::launcher::ARGUMENT)
+        .env_clear()
         .stdin(OwnedFd::from(end))
         .stdout(Stdio::null())
         .stderr(Stdio::null())

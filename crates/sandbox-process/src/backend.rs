@@ -6,7 +6,7 @@ use sandbox::{Backend, BoxFuture, Conversation, Guest, LaunchError, LaunchSpec};
 use tokio::sync::{Mutex, OnceCell};
 use types::Limits;
 
-use crate::config::{Config, Floor, Profile};
+use crate::config::{Config, Floor, Profile, Requirement};
 use crate::mode::{Mode, Refusal};
 use crate::provisions::Provisions;
 use crate::python::{self, Environment, Interpreter};
@@ -14,8 +14,17 @@ use crate::selftest;
 use crate::station::{Station, StationError};
 
 /// Libraries whose import makes a session's first program one for the `data` profile: numpy, pandas and what needs them.
-const DATA_LIBRARIES: [&str; 9] =
-    ["numpy", "pandas", "matplotlib", "sklearn", "scipy", "seaborn", "statsmodels", "polars", "openpyxl"];
+const DATA_LIBRARIES: [&str; 9] = [
+    "numpy",
+    "pandas",
+    "matplotlib",
+    "sklearn",
+    "scipy",
+    "seaborn",
+    "statsmodels",
+    "polars",
+    "openpyxl",
+];
 /// How often a launch is tried again on a new zygote when the old one is found dead.
 const ATTEMPTS: u32 = 2;
 
@@ -35,18 +44,25 @@ struct Inner {
 
 /// What all zygotes stand on, found once.
 #[derive(Debug)]
-struct Ground {
-    mode: Arc<Mode>,
+pub(crate) struct Ground {
+    pub(crate) mode: Arc<Mode>,
     provisions: Arc<Provisions>,
-    interpreter: Interpreter,
-    environment: Option<Environment>,
+    pub(crate) interpreter: Interpreter,
+    pub(crate) environment: Option<Environment>,
 }
 
 impl Process {
     /// Starts nothing yet.
     pub fn new(config: Config) -> Self {
-        let inner = Inner { config, ground: OnceCell::new(), plain: Mutex::default(), data: Mutex::default() };
-        Self { inner: Arc::new(inner) }
+        let inner = Inner {
+            config,
+            ground: OnceCell::new(),
+            plain: Mutex::default(),
+            data: Mutex::default(),
+        };
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     /// The limits that a session with `limits` has in this machine's mode.
@@ -55,6 +71,14 @@ impl Process {
     /// If the backend refuses to serve at all.
     pub async fn binding(&self, limits: &Limits) -> Result<Limits, LaunchError> {
         Ok(self.inner.ground().await?.mode.binding(limits))
+    }
+
+    pub(crate) async fn ground(&self) -> Result<&Ground, LaunchError> {
+        self.inner.ground().await
+    }
+
+    pub(crate) fn requirement(&self) -> Requirement {
+        self.inner.config.require
     }
 
     /// Launches a guest without namespaces and confinement: the floor of benchmarks.
@@ -139,11 +163,22 @@ impl Inner {
             return Ok(Arc::clone(station));
         }
         let mode = Arc::clone(&ground.mode);
-        let opened = Station::open(&self.config, mode, &ground.interpreter, ground.environment.as_ref(), name).await;
+        let opened = Station::open(
+            &self.config,
+            mode,
+            &ground.interpreter,
+            ground.environment.as_ref(),
+            name,
+        )
+        .await;
         let station = Arc::new(opened?);
         tracing::debug!(profile = name, python = station.greeting.python, "zygote ready");
         *place = Some(Arc::clone(&station));
-        tokio::spawn(selftest::run(Arc::clone(&station), Arc::clone(&ground.provisions), self.config.limits.clone()));
+        tokio::spawn(selftest::run(
+            Arc::clone(&station),
+            Arc::clone(&ground.provisions),
+            self.config.limits.clone(),
+        ));
         Ok(station)
     }
 
@@ -166,7 +201,9 @@ impl Inner {
 
 impl Ground {
     fn has_data(&self) -> bool {
-        self.environment.as_ref().is_some_and(|environment| environment.has_numpy && environment.has_pandas)
+        self.environment
+            .as_ref()
+            .is_some_and(|environment| environment.has_numpy && environment.has_pandas)
     }
 }
 
@@ -176,7 +213,11 @@ fn find_ground(config: &Config) -> Result<Ground, LaunchError> {
     let discovery = python::discover(&config.python, &config.data);
     let Some(interpreter) = discovery.interpreter else {
         let skipped: Vec<String> = discovery.skipped.iter().map(ToString::to_string).collect();
-        let looked = if skipped.is_empty() { "none was found on PATH".to_owned() } else { skipped.join("; ") };
+        let looked = if skipped.is_empty() {
+            "none was found on PATH".to_owned()
+        } else {
+            skipped.join("; ")
+        };
         return Err(LaunchError::Refused(format!(
             "no Python 3.10 or newer can be used: {looked}; install python3, or name one in `[python] path`"
         )));
@@ -202,9 +243,22 @@ fn failed(error: StationError) -> LaunchError {
 fn imports_data(code: &str) -> bool {
     let imported = |line: &str| {
         let line = line.trim_start();
-        let names = line.strip_prefix("import ").or_else(|| line.strip_prefix("from "))?;
-        let first = |name: &str| name.trim().split(['.', ' ', ';']).next().unwrap_or_default().to_owned();
-        Some(names.split(',').map(first).any(|name| DATA_LIBRARIES.contains(&name.as_str())))
+        let names = line
+            .strip_prefix("import ")
+            .or_else(|| line.strip_prefix("from "))?;
+        let first = |name: &str| {
+            name.trim()
+                .split(['.', ' ', ';'])
+                .next()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        Some(
+            names
+                .split(',')
+                .map(first)
+                .any(|name| DATA_LIBRARIES.contains(&name.as_str())),
+        )
     };
     code.split(['\n', ';']).filter_map(imported).any(|found| found)
 }

@@ -39,7 +39,8 @@ fn memory(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = |name: &str| -> u64 {
         let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+        line.and_then(|rest| rest.split_whitespace().next()?.parse().ok())
+            .unwrap_or(0)
     };
     KIB * (field("RssAnon:") + field("RssShmem:") + field("VmSwap:") + field("VmPTE:"))
 }
@@ -58,10 +59,17 @@ fn cpu(pid: u32) -> Duration {
 
 /// Children of all threads of one process.
 fn children(pid: u32) -> Vec<u32> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
     tasks
         .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
-        .flat_map(|text| text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .flat_map(|text| {
+            text.split_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect::<Vec<_>>()
+        })
         .collect()
 }
 

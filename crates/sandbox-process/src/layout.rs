@@ -63,9 +63,16 @@ impl Plan<'_> {
         let (mut trees, links) = system();
         let (prefix, executable) = self.place_interpreter(&mut trees)?;
         if let Some(environment) = self.environment {
-            trees.push(Tree { source: environment.site_packages.clone(), target: GUEST_SITE_PACKAGES.into() });
+            trees.push(Tree {
+                source: environment.site_packages.clone(),
+                target: GUEST_SITE_PACKAGES.into(),
+            });
         }
-        let site: &[&str] = if self.environment.is_some() { &[GUEST_SITE_PACKAGES] } else { &[] };
+        let site: &[&str] = if self.environment.is_some() {
+            &[GUEST_SITE_PACKAGES]
+        } else {
+            &[]
+        };
         let settings = json!({ "profile": self.profile, "site": site, "floor": u32::from(self.floor == Floor::Offered) });
         Ok(ZygoteSpec {
             trees,
@@ -86,11 +93,17 @@ impl Plan<'_> {
 
     /// Adds the interpreter's prefix; returns prefix and executable as seen inside.
     fn place_interpreter(&self, trees: &mut Vec<Tree>) -> Result<(PathBuf, PathBuf), LayoutError> {
-        let Interpreter { base_prefix: prefix, executable, .. } = self.interpreter;
-        let below = executable.strip_prefix(prefix).map_err(|_| LayoutError::Outside {
-            executable: executable.display().to_string(),
-            prefix: prefix.display().to_string(),
-        })?;
+        let Interpreter {
+            base_prefix: prefix,
+            executable,
+            ..
+        } = self.interpreter;
+        let below = executable
+            .strip_prefix(prefix)
+            .map_err(|_| LayoutError::Outside {
+                executable: executable.display().to_string(),
+                prefix: prefix.display().to_string(),
+            })?;
         if prefix == Path::new("/usr") {
             return Ok((prefix.clone(), executable.clone()));
         }
@@ -98,14 +111,22 @@ impl Plan<'_> {
             trees.extend(["bin", "lib"].iter().map(|name| same(&prefix.join(name))));
             return Ok((prefix.clone(), executable.clone()));
         }
-        trees.push(Tree { source: prefix.clone(), target: OWN_PREFIX.into() });
+        trees.push(Tree {
+            source: prefix.clone(),
+            target: OWN_PREFIX.into(),
+        });
         Ok((OWN_PREFIX.into(), Path::new(OWN_PREFIX).join(below)))
     }
 }
 
 /// System directories and the links of the root.
 fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
-    let mut trees: Vec<Tree> = SYSTEM.iter().map(Path::new).filter(|path| path.is_dir()).map(same).collect();
+    let mut trees: Vec<Tree> = SYSTEM
+        .iter()
+        .map(Path::new)
+        .filter(|path| path.is_dir())
+        .map(same)
+        .collect();
     let mut links = Vec::new();
     for name in ROOTS {
         let path = Path::new("/").join(name);
@@ -120,23 +141,35 @@ fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
 
 /// A tree that lies inside where it lies outside.
 fn same(path: &Path) -> Tree {
-    Tree { source: path.to_owned(), target: path.to_owned() }
+    Tree {
+        source: path.to_owned(),
+        target: path.to_owned(),
+    }
 }
 
 /// The guest's own files and the few files of /etc that libraries read.
 fn files() -> Vec<TextFile> {
     let etc = [
-        ("/etc/passwd", format!("user:x:{ZYGOTE_USER}:{ZYGOTE_USER}:user:/home:/bin/bash\n")),
+        (
+            "/etc/passwd",
+            format!("user:x:{ZYGOTE_USER}:{ZYGOTE_USER}:user:/home:/bin/bash\n"),
+        ),
         ("/etc/group", format!("user:x:{ZYGOTE_USER}:\n")),
         ("/etc/hosts", "127.0.0.1 localhost sandbox\n".to_owned()),
         ("/etc/hostname", "sandbox\n".to_owned()),
-        ("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n".to_owned()),
+        (
+            "/etc/nsswitch.conf",
+            "passwd: files\ngroup: files\nhosts: files\n".to_owned(),
+        ),
     ];
     let guest = guest::python_files().iter().map(|file| TextFile {
         path: Path::new("/opt/codeyard").join(file.path),
         text: String::from_utf8_lossy(file.bytes).into_owned(),
     });
-    let etc = etc.map(|(path, text)| TextFile { path: path.into(), text });
+    let etc = etc.map(|(path, text)| TextFile {
+        path: path.into(),
+        text,
+    });
     guest.chain(etc).collect()
 }
 
@@ -165,5 +198,8 @@ fn environment(prefix: &Path, interpreter: &Interpreter, site: &[&str]) -> Vec<(
     if interpreter.libpython.is_some() && interpreter.base_prefix != Path::new("/usr") {
         variables.push(("LD_LIBRARY_PATH", format!("{prefix}/lib")));
     }
-    variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    variables
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
 }

@@ -27,7 +27,13 @@ pub struct ProcessLeash {
 
 impl ProcessLeash {
     /// Takes over a session's first process.
-    pub fn new(process: AsyncFd<OwnedFd>, pid: u32, provision: Provision, memory: u64, station: Arc<Station>) -> Self {
+    pub fn new(
+        process: AsyncFd<OwnedFd>,
+        pid: u32,
+        provision: Provision,
+        memory: u64,
+        station: Arc<Station>,
+    ) -> Self {
         Self {
             process: Some(process),
             pid,
@@ -64,9 +70,17 @@ impl Leash for ProcessLeash {
     }
 
     fn measure(&mut self) -> Measured {
-        let Some(group) = self.provision.as_ref().and_then(|provision| provision.group.as_ref()) else {
+        let Some(group) = self
+            .provision
+            .as_ref()
+            .and_then(|provision| provision.group.as_ref())
+        else {
             self.count();
-            return Measured { cpu: Some(self.last_cpu), peak_memory: Some(self.peak_memory), out_of_memory: 0 };
+            return Measured {
+                cpu: Some(self.last_cpu),
+                peak_memory: Some(self.peak_memory),
+                out_of_memory: 0,
+            };
         };
         let usage = group.usage();
         Measured {
@@ -77,7 +91,10 @@ impl Leash for ProcessLeash {
     }
 
     fn exceeded(&mut self) -> Option<Limit> {
-        let grouped = self.provision.as_ref().is_some_and(|provision| provision.group.is_some());
+        let grouped = self
+            .provision
+            .as_ref()
+            .is_some_and(|provision| provision.group.is_some());
         (!grouped && self.count() > self.memory).then_some(Limit::Memory)
     }
 
@@ -94,7 +111,9 @@ impl Leash for ProcessLeash {
 impl Drop for ProcessLeash {
     fn drop(&mut self) {
         self.kill();
-        let (Some(process), Some(provision)) = (self.process.take(), self.provision.take()) else { return };
+        let (Some(process), Some(provision)) = (self.process.take(), self.provision.take()) else {
+            return;
+        };
         // Without a runtime the whole process is ending; the next start cleans up.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(provision.give_back_after(process));

@@ -45,13 +45,14 @@ pub struct Mode {
 
 /// Why the backend refuses; the text names what is missing and the remedy.
 #[derive(Debug, Clone, thiserror::Error)]
-#[expect(missing_docs, reason = "each variant's message says what it is")]
 pub enum Refusal {
     #[error("the processor is {0}; the sandbox supports x86_64")]
     Architecture(&'static str),
     #[error("the kernel is {0}; the sandbox needs Linux 6.1 or newer")]
     Kernel(String),
-    #[error("the kernel has no Landlock version 2 (it has {0}); boot with `lsm=landlock,…` on Linux 6.1 or newer")]
+    #[error(
+        "the kernel has no Landlock version 2 (it has {0}); boot with `lsm=landlock,…` on Linux 6.1 or newer"
+    )]
     Landlock(u32),
     #[error("the kernel has no seccomp; use a kernel built with CONFIG_SECCOMP_FILTER")]
     Seccomp,
@@ -79,10 +80,14 @@ impl Mode {
             (_, Some(range)) => (data.join("run/leases"), range.count / USERS),
             (_, None) => (data.join("run/leases"), USER_SLOTS),
         };
-        let lease = Lease::acquire(&directory, slots).map_err(|error: LeaseError| Refusal::Lease(error.to_string()))?;
+        let lease = Lease::acquire(&directory, slots)
+            .map_err(|error: LeaseError| Refusal::Lease(error.to_string()))?;
         let offset = lease.slot() * USERS;
         let identity = match (machine.user, range) {
-            (0, _) => Identity::Range { first: FIRST_USER + offset, count: USERS },
+            (0, _) => Identity::Range {
+                first: FIRST_USER + offset,
+                count: USERS,
+            },
             (user, Some(range)) => Identity::Subordinate {
                 user,
                 group: machine.group,
@@ -90,22 +95,34 @@ impl Mode {
                 first_group: range.first_group + offset,
                 count: USERS,
             },
-            (user, None) => Identity::Single { user, group: machine.group },
+            (user, None) => Identity::Single {
+                user,
+                group: machine.group,
+            },
         };
         let groups = Groups::prepare(lease.slot());
-        let mode = Self { machine, identity, groups, _lease: lease };
+        let mode = Self {
+            machine,
+            identity,
+            groups,
+            _lease: lease,
+        };
         mode.meets(require)?;
         Ok(mode)
     }
 
-    fn meets(&self, require: Requirement) -> Result<(), Refusal> {
+    /// Whether this mode gives what is required.
+    pub fn meets(&self, require: Requirement) -> Result<(), Refusal> {
         if require == Requirement::SingleTenant {
             return Ok(());
         }
         if !self.identity.has_user_per_session() {
             return Err(Refusal::NoUserPerSession);
         }
-        self.groups.as_ref().map(drop).map_err(|missing| Refusal::NoGroups(missing.clone()))
+        self.groups
+            .as_ref()
+            .map(drop)
+            .map_err(|missing| Refusal::NoGroups(missing.clone()))
     }
 
     /// The limits as they bind in this mode: without control groups some are lower, none is higher.
@@ -146,8 +163,14 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
         return Err(Refusal::Seccomp);
     }
     for (file, name) in [
-        ("/proc/sys/user/max_user_namespaces", "user.max_user_namespaces = 0"),
-        ("/proc/sys/kernel/unprivileged_userns_clone", "kernel.unprivileged_userns_clone = 0"),
+        (
+            "/proc/sys/user/max_user_namespaces",
+            "user.max_user_namespaces = 0",
+        ),
+        (
+            "/proc/sys/kernel/unprivileged_userns_clone",
+            "kernel.unprivileged_userns_clone = 0",
+        ),
     ] {
         let concerns_us = machine.user != 0 || name.starts_with("user.");
         if concerns_us && fs::read_to_string(file).is_ok_and(|value| value.trim() == "0") {
@@ -176,7 +199,11 @@ fn subordinate_range(machine: &Machine) -> Option<Range> {
     let read = |file: &str| range_of(&fs::read_to_string(file).ok()?, name, machine.user);
     let ((first_user, users), (first_group, groups)) = (read("/etc/subuid")?, read("/etc/subgid")?);
     let count = users.min(groups);
-    (count >= USERS).then_some(Range { first_user, first_group, count })
+    (count >= USERS).then_some(Range {
+        first_user,
+        first_group,
+        count,
+    })
 }
 
 /// The name of a user in a passwd file.
@@ -194,7 +221,8 @@ fn range_of(text: &str, name: Option<&str>, user: u32) -> Option<(u32, u32)> {
         let mut fields = line.split(':');
         let (owner, first, count) = (fields.next()?, fields.next()?, fields.next()?);
         let ours = Some(owner) == name || owner.parse() == Ok(user);
-        ours.then(|| Some((first.parse().ok()?, count.trim().parse().ok()?))).flatten()
+        ours.then(|| Some((first.parse().ok()?, count.trim().parse().ok()?)))
+            .flatten()
     })
 }
 

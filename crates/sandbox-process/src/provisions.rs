@@ -62,13 +62,23 @@ impl Provisions {
             .has_user_per_session()
             .then(|| Mutex::new((1..=mode.identity.sessions()).map(|n| ZYGOTE_USER + n).collect()));
         let usual = bounds(&mode.binding(usual));
-        Arc::new(Self { mode, usual, ready: tokio::sync::Mutex::new(None), users, made: AtomicU64::new(0) })
+        Arc::new(Self {
+            mode,
+            usual,
+            ready: tokio::sync::Mutex::new(None),
+            users,
+            made: AtomicU64::new(0),
+        })
     }
 
     /// Takes what a session with these limits needs.
     pub async fn take(self: &Arc<Self>, limits: &Limits) -> Result<Provision, ProvisionError> {
         let user = self.take_user()?;
-        let mut provision = Provision { store: Arc::clone(self), group: None, user };
+        let mut provision = Provision {
+            store: Arc::clone(self),
+            group: None,
+            user,
+        };
         if self.mode.groups.is_ok() {
             let group = self.take_group().await?;
             let wanted = bounds(limits);
@@ -81,7 +91,9 @@ impl Provisions {
     }
 
     fn take_user(&self) -> Result<u32, ProvisionError> {
-        let Some(users) = &self.users else { return Ok(ZYGOTE_USER) };
+        let Some(users) = &self.users else {
+            return Ok(ZYGOTE_USER);
+        };
         let next = users.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         next.ok_or(ProvisionError::Users(self.mode.identity.sessions()))
     }
@@ -89,7 +101,10 @@ impl Provisions {
     async fn take_group(self: &Arc<Self>) -> std::io::Result<Group> {
         let mut ready = self.ready.lock().await;
         let receiver = ready.get_or_insert_with(|| self.begin());
-        receiver.recv().await.unwrap_or_else(|| Err(std::io::ErrorKind::BrokenPipe.into()))
+        receiver
+            .recv()
+            .await
+            .unwrap_or_else(|| Err(std::io::ErrorKind::BrokenPipe.into()))
     }
 
     /// Starts the thread of control that keeps `READY_GROUPS` groups ready.
@@ -118,7 +133,10 @@ impl Provisions {
     fn give_back(&self, user: u32) {
         if let Some(users) = &self.users {
             // At the end of the queue: a user comes back as late as possible.
-            users.lock().unwrap_or_else(PoisonError::into_inner).push_back(user);
+            users
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push_back(user);
         }
     }
 }
@@ -148,5 +166,9 @@ impl Provision {
 
 /// The limits that control groups bind.
 fn bounds(limits: &Limits) -> Bounds {
-    Bounds { memory: limits.memory, processes: limits.processes, cpu_rate: limits.cpu_rate }
+    Bounds {
+        memory: limits.memory,
+        processes: limits.processes,
+        cpu_rate: limits.cpu_rate,
+    }
 }

@@ -7,7 +7,6 @@ use sandbox::{BoxFuture, Conversation, Guest, HostCall, HostCallError, HostCalls
 use serde_json::value::RawValue;
 use types::{Limits, Status};
 
-use crate::config::Floor;
 use crate::provisions::Provisions;
 use crate::station::Station;
 
@@ -17,7 +16,7 @@ const PROGRAM: &str = include_str!("selftest.py");
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// No host calls here.
-struct NoCalls;
+pub struct NoCalls;
 
 impl HostCalls for NoCalls {
     fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
@@ -33,9 +32,15 @@ impl HostCalls for NoCalls {
 
 /// Runs the self-test in a session that skips the hooks; if it passes, later sessions skip them too.
 pub async fn run(station: Arc<Station>, provisions: Arc<Provisions>, limits: Limits) {
-    let Ok((channels, leash)) = station.start_without_hooks(&provisions, &limits).await else { return };
+    let Ok((channels, leash)) = station.start_without_hooks(&provisions, &limits).await else {
+        return;
+    };
     let mut guest = Conversation::new(channels, leash, limits, "self-test".to_owned());
-    let run = Run { code: PROGRAM.to_owned(), wall_time: PATIENCE, cancel: Default::default() };
+    let run = Run {
+        code: PROGRAM.to_owned(),
+        wall_time: PATIENCE,
+        cancel: Default::default(),
+    };
     let outcome = guest.execute(run, Arc::new(NoCalls)).await;
     if outcome.status == Status::Completed {
         station.skip_hooks();

@@ -42,7 +42,6 @@ const SIGNALS: u64 = 512;
 
 /// Why a zygote or a session could not be started.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "each variant's message says what it is")]
 pub enum StationError {
     #[error(transparent)]
     Layout(#[from] LayoutError),
@@ -110,8 +109,19 @@ impl Station {
         environment: Option<&Environment>,
         profile: &'static str,
     ) -> Result<Self, StationError> {
-        let memory = if mode.groups.is_ok() { Counting::Counted } else { Counting::Uncounted };
-        let plan = Plan { interpreter, environment, profile, identity: mode.identity, memory, floor: config.floor };
+        let memory = if mode.groups.is_ok() {
+            Counting::Counted
+        } else {
+            Counting::Uncounted
+        };
+        let plan = Plan {
+            interpreter,
+            environment,
+            profile,
+            identity: mode.identity,
+            memory,
+            floor: config.floor,
+        };
         let (spec, helper) = (plan.spec()?, config.helper.clone());
         let zygote = tokio::task::spawn_blocking(move || Zygote::launch(&helper, &spec, PATIENCE))
             .await
@@ -121,9 +131,7 @@ impl Station {
         if let Some(error) = greeting.error {
             return Err(StationError::Zygote(error));
         }
-        let copied = |socket: std::os::fd::BorrowedFd<'_>| {
-            watch(socket.try_clone_to_owned()?)
-        };
+        let copied = |socket: std::os::fd::BorrowedFd<'_>| watch(socket.try_clone_to_owned()?);
         let watched = |step| move |error| StationError::System(step, error);
         let station = Self {
             control: copied(zygote.control()).map_err(watched("watch the zygote"))?,
@@ -203,18 +211,25 @@ impl Station {
         let (host, guest) = std::os::unix::net::UnixStream::pair().map_err(step("make a channel"))?;
         let (stdout, guest_stdout) = output().map_err(step("make a pipe"))?;
         let (stderr, guest_stderr) = output().map_err(step("make a pipe"))?;
-        let descriptors = [guest.as_fd(), guest_stdout.as_fd(), guest_stderr.as_fd(), network.as_fd()];
+        let descriptors = [
+            guest.as_fd(),
+            guest_stdout.as_fd(),
+            guest_stderr.as_fd(),
+            network.as_fd(),
+        ];
         let process = self.clone_session(request, descriptors).await?;
-        let pid = jail::signal::pid(process.as_fd()).map_err(step("read the session's pid"))?.ok_or(StationError::Gone)?;
-        self.bind(pid, provision, limits).map_err(step("bind the session's limits"))?;
+        let pid = jail::signal::pid(process.as_fd())
+            .map_err(step("read the session's pid"))?
+            .ok_or(StationError::Gone)?;
+        self.bind(pid, provision, limits)
+            .map_err(step("bind the session's limits"))?;
         host.set_nonblocking(true).map_err(step("make a channel"))?;
         let channels = Channels {
             channel: UnixStream::from_std(host).map_err(step("watch the channel"))?,
             stdout,
             stderr,
         };
-        let process =
-            watch(process).map_err(step("watch the session's process"))?;
+        let process = watch(process).map_err(step("watch the session's process"))?;
         Ok((channels, process, pid))
     }
 
@@ -225,7 +240,9 @@ impl Station {
         descriptors: [std::os::fd::BorrowedFd<'_>; 4],
     ) -> Result<OwnedFd, StationError> {
         let _turn = self.turn.lock().await;
-        self.zygote.request(request, descriptors).map_err(|_| StationError::Gone)?;
+        self.zygote
+            .request(request, descriptors)
+            .map_err(|_| StationError::Gone)?;
         loop {
             let mut ready = self.control.readable().await.map_err(|_| StationError::Gone)?;
             match ready.try_io(|_| self.zygote.answer()) {
@@ -243,7 +260,9 @@ impl Station {
         loop {
             let mut ready = self.networks.readable().await.map_err(|_| StationError::Gone)?;
             match ready.try_io(|_| self.zygote.take_network()) {
-                Ok(network) => return network.map_err(|error| StationError::System("make a network namespace", error)),
+                Ok(network) => {
+                    return network.map_err(|error| StationError::System("make a network namespace", error));
+                }
                 Err(_would_block) => {}
             }
         }
@@ -256,7 +275,8 @@ impl Station {
         }
         // Without a control group whole cores are the unit: the session may not choose others.
         let cores = std::thread::available_parallelism()?.get();
-        let allowed = (1..=cores).find(|count| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= limits.cpu_rate);
+        let allowed =
+            (1..=cores).find(|count| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= limits.cpu_rate);
         let count = allowed.unwrap_or(cores);
         let first = usize::try_from(pid).unwrap_or(0);
         let chosen: Vec<usize> = (0..count).map(|n| (first + n) % cores).collect();
@@ -289,7 +309,10 @@ impl Station {
             (Resource::Nproc, u64::from(limits.processes)),
             (Resource::Nofile, u64::from(limits.open_files)),
             (Resource::Memlock, LOCKED),
-            (Resource::As, self.greeting.address_space.saturating_add(limits.memory)),
+            (
+                Resource::As,
+                self.greeting.address_space.saturating_add(limits.memory),
+            ),
             (Resource::Sigpending, SIGNALS),
             (Resource::Msgqueue, 0),
             (Resource::Nice, 0),
@@ -299,7 +322,10 @@ impl Station {
 }
 
 /// Watches a descriptor for input.
-#[expect(deprecated, reason = "an `OwnedFd` keeps its descriptor open, which is all the new, unsafe form asks for")]
+#[expect(
+    deprecated,
+    reason = "an `OwnedFd` keeps its descriptor open, which is all the new, unsafe form asks for"
+)]
 fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(descriptor, Interest::READABLE)
 }

@@ -17,7 +17,12 @@ impl Capture {
     /// Keeps at most `limit` bytes.
     pub fn new(limit: u64) -> Self {
         let half = usize::try_from(limit / 2).unwrap_or(usize::MAX);
-        Self { half, head: Vec::new(), tail: VecDeque::new(), cut: 0 }
+        Self {
+            half,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            cut: 0,
+        }
     }
 
     /// Takes bytes of the stream.
@@ -36,11 +41,16 @@ impl Capture {
 
     /// The text, cut in the middle if it was too long. `full_copy` names where all of it is.
     pub fn finish(self, full_copy: &str) -> Text {
-        let Self { mut head, tail, cut, .. } = self;
+        let Self {
+            mut head, tail, cut, ..
+        } = self;
         let tail: Vec<u8> = tail.into();
         if cut == 0 {
             head.extend(tail);
-            return Text { text: String::from_utf8_lossy(&head).into_owned(), cut };
+            return Text {
+                text: String::from_utf8_lossy(&head).into_owned(),
+                cut,
+            };
         }
         let text = format!(
             "{}\n[{cut} bytes cut here; the whole output is in {full_copy} if the program printed it itself]\n{}",
@@ -72,7 +82,11 @@ fn whole_characters_at_end(bytes: &[u8]) -> &[u8] {
 
 /// Without the last bytes of a character that the cut split.
 fn whole_characters_at_start(bytes: &[u8]) -> &[u8] {
-    let partial = bytes.iter().take(MAX_PARTIAL).take_while(|byte| (0x80..=0xbf).contains(*byte)).count();
+    let partial = bytes
+        .iter()
+        .take(MAX_PARTIAL)
+        .take_while(|byte| (0x80..=0xbf).contains(*byte))
+        .count();
     &bytes[partial..]
 }
 
@@ -94,7 +108,11 @@ mod tests {
 
     #[test]
     fn long_output_keeps_both_ends() {
-        let marker = |n| format!("\n[{n} bytes cut here; the whole output is in /results/all if the program printed it itself]\n");
+        let marker = |n| {
+            format!(
+                "\n[{n} bytes cut here; the whole output is in /results/all if the program printed it itself]\n"
+            )
+        };
         check(4, &["abcdefgh"], &format!("ab{}gh", marker(4)));
         check(4, &["a", "bc", "d", "e", "fgh"], &format!("ab{}gh", marker(4)));
         check(4, &["aé", "xxxx", "éb"], &format!("a{}b", marker(6)));
@@ -104,7 +122,7 @@ mod tests {
         #[test]
         fn nothing_is_lost_without_being_counted(
             limit in 2u64..64,
-            pieces in proptest::collection::vec(proptest::collection::vec(b'a'..b'z', 0..100), 0..10),
+            pieces in proptest::collection::vec(proptest::collection::vec(b'a'..=b'z', 0..100), 0..10),
         ) {
             let mut capture = Capture::new(limit);
             pieces.iter().for_each(|piece| capture.push(piece));

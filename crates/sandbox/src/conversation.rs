@@ -58,8 +58,14 @@ pub struct Conversation<L> {
 /// How far the end of a run has come.
 enum Phase {
     Running,
-    Interrupted { status: Status, kill_at: Instant },
-    Killed { status: Status, error: Option<GuestError> },
+    Interrupted {
+        status: Status,
+        kill_at: Instant,
+    },
+    Killed {
+        status: Status,
+        error: Option<GuestError>,
+    },
 }
 
 /// What one run has gathered.
@@ -113,12 +119,17 @@ impl<L: Leash> Conversation<L> {
                 output: self.limits.output,
                 concurrent_calls: self.limits.concurrent_host_calls,
             };
-            send(&mut self.wire, &HostFrame::Open { v: frames::VERSION, session });
+            send(
+                &mut self.wire,
+                &HostFrame::Open {
+                    v: frames::VERSION,
+                    session,
+                },
+            );
         }
         self.runs += 1;
         send(&mut self.wire, &HostFrame::Run { id: self.runs, code });
     }
-
 
     /// Serves the run until the guest says that it is over (`Some`) or is gone (`None`).
     async fn converse(&mut self, run: &Run, progress: &mut Progress, calls: &mut Calls) -> Option<Done> {
@@ -195,7 +206,9 @@ impl<L: Leash> Conversation<L> {
     fn broken(&mut self, error: WireError, progress: &mut Progress) {
         match error {
             // Who was interrupted and went instead of stopping has been lost for that reason.
-            WireError::Closed if matches!(progress.phase, Phase::Interrupted { .. }) => self.kill(None, None, progress),
+            WireError::Closed if matches!(progress.phase, Phase::Interrupted { .. }) => {
+                self.kill(None, None, progress)
+            }
             WireError::Closed => self.kill(Some(Status::Failed), Some(report::lost()), progress),
             WireError::Protocol(cause) => {
                 tracing::warn!(session = %self.session, cause, "the guest broke the protocol");
@@ -206,7 +219,10 @@ impl<L: Leash> Conversation<L> {
 
     fn interrupt(&mut self, status: Status, progress: &mut Progress) {
         self.leash.interrupt();
-        progress.phase = Phase::Interrupted { status, kill_at: Instant::now() + GRACE };
+        progress.phase = Phase::Interrupted {
+            status,
+            kill_at: Instant::now() + GRACE,
+        };
     }
 
     /// Kills; without a status of its own, for the reason of the interruption before.
@@ -224,25 +240,50 @@ impl<L: Leash> Conversation<L> {
         if let Some(limit) = self.leash.exceeded() {
             self.kill(Some(Status::LimitExceeded { limit }), None, progress);
         } else if matches!(progress.phase, Phase::Running) {
-            let used = self.leash.measure().cpu.zip(self.before.cpu.or(Some(Duration::ZERO)));
+            let used = self
+                .leash
+                .measure()
+                .cpu
+                .zip(self.before.cpu.or(Some(Duration::ZERO)));
             if used.is_some_and(|(now, before)| now.saturating_sub(before) > self.limits.cpu_time) {
-                self.interrupt(Status::LimitExceeded { limit: Limit::CpuTime }, progress);
+                self.interrupt(
+                    Status::LimitExceeded {
+                        limit: Limit::CpuTime,
+                    },
+                    progress,
+                );
             }
         }
     }
 
     /// Takes what the pipes still hold: all of it was written before the run was over.
     fn drain_output(&mut self, progress: &mut Progress) {
-        drain_pipe(&self.stdout, &mut self.buffer, |bytes| progress.stdout.push(bytes), PIPE_REST);
-        drain_pipe(&self.stderr, &mut self.buffer, |bytes| progress.stderr.push(bytes), PIPE_REST);
+        drain_pipe(
+            &self.stdout,
+            &mut self.buffer,
+            |bytes| progress.stdout.push(bytes),
+            PIPE_REST,
+        );
+        drain_pipe(
+            &self.stderr,
+            &mut self.buffer,
+            |bytes| progress.stderr.push(bytes),
+            PIPE_REST,
+        );
     }
 
     fn outcome(&mut self, done: Option<Done>, progress: Progress, run: &Run, host_calls: u32) -> Outcome {
-        let session = if done.is_some() { SessionFate::Kept } else { SessionFate::Lost };
+        let session = if done.is_some() {
+            SessionFate::Kept
+        } else {
+            SessionFate::Lost
+        };
         let measured = self.leash.measure();
         let used = Usage {
             wall: progress.started.elapsed(),
-            cpu: measured.cpu.map(|now| now.saturating_sub(self.before.cpu.unwrap_or_default())),
+            cpu: measured
+                .cpu
+                .map(|now| now.saturating_sub(self.before.cpu.unwrap_or_default())),
             peak_memory: measured.peak_memory,
             bytes_written: done.as_ref().and_then(|done| done.disk),
             host_calls,
@@ -258,8 +299,12 @@ impl<L: Leash> Conversation<L> {
         };
         let verdict = verdict.explained(&self.limits, run.wall_time);
         Outcome {
-            stdout: progress.stdout.finish(&format!("/results/stdout-{}.txt", self.runs)),
-            stderr: progress.stderr.finish(&format!("/results/stderr-{}.txt", self.runs)),
+            stdout: progress
+                .stdout
+                .finish(&format!("/results/stdout-{}.txt", self.runs)),
+            stderr: progress
+                .stderr
+                .finish(&format!("/results/stderr-{}.txt", self.runs)),
             session,
             usage: used,
             ..verdict.outcome

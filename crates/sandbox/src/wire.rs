@@ -47,7 +47,13 @@ pub struct Wire {
 impl Wire {
     /// Takes over a channel.
     pub fn new(channel: UnixStream) -> Self {
-        Self { channel, input: Vec::new(), taken: 0, output: VecDeque::new(), written: 0 }
+        Self {
+            channel,
+            input: Vec::new(),
+            taken: 0,
+            output: VecDeque::new(),
+            written: 0,
+        }
     }
 
     /// Queues a frame and writes what fits.
@@ -121,12 +127,16 @@ impl Wire {
     /// `Protocol` if it is too large or no frame.
     pub fn next_frame(&mut self) -> Result<Option<(GuestFrame, usize)>, WireError> {
         let rest = &self.input[self.taken..];
-        let Some((header, rest)) = rest.split_first_chunk::<HEADER>() else { return Ok(None) };
+        let Some((header, rest)) = rest.split_first_chunk::<HEADER>() else {
+            return Ok(None);
+        };
         let length = usize::try_from(u32::from_le_bytes(*header)).unwrap_or(usize::MAX);
         if length > MAX_GUEST_FRAME {
             return Err(WireError::Protocol(format!("a frame of {length} bytes")));
         }
-        let Some(body) = rest.get(..length) else { return Ok(None) };
+        let Some(body) = rest.get(..length) else {
+            return Ok(None);
+        };
         let frame = serde_json::from_slice(body).map_err(|error| WireError::Protocol(error.to_string()))?;
         self.taken += HEADER + length;
         Ok(Some((frame, length)))
@@ -134,7 +144,12 @@ impl Wire {
 }
 
 /// Reads what a pipe holds now into `take`; `false` at its end.
-pub fn drain_pipe(pipe: &pipe::Receiver, buffer: &mut [u8], mut take: impl FnMut(&[u8]), most: usize) -> bool {
+pub fn drain_pipe(
+    pipe: &pipe::Receiver,
+    buffer: &mut [u8],
+    mut take: impl FnMut(&[u8]),
+    most: usize,
+) -> bool {
     let mut total = 0;
     while total < most {
         match pipe.try_read(buffer) {

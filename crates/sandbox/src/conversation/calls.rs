@@ -37,7 +37,9 @@ impl Calls {
         Self {
             host,
             most: limits.host_calls,
-            at_once: usize::try_from(limits.concurrent_host_calls).unwrap_or(usize::MAX).max(1),
+            at_once: usize::try_from(limits.concurrent_host_calls)
+                .unwrap_or(usize::MAX)
+                .max(1),
             made: 0,
             bytes: 0,
             ids: HashSet::new(),
@@ -83,7 +85,8 @@ impl Calls {
 
     fn launch(&mut self, id: u64, call: HostCall, size: usize) {
         let host = Arc::clone(&self.host);
-        self.under_way.push(Box::pin(async move { (id, size, host.call(call).await) }));
+        self.under_way
+            .push(Box::pin(async move { (id, size, host.call(call).await) }));
     }
 
     /// The next answer. Pends while no call is under way.

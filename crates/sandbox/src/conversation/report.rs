@@ -32,7 +32,11 @@ pub struct Verdict {
 impl Verdict {
     /// The guest said how it ended.
     pub fn told(done: Done) -> Self {
-        let status = match done.error.as_ref().map(|error| error.limit.as_deref().and_then(felt)) {
+        let status = match done
+            .error
+            .as_ref()
+            .map(|error| error.limit.as_deref().and_then(felt))
+        {
             None => Status::Completed,
             Some(None) => Status::Failed,
             Some(Some(limit)) => Status::LimitExceeded { limit },
@@ -52,7 +56,9 @@ impl Verdict {
 
     /// The host ended it, or it is gone.
     pub fn killed(status: Status, error: Option<GuestError>) -> Self {
-        Self { outcome: Outcome::bare(status, SessionFate::Lost, error) }
+        Self {
+            outcome: Outcome::bare(status, SessionFate::Lost, error),
+        }
     }
 
     /// The kernel ended it.
@@ -64,28 +70,48 @@ impl Verdict {
     pub fn explained(mut self, limits: &Limits, wall: Duration) -> Self {
         let explanation = match self.outcome.status {
             Status::Completed | Status::Failed | Status::Refused => return self,
-            Status::TimedOut => error("TimeoutError", &format!("Execution timed out after {}ms", wall.as_millis())),
+            Status::TimedOut => error(
+                "TimeoutError",
+                &format!("Execution timed out after {}ms", wall.as_millis()),
+            ),
             Status::Cancelled => error("Cancelled", "the run was cancelled"),
             // An exception that the program felt says more than the limit's name.
             Status::LimitExceeded { .. } if felt_inside(&self.outcome) => return self,
             Status::LimitExceeded { limit } => error("LimitExceeded", &exceeded(limit, limits)),
         };
-        let traceback = self.outcome.error.take().map(|error| error.traceback).unwrap_or_default();
-        self.outcome.error = Some(GuestError { traceback, ..explanation });
+        let traceback = self
+            .outcome
+            .error
+            .take()
+            .map(|error| error.traceback)
+            .unwrap_or_default();
+        self.outcome.error = Some(GuestError {
+            traceback,
+            ..explanation
+        });
         self
     }
 }
 
 /// Whether the error is the program's own and not an interruption.
 fn felt_inside(outcome: &Outcome) -> bool {
-    outcome.error.as_ref().is_some_and(|error| error.kind != "KeyboardInterrupt")
+    outcome
+        .error
+        .as_ref()
+        .is_some_and(|error| error.kind != "KeyboardInterrupt")
 }
 
 /// What to say of a limit that ended a run.
 fn exceeded(limit: Limit, limits: &Limits) -> String {
     match limit {
-        Limit::Memory => format!("the session used more than its {} MiB of memory", limits.memory / (1024 * 1024)),
-        Limit::CpuTime => format!("the run used more than its {} s of CPU time", limits.cpu_time.as_secs_f64()),
+        Limit::Memory => format!(
+            "the session used more than its {} MiB of memory",
+            limits.memory / (1024 * 1024)
+        ),
+        Limit::CpuTime => format!(
+            "the run used more than its {} s of CPU time",
+            limits.cpu_time.as_secs_f64()
+        ),
         other => format!("the run exceeded its limit `{other}`"),
     }
 }
@@ -97,21 +123,34 @@ fn felt(name: &str) -> Option<Limit> {
 /// A failed step of the jail.
 pub fn jail_error(step: u32, errno: i32) -> GuestError {
     let cause = std::io::Error::from_raw_os_error(errno);
-    error("SandboxError", &format!("the session could not be confined at step {step}: {cause}; no code has run"))
+    error(
+        "SandboxError",
+        &format!("the session could not be confined at step {step}: {cause}; no code has run"),
+    )
 }
 
 /// The guest's process is gone without a word.
 pub fn lost() -> GuestError {
-    error("SandboxLost", "the program ended its own process; variables and files of the session are gone")
+    error(
+        "SandboxLost",
+        "the program ended its own process; variables and files of the session are gone",
+    )
 }
 
 /// The guest sent what no guest sends.
 pub fn protocol(cause: &str) -> GuestError {
-    error("SandboxLost", &format!("the session was ended because it broke the protocol: {cause}"))
+    error(
+        "SandboxLost",
+        &format!("the session was ended because it broke the protocol: {cause}"),
+    )
 }
 
 fn error(kind: &str, message: &str) -> GuestError {
-    GuestError { kind: kind.to_owned(), message: message.to_owned(), traceback: String::new() }
+    GuestError {
+        kind: kind.to_owned(),
+        message: message.to_owned(),
+        traceback: String::new(),
+    }
 }
 
 /// The guest's error, no longer than what a model should read.
@@ -126,7 +165,10 @@ fn bounded(error: DoneError) -> GuestError {
 /// At most `most` bytes, whole characters.
 fn cut(mut text: String, most: usize) -> String {
     if text.len() > most {
-        let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        let end = (0..=most)
+            .rev()
+            .find(|end| text.is_char_boundary(*end))
+            .unwrap_or(0);
         text.truncate(end);
         text.push('…');
     }

@@ -10,5 +10,5 @@ mod stdio;
 pub use code::{
     CodeService, Detail, Execute, Executed, Language, NotExecuted, NotSearched, Search, SessionChoice,
 };
-pub use serve::serve_code;
+pub use serve::{Connection, serve_code};
 pub use stdio::{Pipes, Signals};

@@ -1,8 +1,8 @@
 //! Checks the arguments of both tools: every mistake at once, each with what is allowed and what comes nearest.
 
 use std::fmt;
-use std::time::Duration;
 
+use policy::{Asked, Policy};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use types::{Limits, SessionName};
@@ -23,9 +23,6 @@ const MAX_QUERY: usize = 4096;
 
 /// Longest name of a session.
 const MAX_SESSION: usize = 64;
-
-/// Longest timeout that can be asked for.
-const MAX_TIMEOUT: Duration = Limits::MAX_WALL_TIME;
 
 const EXECUTE_ARGUMENTS: [&str; 7] = [
     "code",
@@ -53,7 +50,7 @@ pub(super) enum Format {
 }
 
 /// The arguments of `execute_code`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct ExecuteArguments {
     pub(super) request: Execute,
     pub(super) format: Format,
@@ -80,18 +77,13 @@ impl fmt::Display for BadArguments {
     }
 }
 
-/// Checks the arguments of `execute_code`.
-pub(super) fn execute(arguments: &JsonObject) -> Result<ExecuteArguments, BadArguments> {
+/// Checks the arguments of `execute_code`; the policy decides what may be asked for.
+pub(super) fn execute(arguments: &JsonObject, policy: &Policy) -> Result<ExecuteArguments, BadArguments> {
     let mut check = Check::new(super::tools::EXECUTE, arguments, &EXECUTE_ARGUMENTS);
     let code = check.text("code", MAX_CODE);
     let language = check.language();
     let session = check.session();
-    let timeout = check
-        .whole(
-            "timeout_ms",
-            1..=u64::try_from(MAX_TIMEOUT.as_millis()).unwrap_or(u64::MAX),
-        )
-        .map(Duration::from_millis);
+    let limits = check.limits(policy);
     let receipt = match check.flag("receipt") {
         true => Receipt::Asked,
         false => Receipt::Omitted,
@@ -105,7 +97,7 @@ pub(super) fn execute(arguments: &JsonObject) -> Result<ExecuteArguments, BadArg
         code: code.unwrap_or_default(),
         language,
         session,
-        timeout,
+        limits,
     };
     check.finish(ExecuteArguments {
         request,
@@ -202,6 +194,16 @@ impl<'a> Check<'a> {
             shown(value)
         ));
         None
+    }
+
+    fn limits(&mut self, policy: &Policy) -> Limits {
+        let asked = Asked {
+            timeout_ms: self.arguments.get("timeout_ms").cloned(),
+        };
+        policy.limits(&asked).unwrap_or_else(|error| {
+            self.mistake(error.to_string());
+            Limits::default()
+        })
     }
 
     fn flag(&mut self, name: &str) -> bool {
@@ -366,16 +368,20 @@ mod tests {
         }
     }
 
+    fn policy() -> Policy {
+        Policy::new(policy::Config::default()).unwrap()
+    }
+
     #[track_caller]
     fn refused(arguments: Value, expected: &str) {
-        let told = execute(&object(arguments)).unwrap_err().to_string();
+        let told = execute(&object(arguments), &policy()).unwrap_err().to_string();
         assert_eq!(told, format!("execute_code was not run: {expected}"));
     }
 
     #[track_caller]
     fn taken(mut arguments: Value) -> ExecuteArguments {
         arguments["code"] = json!("1");
-        execute(&object(arguments)).unwrap()
+        execute(&object(arguments), &policy()).unwrap()
     }
 
     #[test]
@@ -394,32 +400,14 @@ mod tests {
     }
 
     #[test]
-    fn timeout_ms_names_its_range_and_the_nearest_value() {
-        let range = "`timeout_ms` must be an integer from 1 to 300000, not";
-        for (given, told) in [
-            (json!(0), "0; the nearest is 1"),
-            (json!(-5), "-5; the nearest is 1"),
-            (json!(300_001), "300001; the nearest is 300000"),
-            (json!(1e300), "1e+300; the nearest is 300000"),
-            (json!(u64::MAX), "18446744073709551615; the nearest is 300000"),
-            (json!(1.5), "1.5; the nearest is 2"),
-            (json!("1500"), "\"1500\"; the nearest is 1500"),
-            (json!("soon"), "\"soon\""),
-            (json!(true), "true"),
-            (json!([1]), "an array"),
-        ] {
-            refused(
-                json!({"code": "1", "timeout_ms": given}),
-                &format!("{range} {told}"),
-            );
-        }
-        for given in [json!(1500), json!(1500.0)] {
-            assert_eq!(
-                taken(json!({"timeout_ms": given})).request.timeout,
-                Some(Duration::from_millis(1500))
-            );
-        }
-        assert_eq!(taken(json!({"timeout_ms": null})).request.timeout, None);
+    fn timeout_ms_is_for_the_policy_to_grant() {
+        let wall_time = |arguments| taken(arguments).request.limits.wall_time.as_millis();
+        assert_eq!(wall_time(json!({})), 60_000);
+        assert_eq!(wall_time(json!({"timeout_ms": 1500})), 1500);
+        refused(
+            json!({"code": "1", "timeout_ms": 0}),
+            "timeout_ms must be a whole number of milliseconds from 1 to 300000, not 0; use 1",
+        );
     }
 
     #[test]

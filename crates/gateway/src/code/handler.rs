@@ -1,7 +1,9 @@
 //! The MCP handler of the `code` surface: two tools, both protocol eras, nothing that is not declared.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use policy::Policy;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
@@ -14,6 +16,7 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
+use super::render::Manner;
 use super::service::CodeService;
 use super::{arguments, render, tools};
 
@@ -29,24 +32,31 @@ const KNOWN_METHODS: [&str; 4] = ["initialize", "server/discover", "tools/call",
 /// One connection of a client that sees the `code` surface.
 pub(crate) struct CodeHandler<S> {
     service: S,
+    policy: Arc<Policy>,
     tools: Vec<Tool>,
     closed: CancellationToken,
 }
 
 impl<S: CodeService> CodeHandler<S> {
     /// `closed` ends everything that runs for this connection.
-    pub(crate) fn new(service: S, closed: CancellationToken) -> Self {
+    pub(crate) fn new(service: S, policy: Arc<Policy>, closed: CancellationToken) -> Self {
         Self {
             service,
+            policy,
             tools: tools::tools(),
             closed,
         }
     }
 
     async fn execute(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let arguments = match arguments::execute(arguments) {
+        let arguments = match arguments::execute(arguments, &self.policy) {
             Ok(arguments) => arguments,
             Err(bad) => return render::refused(bad.to_string()),
+        };
+        let manner = Manner {
+            format: arguments.format,
+            receipt: arguments.receipt,
+            wall_time: arguments.request.limits.wall_time,
         };
         let cancel = CancellationToken::new();
         let run = self.service.execute(arguments.request, cancel.clone());
@@ -63,7 +73,7 @@ impl<S: CodeService> CodeHandler<S> {
             }
         };
         match ran {
-            Ok(ran) => render::executed(ran, arguments.format, arguments.receipt),
+            Ok(ran) => render::executed(ran, manner),
             Err(not_executed) => render::refused(not_executed.to_string()),
         }
     }

@@ -9,11 +9,21 @@ use types::{Content, GuestError, SessionFate, Status, Usage};
 use super::arguments::{Format, Receipt};
 use super::service::Executed;
 
+/// How a result is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Manner {
+    pub(super) format: Format,
+    pub(super) receipt: Receipt,
+    /// Longest duration that the run had.
+    pub(super) wall_time: Duration,
+}
+
 /// The result of one program.
-pub(super) fn executed(run: Executed, format: Format, receipt: Receipt) -> CallToolResult {
-    let structured = structured(&run, receipt);
-    let text = match format {
-        Format::Text => text(&run),
+pub(super) fn executed(run: Executed, manner: Manner) -> CallToolResult {
+    let error = error(&run, manner.wall_time);
+    let structured = structured(&run, error.as_deref(), manner.receipt);
+    let text = match manner.format {
+        Format::Text => text(&run, error.as_deref()),
         Format::Json => Value::Object(structured.clone()).to_string(),
     };
     let mut content = vec![ContentBlock::text(text)];
@@ -56,7 +66,7 @@ fn result(content: Vec<ContentBlock>, structured: Map<String, Value>, is_error: 
     result
 }
 
-fn structured(run: &Executed, receipt: Receipt) -> Map<String, Value> {
+fn structured(run: &Executed, error: Option<&str>, receipt: Receipt) -> Map<String, Value> {
     let outcome = &run.outcome;
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
@@ -69,7 +79,7 @@ fn structured(run: &Executed, receipt: Receipt) -> Map<String, Value> {
             put(name, json!(stream.text));
         }
     }
-    if let Some(error) = error(run) {
+    if let Some(error) = error {
         put("error", json!(error));
     }
     if let Status::LimitExceeded { limit } = outcome.status {
@@ -114,13 +124,13 @@ fn ms(duration: Duration) -> Value {
 }
 
 /// The error in words, traceback first as Python has it; `None` for a program that completed.
-fn error(run: &Executed) -> Option<String> {
+fn error(run: &Executed, wall_time: Duration) -> Option<String> {
     let outcome = &run.outcome;
     let given = outcome.error.as_ref();
     let says = |fallback: &str| given.map_or_else(|| fallback.to_owned(), sentence);
     let headline = match outcome.status {
         Status::Completed => return None,
-        Status::TimedOut => format!("Execution timed out after {}ms", run.wall_time.as_millis()),
+        Status::TimedOut => format!("Execution timed out after {}ms", wall_time.as_millis()),
         Status::Failed => says("The program failed"),
         Status::LimitExceeded { limit } => says(&format!("The limit {limit} was exceeded")),
         Status::Cancelled => says("Execution was cancelled"),
@@ -144,13 +154,13 @@ fn sentence(error: &GuestError) -> String {
 }
 
 /// Result, standard output, standard error, error: named only where there is more than one of them.
-fn text(run: &Executed) -> String {
+fn text(run: &Executed, error: Option<&str>) -> String {
     let outcome = &run.outcome;
     let parts: Vec<(&str, String)> = [
         ("result", outcome.result.as_ref().map(plain)),
         ("stdout", Some(outcome.stdout.text.clone())),
         ("stderr", Some(outcome.stderr.text.clone())),
-        ("error", error(run)),
+        ("error", error.map(str::to_owned)),
     ]
     .into_iter()
     .filter_map(|(name, text)| Some((name, text.filter(|text| !text.is_empty())?)))
@@ -262,7 +272,6 @@ mod tests {
         Executed {
             run_id: RunId::new("r1"),
             session: SessionName::new("main"),
-            wall_time: Duration::from_millis(1500),
             outcome: Outcome::bare(status, SessionFate::Kept, None),
             notice: None,
         }
@@ -285,9 +294,17 @@ mod tests {
         }
     }
 
+    fn manner(format: Format, receipt: Receipt) -> Manner {
+        Manner {
+            format,
+            receipt,
+            wall_time: Duration::from_millis(1500),
+        }
+    }
+
     /// Text, structured content and `isError` as the client sees them.
     fn seen(run: Executed) -> String {
-        let result = serde_json::to_value(executed(run, Format::Text, Receipt::Omitted)).unwrap();
+        let result = serde_json::to_value(executed(run, manner(Format::Text, Receipt::Omitted))).unwrap();
         let blocks = result["content"].as_array().unwrap();
         let blocks: Vec<String> = blocks
             .iter()
@@ -359,7 +376,7 @@ mod tests {
             bytes_written: None,
             host_calls: 2,
         };
-        let result = executed(value, Format::Json, Receipt::Asked);
+        let result = executed(value, manner(Format::Json, Receipt::Asked));
         let expected = json!({
             "status": "completed", "result": [1], "session": "main", "run_id": "r1",
             "receipt": {"wall_ms": 1.5, "cpu_ms": 1.0, "peak_memory_bytes": 4096, "host_calls": 2},

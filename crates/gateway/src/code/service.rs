@@ -1,11 +1,10 @@
 //! What stands behind the `code` surface: programs are run, tools are found. `server` connects the real parts.
 
 use std::future::Future;
-use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use types::{Outcome, RunId, SessionName};
+use types::{Limits, Outcome, RunId, SessionName};
 
 /// Runs programs and finds tools for one client.
 pub trait CodeService: Send + Sync + 'static {
@@ -21,7 +20,7 @@ pub trait CodeService: Send + Sync + 'static {
 }
 
 /// One program, its arguments checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Execute {
     /// The program, never blank.
     pub code: String,
@@ -29,8 +28,8 @@ pub struct Execute {
     pub language: Language,
     /// Where it runs.
     pub session: SessionChoice,
-    /// Longest duration, if the client set one.
-    pub timeout: Option<Duration>,
+    /// What it may use, as the policy grants it.
+    pub limits: Limits,
 }
 
 /// The languages that programs may be written in.
@@ -58,8 +57,6 @@ pub struct Executed {
     pub run_id: RunId,
     /// The session it ran in.
     pub session: SessionName,
-    /// Longest duration that it had.
-    pub wall_time: Duration,
     /// How it ended.
     pub outcome: Outcome,
     /// What else the client should know, such as that an earlier session is gone.

@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gateway::{
-    CodeService, Execute, Executed, NotExecuted, NotSearched, Pipes, Search, SessionChoice, Signals,
+    CodeService, Connection, Execute, Executed, NotExecuted, NotSearched, Pipes, Search, SessionChoice,
+    Signals,
 };
+use policy::Policy;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
@@ -88,7 +90,6 @@ impl CodeService for Script {
                 SessionChoice::Named(name) => name,
                 _ => SessionName::new("default"),
             },
-            wall_time: request.timeout.unwrap_or(Duration::from_secs(60)),
             outcome,
             notice: None,
         })
@@ -127,12 +128,13 @@ impl Client {
         let signals = Signals::default();
         let shutdown = CancellationToken::new();
         let pipes = Pipes::over(server_reads, server_writes);
-        let serving = tokio::spawn(gateway::serve_code(
-            script.clone(),
+        let serving = tokio::spawn(gateway::serve_code(Connection {
+            service: script.clone(),
+            policy: Arc::new(Policy::new(policy::Config::default()).unwrap()),
             pipes,
-            signals.clone(),
-            shutdown.clone(),
-        ));
+            signals: signals.clone(),
+            shutdown: shutdown.clone(),
+        }));
         Client {
             script,
             signals,

@@ -19,7 +19,7 @@ async fn a_program_is_run_as_the_client_asked() {
     );
     assert_eq!(result["isError"], false);
     let request = client.script.requests().remove(0);
-    assert_eq!(request.timeout, Some(Duration::from_millis(1500)));
+    assert_eq!(request.limits.wall_time, Duration::from_millis(1500));
     assert_eq!(
         request.session,
         gateway::SessionChoice::Named(SessionName::new("work"))
@@ -33,7 +33,7 @@ async fn mistakes_in_arguments_are_tool_errors_and_run_nothing() {
         (json!({}), "`code` is missing"),
         (
             json!({"code": "return 1", "timeout_ms": 0}),
-            "`timeout_ms` must be an integer from 1 to 300000",
+            "timeout_ms must be a whole number of milliseconds from 1 to 300000, not 0; use 1",
         ),
         (
             json!({"code": "return 1", "language": "ruby"}),

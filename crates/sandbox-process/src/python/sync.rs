@@ -199,17 +199,29 @@ impl<'a> Site<'a> {
     }
 
     /// Compiles every module once, so that no session does; the files name the guest's path, not the builder's home.
+    ///
+    /// The tests that packages bring are left out: they are half of all modules and nobody imports them.
     fn compile(&self, site_packages: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
         progress("compiling modules");
-        let args = ["-I", "-m", "compileall", "-f", "-q", "-q", "-j", "0", "-s"];
-        let mut args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
-        args.extend([
-            site_packages.as_os_str(),
-            OsStr::new("-p"),
-            OsStr::new(GUEST_SITE_PACKAGES),
-        ]);
-        args.push(site_packages.as_os_str());
-        let end = self.run(&self.interpreter.executable, &args, &mut |_| {})?;
+        // Relative paths, so that a data directory below some `tests` does not look like one of a package.
+        let options = [
+            "-I",
+            "-m",
+            "compileall",
+            "-f",
+            "-q",
+            "-q",
+            "-j",
+            "0",
+            "-x",
+            "/tests?/",
+            "-s",
+            ".",
+            "-p",
+        ];
+        let mut args: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
+        args.extend([OsStr::new(GUEST_SITE_PACKAGES), OsStr::new(".")]);
+        let end = self.run(&self.interpreter.executable, &args, site_packages, &mut |_| {})?;
         // 1 means that some file is not for this version, as packages' own test data are; anything else is a failure.
         match end.status.code() {
             Some(0 | 1) => Ok(()),
@@ -226,7 +238,7 @@ impl<'a> Site<'a> {
         progress: &mut dyn FnMut(&str),
     ) -> Result<(), SyncError> {
         let args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();
-        let end = self.run(program, &args, progress)?;
+        let end = self.run(program, &args, &self.draft, progress)?;
         if end.status.success() {
             Ok(())
         } else {
@@ -238,13 +250,14 @@ impl<'a> Site<'a> {
         &self,
         program: &Path,
         args: &[&OsStr],
+        directory: &Path,
         progress: &mut dyn FnMut(&str),
     ) -> Result<super::child::StepEnd, SyncError> {
         let step = Step {
             prefix: &self.request.supervisor,
             program,
             args,
-            directory: &self.draft,
+            directory,
         };
         step.run(progress).map_err(|source| SyncError::Start {
             program: program.to_owned(),

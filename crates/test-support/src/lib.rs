@@ -1,1 +1,22 @@
-//! placeholder
+//! What the tests share: upstream servers of every behaviour, a client that speaks raw lines, and a codeyard of their own.
+//!
+//! | to get | use |
+//! |---|---|
+//! | the `stub` server of the acceptance cases, a misbehaving one, one that replays a catalogue | [`ServerDefinition`] |
+//! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
+//! | codeyard's binary with directories of its own | [`Codeyard`] |
+//! | to wait for a condition | [`wait_until`] |
+
+pub mod catalogue;
+mod client;
+mod codeyard;
+mod definition;
+mod programs;
+pub mod servers;
+mod wait;
+
+pub use client::{Era, McpClient};
+pub use codeyard::Codeyard;
+pub use definition::ServerDefinition;
+pub use programs::{codeyard_binary, real_servers, stub_server};
+pub use wait::{is_gone, wait_until};

@@ -1,0 +1,186 @@
+//! Codeyard's binary with a configuration and a data directory of its own.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+use crate::client::{Era, McpClient};
+use crate::definition::ServerDefinition;
+use crate::programs::codeyard_binary;
+
+/// Longest run of a command.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// An installation that exists for one test. Nothing of the user's own is read or written.
+#[derive(Debug)]
+pub struct Codeyard {
+    directory: TempDir,
+    servers: Map<String, Value>,
+    settings: String,
+    data: Option<PathBuf>,
+    variables: Vec<(OsString, OsString)>,
+}
+
+impl Codeyard {
+    /// An installation without servers.
+    pub fn new() -> Result<Codeyard> {
+        let directory = tempfile::Builder::new().prefix("codeyard-test-").tempdir()?;
+        for name in ["config/codeyard", "data", "home", "work"] {
+            std::fs::create_dir_all(directory.path().join(name))?;
+        }
+        // Sessions of another kernel uid pass through these directories.
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(directory.path(), open)?;
+        Ok(Codeyard {
+            directory,
+            servers: Map::new(),
+            settings: String::new(),
+            data: None,
+            variables: Vec::new(),
+        })
+    }
+
+    /// An installation with the `stub` server of the acceptance cases.
+    pub fn with_stub() -> Result<Codeyard> {
+        Ok(Codeyard::new()?.server("stub", &ServerDefinition::stub()))
+    }
+
+    /// Adds a server.
+    pub fn server(self, name: &str, definition: &ServerDefinition) -> Self {
+        self.server_json(name, definition.to_json())
+    }
+
+    /// Adds an entry of `mcpServers` as it is, right or wrong.
+    pub fn server_json(mut self, name: &str, entry: Value) -> Self {
+        self.servers.insert(name.to_owned(), entry);
+        self
+    }
+
+    /// Adds the servers of the catalogue, replayed.
+    pub fn catalogue(mut self) -> Self {
+        for name in crate::catalogue::servers() {
+            self = self.server(&name, &ServerDefinition::replay(&name));
+        }
+        self
+    }
+
+    /// Adds lines to `codeyard.toml`.
+    pub fn settings(mut self, toml: &str) -> Self {
+        self.settings.push_str(toml);
+        self.settings.push('\n');
+        self
+    }
+
+    /// Uses this data directory, such as one with a managed Python environment, instead of an empty one.
+    pub fn data(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.data = Some(directory.into());
+        self
+    }
+
+    /// Uses the data directory that `CODEYARD_TEST_ENV` names, where the test run prepared the managed environment.
+    pub fn managed_environment(self) -> Self {
+        match std::env::var_os("CODEYARD_TEST_ENV") {
+            Some(directory) => self.data(directory),
+            None => self,
+        }
+    }
+
+    /// Sets a variable of codeyard's own process.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// The temporary directory that holds everything.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The directory that codeyard runs in.
+    pub fn work_directory(&self) -> PathBuf {
+        self.directory.path().join("work")
+    }
+
+    /// The data directory.
+    pub fn data_directory(&self) -> PathBuf {
+        self.data
+            .clone()
+            .unwrap_or_else(|| self.directory.path().join("data/codeyard"))
+    }
+
+    /// Writes the configuration and prepares a command; the servers come from `mcp.json` of the configuration directory.
+    pub fn command<I>(&self, args: I) -> Result<Command>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<OsStr>,
+    {
+        let root = self.directory.path();
+        let configuration = root.join("config/codeyard");
+        let servers = json!({"mcpServers": self.servers});
+        std::fs::write(
+            configuration.join("mcp.json"),
+            serde_json::to_vec_pretty(&servers)?,
+        )?;
+        if !self.settings.is_empty() {
+            std::fs::write(configuration.join("codeyard.toml"), &self.settings)?;
+        }
+        let mut command = Command::new(codeyard_binary());
+        command.args(args).arg("--data").arg(self.data_directory());
+        command.current_dir(self.work_directory()).kill_on_drop(true);
+        command.env("XDG_CONFIG_HOME", root.join("config"));
+        command.env("XDG_DATA_HOME", root.join("data"));
+        command.env("HOME", root.join("home"));
+        command.env_remove("CODEYARD_LOG");
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        Ok(command)
+    }
+
+    /// Starts `codeyard mcp` and opens the conversation.
+    pub async fn mcp(&self, era: Era) -> Result<McpClient> {
+        let mut client = self.mcp_unopened()?;
+        client.open(era).await?;
+        Ok(client)
+    }
+
+    /// Starts `codeyard mcp`; the test says the first word.
+    pub fn mcp_unopened(&self) -> Result<McpClient> {
+        McpClient::spawn(self.command(["mcp"])?)
+    }
+
+    /// Runs a command to its end.
+    pub async fn run<I>(&self, args: I) -> Result<Output>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<OsStr>,
+    {
+        self.run_with_input(args, "").await
+    }
+
+    /// Runs a command that reads this from its stdin.
+    pub async fn run_with_input<I>(&self, args: I, input: &str) -> Result<Output>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<OsStr>,
+    {
+        let mut command = self.command(args)?;
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().with_context(|| format!("starting {command:?}"))?;
+        let mut stdin = child.stdin.take().context("stdin is piped")?;
+        let input = input.to_owned();
+        // A program that does not read its input closes it, and that is its right.
+        let writer = tokio::spawn(async move { stdin.write_all(input.as_bytes()).await });
+        let output = tokio::time::timeout(PATIENCE, child.wait_with_output()).await;
+        writer.abort();
+        Ok(output.with_context(|| format!("no end within {PATIENCE:?} of {command:?}"))??)
+    }
+}

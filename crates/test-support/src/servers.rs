@@ -1,0 +1,57 @@
+//! Upstream MCP servers for tests, written against the bare protocol so that each can break any rule of it.
+
+mod hostile;
+mod protocol;
+mod replay;
+mod stub;
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, bail};
+pub use protocol::Era;
+
+const USAGE: &str =
+    "usage: stub-server (stub [--extras] | hostile MODE | replay FILE [--page N]) [--era ERA]";
+
+/// Runs the server that the arguments name until stdin closes.
+pub fn main(args: impl Iterator<Item = String>) -> ExitCode {
+    match serve(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // A server's place for complaints; the macro is not for libraries.
+            let _ =
+                std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("stub-server: {error:#}\n"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(mut args: impl Iterator<Item = String>) -> Result<()> {
+    let kind = args.next().context(USAGE)?;
+    let operand = match kind.as_str() {
+        "stub" => None,
+        _ => Some(args.next().context(USAGE)?),
+    };
+    let mut options = Options::default();
+    while let Some(option) = args.next() {
+        match option.as_str() {
+            "--extras" => options.extras = true,
+            "--era" => options.era = args.next().context(USAGE)?.parse()?,
+            "--page" => options.page = Some(args.next().context(USAGE)?.parse()?),
+            _ => bail!("{USAGE}"),
+        }
+    }
+    match (kind.as_str(), operand) {
+        ("stub", None) => protocol::serve(options.era, &stub::Stub::new(options.extras)),
+        ("hostile", Some(mode)) => hostile::serve(&mode, options.era),
+        ("replay", Some(file)) => protocol::serve(options.era, &replay::Replay::read(&file, options.page)?),
+        _ => bail!("{USAGE}"),
+    }
+}
+
+#[derive(Default)]
+struct Options {
+    era: Era,
+    extras: bool,
+    page: Option<usize>,
+}

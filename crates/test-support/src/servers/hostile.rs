@@ -1,0 +1,174 @@
+//! Servers that break the protocol, each in one way, and otherwise behave.
+
+use std::io::{Read as _, Write as _};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+
+use super::protocol::{self, Answer, Connection, Era, ToolCall, Tools, response, text, tool};
+
+/// How a server misbehaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    Noise,
+    Garbage,
+    NoResult,
+    NoSchema,
+    UnknownContent,
+    Huge,
+    EndlessLine,
+    WrongIds,
+    Duplicate,
+    Dies,
+    DiesLoudly,
+    CircularPages,
+    DeafAfterList,
+    DiesOnDiscover,
+    MuteOnDiscover,
+    NoTools,
+    AnswersNumbers,
+}
+
+const MODES: [(&str, Mode); 17] = [
+    ("noise", Mode::Noise),
+    ("garbage", Mode::Garbage),
+    ("no-result", Mode::NoResult),
+    ("no-schema", Mode::NoSchema),
+    ("unknown-content", Mode::UnknownContent),
+    ("huge", Mode::Huge),
+    ("endless-line", Mode::EndlessLine),
+    ("wrong-ids", Mode::WrongIds),
+    ("duplicate", Mode::Duplicate),
+    ("dies", Mode::Dies),
+    ("dies-loudly", Mode::DiesLoudly),
+    ("circular-pages", Mode::CircularPages),
+    ("deaf", Mode::DeafAfterList),
+    ("dies-on-discover", Mode::DiesOnDiscover),
+    ("mute-on-discover", Mode::MuteOnDiscover),
+    ("no-tools", Mode::NoTools),
+    ("answers-numbers", Mode::AnswersNumbers),
+];
+
+/// Bytes of the answer that is too long for any client.
+const HUGE: usize = 50 * 1024 * 1024;
+
+/// Runs the server of that mode; `exit`, `hang` and `slow-start:SECONDS` misbehave before the first message.
+pub(super) fn serve(mode: &str, era: Era) -> Result<()> {
+    if let Some(seconds) = mode.strip_prefix("slow-start:") {
+        std::thread::sleep(Duration::from_secs_f64(seconds.parse()?));
+        return protocol::serve(era, &Hostile(Mode::Duplicate));
+    }
+    match mode {
+        "exit" => {
+            complain("fatal: the API key is missing\n");
+            bail!("cannot start");
+        }
+        "hang" => {
+            std::io::stdin().read_to_end(&mut Vec::new())?;
+            return Ok(());
+        }
+        _ => {}
+    }
+    let Some((_, mode)) = MODES.iter().find(|(name, _)| *name == mode) else {
+        bail!("unknown mode {mode}");
+    };
+    if *mode == Mode::Noise {
+        Connection::default().write(b"Starting up...\n\n{not json}\n");
+    }
+    protocol::serve(era, &Hostile(*mode))
+}
+
+struct Hostile(Mode);
+
+impl Tools for Hostile {
+    fn list(&self, cursor: Option<&str>) -> Value {
+        let good = tool("echo", "Returns the message.", &["message:string"]);
+        match self.0 {
+            Mode::NoSchema => {
+                json!({"tools": [{"name": "bare", "description": "No schema."}, good, {"x": 1}]})
+            }
+            Mode::CircularPages => {
+                let name = format!("echo_{}", cursor.unwrap_or("first"));
+                json!({"tools": [tool(&name, "", &[])], "nextCursor": "again"})
+            }
+            _ => json!({"tools": [good], "unknown": {"kept": true}}),
+        }
+    }
+
+    fn call(&self, call: &ToolCall<'_>) -> Answer {
+        let ToolCall { id, connection, .. } = call;
+        let good = response(
+            id,
+            json!({"content": [{"type": "text", "text": call.arguments["message"]}]}),
+        );
+        match self.0 {
+            Mode::Noise => {
+                connection.write(b"DEBUG: about to answer\n\x07\x00\xff\n[1,2]\n");
+                connection.send(&good);
+            }
+            Mode::Garbage => {
+                connection.write(
+                    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[\n").as_bytes(),
+                );
+            }
+            Mode::NoResult => connection.send(&json!({"jsonrpc": "2.0", "id": id})),
+            Mode::UnknownContent => {
+                return Answer::Result(json!({
+                    "content": [{"type": "hologram", "beams": [1, 2.5, 12_345_678_901_234_567_890_u64]}],
+                    "vendor": {"z": 1, "a": null},
+                    "_meta": {"trace": "t-1"},
+                }));
+            }
+            Mode::Huge => return text("x".repeat(HUGE)),
+            Mode::EndlessLine => {
+                connection.write(&vec![b'x'; HUGE]);
+                connection.write(b"\n");
+                connection.send(&good);
+            }
+            Mode::WrongIds => connection.send(&response(&json!(1_000_000), json!({"content": []}))),
+            Mode::Duplicate => {
+                connection.send(&good);
+                connection.send(&good);
+            }
+            Mode::Dies => {
+                complain("panic: out of luck\n");
+                std::process::abort();
+            }
+            Mode::DiesLoudly => {
+                complain(&"a line of a very long trace\n".repeat(40_000));
+                complain("the last words\n");
+                std::process::abort();
+            }
+            Mode::AnswersNumbers => return Answer::Result(json!(42)),
+            Mode::DeafAfterList => loop {
+                std::thread::park();
+            },
+            Mode::NoSchema
+            | Mode::CircularPages
+            | Mode::DiesOnDiscover
+            | Mode::MuteOnDiscover
+            | Mode::NoTools => {
+                connection.send(&good);
+            }
+        }
+        Answer::None
+    }
+
+    fn intercept(&self, message: &Value, connection: &Connection) -> bool {
+        let method = message["method"].as_str().unwrap_or_default();
+        match (self.0, method) {
+            (Mode::DiesOnDiscover, "server/discover") => std::process::abort(),
+            (Mode::MuteOnDiscover, "server/discover") => true,
+            (Mode::NoTools, "tools/list") => {
+                connection.send(&protocol::error(&message["id"], -32601, "method not found"));
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+fn complain(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

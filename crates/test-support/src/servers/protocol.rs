@@ -1,0 +1,371 @@
+//! The protocol as a server speaks it, in each era: enough of it to be strict, on plain threads.
+
+use std::collections::HashSet;
+use std::io::{BufRead as _, Write as _};
+use std::str::FromStr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+
+const MODERN: &str = "2026-07-28";
+const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
+const UNSUPPORTED_VERSION: i64 = -32022;
+
+/// The revision that a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Era {
+    /// 2024-11-05, by `initialize`.
+    Old,
+    /// 2025-11-25, by `initialize`.
+    #[default]
+    Legacy,
+    /// 2026-07-28, by `server/discover`.
+    Modern,
+}
+
+impl FromStr for Era {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> Result<Era> {
+        Ok(match text {
+            "2024-11-05" => Era::Old,
+            "2025-11-25" => Era::Legacy,
+            MODERN => Era::Modern,
+            _ => bail!("unknown era {text}: 2024-11-05, 2025-11-25 or {MODERN}"),
+        })
+    }
+}
+
+impl Era {
+    /// The revision's name.
+    pub fn version(self) -> &'static str {
+        match self {
+            Era::Old => "2024-11-05",
+            Era::Legacy => "2025-11-25",
+            Era::Modern => MODERN,
+        }
+    }
+}
+
+/// What a server offers.
+pub(super) trait Tools: Sync {
+    /// The result of `tools/list`.
+    fn list(&self, cursor: Option<&str>) -> Value;
+
+    /// The result of `tools/call`, or the code and message of a protocol error.
+    fn call(&self, call: &ToolCall<'_>) -> Answer;
+
+    /// Whether calls of this tool take their time, so that others must not wait for them.
+    fn is_slow(&self, _tool: &str) -> bool {
+        false
+    }
+
+    /// What the server says of itself.
+    fn instructions(&self) -> &'static str {
+        "A server for tests."
+    }
+
+    /// Sees each message before it is answered in the usual way; true means that it has been dealt with.
+    fn intercept(&self, _message: &Value, _connection: &Connection) -> bool {
+        false
+    }
+}
+
+/// A call under way.
+pub(super) struct ToolCall<'a> {
+    pub(super) id: &'a Value,
+    pub(super) name: &'a str,
+    pub(super) arguments: &'a Value,
+    pub(super) progress_token: &'a Value,
+    pub(super) connection: &'a Connection,
+}
+
+/// What becomes of a call.
+pub(super) enum Answer {
+    Result(Value),
+    Error(i64, String),
+    /// The server has answered itself, or never will.
+    None,
+}
+
+/// The client's end, shared by all threads.
+#[derive(Default)]
+pub(super) struct Connection {
+    said: Mutex<Said>,
+    wake: Condvar,
+}
+
+/// What the client has said beside its requests.
+#[derive(Default)]
+struct Said {
+    cancelled: HashSet<String>,
+    /// Answers to requests of ours.
+    answers: Vec<Value>,
+    /// It has closed stdin.
+    goodbye: bool,
+}
+
+/// Serves until stdin closes.
+pub(super) fn serve(era: Era, tools: &impl Tools) -> Result<()> {
+    let connection = Connection::default();
+    let mut server = Server {
+        era,
+        tools,
+        connection: &connection,
+        initialized: false,
+    };
+    std::thread::scope(|scope| {
+        for line in std::io::stdin().lock().lines() {
+            let line = line?;
+            let Ok(message) = serde_json::from_str::<Value>(&line) else {
+                connection.send(&error(&Value::Null, -32700, "parse error"));
+                continue;
+            };
+            let calls_slow_tool = message["method"] == "tools/call"
+                && message
+                    .pointer("/params/name")
+                    .and_then(Value::as_str)
+                    .is_some_and(|name| tools.is_slow(name));
+            if calls_slow_tool {
+                let connection = &connection;
+                let call_era = (era, server.initialized);
+                scope.spawn(move || {
+                    let mut server = Server {
+                        era,
+                        tools,
+                        connection,
+                        initialized: call_era.1,
+                    };
+                    server.take(&message);
+                });
+            } else {
+                server.take(&message);
+            }
+        }
+        // Threads that still sleep must not keep a server alive that nobody talks to.
+        connection.said().goodbye = true;
+        connection.wake.notify_all();
+        Ok(())
+    })
+}
+
+struct Server<'a, T> {
+    era: Era,
+    tools: &'a T,
+    connection: &'a Connection,
+    initialized: bool,
+}
+
+impl<T: Tools> Server<'_, T> {
+    fn take(&mut self, message: &Value) {
+        if self.tools.intercept(message, self.connection) {
+            return;
+        }
+        let (id, params) = (&message["id"], &message["params"]);
+        let Some(method) = message["method"].as_str() else {
+            self.connection.take_answer(message.clone());
+            return;
+        };
+        if id.is_null() {
+            if method == "notifications/cancelled" {
+                self.connection.cancel(&params["requestId"]);
+            }
+            return;
+        }
+        if let Some(reply) = self.answer(id, method, params) {
+            self.connection.send(&reply);
+        }
+    }
+
+    fn answer(&mut self, id: &Value, method: &str, params: &Value) -> Option<Value> {
+        let modern = self.era == Era::Modern;
+        match method {
+            "server/discover" if modern => return Some(response(id, self.introduction())),
+            "initialize" if modern => {
+                let mut reply = error(id, UNSUPPORTED_VERSION, "unsupported protocol version");
+                reply["error"]["data"] = json!({"supported": [MODERN]});
+                return Some(reply);
+            }
+            "initialize" => {
+                self.initialized = true;
+                return Some(response(id, self.introduction()));
+            }
+            "ping" if !modern => return Some(response(id, json!({}))),
+            "tools/list" | "tools/call" => {}
+            _ => {
+                return Some(error(
+                    id,
+                    METHOD_NOT_FOUND,
+                    &format!("method not found: {method}"),
+                ));
+            }
+        }
+        if modern && params["_meta"]["io.modelcontextprotocol/protocolVersion"] != MODERN {
+            return Some(error(
+                id,
+                INVALID_PARAMS,
+                "missing _meta io.modelcontextprotocol/protocolVersion",
+            ));
+        }
+        if !modern && !self.initialized {
+            return Some(error(id, -32002, "server not initialized"));
+        }
+        let mut result = match method {
+            "tools/list" => self.tools.list(params["cursor"].as_str()),
+            _ => match self.call(id, params) {
+                Answer::Result(result) => result,
+                Answer::Error(code, message) => return Some(error(id, code, &message)),
+                Answer::None => return None,
+            },
+        };
+        if modern && let Some(result) = result.as_object_mut() {
+            result.entry("resultType").or_insert(json!("complete"));
+        }
+        Some(response(id, result))
+    }
+
+    fn call(&self, id: &Value, params: &Value) -> Answer {
+        let Some(name) = params["name"].as_str() else {
+            return Answer::Error(INVALID_PARAMS, "missing name".to_owned());
+        };
+        self.tools.call(&ToolCall {
+            id,
+            name,
+            arguments: &params["arguments"],
+            progress_token: &params["_meta"]["progressToken"],
+            connection: self.connection,
+        })
+    }
+
+    fn introduction(&self) -> Value {
+        let capabilities = json!({"tools": {"listChanged": true}});
+        let server = json!({"name": "stub-server", "version": "1.0.0"});
+        let instructions = self.tools.instructions();
+        if self.era == Era::Modern {
+            return json!({
+                "resultType": "complete", "supportedVersions": [MODERN], "capabilities": capabilities,
+                "instructions": instructions, "ttlMs": 0, "cacheScope": "private",
+                "_meta": {"io.modelcontextprotocol/serverInfo": server},
+            });
+        }
+        json!({
+            "protocolVersion": self.era.version(), "capabilities": capabilities, "serverInfo": server,
+            "instructions": instructions,
+        })
+    }
+}
+
+// === impl Connection ===
+
+impl Connection {
+    /// Writes one message.
+    pub(super) fn send(&self, message: &Value) {
+        self.write(format!("{message}\n").as_bytes());
+    }
+
+    /// Writes bytes as they are.
+    pub(super) fn write(&self, bytes: &[u8]) {
+        let mut stdout = std::io::stdout().lock();
+        // A client that has gone closes stdin, too, and that is where it is noticed.
+        let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+    }
+
+    /// Sleeps until the time is over or nobody waits any more; tells whether the time is over.
+    pub(super) fn sleep(&self, id: &Value, time: Duration) -> bool {
+        let key = id.to_string();
+        let end = Instant::now() + time;
+        let mut said = self.said();
+        loop {
+            if said.goodbye || said.cancelled.contains(&key) {
+                return false;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            said = self
+                .wake
+                .wait_timeout(said, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
+    /// The requests that the client has cancelled.
+    pub(super) fn cancelled(&self) -> Vec<String> {
+        self.said().cancelled.iter().cloned().collect()
+    }
+
+    /// Sends a request to the client and waits for its answer.
+    pub(super) fn ask(&self, method: &str, params: &Value) -> Value {
+        let id = format!("ask-{method}");
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        let mut said = self.said();
+        loop {
+            if let Some(place) = said.answers.iter().position(|answer| answer["id"] == *id) {
+                return said.answers.remove(place);
+            }
+            if said.goodbye {
+                return Value::Null;
+            }
+            said = self.wake.wait(said).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_answer(&self, message: Value) {
+        self.said().answers.push(message);
+        self.wake.notify_all();
+    }
+
+    fn cancel(&self, id: &Value) {
+        self.said().cancelled.insert(id.to_string());
+        self.wake.notify_all();
+    }
+}
+
+pub(super) fn response(id: &Value, result: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "result": result})
+}
+
+pub(super) fn error(id: &Value, code: i64, message: &str) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+}
+
+/// A result of text.
+pub(super) fn text(text: impl Into<String>) -> Answer {
+    Answer::Result(json!({"content": [{"type": "text", "text": text.into()}]}))
+}
+
+/// A result of structured content, with the same as text for clients that know only that.
+pub(super) fn structured(value: Value) -> Answer {
+    Answer::Result(json!({
+        "content": [{"type": "text", "text": value.to_string()}],
+        "structuredContent": value,
+        "isError": false,
+    }))
+}
+
+/// A tool's definition; `parameters` are `name:type`, all of them required.
+pub(super) fn tool(name: &str, description: &str, parameters: &[&str]) -> Value {
+    let parts: Vec<(&str, &str)> = parameters
+        .iter()
+        .filter_map(|parameter| parameter.split_once(':'))
+        .collect();
+    let properties: serde_json::Map<String, Value> = parts
+        .iter()
+        .map(|(name, kind)| ((*name).to_owned(), json!({"type": kind})))
+        .collect();
+    let required: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
+    json!({
+        "name": name,
+        "description": description,
+        "inputSchema": {"type": "object", "properties": properties, "required": required},
+    })
+}

@@ -23,7 +23,8 @@ pub fn run(arguments: &[String]) -> Result<()> {
     run::visible(
         Command::new(release.join("bench"))
             .args(arguments)
-            .env("CODEYARD_BIN", release.join("codeyard"))
-            .env("CODEYARD_TEST_ENV", layout::data()),
+            .arg("--data")
+            .arg(layout::data())
+            .env("CODEYARD_BIN", release.join("codeyard")),
     )
 }

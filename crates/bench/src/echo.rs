@@ -1,0 +1,52 @@
+//! P: a round trip of an equal frame over the same kind of socket to a warm Python that echoes.
+
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::time::Instant;
+
+/// A Python process that echoes. Dropping it closes its socket, which ends it.
+pub struct Echo {
+    channel: UnixStream,
+    child: Child,
+}
+
+impl Echo {
+    /// Starts it with its standard input as the socket.
+    pub fn start(python: &str) -> Result<Self> {
+        let (host, end) = std::os::unix::net::UnixStream::pair()?;
+        host.set_nonblocking(true)?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a floor to measure against, ended with its socket"
+        )]
+        let child = Command::new(python)
+            .args(["-I", "-S", "-c", include_str!("echo.py"), "0"])
+            .stdin(Stdio::from(OwnedFd::from(end)))
+            .spawn()
+            .with_context(|| format!("start {python}"))?;
+        Ok(Self {
+            channel: UnixStream::from_std(host)?,
+            child,
+        })
+    }
+
+    /// One round trip of that many bytes.
+    pub async fn round_trip(&mut self, bytes: usize) -> Result<std::time::Duration> {
+        let (frame, mut answer) = (vec![b'x'; bytes], vec![0; bytes]);
+        let started = Instant::now();
+        self.channel.write_all(&frame).await?;
+        self.channel.read_exact(&mut answer).await?;
+        Ok(started.elapsed())
+    }
+
+    /// Ends it.
+    pub fn stop(mut self) -> Result<()> {
+        drop(self.channel);
+        self.child.wait()?;
+        Ok(())
+    }
+}

@@ -19,10 +19,6 @@ impl Echo {
     pub fn start(python: &str) -> Result<Self> {
         let (host, end) = std::os::unix::net::UnixStream::pair()?;
         host.set_nonblocking(true)?;
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "a floor to measure against, ended with its socket"
-        )]
         let child = Command::new(python)
             .args(["-I", "-S", "-c", include_str!("echo.py"), "0"])
             .stdin(Stdio::from(OwnedFd::from(end)))

@@ -181,10 +181,6 @@ async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
     Ok(())
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the benchmark is a program of its own: nobody else could read it"
-)]
 fn search_path() -> Option<std::ffi::OsString> {
     std::env::var_os("PATH")
 }

@@ -54,10 +54,6 @@ fn pin(core: usize) -> Result<()> {
 
 /// Measures in a process of its own, pinned from its first instruction.
 pub fn in_process_of_its_own(placement: Placement) -> Result<Vec<Figure>> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the benchmark waits for this child, which is the program itself"
-    )]
     let mut command = Command::new(std::env::current_exe()?);
     let value = placement.to_possible_value().context("a placement has a name")?;
     let output = command

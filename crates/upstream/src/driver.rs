@@ -62,7 +62,7 @@ impl Driver {
     pub(crate) async fn run(mut self) {
         let asked = loop {
             match self.commands.recv().await {
-                Some(Command::Start) if self.is_held_back() => continue,
+                Some(Command::Start) if self.link.is_held_back() => continue,
                 Some(Command::Start) => {}
                 Some(Command::Stop(done)) => break Some(done),
                 None => break None,
@@ -89,13 +89,6 @@ impl Driver {
         self.link.set_phase(Phase::Closed);
         if let Some(done) = asked {
             let _ = done.send(());
-        }
-    }
-
-    fn is_held_back(&self) -> bool {
-        match self.link.state.borrow().phase {
-            Phase::Failed { retry_at, .. } => retry_at > Instant::now(),
-            _ => false,
         }
     }
 

@@ -317,6 +317,14 @@ impl Link {
         *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(era);
     }
 
+    /// Whether it failed too short a time ago to be started again.
+    pub(crate) fn is_held_back(&self) -> bool {
+        match self.state.borrow().phase {
+            Phase::Failed { retry_at, .. } => retry_at > Instant::now(),
+            _ => false,
+        }
+    }
+
     pub(crate) fn set_phase(&self, phase: Phase) {
         self.state.send_modify(|state| {
             if matches!(phase, Phase::Starting) {

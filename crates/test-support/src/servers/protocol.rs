@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use serde_json::{Value, json};
 
 const MODERN: &str = "2026-07-28";
+const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 const METHOD_NOT_FOUND: i64 = -32601;
 const INVALID_PARAMS: i64 = -32602;
 const UNSUPPORTED_VERSION: i64 = -32022;
@@ -104,6 +105,8 @@ struct Said {
     cancelled: HashSet<String>,
     /// Answers to requests of ours.
     answers: Vec<Value>,
+    /// The request by which it wants to hear of changes, in the modern era.
+    subscription: Option<Value>,
     /// It has closed stdin.
     goodbye: bool,
 }
@@ -192,6 +195,10 @@ impl<T: Tools> Server<'_, T> {
             "initialize" => {
                 self.initialized = true;
                 return Some(response(id, self.introduction()));
+            }
+            "subscriptions/listen" if modern => {
+                self.connection.subscribe(id);
+                return None;
             }
             "ping" if !modern => return Some(response(id, json!({}))),
             "tools/list" | "tools/call" => {}
@@ -297,6 +304,22 @@ impl Connection {
     /// The requests that the client has cancelled.
     pub(super) fn cancelled(&self) -> Vec<String> {
         self.said().cancelled.iter().cloned().collect()
+    }
+
+    /// Tells the client that the tools have changed, in the way of its era.
+    pub(super) fn tools_changed(&self) {
+        let mut message = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+        if let Some(id) = &self.said().subscription {
+            message["params"] = json!({"_meta": {SUBSCRIPTION_ID: id}});
+        }
+        self.send(&message);
+    }
+
+    fn subscribe(&self, id: &Value) {
+        self.said().subscription = Some(id.clone());
+        let params = json!({"notifications": {"toolsListChanged": true}, "_meta": {SUBSCRIPTION_ID: id}});
+        let method = "notifications/subscriptions/acknowledged";
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
     /// Sends a request to the client and waits for its answer.

@@ -54,7 +54,7 @@ impl Stub {
             "ask" => structured(connection.ask(arguments["method"].as_str()?, &json!({}))),
             "grow" => {
                 self.grown.fetch_add(1, Ordering::SeqCst);
-                connection.send(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+                connection.tools_changed();
                 text("grown")
             }
             "progress" => progress(call),

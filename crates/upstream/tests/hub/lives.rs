@@ -1,0 +1,171 @@
+//! How servers begin and end, and that nothing of them stays.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use test_support::{ServerDefinition, is_gone, servers, stub_server, wait_until};
+use upstream::{Config, Era, Hub, UpstreamError};
+
+use crate::{call, config, hub, state, text};
+
+/// A server whose shell ignores polite signals, around the test server.
+fn stubborn(args: &str) -> ServerDefinition {
+    let script = format!(
+        "trap '' TERM INT HUP; '{}' {args}; sleep 1000",
+        stub_server().display()
+    );
+    ServerDefinition::new("/bin/sh", &["-c", &script])
+}
+
+async fn pid_of(hub: &Hub, server: &str, tool: &str) -> u32 {
+    let answer = call(hub, server, tool, json!({})).await.expect("an answer");
+    let pid = answer["structuredContent"]["pid"]
+        .as_u64()
+        .or_else(|| text(&answer).parse().ok());
+    pid.and_then(|pid| u32::try_from(pid).ok())
+        .expect("a process number")
+}
+
+#[tokio::test]
+async fn shutdown_ends_servers_of_every_kind_with_all_they_started() {
+    let hub = hub(&[
+        ("good", ServerDefinition::stub()),
+        ("careless", ServerDefinition::stub_with_extras()),
+        ("stubborn", stubborn("stub")),
+        ("hung", ServerDefinition::hostile("hang")),
+        ("idle", ServerDefinition::stub()),
+    ]);
+    let mut pids = Vec::new();
+    for (server, tool) in [
+        ("good", "pid"),
+        ("careless", "pid"),
+        ("careless", "spawn"),
+        ("stubborn", "pid"),
+    ] {
+        pids.push(pid_of(&hub, server, tool).await);
+    }
+    pids.extend(hub.states().iter().filter_map(|state| state.pid));
+    let hung = hub.list("hung");
+    let shutdown = async {
+        tokio::time::timeout(Duration::from_millis(300), std::future::pending::<()>())
+            .await
+            .expect_err("pending");
+        assert!(pids.iter().all(|pid| !is_gone(*pid)));
+        let start = Instant::now();
+        hub.shutdown().await;
+        start.elapsed()
+    };
+    let (hung, took) = tokio::join!(hung, shutdown);
+    assert!(
+        matches!(hung, Err(UpstreamError::ShuttingDown { .. })),
+        "{hung:?}"
+    );
+    assert!(took < Duration::from_secs(8), "{took:?}");
+    for pid in pids {
+        assert!(is_gone(pid), "process {pid} is still there");
+    }
+    for server in ["good", "idle"] {
+        let error = call(&hub, server, "echo", json!({})).await.expect_err("closed");
+        assert_eq!(
+            error.to_string(),
+            format!("server '{server}' is not called any more: codeyard is ending")
+        );
+    }
+}
+
+#[tokio::test]
+async fn calls_under_way_end_with_the_shutdown() {
+    let hub = hub(&[("stub", ServerDefinition::stub())]);
+    pid_of(&hub, "stub", "pid").await;
+    let slow = call(&hub, "stub", "slow", json!({"seconds": 600}));
+    let shutdown = async {
+        wait_until("the call is under way", || {
+            crate::is_running(&hub, "stub").then_some(())
+        })
+        .await;
+        hub.shutdown().await;
+    };
+    let (slow, ()) = tokio::join!(slow, shutdown);
+    let error = slow.expect_err("ended").to_string();
+    assert!(
+        error.contains("'stub'") && error.contains("codeyard is ending"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn the_last_handle_takes_the_servers_with_it() {
+    let hub = hub(&[("careless", ServerDefinition::stub_with_extras())]);
+    let pids = [
+        pid_of(&hub, "careless", "pid").await,
+        pid_of(&hub, "careless", "spawn").await,
+    ];
+    let clone = hub.clone();
+    drop(hub);
+    assert_eq!(pid_of(&clone, "careless", "pid").await, pids[0]);
+    drop(clone);
+    for pid in pids {
+        wait_until("the process is gone", || is_gone(pid).then_some(())).await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_leaves_behind_ends_with_it() {
+    let hub = hub(&[("careless", ServerDefinition::stub_with_extras())]);
+    let left = pid_of(&hub, "careless", "spawn").await;
+    assert!(!is_gone(left));
+    call(&hub, "careless", "crash", json!({}))
+        .await
+        .expect_err("ended");
+    wait_until("the process is gone", || is_gone(left).then_some(())).await;
+}
+
+async fn check_era(definition: ServerDefinition, directory: &Path, expected: Era) -> Duration {
+    let config = config(&[("server", definition)]);
+    let hub = Hub::new(Config {
+        cache_dir: Some(directory.to_owned()),
+        ..config
+    });
+    hub.ready().await;
+    let start = Instant::now();
+    let answer = call(&hub, "server", "echo", json!({"message": "x"}))
+        .await
+        .expect("an answer");
+    let took = start.elapsed();
+    assert_eq!(text(&answer), "x");
+    assert_eq!(state(&hub, "server").era, Some(expected));
+    // The list is written down with the lifecycle.
+    hub.list("server").await.expect("listed");
+    hub.shutdown().await;
+    took
+}
+
+#[tokio::test]
+async fn a_server_that_is_slow_to_start_is_understood_in_either_era() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    // Slower than the patience after which both questions are in the pipe.
+    let slow = |era| ServerDefinition::hostile("slow-start:6").era(era);
+    let (modern, legacy) = tokio::join!(
+        check_era(slow(servers::Era::Modern), directory.path(), Era::Modern),
+        check_era(slow(servers::Era::Legacy), directory.path(), Era::Legacy),
+    );
+    assert!(
+        modern < Duration::from_secs(11) && legacy < Duration::from_secs(11),
+        "started twice"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_stand_the_question_is_greeted_the_old_way_and_that_is_remembered() {
+    for mode in ["dies-on-discover", "mute-on-discover"] {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let definition = ServerDefinition::hostile(mode);
+        let first = check_era(definition.clone(), directory.path(), Era::Legacy).await;
+        let second = check_era(definition, directory.path(), Era::Legacy).await;
+        assert!(
+            second < Duration::from_secs(4),
+            "{mode}: asked again, {first:?} then {second:?}"
+        );
+    }
+}

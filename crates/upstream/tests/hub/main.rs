@@ -1,0 +1,117 @@
+//! The hub against real processes: a behaving server, servers that misbehave, and public ones.
+
+mod calls;
+mod failures;
+mod lists;
+mod lives;
+mod real;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+use test_support::{ServerDefinition, stub_server};
+use tokio::time::Instant;
+use types::{ServerTools, ToolRef};
+use upstream::{Call, Config, Hub, ServerConfig, ServerState, Status, UpstreamError};
+
+/// Longer than anything that is not meant to time out.
+const LONG: Duration = Duration::from_secs(40);
+
+/// A hub of these servers, without a cache.
+fn hub(servers: &[(&str, ServerDefinition)]) -> Hub {
+    Hub::new(config(servers))
+}
+
+fn config(servers: &[(&str, ServerDefinition)]) -> Config {
+    Config {
+        servers: servers
+            .iter()
+            .map(|(name, definition)| server_config(name, definition))
+            .collect(),
+        cache_dir: None,
+        supervisor: vec![stub_server().into(), "__supervise".into()],
+        own_executable: PathBuf::from("/nowhere/codeyard"),
+    }
+}
+
+fn server_config(name: &str, definition: &ServerDefinition) -> ServerConfig {
+    let ServerDefinition {
+        command,
+        args,
+        env,
+        cwd,
+        description,
+        timeout,
+    } = definition.clone();
+    let timeout = timeout.map(Duration::from_millis);
+    ServerConfig {
+        name: name.to_owned(),
+        command,
+        args,
+        env,
+        cwd,
+        description,
+        timeout,
+    }
+}
+
+/// Calls with time enough.
+async fn call(hub: &Hub, server: &str, tool: &str, arguments: Value) -> Result<Value, UpstreamError> {
+    call_within(hub, LONG, server, tool, arguments).await
+}
+
+async fn call_within(
+    hub: &Hub,
+    time: Duration,
+    server: &str,
+    tool: &str,
+    arguments: Value,
+) -> Result<Value, UpstreamError> {
+    let Value::Object(arguments) = arguments else {
+        panic!("arguments are an object")
+    };
+    let tool = ToolRef::new(server, tool);
+    hub.call(Call {
+        tool,
+        arguments,
+        deadline: Instant::now() + time,
+    })
+    .await
+}
+
+/// The text of a result's first content.
+fn text(result: &Value) -> &str {
+    result["content"][0]["text"].as_str().expect("a text")
+}
+
+fn state(hub: &Hub, server: &str) -> ServerState {
+    hub.states()
+        .into_iter()
+        .find(|state| state.name == server)
+        .expect("a configured server")
+}
+
+fn is_running(hub: &Hub, server: &str) -> bool {
+    state(hub, server).status == Status::Running
+}
+
+/// What the snapshot holds of one server.
+fn snapshot(hub: &Hub, server: &str) -> ServerTools {
+    let all = hub.tools().borrow().clone();
+    all.iter()
+        .find(|entry| entry.name == server)
+        .expect("a configured server")
+        .clone()
+}
+
+/// The names of a server's tools; `None` while they are unknown.
+fn tool_names(hub: &Hub, server: &str) -> Option<Vec<String>> {
+    Some(
+        snapshot(hub, server)
+            .tools?
+            .into_iter()
+            .map(|tool| tool.name)
+            .collect(),
+    )
+}

@@ -2,12 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{
-    Bounds, CPU_PERIOD, Missing, Usage, keyed, make_empty, mount_point, number, own_path, quota, set,
-};
+use super::{Bounds, CPU_PERIOD, Counter, Missing, Usage, make_empty, mount_point, own_path, quota, set};
 
 /// Controllers that bind a limit. `cpuacct` counts; it often shares the hierarchy of `cpu`.
 const CONTROLLERS: [&str; 4] = ["memory", "pids", "cpu", "cpuacct"];
@@ -22,6 +20,9 @@ pub struct Groups {
 #[derive(Debug)]
 pub struct Group {
     directories: [PathBuf; 4],
+    cpu: Counter,
+    peak_memory: Counter,
+    out_of_memory: Counter,
 }
 
 impl Groups {
@@ -58,7 +59,13 @@ impl Groups {
                 _ => {}
             }
         }
-        let group = Group { directories };
+        let [memory, _, _, cpuacct] = &directories;
+        let group = Group {
+            cpu: Counter::open(cpuacct, "cpuacct.usage"),
+            peak_memory: Counter::open(memory, "memory.max_usage_in_bytes"),
+            out_of_memory: Counter::open(memory, "memory.oom_control"),
+            directories,
+        };
         group.bound(bounds)?;
         Ok(group)
     }
@@ -75,10 +82,6 @@ impl Drop for Groups {
 }
 
 impl Group {
-    fn memory(&self) -> &Path {
-        &self.directories[0]
-    }
-
     /// Moves a process into every directory.
     pub fn enter(&self, pid: u32) -> io::Result<()> {
         let pid = pid.to_string();
@@ -98,7 +101,7 @@ impl Group {
         let bytes = bounds.memory.to_string();
         // The bound on memory and swap may not be below that on memory at any moment: raise one, lower the other.
         let swap = memory.join("memory.memsw.limit_in_bytes").exists();
-        if swap && number(memory, "memory.memsw.limit_in_bytes") < bounds.memory {
+        if swap && Counter::open(memory, "memory.memsw.limit_in_bytes").number() < bounds.memory {
             set(memory, "memory.memsw.limit_in_bytes", &bytes)?;
         }
         set(memory, "memory.limit_in_bytes", &bytes)?;
@@ -115,9 +118,9 @@ impl Group {
     /// Reads the counters.
     pub fn usage(&self) -> Usage {
         Usage {
-            cpu: Duration::from_nanos(number(&self.directories[3], "cpuacct.usage")),
-            peak_memory: number(self.memory(), "memory.max_usage_in_bytes"),
-            out_of_memory: keyed(self.memory(), "memory.oom_control", "oom_kill"),
+            cpu: Duration::from_nanos(self.cpu.number()),
+            peak_memory: self.peak_memory.number(),
+            out_of_memory: self.out_of_memory.keyed("oom_kill"),
         }
     }
 

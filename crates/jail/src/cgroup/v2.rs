@@ -5,9 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{
-    Bounds, CPU_PERIOD, Missing, Usage, keyed, make_empty, mount_point, number, own_path, quota, set,
-};
+use super::{Bounds, CPU_PERIOD, Counter, Missing, Usage, make_empty, mount_point, own_path, quota, set};
 
 /// Controllers that bind a limit.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
@@ -22,6 +20,9 @@ pub struct Groups {
 #[derive(Debug)]
 pub struct Group {
     directory: PathBuf,
+    cpu: Counter,
+    peak_memory: Counter,
+    events: Counter,
 }
 
 impl Groups {
@@ -54,7 +55,12 @@ impl Groups {
             }
             _ => {}
         }
-        let group = Group { directory };
+        let group = Group {
+            cpu: Counter::open(&directory, "cpu.stat"),
+            peak_memory: Counter::open(&directory, "memory.peak"),
+            events: Counter::open(&directory, "memory.events"),
+            directory,
+        };
         group.bound(bounds)?;
         Ok(group)
     }
@@ -127,9 +133,9 @@ impl Group {
     /// Reads the counters.
     pub fn usage(&self) -> Usage {
         Usage {
-            cpu: Duration::from_micros(keyed(&self.directory, "cpu.stat", "usage_usec")),
-            peak_memory: number(&self.directory, "memory.peak"),
-            out_of_memory: keyed(&self.directory, "memory.events", "oom_kill"),
+            cpu: Duration::from_micros(self.cpu.keyed("usage_usec")),
+            peak_memory: self.peak_memory.number(),
+            out_of_memory: self.events.keyed("oom_kill"),
         }
     }
 

@@ -6,7 +6,7 @@ use std::{env, fs, io};
 #[expect(clippy::disallowed_methods, reason = "a build script is told by its environment")]
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("python");
-    println!("cargo::rerun-if-changed={}", root.display());
+    println!("cargo::rerun-if-changed={}", root.join("codeyard").display());
     let mut files = Vec::new();
     collect(&root.join("codeyard"), &mut files)?;
     files.sort();

@@ -1,0 +1,124 @@
+"""Calls of tools: their arguments, their two forms (awaited and blocking), their results."""
+
+from collections.abc import Mapping
+from sys import _getframe
+
+from codeyard import channel
+from codeyard.errors import ToolError, from_host
+from codeyard.jsonable import to_arguments
+from codeyard.program import PREFIX
+from codeyard.values import text_of
+
+# Calls of this run that were created and not yet awaited, in the order of their creation.
+unawaited = {}
+
+_last_raw = None
+
+
+def last_raw():
+    """The raw MCP result of the tool call that answered last; `None` before the first."""
+    return _last_raw
+
+
+def forget():
+    """Forgets what earlier runs left here."""
+    global _last_raw
+    _last_raw = None
+    unawaited.clear()
+
+
+def arguments_of(label, positional, named):
+    """One mapping, or keyword arguments, as a JSON object."""
+    if not positional:
+        return to_arguments(label, named)
+    if len(positional) == 1 and not named:
+        if positional[0] is None:
+            return {}
+        if isinstance(positional[0], Mapping):
+            return to_arguments(label, positional[0])
+    raise TypeError(f"{label} takes keyword arguments or one mapping, as in {label}(key=value) or {label}({{'key': value}})")
+
+
+def answer_of(reply, server, tool, wrap):
+    """The value of a reply to a tool call, or the exception that it stands for."""
+    global _last_raw
+    error = reply.get("err")
+    if error is not None:
+        raise from_host(error, server, tool)
+    _last_raw = raw = reply.get("ok")
+    if isinstance(raw, dict) and raw.get("isError"):
+        raise ToolError(text_of(raw) or f"{server}.{tool} reported an error", server, tool)
+    return wrap(raw)
+
+
+def call_blocking(server, tool, arguments, wrap):
+    """Calls a tool and waits for its result."""
+    reply = channel.current().ask("tool", {"server": server, "tool": tool, "args": arguments})
+    return answer_of(reply, server, tool, wrap)
+
+
+def host(name, /, **args):
+    """A host call that is no tool call: waits for its answer."""
+    reply = channel.current().ask(name, args)
+    if "err" in reply:
+        raise from_host(reply["err"], args.get("server", ""), "")
+    return reply.get("ok")
+
+
+async def host_async(name, /, **args):
+    """The same, awaited."""
+    reply = await channel.current().submit(name, args)
+    if "err" in reply:
+        raise from_host(reply["err"], args.get("server", ""), "")
+    return reply.get("ok")
+
+
+class ToolCall:
+    """A tool call that begins when it is awaited. Counts as a coroutine for `asyncio`."""
+
+    __slots__ = ("label", "send", "_steps", "_code", "_at", "__weakref__")
+
+    def __init__(self, label, server, tool, arguments, wrap):
+        self.label = label
+        key = id(self)
+        self._steps = _steps(key, server, tool, arguments, wrap)
+        self.send = self._steps.send
+        # The line is computed from these when it is needed, which is nearly never.
+        frame = _getframe(2)
+        while frame.f_back is not None and not frame.f_code.co_filename.startswith(PREFIX):
+            frame = frame.f_back
+        self._code, self._at = frame.f_code, frame.f_lasti
+        unawaited[key] = self
+
+    def __await__(self):
+        if id(self) not in unawaited:
+            raise RuntimeError(f"this call of {self.label} was awaited before; keep its result instead")
+        return self._steps
+
+    def throw(self, *error):
+        unawaited.pop(id(self), None)
+        return self._steps.throw(*error)
+
+    def close(self):
+        unawaited.pop(id(self), None)
+        self._steps.close()
+
+    @property
+    def filename(self):
+        """The file of the line that made the call."""
+        return self._code.co_filename
+
+    @property
+    def line(self):
+        """The line that made the call."""
+        lines = (line for start, end, line in self._code.co_lines() if start <= self._at < end)
+        return next(lines, None) or self._code.co_firstlineno
+
+    def __repr__(self):
+        return f"<call of {self.label}, to be awaited>"
+
+
+def _steps(key, server, tool, arguments, wrap):
+    unawaited.pop(key, None)
+    reply = yield from channel.current().submit("tool", {"server": server, "tool": tool, "args": arguments})
+    return answer_of(reply, server, tool, wrap)

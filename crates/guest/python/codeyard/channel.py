@@ -1,0 +1,370 @@
+"""The socket to the host, shared by the main thread, other threads and every event loop of the program.
+
+Whoever holds the reading lock reads for all: replies go to whom they belong, and when the reader leaves it
+wakes another that waits. Whoever holds the writing lock writes for all. On the main thread each operation is
+a held section (see `interrupts`), so that an interrupt can never tear a frame.
+"""
+
+import os
+import select
+import socket
+from _thread import allocate_lock, get_ident
+from asyncio import get_running_loop
+from collections import deque
+from itertools import count
+
+from codeyard.errors import ToolError
+from codeyard.frames import MAX_FRAME, Unpacker, pack
+from codeyard.interrupts import OPEN
+
+_NO_RUN = {"kind": "cancelled", "message": "no run is under way: tools can be called only while a program runs"}
+_RUN_IS_OVER = {"kind": "cancelled", "message": "the run that made this call is over"}
+_FORKED = {
+    "kind": "denied",
+    "message": "a forked process cannot call tools",
+    "hint": "call them in the main process and hand the results on",
+}
+
+
+class _Sleeper:
+    """A thread that waits for its frame; `bell` wakes it."""
+
+    __slots__ = ("bell", "frame")
+
+    def __init__(self):
+        self.bell = allocate_lock()
+        self.bell.acquire()
+        self.frame = None
+
+    def ring(self):
+        try:
+            self.bell.release()
+        except RuntimeError:
+            pass  # It has been rung already.
+
+    def deliver(self, frame):
+        self.frame = frame
+        self.ring()
+
+    def gone(self):
+        return False
+
+
+class _Promise:
+    """A future of an event loop."""
+
+    __slots__ = ("link", "future")
+
+    def __init__(self, link, future):
+        self.link = link
+        self.future = future
+
+    def deliver(self, frame):
+        try:
+            if get_ident() == self.link.thread:
+                self._resolve(frame)
+            else:
+                self.link.loop.call_soon_threadsafe(self._resolve, frame)
+        except RuntimeError:
+            pass  # The loop was closed meanwhile.
+
+    def _resolve(self, frame):
+        if not self.future.done():
+            self.future.set_result(frame)
+
+    def gone(self):
+        return self.future.done()
+
+
+class _Link:
+    """One event loop's access to the channel: calls of one turn of the loop leave in one write."""
+
+    def __init__(self, channel, loop):
+        self.channel = channel
+        self.loop = loop
+        self.thread = get_ident()
+        self.scheduled = False
+        loop.add_reader(channel.fd, channel.on_readable)
+
+    def schedule(self):
+        if not self.scheduled:
+            self.scheduled = True
+            self.loop.call_soon(self._flush)
+
+    def _flush(self):
+        self.scheduled = False
+        self.channel.flush()
+
+
+class Channel:
+    """Frames to and from the host."""
+
+    def __init__(self, sock, interrupts):
+        self.limit = 1  # host calls under way at once
+        self.active = False  # whether a run is under way
+        self.forked = False
+        self.before_wait = lambda: None  # called before the program starts to wait for the host
+        self.fd = sock.fileno()
+        self._sock = sock
+        self._interrupts = interrupts
+        self._ids = count(1)
+        self._state = allocate_lock()  # guards the next six
+        self._pending = {}
+        self._queue = deque()
+        self._flying = 0
+        self._out = deque()
+        self._inbox = deque()
+        self._idle = None
+        self._reading = allocate_lock()
+        self._reader = None
+        self._unpacker = Unpacker()
+        self._poll = select.poll()
+        self._poll.register(self.fd, select.POLLIN)
+        self._writing = allocate_lock()
+        self._unsent = b""
+        self._sleepers = {}
+        self._links = {}
+
+    # What the program uses.
+
+    def ask(self, name, args):
+        """Makes a host call and blocks until its reply has come. Works in any thread, also inside a running loop."""
+        before = self._interrupts.hold()
+        try:
+            sleeper = _Sleeper()
+            self._launch(sleeper, name, args)
+            self.before_wait()
+            self._flush(before)
+            return self._sleep(sleeper, before)
+        finally:
+            self._interrupts.release(before)
+
+    def submit(self, name, args):
+        """Makes a host call and returns a future of the running loop for its reply."""
+        loop = get_running_loop()
+        before = self._interrupts.hold()
+        try:
+            link = self._links.get(loop) or self._link(loop)
+            link.thread = get_ident()
+            future = loop.create_future()
+            self._launch(_Promise(link, future), name, args)
+            link.schedule()
+            return future
+        finally:
+            self._interrupts.release(before)
+
+    # What the runner uses.
+
+    def open_run(self):
+        """Lets host calls through."""
+        self.active = True
+
+    def close_run(self):
+        """Refuses host calls from now on and ends those under way, which the host has dropped."""
+        with self._state:
+            self.active = False
+            orphans = list(self._pending.values())
+            self._pending.clear()
+            self._queue.clear()
+            self._out.clear()
+            self._flying = 0
+        for waiter in orphans:
+            waiter.deliver({"err": _RUN_IS_OVER})
+
+    def send(self, message):
+        """Sends a frame that is no call."""
+        self.send_packed(pack(message))
+
+    def send_packed(self, frame):
+        """Sends the bytes of a frame that is no call."""
+        before = self._interrupts.hold()
+        try:
+            with self._state:
+                self._out.append(frame)
+            self._flush(before)
+        finally:
+            self._interrupts.release(before)
+
+    def receive(self):
+        """Blocks until the host sends a frame that is no reply."""
+        sleeper = _Sleeper()
+        with self._state:
+            if self._inbox:
+                return self._inbox.popleft()
+            self._idle = sleeper
+        return self._sleep(sleeper, None)
+
+    def detach(self):
+        """Cuts off a forked process: it must not speak on its parent's socket."""
+        self.forked = True
+        self.active = False
+        self._sock.close()
+
+    # What event loops call.
+
+    def on_readable(self):
+        """Reads what is there, unless another thread reads already."""
+        before = self._interrupts.hold()
+        try:
+            if self._reading.acquire(False):
+                try:
+                    self._reader = get_ident()
+                    self._receive(socket.MSG_DONTWAIT)
+                except BlockingIOError:
+                    pass  # Another thread has read it since this loop was woken.
+                finally:
+                    self._stop_reading()
+                self._flush(before)
+        finally:
+            self._interrupts.release(before)
+
+    def flush(self):
+        """Sends what has gathered."""
+        before = self._interrupts.hold()
+        try:
+            self.before_wait()
+            self._flush(before)
+        finally:
+            self._interrupts.release(before)
+
+    # Everything below runs in a held section. `before` is the state outside of it.
+
+    def _link(self, loop):
+        for other in [other for other in self._links if other.is_closed()]:
+            del self._links[other]
+        link = self._links[loop] = _Link(self, loop)
+        return link
+
+    def _launch(self, waiter, name, args):
+        if self.forked:
+            raise ToolError(**_FORKED)
+        number = next(self._ids)
+        frame = pack({"t": "call", "id": number, "name": name, "args": args})
+        if len(frame) > MAX_FRAME:
+            raise ToolError(f"the arguments take {len(frame)} bytes, more than {MAX_FRAME}", kind="invalid_arguments")
+        with self._state:
+            if not self.active:
+                raise ToolError(**_NO_RUN)
+            self._pending[number] = waiter
+            if self._flying < self.limit:
+                self._flying += 1
+                self._out.append(frame)
+            else:
+                self._queue.append((number, frame))
+
+    def _dispatch(self, frame):
+        with self._state:
+            if frame.get("t") != "reply":
+                if self._idle is None:
+                    self._inbox.append(frame)
+                    return
+                waiter, self._idle = self._idle, None
+            else:
+                waiter = self._pending.pop(frame.get("id"), None)
+                if waiter is None:
+                    return
+                self._flying -= 1
+                self._start_queued()
+        waiter.deliver(frame)
+
+    def _start_queued(self):
+        while self._queue and self._flying < self.limit:
+            number, frame = self._queue.popleft()
+            if self._pending[number].gone():
+                del self._pending[number]
+                continue
+            self._flying += 1
+            self._out.append(frame)
+
+    def _sleep(self, sleeper, before):
+        """Waits for the sleeper's frame, reading for all while nobody else does."""
+        self._sleepers[sleeper] = None
+        try:
+            while sleeper.frame is None:
+                if self._reading.acquire(False):
+                    try:
+                        self._reader = get_ident()
+                        while sleeper.frame is None:
+                            if before is OPEN:
+                                self._interrupts.wait(before, self._poll.poll)
+                            self._receive(0)
+                            if self._out:
+                                self._flush(before)
+                    finally:
+                        self._stop_reading()
+                else:
+                    self._interrupts.wait(before, sleeper.bell.acquire)
+        finally:
+            del self._sleepers[sleeper]
+            self._wake_another()
+        return sleeper.frame
+
+    def _receive(self, flags):
+        data = self._sock.recv(self._unpacker.chunk(), flags)
+        if not data:
+            os._exit(0)  # The host has closed the session.
+        for frame in self._unpacker.feed(data):
+            self._dispatch(frame)
+
+    def _stop_reading(self):
+        self._reader = None
+        self._reading.release()
+        self._wake_another()
+
+    def _wake_another(self):
+        for sleeper in list(self._sleepers):
+            sleeper.ring()
+            return
+
+    def _flush(self, before):
+        # The check is repeated after the lock is free: a thread that found it taken has left its frame to us.
+        while self._out or self._unsent:
+            if not self._writing.acquire(False):
+                return
+            try:
+                self._drain(before)
+            finally:
+                self._writing.release()
+
+    def _drain(self, before):
+        while self._out or self._unsent:
+            if not self._unsent:
+                with self._state:
+                    self._unsent = memoryview(b"".join(self._out))
+                    self._out.clear()
+            try:
+                sent = self._sock.send(self._unsent, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                self._wait_writable(before)
+                continue
+            self._unsent = self._unsent[sent:] if sent < len(self._unsent) else b""
+
+    def _wait_writable(self, before):
+        """Waits until the host takes more, and reads meanwhile: it may be waiting for us to read."""
+        mine = self._reader == get_ident()
+        reading = mine or self._reading.acquire(False)
+        try:
+            poll = select.poll()
+            poll.register(self.fd, select.POLLOUT | (select.POLLIN if reading else 0))
+            for _, events in self._interrupts.wait(before, poll.poll):
+                if reading and events & ~select.POLLOUT:
+                    self._receive(0)
+        finally:
+            if reading and not mine:
+                self._stop_reading()
+
+
+_current = None
+
+
+def connect(channel):
+    """Makes a channel the one that the program's calls use; `None` for none."""
+    global _current
+    _current = channel
+
+
+def current():
+    """The channel to the host."""
+    if _current is None:
+        raise ToolError("there is no host to call", kind="cancelled")
+    return _current

@@ -1,0 +1,70 @@
+"""Imports that mean tools, and what is said when a package of the managed environment is missing."""
+
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+from codeyard import proxies, runtime
+from codeyard.proxies import Server, Servers
+
+_ROOTS = ("tools", "servers", "mcp")
+
+# Packages of the managed environment by the name of their import.
+_MANAGED = frozenset({"numpy", "pandas", "matplotlib", "sklearn", "pydantic", "requests", "dateutil", "openpyxl"})
+
+
+class _Mcp(ModuleType):
+    """The module `mcp`: `runtime` and `servers`."""
+
+    def __init__(self):
+        super().__init__("mcp", "Servers as modules (`mcp.servers`) and helpers to find them (`mcp.runtime`).")
+        self.__path__ = []
+        self.runtime = runtime
+        self.servers = proxies.bridge_servers
+
+
+mcp = _Mcp()
+
+
+class ToolFinder:
+    """Finds `tools.<server>.<tool>`, `servers.<server>` and `mcp.servers.<alias>`, before any installed package."""
+
+    def find_spec(self, name, path=None, target=None):
+        root, dot, _ = name.partition(".")
+        if dot and root in _ROOTS:
+            return ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        parent, _, name = spec.name.rpartition(".")
+        container = sys.modules[parent]
+        if isinstance(container, (Servers, Server)):
+            return container[name]
+        raise ModuleNotFoundError(f"No module named {spec.name!r}", name=spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+class ManagedFinder:
+    """Comes last: an import that nobody found and that the managed environment would satisfy."""
+
+    def find_spec(self, name, path=None, target=None):
+        # `importlib.util.find_spec` only asks and must get `None`.
+        if name in _MANAGED and sys._getframe(2).f_code.co_name == "_find_and_load_unlocked":
+            raise ModuleNotFoundError(
+                f"No module named {name!r} (it comes with the managed environment: run `codeyard python sync`)",
+                name=name,
+            )
+        return None
+
+
+def install():
+    """Makes the trees of tools importable in this process."""
+    sys.meta_path.insert(0, ToolFinder())
+    sys.meta_path.append(ManagedFinder())
+    sys.modules["tools"] = proxies.tools
+    sys.modules["servers"] = proxies.servers
+    sys.modules["mcp"] = mcp
+    sys.modules["mcp.runtime"] = runtime
+    sys.modules["mcp.servers"] = proxies.bridge_servers

@@ -1,0 +1,65 @@
+"""Turns SIGINT into KeyboardInterrupt for the program and holds it back where it would tear a frame."""
+
+import _signal
+import signal
+from _thread import get_ident
+
+OFF = "off"  # no run is under way: an interrupt is ignored
+OPEN = "open"  # the program runs: an interrupt is raised at once
+HELD = "held"  # a section that must not be torn: an interrupt is kept for its end
+WAITING = "waiting"  # inside such a section, at the one point where nothing is lost by leaving it
+
+
+class Interrupts:
+    """What an interrupt does at this moment. Only the main thread changes it, since only it receives signals."""
+
+    def __init__(self):
+        self.state = OFF
+        self.kept = False
+        self.main = get_ident()
+        self.handler = self._receive
+
+    def install(self):
+        """Makes this the handler of SIGINT, again if the last program put another one there."""
+        if _signal.getsignal(_signal.SIGINT) is not self.handler:
+            signal.signal(signal.SIGINT, self.handler)
+
+    def _receive(self, _signal, _frame):
+        state = self.state
+        if state is HELD:
+            self.kept = True
+        elif state is not OFF:
+            if state is WAITING:
+                self.state = HELD
+            raise KeyboardInterrupt
+
+    def hold(self):
+        """Enters a section that must not be torn. Returns what `release` needs; `None` on other threads."""
+        if get_ident() != self.main:
+            return None
+        before = self.state
+        self.state = HELD
+        return before
+
+    def release(self, before):
+        """Leaves the section and raises an interrupt that arrived meanwhile."""
+        if before is None:
+            return
+        self.state = before
+        if self.kept and before is OPEN:
+            self.kept = False
+            raise KeyboardInterrupt
+
+    def wait(self, before, blocking_call, *args):
+        """Calls something that blocks. Inside a program's held section it can be interrupted, without loss."""
+        if before is not OPEN:
+            return blocking_call(*args)
+        self.state = WAITING
+        try:
+            # The state is changed first: an interrupt between these two lines is raised, not kept.
+            if self.kept:
+                self.kept = False
+                raise KeyboardInterrupt
+            return blocking_call(*args)
+        finally:
+            self.state = HELD

@@ -1,0 +1,279 @@
+"""Turns what a program hands over, its result or the arguments of a call, into JSON that is always valid."""
+
+import dataclasses
+import datetime
+import sys
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, MappingView, Sequence, Set
+from decimal import Decimal
+from enum import Enum
+from io import IOBase
+from itertools import islice
+from math import isfinite
+from pathlib import PurePath
+from uuid import UUID
+
+from codeyard.values import BridgeBox
+
+# The host refuses JSON nested deeper than 128; the frame around a value takes two levels.
+MAX_DEPTH = 100
+# Values in one result, counted over all containers.
+MAX_VALUES = 2_000_000
+# Items taken from an iterator, which may have no end.
+MAX_ITERATED = 100_000
+MAX_ROWS = 10_000
+MAX_REPR = 10_000
+
+
+class TooLarge(ValueError):
+    """A result with too many values."""
+
+
+class Converter:
+    """Converts one result. Bytes that are an image are handed to `on_image`, which answers with their placeholder."""
+
+    def __init__(self, on_image=None):
+        self._on_image = on_image
+        self._left = MAX_VALUES
+        self._path = set()
+
+    def convert(self, value, depth=0):
+        """The JSON value for any Python value."""
+        kind = type(value)
+        if kind is str or kind is bool or value is None:
+            return value
+        if kind is int:
+            return value if -0x8000000000000000 <= value <= 0xFFFFFFFFFFFFFFFF else self._big(value)
+        if kind is float:
+            return value if isfinite(value) else _special(value)
+        if depth >= MAX_DEPTH:
+            return self.too_deep(value)
+        # A container that contains itself has no JSON.
+        if id(value) in self._path:
+            return self.circular(value)
+        self._path.add(id(value))
+        try:
+            return self._compound(value, kind, depth + 1)
+        finally:
+            self._path.discard(id(value))
+
+    def _compound(self, value, kind, depth):
+        if kind is list or kind is tuple:
+            return self._items(value, depth)
+        if kind is dict:
+            return self._object(value, depth)
+        return self._instance(value, depth)
+
+    def _items(self, values, depth):
+        self._spend(len(values))
+        convert = self.convert
+        return [convert(item, depth) for item in values]
+
+    def _object(self, mapping, depth):
+        self._spend(len(mapping))
+        convert = self.convert
+        return {
+            (key if type(key) is str else self._key(key)): convert(item, depth) for key, item in mapping.items()
+        }
+
+    def _spend(self, count):
+        self._left -= count
+        if self._left < 0:
+            raise TooLarge(f"more than {MAX_VALUES:,} values; write them to a file in /results instead")
+
+    def _key(self, key):
+        if isinstance(key, Enum):
+            key = key.value
+        if isinstance(key, str):
+            return str.__str__(key)
+        if key is None or isinstance(key, bool):
+            return {None: "null", True: "true", False: "false"}[key]
+        if isinstance(key, (datetime.datetime, datetime.date, datetime.time)):
+            return key.isoformat()
+        return str(key)
+
+    def _big(self, value):
+        """The host's numbers end at 64 bits; a longer one stays exact as text."""
+        try:
+            return str(value)
+        except ValueError:  # more digits than Python converts
+            return hex(value)
+
+    def _instance(self, value, depth):
+        for types, convert in _BY_TYPE:
+            if isinstance(value, types):
+                return convert(self, value, depth)
+        found, converted = self._foreign(value, depth)
+        if found:
+            return converted
+        return self._shaped(value, depth)
+
+    def _shaped(self, value, depth):
+        """Objects known by what they offer."""
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            fields = {field.name: getattr(value, field.name, None) for field in dataclasses.fields(value)}
+            return self._object(fields, depth)
+        kind = type(value)
+        if hasattr(kind, "__pydantic_validator__"):
+            return self.convert(value.model_dump(), depth)
+        if hasattr(kind, "__fields__") and hasattr(kind, "dict"):  # pydantic 1
+            return self.convert(value.dict(), depth)
+        if isinstance(value, Mapping):
+            return self._object(dict(value), depth)
+        if isinstance(value, (Set, Sequence, MappingView, Iterator)) and not isinstance(value, IOBase):
+            return self._items(list(islice(value, MAX_ITERATED)), depth)
+        return self.other(value)
+
+    def _foreign(self, value, depth):
+        """Values of numpy and pandas, if the program has imported them. Returns `(found, converted)`."""
+        numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
+        if pandas is not None and hasattr(pandas, "DataFrame"):
+            if isinstance(value, pandas.DataFrame):
+                return True, self._table(value, depth)
+            if isinstance(value, pandas.Series):
+                return True, self._series(value, depth)
+            if isinstance(value, pandas.Index):
+                return True, self._items(value[:MAX_VALUES].tolist(), depth)
+            if value is pandas.NaT or value is pandas.NA:
+                return True, None
+            if isinstance(value, (pandas.Period, pandas.Interval)):
+                return True, str(value)
+        if numpy is not None and hasattr(numpy, "ndarray"):
+            if isinstance(value, numpy.ndarray):
+                too_many = value.size > MAX_VALUES
+                return True, self.other(value) if too_many else self.convert(value.tolist(), depth)
+            if isinstance(value, (numpy.datetime64, numpy.timedelta64)):
+                return True, None if numpy.isnat(value) else str(value)
+            if isinstance(value, numpy.generic):
+                plain = value.item()
+                return True, self.other(value) if isinstance(plain, numpy.generic) else self.convert(plain, depth)
+        return False, None
+
+    def _table(self, table, depth):
+        """A list of records; its index comes along unless it only counts the rows."""
+        rows = len(table)
+        head = table.head(MAX_ROWS)
+        if not _counts_rows(head.index):
+            try:
+                head = head.reset_index()
+            except ValueError:
+                pass  # A column has the index's name already.
+        records = self.convert(head.to_dict("records"), depth)
+        if rows <= MAX_ROWS:
+            return records
+        return {"records": records, "rows": rows, "note": f"the first {MAX_ROWS:,} of {rows:,} rows"}
+
+    def _series(self, series, depth):
+        head = series.head(MAX_ROWS)
+        values = head.tolist()
+        if not _counts_rows(head.index):
+            keys = head.index.tolist()
+            values = dict(zip(keys, values)) if head.index.is_unique else [list(pair) for pair in zip(keys, values)]
+        converted = self.convert(values, depth)
+        if len(series) <= MAX_ROWS:
+            return converted
+        return {"values": converted, "length": len(series), "note": f"the first {MAX_ROWS:,} values"}
+
+    def _bytes(self, value, _depth):
+        data = bytes(value)
+        placeholder = self._on_image(data) if self._on_image is not None else None
+        if placeholder is not None:
+            return placeholder
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            return "data:application/octet-stream;base64," + b64encode(data).decode()
+
+    def _unordered(self, value, depth):
+        try:
+            return self._items(sorted(value), depth)
+        except TypeError:
+            return self._items(list(value), depth)
+
+    def _tuple(self, value, depth):
+        names = getattr(value, "_fields", None)
+        if isinstance(names, tuple):
+            return self._object(dict(zip(names, value)), depth)
+        return self._items(value, depth)
+
+    # What arguments of a call refuse, a result shows as text.
+
+    def other(self, value):
+        return short_repr(value)
+
+    def too_deep(self, value):
+        return short_repr(value, 200)
+
+    def circular(self, _value):
+        return "<circular reference>"
+
+
+class _Arguments(Converter):
+    """Converts the arguments of a call: what has no JSON is a mistake, not a text."""
+
+    def other(self, value):
+        raise TypeError(f"a value of type {type(value).__name__} cannot be passed to a tool; convert it to JSON values")
+
+    def too_deep(self, _value):
+        raise ValueError(f"arguments nested deeper than {MAX_DEPTH} levels cannot be passed to a tool")
+
+    def circular(self, _value):
+        raise ValueError("a value that contains itself cannot be passed to a tool")
+
+
+def to_arguments(label, mapping):
+    """The arguments of a call as a JSON object; a mistake names the argument."""
+    converted = {}
+    for name, value in mapping.items():
+        if type(name) is not str:
+            raise TypeError(f"{label}: names of arguments are strings, not {type(name).__name__}")
+        try:
+            converted[name] = _Arguments().convert(value, 1)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{label}: argument {name!r}: {error}") from None
+    return converted
+
+
+def short_repr(value, limit=MAX_REPR):
+    """`repr`, bounded, and safe from a `__repr__` that fails."""
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<{type(value).__name__}, whose repr raised {type(error).__name__}>"
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
+
+
+def _special(value):
+    return None if value != value else "Infinity" if value > 0 else "-Infinity"
+
+
+def _counts_rows(index):
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1 and index.name is None
+
+
+def _plain(kind):
+    """Subclasses of a JSON type as that type."""
+    return lambda self, value, depth: self.convert(kind(value), depth)
+
+
+def _moment(_self, value, _depth):
+    text = value.isoformat()
+    return None if text == "NaT" else text
+
+
+# In this order: an `IntEnum` is an int too, a `datetime` a date, a `BridgeText` a str, `numpy.float64` a float.
+_BY_TYPE = (
+    (Enum, lambda self, value, depth: self.convert(value.value, depth)),
+    (str, lambda self, value, depth: str.__str__(value)),
+    (dict, Converter._object),
+    (list, Converter._items),
+    (tuple, Converter._tuple),
+    (int, _plain(int)),
+    (float, _plain(float)),
+    (BridgeBox, lambda self, value, depth: self.convert(value.value, depth)),
+    ((datetime.datetime, datetime.date, datetime.time), _moment),
+    ((datetime.timedelta, Decimal, UUID, PurePath), lambda self, value, depth: str(value)),
+    ((bytes, bytearray, memoryview), Converter._bytes),
+    ((set, frozenset), Converter._unordered),
+    (BaseException, lambda self, value, depth: f"{type(value).__name__}: {value}"),
+)

@@ -1,0 +1,9 @@
+"""The directories that a program may write, as it sees them."""
+
+WORKSPACE = "/workspace"
+RESULTS = "/results"
+SCRATCH = "/scratch"
+TOOLS = "/tools"
+
+# Files below these are the program's own: their lines belong into a traceback.
+OWN = ("/workspace/", "/results/", "/scratch/", "/skills/", "/home/", "/tmp/", "/rw/d/")

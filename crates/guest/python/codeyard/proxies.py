@@ -1,0 +1,223 @@
+"""Servers and tools as Python objects: three trees of names that the host resolves when a tool is called.
+
+A server or a tool is at once an attribute, an item and an importable module, so that `tools.crm.find`,
+`tools["crm"]["find"]` and `from tools.crm.find import find` are the same object.
+"""
+
+from types import ModuleType
+
+from codeyard.calls import ToolCall, arguments_of, call_blocking, host
+from codeyard.errors import ToolError
+from codeyard.values import bridge, native
+
+# Names that libraries look for on any object; a host call for them would be a surprise.
+_PROBED = ("__", "_repr_", "_ipython_", "_jupyter_", "_fields")
+
+
+class Flavour:
+    """How the tools of one tree are called and what their results look like."""
+
+    def __init__(self, prefix, wrap, blocking):
+        self.prefix = prefix
+        self.wrap = wrap
+        self.blocking = blocking
+
+
+class Tool:
+    """One tool. Takes keyword arguments or one mapping."""
+
+    def __init__(self, flavour, server, tool):
+        self._flavour = flavour
+        self._server = server
+        self._tool = tool
+        self._label = f"{flavour.prefix}{server}.{tool}" if server else tool
+
+    def __call__(self, *positional, **named):
+        arguments = arguments_of(self._label, positional, named)
+        flavour = self._flavour
+        if flavour.blocking:
+            return call_blocking(self._server, self._tool, arguments, flavour.wrap)
+        return ToolCall(self._label, self._server, self._tool, arguments, flavour.wrap)
+
+    def __getattr__(self, name):
+        # As a module, a tool contains itself: `from tools.crm.find import find`.
+        if name == self._tool:
+            return self
+        if name == "__all__":
+            return [self._tool]
+        raise AttributeError(f"{self._label} has no attribute {name!r}; it is a tool: call it")
+
+    @property
+    def __doc__(self):
+        for entry in _tools_of(self._server, "summary"):
+            if self._tool in (entry["name"], entry["alias"]):
+                return "\n\n".join(filter(None, (entry.get("signature"), entry.get("description"))))
+        return None
+
+    def __repr__(self):
+        return f"<tool {self._label}>"
+
+
+class Server(ModuleType):
+    """One server: its tools are attributes and items."""
+
+    def __init__(self, flavour, name):
+        super().__init__(f"{flavour.prefix}{name}")
+        self.__dict__.update(_flavour=flavour, _server=name, __path__=[])
+
+    def __getattr__(self, name):
+        if name == "__all__":
+            return [entry["alias"] for entry in _tools_of(self._server, "summary")]
+        if name.startswith(_PROBED):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name):
+        tool = self.__dict__.get(name)
+        if not isinstance(tool, Tool):
+            tool = Tool(self._flavour, self._server, name)
+            self.__dict__.setdefault(name, tool)
+        return tool
+
+    def __dir__(self):
+        return _quietly(lambda: self.__all__)
+
+    @property
+    def __doc__(self):
+        return _quietly(lambda: host("tools", server=self._server, detail="summary").get("description"), None)
+
+    def __repr__(self):
+        return f"<server {self._server}>"
+
+
+class BridgeServer(Server):
+    """One server of `mcp_<alias>`, with the helpers that such a module has."""
+
+    def list_tools(self):
+        """The aliases of its tools."""
+        return tuple(self.__all__)
+
+    def __getattr__(self, name):
+        if name == "TOOLS":
+            return [entry["name"] for entry in _tools_of(self._server, "summary")]
+        if name == "TOOL_MAP":
+            return {entry["alias"]: entry["name"] for entry in _tools_of(self._server, "summary")}
+        return super().__getattr__(name)
+
+
+class Servers(ModuleType):
+    """All servers: each is an attribute and an item."""
+
+    def __init__(self, name, flavour, make=Server):
+        super().__init__(name, "All servers: each is an attribute and an item.")
+        self.__dict__.update(_flavour=flavour, _make=make, __path__=[])
+
+    def __getattr__(self, name):
+        if name == "__all__":
+            return [entry["alias"] for entry in host("servers")]
+        if name.startswith(_PROBED):
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name):
+        server = self.__dict__.get(name)
+        if not isinstance(server, Server):
+            server = self._make(self._flavour, name)
+            self.__dict__.setdefault(name, server)
+        return server
+
+    def __dir__(self):
+        return _quietly(lambda: self.__all__)
+
+    def __repr__(self):
+        return f"<servers of {self.__name__}>"
+
+
+class ServerMap:
+    """`mcp_servers`: the servers by their configured names."""
+
+    def __init__(self, servers):
+        self._servers = servers
+
+    def __getitem__(self, name):
+        return self._servers[name]
+
+    def get(self, name, default=None):
+        return self._servers[name] if name in self else default
+
+    def __iter__(self):
+        return iter([entry["name"] for entry in host("servers")])
+
+    def __len__(self):
+        return len(host("servers"))
+
+    def __contains__(self, name):
+        return any(name in (entry["name"], entry["alias"]) for entry in host("servers"))
+
+    def keys(self):
+        return list(self)
+
+    def values(self):
+        return [self[name] for name in self]
+
+    def items(self):
+        return [(name, self[name]) for name in self]
+
+    def __repr__(self):
+        return "<mcp_servers>"
+
+
+class ServerNames:
+    """`LOADED_MCP_SERVERS`: a tuple of names that is asked for when it is looked at."""
+
+    def _names(self):
+        return tuple(sorted(entry["name"] for entry in host("servers")))
+
+    def __iter__(self):
+        return iter(self._names())
+
+    def __len__(self):
+        return len(self._names())
+
+    def __getitem__(self, index):
+        return self._names()[index]
+
+    def __contains__(self, name):
+        return name in self._names()
+
+    def __repr__(self):
+        return repr(self._names())
+
+
+def _tools_of(server, detail):
+    return host("tools", server=server, detail=detail)["tools"]
+
+
+def _quietly(ask, otherwise=()):
+    """Discovery by `dir` and `__doc__` must not raise."""
+    try:
+        return ask()
+    except ToolError:
+        return otherwise
+
+
+def toolcall(*parts):
+    """`__toolcall__(tool, args)` or `__toolcall__(server, tool, args)`: the tool by its written name."""
+    arguments = {}
+    if parts and not isinstance(parts[-1], str):
+        *parts, arguments = parts
+    if not 1 <= len(parts) <= 2 or not all(isinstance(part, str) for part in parts):
+        raise TypeError("__toolcall__ takes (tool, args) or (server, tool, args)")
+    server, tool = parts if len(parts) == 2 else ("", parts[0])
+    return Tool(_TOOLS, server, tool)(arguments)
+
+
+_TOOLS = Flavour("tools.", native, blocking=False)
+_BRIDGE = Flavour("mcp_", bridge, blocking=False)
+_BLOCKING = Flavour("servers.", native, blocking=True)
+
+tools = Servers("tools", _TOOLS)
+servers = Servers("servers", _BLOCKING)
+bridge_servers = Servers("mcp.servers", _BRIDGE, BridgeServer)
+mcp_servers = ServerMap(bridge_servers)
+loaded_servers = ServerNames()

@@ -1,0 +1,120 @@
+"""Runs representative programs before the fork, so that a session finds code, caches and pages warm.
+
+A host of its own answers them inside this process: no thread, no second process, and nothing is left behind.
+"""
+
+import builtins
+import linecache
+import signal
+import socket
+import sys
+
+# What programs use most is loaded once for all sessions.
+import base64, collections, csv, datetime, decimal, functools, itertools, math, random, statistics, string  # noqa
+import concurrent.futures, dataclasses, pathlib, subprocess, tempfile, textwrap, threading, time, typing, uuid  # noqa
+
+from codeyard import calls, channel, imports, names, runner
+from codeyard.channel import Channel
+from codeyard.frames import Unpacker, pack
+from codeyard.interrupts import Interrupts
+
+_ROUNDS = 3
+
+_PROGRAMS = (
+    "1+1",
+    "print('warm')\nimport json, re, math, datetime, collections",
+    "result = {'rows': [{'id': n, 'name': str(n)} for n in range(20)], 'when': datetime.date(2000, 1, 1)}",
+    "x = await tools.warm.up(a=1)\nprint(x.text, x['text'])\nx",
+    "import asyncio\nrows = await asyncio.gather(*[mcp_warm.up(n=n) for n in range(40)])\nreturn len(rows)",
+    "from servers.warm import up\nfrom tools.warm.up import up as other\nup({'a': [1, 2.5, None, True]})",
+    "try:\n    await tools.warm.fail()\nexcept ToolError as error:\n    print(error)\nawait asyncio.sleep(0)",
+    "class A:\n    def f(self, y):\n        return 1 / y\nwith open('/dev/null') as file:\n    A().f(0)",
+    "import sys\nprint('warm', file=sys.stderr)\ntools.warm.up()",
+    "def f(:",
+)
+
+
+class _Host:
+    """The guest's socket and, behind it, a host that has answered before the guest looks."""
+
+    def __init__(self):
+        self._guest, self._host = socket.socketpair()
+        self._frames = Unpacker()
+
+    def fileno(self):
+        return self._guest.fileno()
+
+    def recv(self, size, flags=0):
+        return self._guest.recv(size, flags)
+
+    def send(self, data, flags=0):
+        sent = self._guest.send(data, flags)
+        for frame in self._frames.feed(self._host.recv(1 << 16)):
+            if frame["t"] == "call":
+                self.tell({"t": "reply", "id": frame["id"], "ok": _answer(frame)})
+        return sent
+
+    def tell(self, message):
+        self._host.sendall(pack(message))
+
+    def close(self):
+        self._guest.close()
+        self._host.close()
+
+
+def _answer(call):
+    failed = call["args"].get("tool") == "fail"
+    return {"content": [{"type": "text", "text": '{"text": "warm"}'}], "isError": failed}
+
+
+def rehearse():
+    """Runs every program a few times in a session that is then taken apart."""
+    if sys.version_info >= (3, 14):
+        # The default there starts new interpreters, which would know nothing of the program.
+        import multiprocessing
+
+        multiprocessing.set_start_method("fork", force=True)
+    undo = _remember()
+    host = _Host()
+    interrupts = Interrupts()
+    link = Channel(host, interrupts)
+    imports.install()
+    names.install()
+    session = runner.open_session(link, interrupts, {"concurrent_calls": 32, "output": 0}, watching=False)
+    try:
+        for number in range(_ROUNDS * len(_PROGRAMS)):
+            host.tell({"t": "run", "id": number, "code": _PROGRAMS[number % len(_PROGRAMS)]})
+            frame = link.receive()
+            session.run(frame["id"], frame["code"])
+    finally:
+        session.close()
+        host.close()
+        undo()
+
+
+def _remember():
+    """Returns a function that takes back what a session changes in its process."""
+    streams = sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__
+    finders = list(sys.meta_path)
+    modules = dict(sys.modules)
+    known_names = dict(vars(builtins))
+    sources = set(linecache.cache)
+    handler = signal.getsignal(signal.SIGINT)
+
+    def undo():
+        sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__ = streams
+        sys.meta_path[:] = finders
+        for name in [name for name in sys.modules if name.split(".")[0] in ("tools", "servers", "mcp")]:
+            del sys.modules[name]
+        sys.modules["__main__"] = modules["__main__"]
+        for name in set(vars(builtins)) - set(known_names):
+            del vars(builtins)[name]
+        for name in set(linecache.cache) - sources:
+            del linecache.cache[name]
+        if handler is not None:
+            signal.signal(signal.SIGINT, handler)
+        calls.forget()
+        channel.connect(None)
+        runner.forget()
+
+    return undo

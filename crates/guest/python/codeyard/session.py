@@ -1,0 +1,240 @@
+"""One session: the programs that run in it one after another, and what they leave for the next.
+
+Kept from run to run: the namespace (it is the module `__main__`), imported modules, files, threads, and one
+event loop. Tasks that a program leaves behind stand still until a later program awaits something; their calls
+end with the run. After an interrupted run the loop is replaced, since it may have been left in any state.
+"""
+
+import asyncio
+import builtins
+import inspect
+import os
+import sys
+import traceback
+from types import ModuleType
+
+from codeyard import artifacts, calls, failure, names, places
+from codeyard.errors import UnawaitedCall
+from codeyard.frames import pack
+from codeyard.images import Gallery
+from codeyard.interrupts import HELD, OFF, OPEN
+from codeyard.jsonable import Converter
+from codeyard.program import VALUE, Program
+
+# A larger result belongs into a file. Together with the images of a run it must fit into a frame.
+MAX_RESULT = 24 * 1024 * 1024
+# How long tasks of an interrupted run may take to clean up; the host waits for 50 ms.
+_CLEAN_UP_SECONDS = 0.02
+_PYPLOT = "matplotlib.pyplot"
+_RESULT = "result"
+_MISSING = object()
+
+
+class ResultTooLarge(ValueError):
+    """A result that does not fit into an answer."""
+
+
+class Session:
+    """Executes programs, one at a time, on the main thread."""
+
+    def __init__(self, channel, interrupts, streams, watch, output_limit):
+        self._channel = channel
+        self._interrupts = interrupts
+        self._streams = streams
+        self._watch = watch
+        self._output_limit = output_limit
+        self._artifacts = artifacts.Artifacts()
+        self._artifacts.changed()
+        self._reserve = failure.Reserve()
+        self._loop = None
+        self._count = 0
+        self._main = ModuleType("__main__")
+        self._names = self._main.__dict__
+        self._names["__builtins__"] = builtins
+        sys.modules["__main__"] = self._main
+
+    def run(self, number, source):
+        """Executes a program and tells the host how it ended."""
+        self._begin(number)
+        gallery = Gallery()
+        done = {"t": "done", "id": number}
+        error = self._attempt(self._perform, source, done, gallery)
+        self._restore_result()
+        if self._channel.forked:
+            self._end_fork(error)
+        self._streams.end_run()
+        changed = self._artifacts.changed()
+        if changed:
+            done["artifacts"] = changed
+        if (changed or _PYPLOT in sys.modules) and not isinstance(error, KeyboardInterrupt):
+            late = self._attempt(self._collect, changed, gallery)
+            error = error or late
+        self._channel.close_run()
+        try:
+            frame = self._report(done, error, gallery)
+        except BaseException as second:
+            frame = self._report_briefly(number, error or second)
+        del error
+        self._channel.send_packed(frame)
+        self._end()
+
+    def close(self):
+        """Closes the event loop, if there is one."""
+        if self._loop is not None:
+            self._loop.close()
+
+    def _begin(self, number):
+        self._count += 1
+        self._interrupts.install()
+        self._interrupts.state = HELD
+        self._interrupts.kept = False
+        self._streams.begin(number, self._output_limit)
+        self._watch.begin_run()
+        calls.unawaited.clear()
+        self._channel.open_run()
+
+    def _end(self):
+        self._interrupts.state = OFF
+        self._interrupts.kept = False
+        self._reserve.renew()
+
+    def _attempt(self, work, *args):
+        """Does what an interrupt may end. Returns the exception that ended it."""
+        try:
+            try:
+                self._interrupts.state = OPEN
+                work(*args)
+            finally:
+                self._interrupts.state = HELD
+        except BaseException as error:
+            self._interrupts.state = HELD
+            return error
+        return None
+
+    # What happens while the program may be interrupted.
+
+    def _perform(self, source, done, gallery):
+        program = Program(self._count, source)
+        names.bind_bridge(program.bridge_names)
+        mentions_result = _RESULT in source
+        if mentions_result:
+            self._set_result_aside()
+        value = self._execute(program)
+        if calls.unawaited:
+            raise failure.unawaited(list(calls.unawaited.values()))
+        found, value = program.result(value, self._names)
+        if not found and mentions_result and _RESULT in self._names:
+            found, value = True, self._names[_RESULT]
+        if not found:
+            return
+        if inspect.iscoroutine(value):
+            value.close()
+            call = f"{value.__qualname__}()"
+            message = f"the result is the coroutine {call}, which was never awaited; write `await {call}`"
+            raise UnawaitedCall(message, program.filename, program.last_line)
+        done["result"] = Converter(gallery.add).convert(value)
+
+    def _execute(self, program):
+        try:
+            value = eval(program.code, self._names)
+            return self._drive(value) if program.is_async else value
+        except SystemExit as error:
+            if failure.exit_status(error) != 0:
+                if not isinstance(error.code, int):
+                    print(error.code, file=sys.stderr)
+                raise
+            return None
+
+    def _drive(self, coroutine):
+        if self._loop is None or self._loop.is_closed():
+            self._loop = asyncio.new_event_loop()
+        task = self._loop.create_task(coroutine)
+        try:
+            return self._loop.run_until_complete(task)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or not task.done():
+                self._abandon_loop()
+            elif not task.cancelled():
+                task.exception()  # Seen, so that asyncio does not complain of it later.
+            raise
+
+    def _abandon_loop(self):
+        loop, self._loop = self._loop, None
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            loop.run_until_complete(asyncio.wait(tasks, timeout=_CLEAN_UP_SECONDS))
+        for task in tasks:
+            task._log_destroy_pending = False
+            if task.done() and not task.cancelled():
+                task.exception()
+        loop.close()
+
+    # A variable `result` counts if this run has assigned it. An older one waits among the builtins meanwhile:
+    # it can still be read, and an assignment shows as a new global.
+
+    def _set_result_aside(self):
+        if _RESULT in self._names:
+            vars(builtins)[_RESULT] = self._names.pop(_RESULT)
+
+    def _restore_result(self):
+        older = vars(builtins).pop(_RESULT, _MISSING)
+        if older is not _MISSING:
+            self._names.setdefault(_RESULT, older)
+        self._names.pop(VALUE, None)
+
+    def _collect(self, changed, gallery):
+        for name in changed:
+            image = artifacts.read_image(name)
+            if image is not None:
+                gallery.add(image)
+        gallery.add_figures()
+
+    # What the host is told.
+
+    def _report(self, done, error, gallery):
+        content = gallery.content()
+        if content:
+            done["content"] = content
+        done["disk"] = _disk()
+        if error is None:
+            frame = pack(done)
+            size = len(frame) - sum(len(item.get("data", "")) for item in content)
+            if size <= MAX_RESULT:
+                return frame
+            message = f"the result takes {size:,} bytes, more than {MAX_RESULT:,}; write it to a file in /results"
+            error = ResultTooLarge(message)
+        elif isinstance(error, MemoryError):
+            self._reserve.release()
+        done.pop("result", None)
+        done["error"] = failure.describe(error, self._count, self._watch.spawned)
+        return pack(done)
+
+    def _report_briefly(self, number, error):
+        """Told when there is no memory, or no depth of recursion, to say more."""
+        self._reserve.release()
+        described = {"kind": type(error).__name__, "message": "the error could not be described", "traceback": ""}
+        if isinstance(error, MemoryError):
+            described["limit"] = "memory"
+        error.__traceback__ = None
+        return pack({"t": "done", "id": number, "error": described})
+
+    def _end_fork(self, error):
+        """Ends a forked process that came back from the program: the host must hear from its parent only."""
+        status = 0
+        if isinstance(error, SystemExit):
+            status = failure.exit_status(error)
+        elif error is not None:
+            traceback.print_exception(type(error), error, error.__traceback__)
+            status = 1
+        self._streams.end_run()
+        os._exit(status)
+
+
+def _disk():
+    try:
+        status = os.statvfs(places.RESULTS)
+    except OSError:
+        return None
+    return (status.f_blocks - status.f_bfree) * status.f_frsize

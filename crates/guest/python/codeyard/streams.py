@@ -1,0 +1,187 @@
+"""Standard output and error: text over the descriptors that the host reads, with a full copy of long output."""
+
+import io
+import os
+import sys
+from _thread import allocate_lock
+from collections import deque
+from time import monotonic
+
+from codeyard import places
+
+# The first lines of a run go out one by one, so that they are there whatever becomes of the process.
+# A program that prints more gets them bundled.
+_IMMEDIATE_LINES = 32
+_BUNDLE_SECONDS = 0.002
+_BUNDLE_BYTES = 64 * 1024
+
+
+class Output(io.BufferedIOBase):
+    """The binary stream below `sys.stdout` or `sys.stderr`."""
+
+    mode = "wb"
+
+    def __init__(self, fd, name, interrupts):
+        self.name = f"<{name}>"
+        self._short_name = name
+        self._fd = fd
+        self._interrupts = interrupts
+        self._lock = allocate_lock()
+        self._pending = deque()
+        self._size = 0
+        self._limit = 0
+        self._copy = None
+        self.begin(0, 0)
+
+    def begin(self, run, limit):
+        """Starts a run; beyond `limit` bytes of output the full text goes to `/results` as well."""
+        self._end_copy()
+        self._immediate = _IMMEDIATE_LINES
+        self._due = 0.0
+        self._run = run
+        self._limit = limit
+        self._total = 0
+        self._kept = []
+
+    def writable(self):
+        return True
+
+    def fileno(self):
+        return self._fd
+
+    def write(self, data):
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        if type(data) is not bytes:
+            data = memoryview(data).tobytes()
+        self._pending.append(data)
+        self._size += len(data)
+        if self._size >= _BUNDLE_BYTES:
+            self.flush()
+        elif data[-1:] == b"\n":
+            if self._immediate > 0:
+                self._immediate -= 1
+                self.flush()
+            elif monotonic() >= self._due:
+                self.flush()
+                self._due = monotonic() + _BUNDLE_SECONDS
+        return len(data)
+
+    def flush(self):
+        # Checked again after the lock is free: who finds it taken leaves its bytes to the one who holds it.
+        # Blocking would be fatal where a finalizer prints in the middle of a flush.
+        while self._pending:
+            before = self._interrupts.hold()
+            try:
+                if not self._lock.acquire(False):
+                    return
+                try:
+                    self._emit(self._take())
+                finally:
+                    self._lock.release()
+            finally:
+                self._interrupts.release(before)
+
+    def after_fork(self):
+        """In a forked process the thread that holds the lock may not exist."""
+        self._lock = allocate_lock()
+
+    def end_run(self):
+        """Sends what is left and closes the copy."""
+        try:
+            self.flush()
+        except OSError:
+            pass  # The program has closed the descriptor.
+        self._end_copy()
+
+    def _take(self):
+        chunks = []
+        while self._pending:
+            chunks.append(self._pending.popleft())
+        self._size = 0
+        return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    def _emit(self, data):
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._fd, rest) :]
+        self._total += len(data)
+        if self._copy is not None:
+            self._write_copy(data)
+        elif self._kept is not None:
+            self._kept.append(data)
+            if self._total > self._limit and self._run:
+                self._start_copy()
+
+    def _start_copy(self):
+        kept, self._kept = self._kept, None
+        try:
+            path = f"{places.RESULTS}/{self._short_name}-{self._run}.txt"
+            self._copy = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        except OSError:
+            return
+        self._write_copy(b"".join(kept))
+
+    def _write_copy(self, data):
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self._copy, rest) :]
+        except OSError:
+            self._end_copy()  # The disk is full: that must not fail the run.
+
+    def _end_copy(self):
+        if self._copy is not None:
+            os.close(self._copy)
+            self._copy = None
+            self._kept = None
+
+
+class Streams:
+    """`sys.stdout` and `sys.stderr` of a session."""
+
+    def __init__(self, interrupts):
+        self._interrupts = interrupts
+        self._open()
+
+    def _open(self):
+        self._outputs = [Output(1, "stdout", self._interrupts), Output(2, "stderr", self._interrupts)]
+        self._texts = [
+            io.TextIOWrapper(output, encoding="utf-8", errors="backslashreplace", write_through=True)
+            for output in self._outputs
+        ]
+
+    def begin(self, run, limit):
+        """Starts a run. A program may have replaced or closed the streams of the last one."""
+        if any(output.closed for output in self._outputs) or not self._attached():
+            self._open()
+        for output in self._outputs:
+            output.begin(run, limit)
+        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = self._texts
+
+    def _attached(self):
+        try:
+            return all(text.buffer is output for text, output in zip(self._texts, self._outputs))
+        except ValueError:  # `detach` was called
+            return False
+
+    def flush(self):
+        """Sends what has gathered."""
+        for output in self._outputs:
+            output.flush()
+
+    def after_fork(self):
+        """Makes the streams usable in a forked process."""
+        for output in self._outputs:
+            output.after_fork()
+
+    def end_run(self):
+        """Sends what is left, also of streams that the program has put in place of ours."""
+        for stream in (sys.stdout, sys.stderr):
+            if stream not in self._texts:
+                try:
+                    stream.flush()
+                except Exception:
+                    pass  # Not ours: whatever it is, it cannot fail the run now.
+        for output in self._outputs:
+            output.end_run()

@@ -1,0 +1,190 @@
+"""What a tool's result looks like to a program: ordinary Python values that remember the raw result."""
+
+from json import JSONDecoder
+
+# A longer text is handed out as it is, since a copy of it would cost too much memory.
+MAX_WRAPPED_TEXT = 16 * 1024 * 1024
+
+_BRIDGE_KEYS = ("content", "structuredContent", "isError")
+
+
+class Record(dict):
+    """A dict whose keys can be read as attributes where no method of dict has that name."""
+
+    __slots__ = ("raw",)
+
+    def __getattr__(self, name):
+        try:
+            return self[name]
+        except KeyError:
+            keys = ", ".join(map(str, list(self)[:20])) or "none"
+            raise AttributeError(f"this result has no key {name!r}; its keys: {keys}") from None
+
+
+class Text(str):
+    """A str with the raw result at `.raw`."""
+
+    __slots__ = ("raw",)
+
+
+class Items(list):
+    """A list with the raw result at `.raw`."""
+
+    __slots__ = ("raw",)
+
+
+class _Bridge:
+    """Adds the keys of the raw result to a value, after the value's own."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key):
+        if isinstance(key, str) and key in _BRIDGE_KEYS:
+            return _of_raw(self.raw, key)
+        return super().__getitem__(key)
+
+    def __getattr__(self, name):
+        if name in _BRIDGE_KEYS:
+            return _of_raw(self.raw, name)
+        raise AttributeError(f"this result has no attribute {name!r}")
+
+
+class BridgeRecord(Record):
+    """A dict of `mcp_<alias>`."""
+
+    __slots__ = ()
+
+    def __missing__(self, key):
+        if key in _BRIDGE_KEYS:
+            return _of_raw(self.raw, key)
+        raise KeyError(key)
+
+
+class BridgeText(_Bridge, Text):
+    """A str of `mcp_<alias>`."""
+
+    __slots__ = ()
+
+
+class BridgeItems(_Bridge, Items):
+    """A list of `mcp_<alias>`."""
+
+    __slots__ = ()
+
+
+class _Number:
+    """Numbers have no keys of their own."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key):
+        if key in _BRIDGE_KEYS:
+            return _of_raw(self.raw, key)
+        raise KeyError(key)
+
+
+class BridgeInt(_Number, int):
+    """An int of `mcp_<alias>`."""
+
+
+class BridgeFloat(_Number, float):
+    """A float of `mcp_<alias>`."""
+
+
+class BridgeBox(_Number):
+    """`None`, `True` or `False` of `mcp_<alias>`, which cannot be subclassed."""
+
+    __slots__ = ("value", "raw")
+
+    def __init__(self, value):
+        self.value = value
+
+    def __bool__(self):
+        return bool(self.value)
+
+    def __eq__(self, other):
+        return self.value == (other.value if isinstance(other, BridgeBox) else other)
+
+    def __hash__(self):
+        return hash(self.value)
+
+    def __repr__(self):
+        return repr(self.value)
+
+
+_NATIVE = {dict: Record, Record: Record, list: Items, str: Text}
+_BRIDGE = {
+    dict: BridgeRecord,
+    Record: BridgeRecord,
+    list: BridgeItems,
+    str: BridgeText,
+    int: BridgeInt,
+    float: BridgeFloat,
+    bool: BridgeBox,
+    type(None): BridgeBox,
+}
+
+
+def _of_raw(raw, key):
+    return raw.get(key, False if key == "isError" else None)
+
+
+def _refuse_constant(name):
+    raise ValueError(f"{name} is no JSON")
+
+
+_scan = JSONDecoder(object_hook=Record, parse_constant=_refuse_constant).scan_once
+
+
+def _parse(text):
+    """The JSON value that a text is. Raises ValueError if it is none."""
+    text = text.strip()
+    try:
+        value, end = _scan(text, 0)
+    except StopIteration:
+        raise ValueError("no JSON") from None
+    if end != len(text):
+        raise ValueError("more than one JSON value")
+    return value
+
+
+def text_of(raw):
+    """The text blocks of a raw result, joined by line ends; `None` if there is none."""
+    texts = [block.get("text", "") for block in raw.get("content") or () if block.get("type") == "text"]
+    return "\n".join(texts) if texts else None
+
+
+def _value_of(raw):
+    structured = raw.get("structuredContent")
+    if structured is not None:
+        return structured
+    text = text_of(raw)
+    if text is None:
+        return raw.get("content") or None
+    try:
+        return _parse(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def native(raw):
+    """The value for `tools`: structured content, else parsed JSON, else text, else the other blocks."""
+    return _wrap(raw, _NATIVE)
+
+
+def bridge(raw):
+    """The value for `mcp_<alias>`: the same, and every kind of value carries the raw result."""
+    return _wrap(raw, _BRIDGE)
+
+
+def _wrap(raw, wrappers):
+    if not isinstance(raw, dict):
+        return raw
+    value = _value_of(raw)
+    wrapper = wrappers.get(type(value))
+    if wrapper is None or (type(value) is str and len(value) > MAX_WRAPPED_TEXT):
+        return value
+    # Always a (shallow) copy: the value points to the raw result, which must not point back to it.
+    value = wrapper(value)
+    value.raw = raw
+    return value

@@ -10,7 +10,7 @@ use crate::{layout, run};
 /// Runs the crate `bench` against the release binary and the managed environment.
 pub fn run(arguments: &[String]) -> Result<()> {
     setup::packages(setup::FOR_DEMO)?;
-    setup::build()?;
+    setup::build_codeyard()?;
     setup::environment(None)?;
     run::visible(setup::cargo().args([
         "build",

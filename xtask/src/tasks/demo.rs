@@ -1,5 +1,6 @@
 //! Builds codeyard, makes its environment and runs its demo.
 
+use std::fs;
 use std::process::Command;
 use std::time::Instant;
 
@@ -12,19 +13,22 @@ use crate::{layout, run};
 pub fn run(arguments: &[String]) -> Result<()> {
     // apt-get and the compiler do not need each other.
     let packages = std::thread::spawn(|| setup::packages(setup::FOR_DEMO));
-    setup::build()?;
+    setup::build_codeyard()?;
     let built = Instant::now();
     packages
         .join()
         .unwrap_or_else(|_| anyhow::bail!("installing packages failed"))?;
     setup::environment(None)?;
-    run::visible(
-        Command::new(layout::codeyard())
-            .arg("demo")
-            .arg("--data")
-            .arg(layout::data())
-            .args(arguments),
-    )?;
+    let out = layout::target().join("demo");
+    fs::create_dir_all(&out)?;
+    let mut demo = Command::new(layout::codeyard());
+    demo.arg("demo")
+        .arg("--data")
+        .arg(layout::data())
+        .arg("--out")
+        .arg(out)
+        .args(arguments);
+    run::visible(&mut demo)?;
     say(&format!(
         "demo: {:.1} s after the build",
         built.elapsed().as_secs_f32()

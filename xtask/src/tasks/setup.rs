@@ -99,9 +99,14 @@ pub fn packages(needs: &[Need]) -> Result<()> {
     )
 }
 
-/// Builds the dev profile of everything that the tests start.
-pub fn build() -> Result<()> {
+/// Builds codeyard in the dev profile.
+pub fn build_codeyard() -> Result<()> {
     run::visible(cargo().args(["build", "--locked", "--package=codeyard"]))
+}
+
+/// Builds the tests and everything that they start, all at once, so that no library is compiled for one and again for the other.
+pub fn build_tests() -> Result<()> {
+    run::visible(cargo().args(["build", "--locked", "--workspace", "--all-targets"]))
 }
 
 /// Makes the managed environment below `target/` for the Python that this search path leads to.

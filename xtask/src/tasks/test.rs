@@ -15,7 +15,7 @@ use counts::Counts;
 pub fn run(filter: Option<&str>) -> Result<()> {
     setup::packages(setup::FOR_TESTS)?;
     setup::upstreams()?;
-    setup::build()?;
+    setup::build_tests()?;
     setup::environment(None)?;
     let mut parts = vec![
         ("Python of the guest", python::run(filter)?),

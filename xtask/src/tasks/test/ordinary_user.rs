@@ -1,5 +1,7 @@
 //! Runs the sandbox's tests once more as a user without any right, because root and ordinary users get different walls.
 
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -34,9 +36,12 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
         .tempdir()
         .context("a home for the ordinary user")?;
     setup::fresh_upstreams(home.path())?;
+    // The environment is shared, the rest of a data directory must be the user's own.
+    fs::create_dir(home.path().join("data"))?;
+    symlink(layout::data().join("python"), home.path().join("data/python"))?;
     run::visible(
         Command::new("chown")
-            .arg("-R")
+            .args(["-R", "--no-dereference"])
             .arg(format!("{USER}:{USER}"))
             .arg(home.path()),
     )?;
@@ -102,7 +107,7 @@ fn command(binary: &TestBinary, home: &Path, filter: Option<&str>) -> Command {
         .env("CARGO_MANIFEST_DIR", &binary.package)
         .env("INSTA_WORKSPACE_ROOT", layout::root());
     command.env("INSTA_UPDATE", "no");
-    with_places(&mut command, home);
+    with_places(&mut command, home).env("CODEYARD_TEST_ENV", home.join("data"));
     command
 }
 

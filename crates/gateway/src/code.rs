@@ -7,6 +7,5 @@ mod service;
 mod tools;
 
 pub(crate) use handler::CodeHandler;
-pub use service::{
-    CodeService, Detail, Execute, Executed, Language, NotExecuted, NotSearched, Search, SessionChoice,
-};
+pub use render::error_text;
+pub use service::{CodeService, Detail, Execute, Executed, NotExecuted, NotSearched, Search};

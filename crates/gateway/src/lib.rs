@@ -7,8 +7,6 @@ mod code;
 mod serve;
 mod stdio;
 
-pub use code::{
-    CodeService, Detail, Execute, Executed, Language, NotExecuted, NotSearched, Search, SessionChoice,
-};
+pub use code::{CodeService, Detail, Execute, Executed, NotExecuted, NotSearched, Search, error_text};
 pub use serve::{Connection, serve_code};
 pub use stdio::{Pipes, Signals};

@@ -1,1 +1,39 @@
-//! placeholder
+//! The composition root: builds the parts from their configuration, joins them, and runs until drained.
+//!
+//! Nothing here decides anything: `policy` decides, `broker` calls, `session` runs, `gateway` speaks.
+
+mod calls;
+pub mod doctor;
+mod parts;
+mod programs;
+mod recording;
+mod serve;
+mod service;
+mod signals;
+mod tools;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+pub use calls::{CallFailed, Fault};
+pub use parts::{Server, StartError};
+pub use programs::{Language, NotRun, Program, Ran, Recording};
+pub use recording::RecordedCall;
+pub use sandbox_process::python;
+pub use signals::{Ending, Signals};
+pub use tools::{Listing, NamedServer, ToolLine, ToolView};
+
+/// Runs the helper process that the arguments name, if they name one, and does not return then. Must be the first
+/// thing in `main`, before any thread exists.
+pub fn dispatch_helpers() {
+    jail::dispatch();
+}
+
+/// First words of a command that is to end with this process, whatever ends it.
+pub fn supervisor(executable: &Path) -> Vec<OsString> {
+    vec![
+        executable.as_os_str().to_owned(),
+        OsString::from(jail::supervise::ARGUMENT),
+        OsString::from("--"),
+    ]
+}

@@ -5,9 +5,10 @@ use std::fmt;
 use policy::{Asked, Policy};
 use rmcp::model::JsonObject;
 use serde_json::Value;
+use session::{Language, Selector, session_name};
 use types::{Limits, SessionName};
 
-use super::service::{Detail, Execute, Language, Search, SessionChoice};
+use super::service::{Detail, Execute, Search};
 
 /// Tools that a search returns unless asked otherwise.
 const DEFAULT_LIMIT: u64 = 5;
@@ -251,29 +252,28 @@ impl<'a> Check<'a> {
         Language::Python
     }
 
-    fn session(&mut self) -> SessionChoice {
+    fn session(&mut self) -> Selector {
         match self.get("session") {
-            None => SessionChoice::Default,
-            Some(Value::String(name)) if name == "new" => SessionChoice::New,
-            Some(Value::String(name)) if is_session_name(name) => {
-                SessionChoice::Named(SessionName::new(name.clone()))
-            }
+            None => Selector::Default,
+            Some(Value::String(name)) if name == "new" => Selector::New,
             Some(Value::String(name)) if name.starts_with("fork:") => {
                 self.mistake(
                     "`session` cannot be a fork in this version; write a name or \"new\"".to_owned(),
                 );
-                SessionChoice::Default
+                Selector::Default
             }
+            Some(Value::String(name)) => match session_name(name) {
+                Ok(name) => Selector::Named(name),
+                Err(bad) => {
+                    let hint =
+                        near_session(name).map_or(String::new(), |near| format!("; the nearest is '{near}'"));
+                    self.mistake(format!("{bad}{hint}"));
+                    Selector::Default
+                }
+            },
             Some(other) => {
-                let hint = other
-                    .as_str()
-                    .and_then(near_session)
-                    .map_or(String::new(), |near| format!("; the nearest is \"{near}\""));
-                self.mistake(format!(
-                    "`session` must be \"new\" or a name of 1 to {MAX_SESSION} letters, digits, `-`, `_` and `.`, not {}{hint}",
-                    shown(other)
-                ));
-                SessionChoice::Default
+                self.mistake(format!("`session` must be a string, not {}", shown(other)));
+                Selector::Default
             }
         }
     }
@@ -287,22 +287,21 @@ impl<'a> Check<'a> {
     }
 }
 
-fn is_session_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
-}
-
-fn is_session_name(name: &str) -> bool {
-    (1..=MAX_SESSION).contains(&name.len()) && name.chars().all(is_session_char)
-}
-
-fn near_session(name: &str) -> Option<String> {
+/// The name that comes nearest: what may not be in a name becomes a dash.
+fn near_session(name: &str) -> Option<SessionName> {
     let near: String = name
         .trim()
         .chars()
-        .map(|c| if is_session_char(c) { c } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
         .take(MAX_SESSION)
         .collect();
-    is_session_name(&near).then_some(near)
+    session_name(&near).ok()
 }
 
 /// A float without a fraction is an integer to JSON Schema.
@@ -432,22 +431,22 @@ mod tests {
 
     #[test]
     fn sessions() {
-        assert_eq!(taken(json!({})).request.session, SessionChoice::Default);
-        assert_eq!(
-            taken(json!({"session": "new"})).request.session,
-            SessionChoice::New
-        );
+        assert_eq!(taken(json!({})).request.session, Selector::Default);
+        assert_eq!(taken(json!({"session": "new"})).request.session, Selector::New);
         assert_eq!(
             taken(json!({"session": "a.b_C-1"})).request.session,
-            SessionChoice::Named(SessionName::new("a.b_C-1"))
+            Selector::Named(SessionName::new("a.b_C-1"))
         );
-        let rule = "`session` must be \"new\" or a name of 1 to 64 letters, digits, `-`, `_` and `.`, not";
+        let rule = "session must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, not";
         refused(
             json!({"code": "1", "session": "my session/1"}),
-            &format!("{rule} \"my session/1\"; the nearest is \"my-session-1\""),
+            &format!("{rule} 'my session/1'; the nearest is 'my-session-1'"),
         );
-        refused(json!({"code": "1", "session": ""}), &format!("{rule} \"\""));
-        refused(json!({"code": "1", "session": 5}), &format!("{rule} 5"));
+        refused(json!({"code": "1", "session": ""}), &format!("{rule} ''"));
+        refused(
+            json!({"code": "1", "session": 5}),
+            "`session` must be a string, not 5",
+        );
         refused(
             json!({"code": "1", "session": "fork:x"}),
             "`session` cannot be a fork in this version; write a name or \"new\"",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
-use types::{Content, GuestError, SessionFate, Status, Usage};
+use types::{Content, GuestError, Outcome, SessionFate, Status, Usage};
 
 use super::arguments::{Format, Receipt};
 use super::service::Executed;
@@ -20,7 +20,7 @@ pub(super) struct Manner {
 
 /// The result of one program.
 pub(super) fn executed(run: Executed, manner: Manner) -> CallToolResult {
-    let error = error(&run, manner.wall_time);
+    let error = error_text(&run.outcome, manner.wall_time);
     let structured = structured(&run, error.as_deref(), manner.receipt);
     let text = match manner.format {
         Format::Text => text(&run, error.as_deref()),
@@ -123,9 +123,8 @@ fn ms(duration: Duration) -> Value {
     json!((duration.as_secs_f64() * 1e6).round() / 1e3)
 }
 
-/// The error in words, traceback first as Python has it; `None` for a program that completed.
-fn error(run: &Executed, wall_time: Duration) -> Option<String> {
-    let outcome = &run.outcome;
+/// What a run that did not complete says of itself, traceback first as Python has it; `None` if it completed.
+pub fn error_text(outcome: &Outcome, wall_time: Duration) -> Option<String> {
     let given = outcome.error.as_ref();
     let says = |fallback: &str| given.map_or_else(|| fallback.to_owned(), sentence);
     let headline = match outcome.status {
@@ -264,7 +263,7 @@ fn tool_line(tool: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use types::{Limit, Outcome, RunId, SessionName, Text};
+    use types::{Limit, RunId, SessionName, Text};
 
     use super::*;
 

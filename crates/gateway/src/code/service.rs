@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use serde_json::Value;
+use session::{Language, Selector};
 use tokio_util::sync::CancellationToken;
 use types::{Limits, Outcome, RunId, SessionName};
 
@@ -27,27 +28,9 @@ pub struct Execute {
     /// Its language.
     pub language: Language,
     /// Where it runs.
-    pub session: SessionChoice,
+    pub session: Selector,
     /// What it may use, as the policy grants it.
     pub limits: Limits,
-}
-
-/// The languages that programs may be written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    /// CPython.
-    Python,
-}
-
-/// Which session a client means.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SessionChoice {
-    /// The one of this connection.
-    Default,
-    /// Opened or continued by its name.
-    Named(SessionName),
-    /// A fresh one, whose name is in the result.
-    New,
 }
 
 /// What became of a program.

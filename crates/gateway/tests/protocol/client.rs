@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gateway::{
-    CodeService, Connection, Execute, Executed, NotExecuted, NotSearched, Pipes, Search, SessionChoice,
+    CodeService, Connection, Execute, Executed, NotExecuted, NotSearched, Pipes, Search,
     Signals,
 };
 use policy::Policy;
 use serde_json::{Value, json};
+use session::Selector;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -87,7 +88,7 @@ impl CodeService for Script {
         Ok(Executed {
             run_id: RunId::new("run"),
             session: match request.session {
-                SessionChoice::Named(name) => name,
+                Selector::Named(name) => name,
                 _ => SessionName::new("default"),
             },
             outcome,

@@ -22,7 +22,7 @@ async fn a_program_is_run_as_the_client_asked() {
     assert_eq!(request.limits.wall_time, Duration::from_millis(1500));
     assert_eq!(
         request.session,
-        gateway::SessionChoice::Named(SessionName::new("work"))
+        session::Selector::Named(SessionName::new("work"))
     );
 }
 

@@ -1,0 +1,340 @@
+//! The command line: what can be asked, with an example for each.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
+#[derive(Debug, Parser)]
+#[command(name = "codeyard", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(flatten)]
+    pub sources: SourceArguments,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Where the configuration comes from.
+#[derive(Debug, Clone, Default, Args)]
+pub struct SourceArguments {
+    /// File with `mcpServers`; may be given more than once [default: mcp.json of the configuration directory, then ./.mcp.json]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Configuration")]
+    pub config: Vec<PathBuf>,
+    /// File with codeyard's own settings [default: codeyard.toml of the configuration directory]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Configuration")]
+    pub settings: Option<PathBuf>,
+    /// Directory of everything that codeyard keeps [default: $XDG_DATA_HOME/codeyard or ~/.local/share/codeyard]
+    #[arg(long, value_name = "DIR", global = true, help_heading = "Configuration")]
+    pub data: Option<PathBuf>,
+    /// What to log on standard error: off, error, warn, info, debug, trace, or a list such as info,upstream=debug
+    /// [default: $CODEYARD_LOG, else `[log] level` of the settings, else warn]
+    #[arg(long, value_name = "LEVEL", global = true, help_heading = "Configuration")]
+    pub log: Option<String>,
+}
+
+/// Everything that can be asked.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve an MCP client over standard input and output
+    #[command(after_help = MCP_HELP)]
+    Mcp(McpArguments),
+    /// Run a program as a client's model would
+    #[command(after_help = RUN_HELP)]
+    Run(RunArguments),
+    /// List the connected tools, or find some
+    #[command(args_conflicts_with_subcommands = true, after_help = TOOLS_HELP)]
+    Tools(ToolsArguments),
+    /// Call one tool
+    #[command(after_help = CALL_HELP)]
+    Call(CallArguments),
+    /// Let a project's .mcp.json start its servers
+    #[command(after_help = TRUST_HELP)]
+    Trust(TrustArguments),
+    /// Manage the Python that programs run on
+    #[command(subcommand, after_help = PYTHON_HELP)]
+    Python(PythonCommand),
+    /// Examine this machine: what holds, what is missing, what to do about it
+    #[command(after_help = DOCTOR_HELP)]
+    Doctor(DoctorArguments),
+    /// Print completions for a shell
+    #[command(after_help = COMPLETIONS_HELP)]
+    Completions(CompletionsArguments),
+}
+
+/// Arguments of `mcp`.
+#[derive(Debug, Args)]
+pub struct McpArguments {
+    /// The tools that the client sees
+    #[arg(long, value_enum, default_value_t)]
+    pub surface: Surface,
+}
+
+/// Sets of tools that a client can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Surface {
+    /// execute_code and search_tools
+    #[default]
+    Code,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The program; `-` reads it from standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Longest duration, such as 30s or 500ms [default: `[limits] wall_time` of the settings]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub timeout: Option<Duration>,
+    /// Save figures and images of the run in this directory
+    #[arg(long, value_name = "DIR")]
+    pub images: Option<PathBuf>,
+    /// Print one JSON object with everything that is known of the run
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `tools`.
+#[derive(Debug, Args)]
+pub struct ToolsArguments {
+    #[command(subcommand)]
+    pub command: Option<ToolsCommand>,
+    /// Words to look for; without them every tool is listed
+    #[arg(value_name = "QUERY")]
+    pub query: Vec<String>,
+    /// At most this many tools of a search
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub limit: u16,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What else can be asked of tools.
+#[derive(Debug, Subcommand)]
+pub enum ToolsCommand {
+    /// Show one tool with its parameters
+    Show(ShowArguments),
+}
+
+/// Arguments of `tools show`.
+#[derive(Debug, Args)]
+pub struct ShowArguments {
+    /// The tool
+    #[arg(value_name = "SERVER.TOOL")]
+    pub tool: String,
+    /// Print the definition as the server sent it
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `call`.
+#[derive(Debug, Args)]
+pub struct CallArguments {
+    /// The tool
+    #[arg(value_name = "SERVER.TOOL")]
+    pub tool: String,
+    /// Its arguments as a JSON object; `-` reads them from standard input
+    #[arg(value_name = "JSON", default_value = "{}", allow_hyphen_values = true)]
+    pub arguments: String,
+    /// Print the server's answer with all its fields
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `trust`.
+#[derive(Debug, Args)]
+pub struct TrustArguments {
+    /// The project's directory or its .mcp.json
+    #[arg(value_name = "PATH", default_value = ".")]
+    pub path: PathBuf,
+}
+
+/// What can be done with Python.
+#[derive(Debug, Subcommand)]
+pub enum PythonCommand {
+    /// Make the environment with numpy, pandas and more that programs import from
+    Sync(SyncArguments),
+    /// Show which Python programs run on and what it has
+    Info(InfoArguments),
+}
+
+/// Arguments of `python sync`.
+#[derive(Debug, Args)]
+pub struct SyncArguments {
+    /// Install what this requirements file lists instead
+    #[arg(long, value_name = "FILE")]
+    pub requirements: Option<PathBuf>,
+    /// Make the environment anew even if nothing has changed
+    #[arg(long)]
+    pub refresh: bool,
+}
+
+/// Arguments of `python info`.
+#[derive(Debug, Args)]
+pub struct InfoArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArguments {
+    /// Where the chart is saved
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `demo-server`.
+#[derive(Debug, Args)]
+pub struct DemoServerArguments {
+    /// The server
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    config::duration(text)
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  codeyard demo                          see what it does
+  codeyard mcp                           what an MCP client starts
+  codeyard run report.py                 run a program that calls tools
+  codeyard tools send mail               find tools
+  codeyard doctor                        what this machine can and cannot do
+
+Exit codes:
+  0  done
+  1  the program failed, or the tool reported an error
+  2  the command line or a configuration file is wrong
+  3  this machine cannot give the sandbox that is required
+  4  an upstream server failed
+  5  codeyard could not do its own work, such as read or write a file
+  130, 143, 129  ended by SIGINT, SIGTERM, SIGHUP";
+
+const MCP_HELP: &str = "\
+Example, an entry in a client's configuration:
+  {\"mcpServers\": {\"codeyard\": {\"command\": \"codeyard\", \"args\": [\"mcp\", \"--config\", \"/home/me/servers.json\"]}}}";
+
+const RUN_HELP: &str = "\
+Examples:
+  codeyard run report.py --timeout 30s
+  echo 'return [server[\"name\"] for server in await tools.crm.list()]' | codeyard run -
+  codeyard run chart.py --images charts --json";
+
+const TOOLS_HELP: &str = "\
+Examples:
+  codeyard tools                         every tool of every server
+  codeyard tools send a message          the best matches
+  codeyard tools show mail.send          one tool with its parameters
+  codeyard tools --json                  for another program";
+
+const CALL_HELP: &str = "\
+Examples:
+  codeyard call mail.send '{\"to\": \"ana@example.com\", \"text\": \"hello\"}'
+  codeyard call crm.list --json";
+
+const TRUST_HELP: &str = "\
+A project's .mcp.json names commands that would run on this machine. It is used only after this command, and
+only as long as its content stays the same.
+
+Examples:
+  codeyard trust                         ./.mcp.json
+  codeyard trust ~/work/shop";
+
+const PYTHON_HELP: &str = "\
+Examples:
+  codeyard python sync                   numpy, pandas, matplotlib, scikit-learn and more
+  codeyard python sync --requirements requirements.txt
+  codeyard python info";
+
+const DOCTOR_HELP: &str = "\
+Examples:
+  codeyard doctor
+  codeyard doctor --json";
+
+const DEMO_HELP: &str = "\
+Example:
+  codeyard demo --out /tmp";
+
+const COMPLETIONS_HELP: &str = "\
+Examples:
+  codeyard completions bash > ~/.local/share/bash-completion/completions/codeyard
+  codeyard completions zsh > ~/.zfunc/_codeyard";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[track_caller]
+    fn parsed(line: &str) -> Command {
+        Cli::try_parse_from(line.split(' ')).unwrap().command
+    }
+
+    #[test]
+    fn tools_are_listed_searched_and_shown() {
+        let Command::Tools(list) = parsed("codeyard tools --json") else {
+            panic!()
+        };
+        assert!(list.command.is_none() && list.query.is_empty() && list.json);
+        let Command::Tools(search) = parsed("codeyard tools send a mail") else {
+            panic!()
+        };
+        assert_eq!(search.query, ["send", "a", "mail"]);
+        let Command::Tools(show) = parsed("codeyard tools show mail.send") else {
+            panic!()
+        };
+        let Some(ToolsCommand::Show(show)) = show.command else {
+            panic!()
+        };
+        assert_eq!(show.tool, "mail.send");
+    }
+
+    #[test]
+    fn configuration_may_follow_the_command() {
+        let cli = Cli::try_parse_from([
+            "codeyard", "mcp", "--config", "a", "--config", "b", "--log", "info",
+        ])
+        .unwrap();
+        assert_eq!(cli.sources.config, [PathBuf::from("a"), PathBuf::from("b")]);
+        assert_eq!(cli.sources.log.as_deref(), Some("info"));
+    }
+
+    #[test]
+    fn durations_have_a_unit() {
+        let Command::Run(run) = parsed("codeyard run - --timeout 500ms") else {
+            panic!()
+        };
+        assert_eq!(run.timeout, Some(Duration::from_millis(500)));
+        let error = Cli::try_parse_from(["codeyard", "run", "-", "--timeout", "5"]).unwrap_err();
+        assert!(error.to_string().contains("such as `60s`"), "{error}");
+    }
+}

@@ -1,0 +1,37 @@
+//! One module a command; here they are chosen and given a runtime.
+
+mod call;
+mod completions;
+mod doctor;
+mod mcp;
+mod python;
+mod run;
+mod tools;
+mod trust;
+
+use crate::cli::{Cli, Command};
+use crate::context::Context;
+use crate::exit::Exit;
+
+/// Runs the command.
+pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    let context = Context::new(cli.sources);
+    match cli.command {
+        Command::Mcp(arguments) => block_on(mcp::run(&context, &arguments)),
+        Command::Run(arguments) => block_on(run::run(&context, &arguments)),
+        Command::Tools(arguments) => block_on(tools::run(&context, &arguments)),
+        Command::Call(arguments) => block_on(call::run(&context, &arguments)),
+        Command::Trust(arguments) => trust::run(&context, &arguments),
+        Command::Python(command) => python::run(&context, &command),
+        Command::Doctor(arguments) => block_on(doctor::run(&context, &arguments)),
+        Command::Completions(arguments) => completions::run(&context, &arguments),
+    }
+}
+
+/// Runs a command on a runtime that does not wait for what is left when the command is over.
+fn block_on<F: Future<Output = anyhow::Result<Exit>>>(command: F) -> anyhow::Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let exit = runtime.block_on(command);
+    runtime.shutdown_background();
+    exit
+}

@@ -1,0 +1,149 @@
+//! `codeyard run`: runs a program and prints what it prints, as an ordinary program would.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context as _;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use config::Machine;
+use serde_json::{Value, json};
+use server::{NotRun, Program, Ran, Recording, Server};
+use types::{Content, SessionFate, Status};
+
+use crate::cli::RunArguments;
+use crate::context::{Context, read_input};
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::output::Output;
+
+/// Runs it.
+pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
+    let loaded = context.load()?;
+    let code = read_input(&arguments.file)?;
+    let parts = loaded.into_parts(context.program()?, &Machine);
+    let interrupt = Interrupt::watch()?;
+    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let program = Program {
+        code,
+        timeout: arguments.timeout,
+        recording: Recording::Off,
+    };
+    let ran = server.run(program, interrupt.token.clone()).await;
+    server.close().await;
+    let ran = ran.map_err(failure)?;
+    let images = match &arguments.images {
+        Some(directory) => save_images(&ran.outcome.content, directory)?,
+        None => Vec::new(),
+    };
+    if arguments.json {
+        context.output.json(&described(&ran, &images))?;
+    } else {
+        show(&context.output, &ran, &images)?;
+    }
+    let exit = match ran.outcome.status {
+        Status::Completed => Exit::Done,
+        Status::Refused => Exit::Refused,
+        Status::Failed | Status::TimedOut | Status::LimitExceeded { .. } | Status::Cancelled => {
+            Exit::ProgramFailed
+        }
+    };
+    Ok(interrupt.exit(exit))
+}
+
+/// Why nothing was run, and whose business that is.
+pub fn failure(error: NotRun) -> Failure {
+    let exit = match &error {
+        NotRun::Limits(_) => Exit::Usage,
+        NotRun::Session(_) => Exit::Refused,
+    };
+    Failure::new(exit, error)
+}
+
+fn show(output: &Output, ran: &Ran, images: &[String]) -> anyhow::Result<()> {
+    let outcome = &ran.outcome;
+    output.print(&outcome.stdout.text)?;
+    if !outcome.stderr.text.is_empty() {
+        output.tell(outcome.stderr.text.trim_end_matches('\n'));
+    }
+    match &outcome.result {
+        None | Some(Value::Null) => {}
+        Some(Value::String(text)) => output.line(text)?,
+        Some(value) => output.line(&serde_json::to_string_pretty(value)?)?,
+    }
+    for content in &outcome.content {
+        if let Content::Text { text } = content {
+            output.line(text)?;
+        }
+    }
+    for image in images {
+        output.tell(&format!("saved {image}"));
+    }
+    let figures = outcome
+        .content
+        .iter()
+        .filter(|content| matches!(content, Content::Image { .. }))
+        .count();
+    if figures > images.len() {
+        output.tell(&format!("{figures} images were made; --images DIR saves them"));
+    }
+    if let Some(error) = ran.error_text() {
+        output.tell(&error);
+    }
+    if let Some(notice) = &ran.notice {
+        output.tell(&format!("notice: {notice}"));
+    }
+    Ok(())
+}
+
+fn described(ran: &Ran, images: &[String]) -> Value {
+    let outcome = &ran.outcome;
+    let usage = &outcome.usage;
+    let ms = |duration: std::time::Duration| (duration.as_secs_f64() * 1e6).round() / 1e3;
+    let limit = match outcome.status {
+        Status::LimitExceeded { limit } => Some(limit),
+        _ => None,
+    };
+    json!({
+        "status": outcome.status.name(),
+        "limit": limit,
+        "result": outcome.result,
+        "stdout": outcome.stdout.text,
+        "stderr": outcome.stderr.text,
+        "error": ran.error_text(),
+        "images": images,
+        "artifacts": outcome.artifacts,
+        "session_lost": outcome.session == SessionFate::Lost,
+        "run_id": ran.run_id,
+        "usage": {
+            "wall_ms": ms(usage.wall),
+            "cpu_ms": usage.cpu.map(ms),
+            "peak_memory_bytes": usage.peak_memory,
+            "bytes_written": usage.bytes_written,
+            "host_calls": usage.host_calls,
+        },
+    })
+}
+
+/// Saves every image and returns the paths. The bytes are a guest's: nothing here looks into them.
+pub fn save_images(content: &[Content], directory: &Path) -> anyhow::Result<Vec<String>> {
+    fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
+    let mut saved = Vec::new();
+    for content in content {
+        let Content::Image { mime, data } = content else {
+            continue;
+        };
+        let extension = match mime.as_str() {
+            "image/jpeg" => "jpg",
+            "image/svg+xml" => "svg",
+            _ => "png",
+        };
+        let path = directory.join(format!("figure-{}.{extension}", saved.len() + 1));
+        let bytes = STANDARD
+            .decode(data)
+            .with_context(|| format!("image {} is damaged", saved.len() + 1))?;
+        fs::write(&path, bytes).with_context(|| format!("{} cannot be written", path.display()))?;
+        saved.push(path.display().to_string());
+    }
+    Ok(saved)
+}

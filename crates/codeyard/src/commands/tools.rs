@@ -1,0 +1,141 @@
+//! `codeyard tools`: what is connected.
+
+use config::Machine;
+use server::{Listing, Server, ToolView};
+
+use crate::cli::{ShowArguments, ToolsArguments, ToolsCommand};
+use crate::commands::call;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::output::{Output, Tone, harmless};
+
+/// Lists, finds or shows.
+pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
+    let loaded = context.load()?;
+    let parts = loaded.into_parts(context.program()?, &Machine);
+    let interrupt = Interrupt::watch()?;
+    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let work = async {
+        match &arguments.command {
+            Some(ToolsCommand::Show(show)) => show_tool(context, &server, show).await,
+            None if arguments.query.is_empty() => list(context, &server, arguments).await,
+            None => search(context, &server, arguments).await,
+        }
+    };
+    let done = tokio::select! {
+        done = work => done,
+        () = interrupt.token.cancelled() => Ok(Exit::Done),
+    };
+    server.close().await;
+    Ok(interrupt.exit(done?))
+}
+
+async fn list(context: &Context, server: &Server, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
+    context.output.progress("asking the servers for their tools ...");
+    let listing = server.list().await;
+    if arguments.json {
+        context.output.json(&listing)?;
+    } else {
+        context.output.print(&listed(&listing, &context.output))?;
+    }
+    let failed = listing.servers.iter().any(|server| server.problem.is_some());
+    Ok(if failed { Exit::Upstream } else { Exit::Done })
+}
+
+fn listed(listing: &Listing, output: &Output) -> String {
+    let mut out = String::new();
+    for server in &listing.servers {
+        let description = server
+            .description
+            .as_ref()
+            .map_or(String::new(), |text| format!(" - {text}"));
+        let title = harmless(&format!("{}{description}", server.name)).replace('\n', " ");
+        out.push_str(&output.paint(Tone::Title, &title));
+        out.push('\n');
+        if let Some(problem) = &server.problem {
+            out.push_str(&format!("  {}\n", output.paint(Tone::Bad, &harmless(problem))));
+        }
+        for warning in &server.warnings {
+            out.push_str(&format!(
+                "  {}\n",
+                output.paint(Tone::Weak, &harmless(&format!("warning: {warning}")))
+            ));
+        }
+        for tool in &server.tools {
+            out.push_str(&tool_text(&tool.signature, tool.description.as_deref(), output));
+        }
+    }
+    let tools: usize = listing.servers.iter().map(|server| server.tools.len()).sum();
+    match listing.servers.len() {
+        0 => out.push_str("no server is configured; `codeyard mcp --help` shows where they are read from\n"),
+        servers => out.push_str(&format!("{tools} tools of {servers} servers\n")),
+    }
+    out
+}
+
+fn tool_text(signature: &str, description: Option<&str>, output: &Output) -> String {
+    let mut out = format!("  {}\n", harmless(signature).replace('\n', " "));
+    if let Some(description) = description {
+        let description = harmless(description).replace('\n', " ");
+        out.push_str(&format!("      {}\n", output.paint(Tone::Faint, &description)));
+    }
+    out
+}
+
+async fn search(context: &Context, server: &Server, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
+    context.output.progress("searching ...");
+    let answer = server
+        .search(&arguments.query.join(" "), usize::from(arguments.limit))
+        .await;
+    let output = &context.output;
+    if arguments.json {
+        output.json(&answer)?;
+        return Ok(Exit::Done);
+    }
+    for tool in &answer.tools {
+        let name = format!("{}.{}", tool.server, tool.tool);
+        let signature = tool.signature.as_ref().unwrap_or(&name);
+        output.print(&tool_text(signature, tool.description.as_deref(), output))?;
+    }
+    match (answer.tools.len(), answer.more) {
+        (0, _) => output.line("no tool matches")?,
+        (_, 0) => {}
+        (_, more) => output.line(&format!("{more} more match; --limit shows more"))?,
+    }
+    for server in &answer.pending {
+        output.tell(&format!("warning: {server} has not listed its tools yet"));
+    }
+    Ok(Exit::Done)
+}
+
+async fn show_tool(context: &Context, server: &Server, arguments: &ShowArguments) -> anyhow::Result<Exit> {
+    let tool = server.show(&arguments.tool).await.map_err(call::failure)?;
+    if arguments.json {
+        context.output.json(&tool.definition)?;
+    } else {
+        context.output.print(&shown(&tool, &context.output)?)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn shown(tool: &ToolView, output: &Output) -> anyhow::Result<String> {
+    let mut out = format!(
+        "{}\n{}\n",
+        output.paint(Tone::Title, &harmless(&format!("{}.{}", tool.server, tool.tool))),
+        harmless(&tool.signature)
+    );
+    if let Some(description) = &tool.description {
+        out.push_str(&format!("\n{}\n", harmless(description.trim())));
+    }
+    let arguments = serde_json::to_string_pretty(&tool.input_schema)?;
+    out.push_str(&format!(
+        "\n{}\n{arguments}\n",
+        output.paint(Tone::Title, "arguments")
+    ));
+    if let Some(schema) = &tool.output_schema {
+        let result = serde_json::to_string_pretty(schema)?;
+        out.push_str(&format!("\n{}\n{result}\n", output.paint(Tone::Title, "result")));
+    }
+    Ok(out)
+}

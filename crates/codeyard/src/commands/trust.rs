@@ -1,0 +1,81 @@
+//! `codeyard trust`: shows what a project's file would run, and remembers that it was trusted.
+
+use config::{Machine, Review, TrustError};
+
+use crate::cli::TrustArguments;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::output::{Tone, harmless};
+
+/// Trusts the file as it is now.
+pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit> {
+    let loaded = context.load_settings()?;
+    let review = config::review(&arguments.path, &Machine).map_err(failure)?;
+    let output = &context.output;
+    output.print(&shown(&review))?;
+    config::accept(&review, &loaded.data_dir, &Machine).map_err(failure)?;
+    let file = review.file.display();
+    output.line(&output.paint(
+        Tone::Good,
+        &format!("{file} is trusted as long as its content stays the same"),
+    ))?;
+    Ok(Exit::Done)
+}
+
+fn failure(error: TrustError) -> Failure {
+    let exit = match error {
+        TrustError::Read { .. } | TrustError::Mistakes(_) => Exit::Usage,
+        TrustError::Store { .. } | TrustError::Write { .. } => Exit::Broken,
+    };
+    Failure::new(exit, error)
+}
+
+/// Every command in full: nothing is cut, because a person decides by it.
+fn shown(review: &Review) -> String {
+    let mut out = format!("{} starts these servers:\n", review.file.display());
+    for server in &review.servers {
+        out.push_str(&format!("  {}\n    {}", server.name, quoted(&server.command)));
+        for argument in &server.args {
+            out.push(' ');
+            out.push_str(&quoted(argument));
+        }
+        out.push('\n');
+        for (name, value) in &server.env {
+            out.push_str(&format!("    with {name}={}\n", quoted(value)));
+        }
+        if let Some(cwd) = &server.cwd {
+            out.push_str(&format!("    in {}\n", quoted(&cwd.display().to_string())));
+        }
+    }
+    if review.servers.is_empty() {
+        out.push_str("  none\n");
+    }
+    for warning in &review.warnings {
+        out.push_str(&format!("warning: {warning}\n"));
+    }
+    harmless(&out)
+}
+
+/// As a shell would take it, so that one argument is told from two.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,${}".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_argument_is_told_from_two() {
+        assert_eq!(quoted("--port=80"), "--port=80");
+        assert_eq!(quoted("${HOME}/bin"), "${HOME}/bin");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("it's; rm"), "'it'\\''s; rm'");
+    }
+}

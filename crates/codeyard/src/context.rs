@@ -1,0 +1,93 @@
+//! What every command starts from: the configuration, its warnings told, logging begun.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use config::{Host, Loaded, Machine, Program, Sources};
+
+use crate::cli::SourceArguments;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+
+/// What a command has at hand.
+#[derive(Debug)]
+pub struct Context {
+    /// Where it prints.
+    pub output: Output,
+    arguments: SourceArguments,
+}
+
+impl Context {
+    /// Reads nothing yet.
+    pub fn new(arguments: SourceArguments) -> Self {
+        let no_color = Machine.var("NO_COLOR").ok().flatten();
+        Self {
+            output: Output::new(no_color.as_deref()),
+            arguments,
+        }
+    }
+
+    /// The whole configuration.
+    pub fn load(&self) -> anyhow::Result<Loaded> {
+        self.begin(config::load(&self.sources(), &Machine))
+    }
+
+    /// Settings and data directory, for commands that need no servers.
+    pub fn load_settings(&self) -> anyhow::Result<Loaded> {
+        self.begin(config::load_settings_only(&self.sources(), &Machine))
+    }
+
+    /// Starts logging without any configuration, for commands that read none.
+    pub fn log_only(&self) -> anyhow::Result<()> {
+        self.start_logging(None)
+    }
+
+    /// What the parts need to know of this program.
+    pub fn program(&self) -> anyhow::Result<Program> {
+        let executable = std::env::current_exe().context("the path of this program cannot be found")?;
+        Ok(Program { executable })
+    }
+
+    fn sources(&self) -> Sources {
+        Sources {
+            servers: self.arguments.config.clone(),
+            settings: self.arguments.settings.clone(),
+            data: self.arguments.data.clone(),
+        }
+    }
+
+    fn begin(&self, loaded: Result<Loaded, config::Mistakes>) -> anyhow::Result<Loaded> {
+        let loaded = loaded.map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
+        self.start_logging(loaded.settings.log.as_deref())?;
+        for warning in &loaded.warnings {
+            self.output.tell(&format!("warning: {warning}"));
+        }
+        Ok(loaded)
+    }
+
+    fn start_logging(&self, settings: Option<&str>) -> anyhow::Result<()> {
+        let variable = Machine.var("CODEYARD_LOG").ok().flatten();
+        let filter = self
+            .arguments
+            .log
+            .clone()
+            .or(variable)
+            .or_else(|| settings.map(str::to_owned));
+        let no_color = Machine.var("NO_COLOR").ok().flatten();
+        let color = match no_color {
+            Some(set) if !set.is_empty() => telemetry::Color::Never,
+            _ => telemetry::Color::Auto,
+        };
+        telemetry::start(&telemetry::Config { filter, color })
+            .map_err(|error| Failure::new(Exit::Usage, error).into())
+    }
+}
+
+/// Reads a program or arguments: a file, or standard input for `-`.
+pub fn read_input(file: &Path) -> anyhow::Result<String> {
+    if file.as_os_str() == "-" {
+        return std::io::read_to_string(std::io::stdin()).context("standard input cannot be read as text");
+    }
+    std::fs::read_to_string(file)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())).into())
+}

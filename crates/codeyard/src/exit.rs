@@ -1,0 +1,97 @@
+//! Exit codes, in one place; `codeyard --help` and the documents list the same.
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It did what was asked.
+    Done,
+    /// The program failed, or the tool reported an error.
+    ProgramFailed,
+    /// The command line or a configuration file is wrong.
+    Usage,
+    /// This machine cannot give the sandbox that is required.
+    Refused,
+    /// An upstream server failed.
+    Upstream,
+    /// Codeyard could not do its own work.
+    Broken,
+    /// A signal ended it.
+    Signal(u8),
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::ProgramFailed => 1,
+            Exit::Usage => 2,
+            Exit::Refused => 3,
+            Exit::Upstream => 4,
+            Exit::Broken => 5,
+            // As a shell has it for programs that a signal ended.
+            Exit::Signal(number) => 128_u8.saturating_add(number),
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// An error that says how the command ends.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// How it ends.
+    pub exit: Exit,
+    /// What is told on standard error.
+    pub message: String,
+}
+
+impl Failure {
+    /// Ends the command so.
+    pub fn new(exit: Exit, message: impl std::fmt::Display) -> Self {
+        Self {
+            exit,
+            message: message.to_string(),
+        }
+    }
+}
+
+/// How a command ends that failed so: what it says itself, else it could not do its work.
+pub fn of(error: &anyhow::Error) -> Exit {
+    error
+        .downcast_ref::<Failure>()
+        .map_or(Exit::Broken, |failure| failure.exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn the_help_lists_every_code() {
+        let help = Cli::command().render_long_help().to_string();
+        let all = [
+            Exit::Done,
+            Exit::ProgramFailed,
+            Exit::Usage,
+            Exit::Refused,
+            Exit::Upstream,
+            Exit::Broken,
+        ];
+        for exit in all {
+            assert!(help.contains(&format!("\n  {}  ", exit.code())), "{exit:?}");
+        }
+        assert!(help.contains("130, 143, 129"));
+        assert_eq!(Exit::Signal(2).code(), 130);
+    }
+}

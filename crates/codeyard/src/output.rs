@@ -1,0 +1,161 @@
+//! What people and programs read: results on standard output, everything else on standard error, colours only for eyes.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+
+/// Standard output was closed by whoever read it, as `| head` does. Nothing is wrong.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("standard output was closed")]
+pub struct Closed;
+
+/// The streams of a command.
+#[derive(Debug, Clone, Copy)]
+pub struct Output {
+    /// Whether standard output takes colours.
+    color: bool,
+    /// Whether a person watches standard error.
+    watched: bool,
+}
+
+/// Colours by what they mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// A title.
+    Title,
+    /// All is well.
+    Good,
+    /// It works, but.
+    Weak,
+    /// It does not work.
+    Bad,
+    /// An aside.
+    Faint,
+}
+
+impl Tone {
+    fn code(self) -> &'static str {
+        match self {
+            Tone::Title => "1",
+            Tone::Good => "32",
+            Tone::Weak => "33",
+            Tone::Bad => "31",
+            Tone::Faint => "2",
+        }
+    }
+}
+
+impl Output {
+    /// The streams of this process; `no_color` is what the variable `NO_COLOR` says.
+    pub fn new(no_color: Option<&str>) -> Self {
+        let wanted = no_color.is_none_or(str::is_empty);
+        Self {
+            color: wanted && io::stdout().is_terminal(),
+            watched: io::stderr().is_terminal(),
+        }
+    }
+
+    /// Prints text as it is.
+    pub fn print(&self, text: &str) -> anyhow::Result<()> {
+        let mut out = io::stdout().lock();
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Closed.into()),
+            written => written
+                .map_err(|error| anyhow::Error::new(error).context("standard output cannot be written")),
+        }
+    }
+
+    /// Prints a line.
+    pub fn line(&self, text: &str) -> anyhow::Result<()> {
+        self.print(&format!("{text}\n"))
+    }
+
+    /// Prints a value as JSON for programs.
+    pub fn json(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
+        self.line(&serde_json::to_string_pretty(value)?)
+    }
+
+    /// Colours text, if anybody sees it.
+    pub fn paint(&self, tone: Tone, text: &str) -> String {
+        if self.color {
+            format!("\x1b[{}m{text}\x1b[0m", tone.code())
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// Tells a person something that is no result. A closed standard error is nobody's loss.
+    pub fn tell(&self, text: &str) {
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    /// Shows what goes on, if a person watches.
+    pub fn progress(&self, text: &str) {
+        if self.watched {
+            self.tell(text);
+        }
+    }
+}
+
+/// Lays out rows in columns; the last one is not padded.
+pub fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            // Writing to a string cannot fail.
+            let _ = write!(line, "{cell:width$}  ");
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// Makes foreign text safe for a terminal: no control character but newline and tab reaches it.
+pub fn harmless(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '\n' | '\t' => c,
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [["a", "long cell", "x"], ["longer", "b", ""]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&rows), "a       long cell  x\nlonger  b\n");
+        assert_eq!(table(&[]), "");
+    }
+
+    #[test]
+    fn foreign_text_moves_no_cursor() {
+        assert_eq!(harmless("a\tb\nc\x1b[2Jd\r"), "a\tb\nc\u{fffd}[2Jd\u{fffd}");
+    }
+
+    #[test]
+    fn nothing_is_coloured_for_a_program() {
+        let output = Output {
+            color: false,
+            watched: false,
+        };
+        assert_eq!(output.paint(Tone::Bad, "x"), "x");
+        let output = Output {
+            color: true,
+            watched: false,
+        };
+        assert_eq!(output.paint(Tone::Bad, "x"), "\x1b[31mx\x1b[0m");
+    }
+}

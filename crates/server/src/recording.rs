@@ -1,0 +1,70 @@
+//! Keeps the tool calls of a run as they went by, for whoever wants to count or show them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// One tool call and what came back.
+#[derive(Debug, Clone)]
+pub struct RecordedCall {
+    /// The server as the program named it.
+    pub server: String,
+    /// The tool as the program named it.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// The server's answer as text, or the failure.
+    pub answer: Result<String, HostCallError>,
+}
+
+/// Passes host calls on and keeps those of tools.
+pub(crate) struct Recorder {
+    calls: Arc<dyn HostCalls>,
+    recorded: Mutex<Vec<RecordedCall>>,
+}
+
+impl Recorder {
+    pub(crate) fn new(calls: Arc<dyn HostCalls>) -> Self {
+        Self {
+            calls,
+            recorded: Mutex::default(),
+        }
+    }
+
+    /// What was kept so far, in the order in which the answers came.
+    pub(crate) fn take(&self) -> Vec<RecordedCall> {
+        std::mem::take(&mut self.recorded.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn keep(&self, args: &Value, answer: &Result<Box<RawValue>, HostCallError>) {
+        let text = |name: &str| args[name].as_str().unwrap_or_default().to_owned();
+        let call = RecordedCall {
+            server: text("server"),
+            tool: text("tool"),
+            arguments: args["args"].clone(),
+            answer: answer
+                .as_ref()
+                .map(|raw| raw.get().to_owned())
+                .map_err(Clone::clone),
+        };
+        self.recorded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(call);
+    }
+}
+
+impl HostCalls for Recorder {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        Box::pin(async move {
+            let args = (call.name == "tool").then(|| call.args.clone());
+            let answer = self.calls.call(call).await;
+            if let Some(args) = args {
+                self.keep(&args, &answer);
+            }
+            answer
+        })
+    }
+}

@@ -1,0 +1,39 @@
+//! Serves one client over standard input and output.
+
+use std::io;
+
+use gateway::{Connection, Pipes};
+use tokio_util::sync::CancellationToken;
+
+use crate::Server;
+
+impl Server {
+    /// Serves the `code` surface until the client closes its side or `shutdown` is triggered, then ends everything.
+    pub async fn serve_stdio(&self, shutdown: CancellationToken) -> io::Result<()> {
+        self.serve(Pipes::stdio()?, shutdown).await;
+        Ok(())
+    }
+
+    async fn serve(&self, pipes: Pipes, shutdown: CancellationToken) {
+        let signals = gateway::Signals::default();
+        let warming = tokio::spawn(warm(self.clone(), signals.clone()));
+        gateway::serve_code(Connection {
+            service: self.clone(),
+            policy: self.shared.policy.clone(),
+            pipes,
+            signals,
+            shutdown,
+        })
+        .await;
+        warming.abort();
+        self.close().await;
+    }
+}
+
+/// Prepares the sandbox once the client has its first answer, which must not compete with it.
+async fn warm(server: Server, signals: gateway::Signals) {
+    tokio::select! {
+        () = signals.answered.cancelled() => server.shared.backend.warm(),
+        () = signals.closed.cancelled() => {}
+    }
+}

@@ -1,0 +1,52 @@
+//! What stands behind the gateway: sessions run programs, the broker finds tools.
+
+use broker::{Detail, RunScope};
+use gateway::{CodeService, Execute, Executed, NotExecuted, NotSearched, Search};
+use serde_json::Value;
+use session::RunRequest;
+use tokio_util::sync::CancellationToken;
+
+use crate::Server;
+
+impl CodeService for Server {
+    async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
+        let shared = &self.shared;
+        let scope = RunScope {
+            wall_time: request.limits.wall_time,
+        };
+        let run = RunRequest {
+            principal: shared.principal.clone(),
+            language: request.language,
+            session: request.session,
+            code: request.code,
+            limits: request.limits,
+            calls: shared.broker.calls(shared.principal.clone(), scope),
+            cancel,
+        };
+        let result = shared
+            .sessions
+            .run(run)
+            .await
+            .map_err(|error| NotExecuted(error.to_string()))?;
+        Ok(Executed {
+            run_id: result.run_id,
+            session: result.session,
+            outcome: result.outcome,
+            notice: result.notice,
+        })
+    }
+
+    async fn search(&self, request: Search) -> Result<Value, NotSearched> {
+        let detail = match request.detail {
+            gateway::Detail::Name => Detail::Name,
+            gateway::Detail::Summary => Detail::Summary,
+            gateway::Detail::Full => Detail::Full,
+        };
+        let shared = &self.shared;
+        let answer = shared
+            .broker
+            .search(&shared.principal, &request.query, request.limit, detail)
+            .await;
+        serde_json::to_value(answer).map_err(|error| NotSearched(error.to_string()))
+    }
+}

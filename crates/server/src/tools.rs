@@ -1,0 +1,182 @@
+//! What is connected, for the command line.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::{Detail, SearchAnswer};
+use catalog::Entry;
+use sandbox::HostCallError;
+use serde::Serialize;
+use serde_json::Value;
+use upstream::{ServerState, Status};
+
+use crate::Server;
+use crate::calls::{CallFailed, Fault};
+
+/// How long a listing waits for servers: first starts of some take this long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// All servers with their tools.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Listing {
+    /// In the order of the configuration.
+    pub servers: Vec<NamedServer>,
+}
+
+/// One server with its tools.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NamedServer {
+    /// The name in the configuration.
+    pub name: String,
+    /// The name in programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Why its tools are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// What was odd about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Its tools, without schemas.
+    pub tools: Vec<ToolLine>,
+}
+
+/// One tool in a listing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolLine {
+    /// The name in its definition.
+    pub name: String,
+    /// How a program calls it.
+    pub signature: String,
+    /// First words of its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+/// One tool with everything that is known of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolView {
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The tool's name in its definition.
+    pub tool: String,
+    /// How a program calls it.
+    pub signature: String,
+    /// The whole description.
+    pub description: Option<String>,
+    /// JSON Schema of the arguments.
+    pub input_schema: Value,
+    /// JSON Schema of the structured content.
+    pub output_schema: Option<Value>,
+    /// The definition as the server sent it.
+    pub definition: Value,
+}
+
+impl Server {
+    /// Lists everything; starts servers that have never been asked.
+    pub async fn list(&self) -> Listing {
+        let shared = &self.shared;
+        let pending = shared.hub.discover(PATIENCE).await;
+        let catalog = shared.broker.catalog().await;
+        let states = shared.hub.states();
+        let servers = states.into_iter().map(|state| {
+            let server = catalog.servers().find(|server| server.name == state.name);
+            let problem = problem(&state, &pending, server.is_some_and(|server| server.listed));
+            NamedServer {
+                alias: server.map(|server| server.alias.clone()),
+                description: server.and_then(|server| server.description.clone()),
+                tools: server
+                    .into_iter()
+                    .flat_map(|server| server.entries())
+                    .map(|entry| ToolLine::of(entry))
+                    .collect(),
+                problem,
+                warnings: state.warnings,
+                name: state.name,
+            }
+        });
+        Listing {
+            servers: servers.collect(),
+        }
+    }
+
+    /// Finds tools.
+    pub async fn search(&self, query: &str, limit: usize) -> SearchAnswer {
+        let shared = &self.shared;
+        shared.hub.discover(PATIENCE).await;
+        shared
+            .broker
+            .search(&shared.principal, query, limit, Detail::Summary)
+            .await
+    }
+
+    /// Shows one tool.
+    pub async fn show(&self, tool: &str) -> Result<ToolView, CallFailed> {
+        let entry = self.find(tool).await?;
+        let definition = &entry.definition;
+        Ok(ToolView {
+            server: entry.tool.server.clone(),
+            tool: entry.tool.tool.clone(),
+            signature: signature(&entry),
+            description: definition.description.clone(),
+            input_schema: definition.input_schema.clone(),
+            output_schema: definition.output_schema.clone(),
+            definition: definition.raw.clone(),
+        })
+    }
+
+    /// The tool of `SERVER.TOOL`; either name may hold dots itself.
+    pub(crate) async fn find(&self, name: &str) -> Result<Arc<Entry>, CallFailed> {
+        let shared = &self.shared;
+        let mut first_error: Option<HostCallError> = None;
+        for (at, _) in name.match_indices('.') {
+            let (server, tool) = (&name[..at], &name[at + 1..]);
+            match shared.broker.resolve(&shared.principal, server, tool).await {
+                Ok(entry) => return Ok(entry),
+                Err(error) => {
+                    // What the right server says of the tool is better than what is said of a wrong server.
+                    let known = shared.hub.states().iter().any(|state| state.name == server);
+                    if known || first_error.is_none() {
+                        first_error = Some(error);
+                    }
+                }
+            }
+        }
+        Err(match first_error {
+            Some(error) => CallFailed::from(error),
+            None => CallFailed {
+                message: format!("`{name}` names no tool; write SERVER.TOOL, as `codeyard tools` lists them"),
+                fault: Fault::Caller,
+            },
+        })
+    }
+}
+
+impl ToolLine {
+    fn of(entry: &Entry) -> Self {
+        Self {
+            name: entry.tool.tool.clone(),
+            signature: signature(entry),
+            description: entry.definition.description.as_deref().map(catalog::summary),
+        }
+    }
+}
+
+fn signature(entry: &Entry) -> String {
+    format!("tools.{}.{}", entry.server_alias, entry.signature())
+}
+
+fn problem(state: &ServerState, pending: &[String], listed: bool) -> Option<String> {
+    match &state.status {
+        _ if listed => None,
+        Status::Failed { cause } => Some(cause.clone()),
+        _ if pending.contains(&state.name) => Some(format!(
+            "has not listed its tools within {} s",
+            PATIENCE.as_secs()
+        )),
+        Status::Idle | Status::Starting | Status::Running => Some("its tools are not known".to_owned()),
+    }
+}

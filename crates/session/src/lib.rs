@@ -1,1 +1,24 @@
-//! placeholder
+//! The life of sessions: one driver task each, which runs programs one after another in one guest.
+//!
+//! ```text
+//!              run                  guest there         kept
+//!  (absent) ────────► Opening ───────────────► Running ─────► Idle
+//!                      ▲   │ no guest              │  ▲──run───┘ │
+//!                      │   ▼                       │ lost        │ died
+//!                 run  └── Lost ◄──────────────────┴─────────────┘
+//!
+//!  Opening, Idle, Lost ── idle for long, room needed ──► Closed        any ── close ──► Closed
+//! ```
+//!
+//! A session that is Lost or Closed starts afresh with the next run of its name, and the result of that run says
+//! that variables and files are gone, and why. `table` decides all of this and does nothing else; `driver` acts.
+
+mod driver;
+mod names;
+mod request;
+mod sessions;
+mod table;
+
+pub use names::{BadName, Language, UnknownLanguage, default_name, session_name};
+pub use request::{RunRequest, RunResult, Selector, SessionError};
+pub use sessions::{Config, Sessions};

@@ -1,0 +1,225 @@
+//! The task of one session: takes runs from its queue one after another and owns the guest.
+
+use std::pin::pin;
+use std::sync::Arc;
+
+use sandbox::{Guest, HostCalls, LaunchError, LaunchSpec, Run};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+use types::{GuestError, Limits, Outcome, RunId, SessionFate, Status};
+
+use crate::names::mint_id;
+use crate::request::{RunResult, SessionError};
+use crate::sessions::Shared;
+use crate::table::{Contact, DriverId, Ended, Key, Next, Why};
+
+/// One run that waits for its turn.
+pub(crate) struct Job {
+    pub(crate) run_id: RunId,
+    pub(crate) code: String,
+    pub(crate) limits: Limits,
+    pub(crate) calls: Arc<dyn HostCalls>,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) reply: oneshot::Sender<Result<RunResult, SessionError>>,
+}
+
+/// The task of one session.
+pub(crate) struct Driver {
+    shared: Arc<Shared>,
+    key: Key,
+    id: DriverId,
+    contact: Arc<Contact>,
+    guest: Option<Box<dyn Guest>>,
+}
+
+// === impl Job ===
+
+impl Job {
+    pub(crate) fn refuse(self, error: SessionError) {
+        // Nobody may be waiting any more.
+        let _ = self.reply.send(Err(error));
+    }
+}
+
+// === impl Driver ===
+
+impl Driver {
+    pub(crate) fn new(shared: Arc<Shared>, key: Key, id: DriverId, contact: Arc<Contact>) -> Self {
+        Self {
+            shared,
+            key,
+            id,
+            contact,
+            guest: None,
+        }
+    }
+
+    pub(crate) async fn drive(mut self) {
+        while !self.contact.stop.is_cancelled() {
+            let next = self.shared.table().next(&self.key, self.id, Instant::now());
+            match next {
+                Next::Run(job) => self.turn(job).await,
+                Next::Wait(until) => self.wait(until).await,
+                Next::Stop => break,
+            }
+        }
+        if let Some(guest) = self.guest.take() {
+            guest.close().await;
+        }
+    }
+
+    /// Waits for a run, the end of the idle time, or the end of the guest.
+    async fn wait(&mut self, until: Instant) {
+        let died = async {
+            match &mut self.guest {
+                Some(guest) => guest.died().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.contact.wake.notified() => {}
+            () = self.contact.stop.cancelled() => {}
+            () = sleep_until(until) => {}
+            () = died => {
+                tracing::info!(session = %self.key.name, "the guest of an idle session ended by itself");
+                self.guest = None;
+                self.shared.table().died(&self.key, self.id);
+            }
+        }
+    }
+
+    /// One run, from its launch if there is no guest to its answer.
+    async fn turn(&mut self, job: Job) {
+        let Job {
+            run_id,
+            code,
+            limits,
+            calls,
+            cancel,
+            mut reply,
+        } = job;
+        // A child of the client's: cancelled with it, when the client goes away, and when the session ends.
+        let cancel = cancel.child_token();
+        let run = Run {
+            code,
+            wall_time: limits.wall_time,
+            cancel: cancel.clone(),
+        };
+        let contact = self.contact.clone();
+        let (result, ended) = {
+            let mut work = pin!(self.work(run, limits, calls));
+            tokio::select! {
+                biased;
+                done = &mut work => done,
+                () = reply.closed() => {
+                    cancel.cancel();
+                    work.await
+                }
+                () = contact.stop.cancelled() => {
+                    cancel.cancel();
+                    work.await
+                }
+            }
+        };
+        let notice = self.settle(ended);
+        let answer = result.map(|outcome| RunResult {
+            run_id,
+            session: self.key.name.clone(),
+            outcome,
+            notice: notice.as_ref().map(|why| self.notice(why)),
+        });
+        if let Err(Ok(_)) = reply.send(answer)
+            && let Some(why) = notice
+        {
+            self.shared.table().restore_notice(&self.key, self.id, why);
+        }
+    }
+
+    /// Records how the turn ended; returns what its result has to say of an earlier life.
+    fn settle(&mut self, ended: Ended) -> Option<Why> {
+        if ended != Ended::Kept {
+            self.guest = None;
+        }
+        let mut table = self.shared.table();
+        // Without a guest there was no new life either: its first result will tell.
+        let notice = match ended {
+            Ended::NoGuest => None,
+            Ended::Kept | Ended::Lost(_) => table.take_notice(&self.key, self.id),
+        };
+        table.finished(&self.key, self.id, ended, Instant::now());
+        notice
+    }
+
+    fn notice(&self, why: &Why) -> String {
+        let name = &self.key.name;
+        format!("session '{name}' started afresh, its earlier variables and files are gone: {why}")
+    }
+
+    async fn work(
+        &mut self,
+        run: Run,
+        limits: Limits,
+        calls: Arc<dyn HostCalls>,
+    ) -> (Result<Outcome, SessionError>, Ended) {
+        if self.guest.is_none() {
+            match self.launch(&run, limits).await {
+                Ok(Some(guest)) => self.guest = Some(guest),
+                Ok(None) => return (Ok(cancelled()), Ended::NoGuest),
+                Err(error) => return (Err(error.into()), Ended::NoGuest),
+            }
+        }
+        let Some(guest) = &mut self.guest else {
+            return (Ok(cancelled()), Ended::NoGuest);
+        };
+        let outcome = guest.execute(run, calls).await;
+        let ended = Ended::of(&outcome);
+        (Ok(outcome), ended)
+    }
+
+    /// A new guest; `None` if the run was cancelled before it was there.
+    async fn launch(&mut self, run: &Run, limits: Limits) -> Result<Option<Box<dyn Guest>>, LaunchError> {
+        let longest = self.shared.config.launch_time;
+        let spec = LaunchSpec {
+            session: mint_id(&self.key.name, self.shared.next_life()),
+            limits: Limits {
+                // Later runs of the session may ask for more than this one.
+                wall_time: limits.wall_time.max(Limits::MAX_WALL_TIME),
+                ..limits
+            },
+            first_code: run.code.clone(),
+        };
+        let launched = run
+            .cancel
+            .run_until_cancelled(timeout(longest, self.shared.backend.launch(spec)));
+        match launched.await {
+            None => Ok(None),
+            Some(Ok(launched)) => launched.map(Some),
+            Some(Err(_)) => Err(LaunchError::Failed(format!(
+                "no guest within {} s; the machine may be overloaded",
+                longest.as_secs()
+            ))),
+        }
+    }
+}
+
+impl Drop for Driver {
+    /// However the task ends, nobody waits for it any longer.
+    fn drop(&mut self) {
+        let waiting = self.shared.table().end(&self.key, self.id, Why::Inside);
+        for job in waiting {
+            let session = self.key.name.clone();
+            job.refuse(SessionError::Failed { session });
+        }
+    }
+}
+
+/// The outcome of a run that was given up before its program began.
+pub(crate) fn cancelled() -> Outcome {
+    let error = GuestError {
+        kind: "Cancelled".to_owned(),
+        message: "the run was cancelled before it began".to_owned(),
+        traceback: String::new(),
+    };
+    Outcome::bare(Status::Cancelled, SessionFate::Kept, Some(error))
+}

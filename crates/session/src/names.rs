@@ -1,0 +1,171 @@
+//! Names that clients write, checked, and names that the host mints.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use types::{RunId, SessionId, SessionName};
+
+/// Longest name of a session.
+const MAX_NAME: usize = 64;
+
+/// Text of a wrong name that is repeated.
+const MAX_SHOWN: usize = 80;
+
+/// Letters of minted names: none that is taken for another.
+const LETTERS: [char; 32] = [
+    'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'j', 'k', 'm', 'n', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x',
+    'y', 'z', '2', '3', '4', '5', '6', '7', '8', '9', 'i',
+];
+
+/// A language that programs may be written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Language {
+    /// CPython.
+    #[default]
+    Python,
+}
+
+/// A language that is none of [`Language`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown language '{0}': only 'python' is available")]
+pub struct UnknownLanguage(String);
+
+/// A text that names no session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("session must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, not '{0}'")]
+pub struct BadName(String);
+
+// === impl Language ===
+
+impl Language {
+    /// The language of that name.
+    pub fn from_name(name: &str) -> Result<Language, UnknownLanguage> {
+        match name {
+            "python" => Ok(Language::Python),
+            _ => Err(UnknownLanguage(shown(name))),
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Python => "python",
+        }
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The name as a session's name, if it may be one.
+pub fn session_name(name: &str) -> Result<SessionName, BadName> {
+    let right = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    if (1..=MAX_NAME).contains(&name.len()) && name.chars().all(right) {
+        Ok(SessionName::new(name))
+    } else {
+        Err(BadName(shown(name)))
+    }
+}
+
+/// The name of the session that a principal has without naming one.
+pub fn default_name() -> SessionName {
+    SessionName::new("default")
+}
+
+/// A name that nobody has chosen yet, as far as `taken` knows.
+pub(crate) fn mint_session(taken: impl Fn(&SessionName) -> bool) -> SessionName {
+    let mut length = 4;
+    loop {
+        let name = SessionName::new(format!("s-{}", random(length)));
+        if !taken(&name) {
+            return name;
+        }
+        length = (length + 1).min(12);
+    }
+}
+
+/// The handle of a session's next life.
+pub(crate) fn mint_id(name: &SessionName, life: u64) -> SessionId {
+    SessionId::new(format!("{name}.{life}"))
+}
+
+/// The handle of a run.
+pub(crate) fn mint_run() -> RunId {
+    RunId::new(format!("r-{}", random(12)))
+}
+
+/// Random letters. They tell names apart; nothing is guarded by their being secret.
+fn random(length: usize) -> String {
+    let mut number = RandomState::new().build_hasher().finish();
+    let mut letter = || {
+        let index = usize::try_from(number % 32).unwrap_or(0);
+        number /= 32;
+        LETTERS[index]
+    };
+    (0..length.min(12)).map(|_| letter()).collect()
+}
+
+fn shown(name: &str) -> String {
+    let cut = &name[..name.floor_char_boundary(MAX_SHOWN)];
+    let dots = if cut.len() < name.len() { "…" } else { "" };
+    format!("{}{dots}", cut.escape_debug())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn languages() {
+        assert_eq!(Language::from_name("python"), Ok(Language::Python));
+        for other in ["ruby", "Python", ""] {
+            let error = Language::from_name(other).expect_err("unknown").to_string();
+            assert_eq!(
+                error,
+                format!("unknown language '{other}': only 'python' is available")
+            );
+        }
+    }
+
+    #[test]
+    fn session_names() {
+        let longest = "x".repeat(64);
+        for right in ["a", "my.session-2_B", "..", longest.as_str()] {
+            assert_eq!(
+                session_name(right).map(|name| name.to_string()).as_deref(),
+                Ok(right)
+            );
+        }
+        let too_long = "x".repeat(65);
+        for wrong in ["", "a b", "a/b", "ä", "a\n", too_long.as_str()] {
+            let error = session_name(wrong).expect_err("wrong").to_string();
+            let lead = "session must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, not '";
+            assert!(error.starts_with(lead) && !error.contains('\n'), "{error}");
+        }
+        assert!(
+            session_name(&"x".repeat(1_000_000))
+                .expect_err("wrong")
+                .to_string()
+                .len()
+                < 200
+        );
+    }
+
+    #[test]
+    fn minted_names_are_new_and_valid() {
+        let taken = RefCell::new(HashSet::new());
+        for _ in 0..1000 {
+            let name = mint_session(|name| taken.borrow().contains(name));
+            assert!(name.as_str().starts_with("s-") && session_name(name.as_str()).is_ok());
+            assert!(taken.borrow_mut().insert(name));
+        }
+        let runs: HashSet<RunId> = (0..1000).map(|_| mint_run()).collect();
+        assert_eq!(runs.len(), 1000);
+    }
+}

@@ -1,0 +1,98 @@
+//! What is asked of a session and what comes back.
+
+use std::fmt;
+use std::sync::Arc;
+
+use sandbox::{HostCalls, LaunchError};
+use tokio_util::sync::CancellationToken;
+use types::{Limits, Outcome, Principal, RunId, SessionName};
+
+use crate::names::Language;
+
+/// Which session a run belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selector {
+    /// The one that the principal has without naming one.
+    Default,
+    /// Opened or continued by its name.
+    Named(SessionName),
+    /// A fresh one with a minted name.
+    New,
+}
+
+/// One program to run. Dropping the future of the run cancels it.
+pub struct RunRequest {
+    /// Who asks: names of sessions are theirs alone.
+    pub principal: Principal,
+    /// What the program is written in.
+    pub language: Language,
+    /// Where it runs.
+    pub session: Selector,
+    /// The program.
+    pub code: String,
+    /// The wall time binds this run, everything else the session that it opens.
+    pub limits: Limits,
+    /// Answers its host calls.
+    pub calls: Arc<dyn HostCalls>,
+    /// Ends the run, also while it waits for its turn.
+    pub cancel: CancellationToken,
+}
+
+/// What became of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunResult {
+    /// Handle of the run.
+    pub run_id: RunId,
+    /// The session it ran in.
+    pub session: SessionName,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// That an earlier life of the session is gone, and why.
+    pub notice: Option<String>,
+}
+
+/// The host could not run the program; nothing of it was executed.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum SessionError {
+    /// No guest could be started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// Too many runs wait for their turn.
+    #[error(
+        "session '{session}' has {waiting} runs waiting already; wait for one to end or use another session"
+    )]
+    QueueFull {
+        /// The session.
+        session: SessionName,
+        /// How many wait.
+        waiting: usize,
+    },
+    /// Every session that the principal may have is at work.
+    #[error(
+        "{open} sessions are open and all of them are at work; wait for one to end or continue one by its name"
+    )]
+    TooManySessions {
+        /// How many.
+        open: usize,
+    },
+    /// The host is shutting down.
+    #[error("no program is started any more: codeyard is ending")]
+    Closing,
+    /// The task of the session ended without an answer.
+    #[error("session '{session}' failed inside codeyard; run the program again")]
+    Failed {
+        /// The session.
+        session: SessionName,
+    },
+}
+
+impl fmt::Debug for RunRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunRequest")
+            .field("principal", &self.principal)
+            .field("language", &self.language)
+            .field("session", &self.session)
+            .field("code", &format_args!("{} bytes", self.code.len()))
+            .finish_non_exhaustive()
+    }
+}

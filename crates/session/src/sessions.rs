@@ -1,0 +1,221 @@
+//! All sessions of one process: the door that runs come through.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sandbox::Backend;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use types::RunId;
+
+use crate::driver::{Driver, Job, cancelled};
+use crate::names::{default_name, mint_run};
+use crate::request::{RunRequest, RunResult, Selector, SessionError};
+use crate::table::{Accepted, Key, Refusal, Table, Ticket};
+
+/// How long the guests of all sessions may take to end when the host does.
+const CLOSING: Duration = Duration::from_secs(8);
+
+/// Bounds of the sessions of one process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Open sessions of one principal; the one unused for longest makes room for the next.
+    pub max_sessions: usize,
+    /// Runs of one session that may wait for their turn.
+    pub max_queue: usize,
+    /// A session that nobody uses for so long is closed.
+    pub idle_time: Duration,
+    /// Longest wait for a new guest.
+    pub launch_time: Duration,
+}
+
+/// All sessions of one process. Cheap to clone.
+#[derive(Clone)]
+pub struct Sessions {
+    shared: Arc<Shared>,
+}
+
+/// What all drivers share.
+pub(crate) struct Shared {
+    table: Mutex<Table<Job>>,
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) config: Config,
+    lives: AtomicU64,
+    tasks: TaskTracker,
+    /// Ends drivers that did not end when they were asked to.
+    abort: CancellationToken,
+}
+
+// === impl Config ===
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            // Idle sessions are cheap (a few megabytes), so that this bounds mistakes, not use.
+            max_sessions: 64,
+            // A client that sends more at once has lost count.
+            max_queue: 64,
+            idle_time: Duration::from_secs(30 * 60),
+            // Far above any launch that succeeds, also on a machine under load.
+            launch_time: Duration::from_secs(30),
+        }
+    }
+}
+
+// === impl Sessions ===
+
+impl Sessions {
+    /// Prepares sessions on this backend; starts nothing.
+    pub fn new(backend: Arc<dyn Backend>, config: Config) -> Sessions {
+        Sessions {
+            shared: Arc::new(Shared {
+                table: Mutex::new(Table::new(config.clone())),
+                backend,
+                config,
+                lives: AtomicU64::new(0),
+                tasks: TaskTracker::new(),
+                abort: CancellationToken::new(),
+            }),
+        }
+    }
+
+    /// Runs one program when its turn comes. Dropping the future cancels it.
+    pub async fn run(&self, request: RunRequest) -> Result<RunResult, SessionError> {
+        let run_id = mint_run();
+        let cancel = request.cancel.clone();
+        let (mut answer, place) = self.shared.enqueue(request, run_id.clone())?;
+        let session = place.key.name.clone();
+        let answered = tokio::select! {
+            biased;
+            answered = &mut answer => answered,
+            () = cancel.cancelled() => {
+                if place.withdraw() {
+                    return Ok(RunResult { run_id, session, outcome: cancelled(), notice: None });
+                }
+                // Its turn has come: the guest is being interrupted and the outcome says what became of it.
+                answer.await
+            }
+        };
+        answered.unwrap_or(Err(SessionError::Failed { session }))
+    }
+
+    /// Ends every session: runs under way are cancelled, guests end. Returns within a few seconds.
+    pub async fn close(&self) {
+        for job in self.shared.table().close() {
+            job.refuse(SessionError::Closing);
+        }
+        self.shared.tasks.close();
+        if tokio::time::timeout(CLOSING, self.shared.tasks.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!("sessions did not end in time; their processes are killed");
+            self.shared.abort.cancel();
+            self.shared.tasks.wait().await;
+        }
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    /// The table; it is held for moments only, never across a wait.
+    pub(crate) fn table(&self) -> MutexGuard<'_, Table<Job>> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number that no other guest of this process has.
+    pub(crate) fn next_life(&self) -> u64 {
+        self.lives.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn enqueue(
+        self: &Arc<Self>,
+        request: RunRequest,
+        run_id: RunId,
+    ) -> Result<(oneshot::Receiver<Result<RunResult, SessionError>>, Place), SessionError> {
+        let (reply, answer) = oneshot::channel();
+        let mut table = self.table();
+        let name = match request.session {
+            Selector::Default => default_name(),
+            Selector::Named(name) => name,
+            Selector::New => table.mint(&request.principal, request.language),
+        };
+        let key = Key {
+            principal: request.principal,
+            language: request.language,
+            name,
+        };
+        let job = Job {
+            run_id,
+            code: request.code,
+            limits: request.limits,
+            calls: request.calls,
+            cancel: request.cancel,
+            reply,
+        };
+        let accepted = table
+            .enqueue(&key, job, Instant::now())
+            .map_err(|refusal| refused(refusal, &key))?;
+        drop(table);
+        let Accepted {
+            ticket,
+            contact,
+            start,
+        } = accepted;
+        match start {
+            Some(id) => {
+                let driver = Driver::new(self.clone(), key.clone(), id, contact);
+                let abort = self.abort.clone();
+                self.tasks.spawn(async move {
+                    // Dropping the driver drops the guest, which ends its processes.
+                    abort.run_until_cancelled(driver.drive()).await;
+                });
+            }
+            None => contact.wake.notify_one(),
+        }
+        let place = Place {
+            shared: self.clone(),
+            key,
+            ticket,
+        };
+        Ok((answer, place))
+    }
+}
+
+fn refused(refusal: Refusal, key: &Key) -> SessionError {
+    match refusal {
+        Refusal::QueueFull { waiting } => SessionError::QueueFull {
+            session: key.name.clone(),
+            waiting,
+        },
+        Refusal::TooManySessions { open } => SessionError::TooManySessions { open },
+        Refusal::Closing => SessionError::Closing,
+    }
+}
+
+/// The place of a run in its session's queue; who goes away leaves it.
+struct Place {
+    shared: Arc<Shared>,
+    key: Key,
+    ticket: Ticket,
+}
+
+// === impl Place ===
+
+impl Place {
+    /// Leaves the queue; `false` if the run's turn has come.
+    fn withdraw(&self) -> bool {
+        let job = self.shared.table().withdraw(&self.key, self.ticket);
+        job.is_some()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.withdraw();
+    }
+}

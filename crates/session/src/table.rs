@@ -1,0 +1,401 @@
+//! Decides what happens to sessions and their queues: no I/O, no clock, no tasks.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use types::{Limit, Outcome, Principal, SessionFate, SessionName, Status};
+
+use crate::names::{Language, mint_session};
+use crate::sessions::Config;
+
+/// Ended sessions of one principal whose end is remembered for a notice.
+const MAX_REMEMBERED: usize = 256;
+
+/// What names a session.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) principal: Principal,
+    pub(crate) language: Language,
+    pub(crate) name: SessionName,
+}
+
+/// Why variables and files are gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Why {
+    TimedOut,
+    Limit(Limit),
+    Cancelled,
+    /// The guest ended during a run, in its own words.
+    Failed(String),
+    /// The guest ended while it was idle.
+    Died,
+    /// Nobody used it.
+    Idle(Duration),
+    /// Another session needed its place.
+    Room,
+    /// Its driver failed.
+    Inside,
+}
+
+/// How to reach a driver.
+#[derive(Debug, Default)]
+pub(crate) struct Contact {
+    /// Something may be in the queue.
+    pub(crate) wake: Notify,
+    /// The session is to end.
+    pub(crate) stop: CancellationToken,
+}
+
+/// Tells lives of drivers apart: a name may have had others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct DriverId(u64);
+
+/// Tells waiting runs apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+/// All sessions. `J` is one run to do.
+#[derive(Debug)]
+pub(crate) struct Table<J> {
+    config: Config,
+    sessions: HashMap<Key, Session<J>>,
+    ended: HashMap<Principal, VecDeque<(Key, Why)>>,
+    numbers: u64,
+    closing: bool,
+}
+
+#[derive(Debug)]
+struct Session<J> {
+    driver: DriverId,
+    contact: Arc<Contact>,
+    state: State,
+    queue: VecDeque<(Ticket, J)>,
+    /// Why the last life ended, until a run's result has said so.
+    notice: Option<Why>,
+    used: Instant,
+}
+
+/// See the diagram of the crate. Closed sessions are not in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// No guest yet; none was lost.
+    Opening,
+    /// A run is under way, or its guest is being launched.
+    Running,
+    /// The guest waits for a run.
+    Idle,
+    /// The guest is gone.
+    Lost,
+}
+
+/// A run that was accepted.
+#[derive(Debug)]
+pub(crate) struct Accepted {
+    pub(crate) ticket: Ticket,
+    pub(crate) contact: Arc<Contact>,
+    /// The driver to start, if the session is new.
+    pub(crate) start: Option<DriverId>,
+}
+
+/// A run that was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    QueueFull { waiting: usize },
+    TooManySessions { open: usize },
+    Closing,
+}
+
+/// What a driver does next.
+#[derive(Debug)]
+pub(crate) enum Next<J> {
+    /// This run.
+    Run(J),
+    /// Nothing until then, unless it is woken.
+    Wait(Instant),
+    /// Its end.
+    Stop,
+}
+
+// === impl Table ===
+
+impl<J> Table<J> {
+    pub(crate) fn new(config: Config) -> Self {
+        Self {
+            config,
+            sessions: HashMap::new(),
+            ended: HashMap::new(),
+            numbers: 0,
+            closing: false,
+        }
+    }
+
+    /// A name that no session of this principal has or had lately.
+    pub(crate) fn mint(&self, principal: &Principal, language: Language) -> SessionName {
+        mint_session(|name| {
+            let key = Key {
+                principal: principal.clone(),
+                language,
+                name: name.clone(),
+            };
+            let ended = self
+                .ended
+                .get(principal)
+                .is_some_and(|ended| ended.iter().any(|(known, _)| *known == key));
+            ended || self.sessions.contains_key(&key)
+        })
+    }
+
+    /// Puts a run into the queue of its session, which is opened if there is none.
+    pub(crate) fn enqueue(&mut self, key: &Key, job: J, now: Instant) -> Result<Accepted, Refusal> {
+        if self.closing {
+            return Err(Refusal::Closing);
+        }
+        let ticket = Ticket(self.number());
+        if let Some(session) = self.sessions.get_mut(key) {
+            if session.queue.len() >= self.config.max_queue {
+                return Err(Refusal::QueueFull {
+                    waiting: session.queue.len(),
+                });
+            }
+            session.queue.push_back((ticket, job));
+            return Ok(Accepted {
+                ticket,
+                contact: session.contact.clone(),
+                start: None,
+            });
+        }
+        self.make_room(&key.principal)?;
+        let driver = DriverId(self.number());
+        let contact = Arc::new(Contact::default());
+        let notice = self.recall(key);
+        let session = Session {
+            driver,
+            contact: contact.clone(),
+            state: if notice.is_some() {
+                State::Lost
+            } else {
+                State::Opening
+            },
+            queue: VecDeque::from([(ticket, job)]),
+            notice,
+            used: now,
+        };
+        self.sessions.insert(key.clone(), session);
+        Ok(Accepted {
+            ticket,
+            contact,
+            start: Some(driver),
+        })
+    }
+
+    /// Takes a run out of the queue; `None` if it is not waiting there any more.
+    pub(crate) fn withdraw(&mut self, key: &Key, ticket: Ticket) -> Option<J> {
+        let queue = &mut self.sessions.get_mut(key)?.queue;
+        let at = queue.iter().position(|(known, _)| *known == ticket)?;
+        queue.remove(at).map(|(_, job)| job)
+    }
+
+    /// What this driver does next; a session that nobody used for long ends here.
+    pub(crate) fn next(&mut self, key: &Key, driver: DriverId, now: Instant) -> Next<J> {
+        let idle_time = self.config.idle_time;
+        let Some(session) = self.session(key, driver) else {
+            return Next::Stop;
+        };
+        if let Some((_, job)) = session.queue.pop_front() {
+            session.state = State::Running;
+            return Next::Run(job);
+        }
+        let until = session.used + idle_time;
+        if now < until {
+            return Next::Wait(until);
+        }
+        self.end(key, driver, Why::Idle(idle_time));
+        Next::Stop
+    }
+
+    /// What the next result of this session has to say of its last life; said once.
+    pub(crate) fn take_notice(&mut self, key: &Key, driver: DriverId) -> Option<Why> {
+        self.session(key, driver)?.notice.take()
+    }
+
+    /// A notice that did not reach anybody.
+    pub(crate) fn restore_notice(&mut self, key: &Key, driver: DriverId, why: Why) {
+        if let Some(session) = self.session(key, driver) {
+            session.notice.get_or_insert(why);
+        }
+    }
+
+    /// The run that [`Table::next`] gave out is over, or did not begin because there is no guest.
+    pub(crate) fn finished(&mut self, key: &Key, driver: DriverId, ended: Ended, now: Instant) {
+        let Some(session) = self.session(key, driver) else {
+            return;
+        };
+        session.used = now;
+        session.state = match ended {
+            Ended::Kept => State::Idle,
+            Ended::Lost(why) => {
+                session.notice = Some(why);
+                State::Lost
+            }
+            Ended::NoGuest if session.notice.is_some() => State::Lost,
+            Ended::NoGuest => State::Opening,
+        };
+    }
+
+    /// The guest of an idle session is gone.
+    pub(crate) fn died(&mut self, key: &Key, driver: DriverId) {
+        if let Some(session) = self.session(key, driver) {
+            session.state = State::Lost;
+            session.notice = Some(Why::Died);
+        }
+    }
+
+    /// Ends a session for good and remembers why; its waiting runs are given back.
+    pub(crate) fn end(&mut self, key: &Key, driver: DriverId, why: Why) -> Vec<J> {
+        if self.session(key, driver).is_none() {
+            return Vec::new();
+        }
+        let Some(session) = self.sessions.remove(key) else {
+            return Vec::new();
+        };
+        // Who had no guest has nothing to lose, except what was not yet told.
+        let had_guest = matches!(session.state, State::Idle | State::Running);
+        if let Some(why) = session.notice.or_else(|| had_guest.then_some(why)) {
+            self.remember(key.clone(), why);
+        }
+        session.contact.stop.cancel();
+        session.queue.into_iter().map(|(_, job)| job).collect()
+    }
+
+    /// Accepts nothing any more and stops every driver; the waiting runs are given back.
+    pub(crate) fn close(&mut self) -> Vec<J> {
+        self.closing = true;
+        let mut waiting = Vec::new();
+        for session in self.sessions.values_mut() {
+            waiting.extend(session.queue.drain(..).map(|(_, job)| job));
+            session.contact.stop.cancel();
+        }
+        waiting
+    }
+
+    fn session(&mut self, key: &Key, driver: DriverId) -> Option<&mut Session<J>> {
+        self.sessions
+            .get_mut(key)
+            .filter(|session| session.driver == driver)
+    }
+
+    fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// Ends the session that was not used for longest, if the principal has as many as it may.
+    fn make_room(&mut self, principal: &Principal) -> Result<(), Refusal> {
+        let own = || {
+            self.sessions
+                .iter()
+                .filter(|(key, _)| key.principal == *principal)
+        };
+        let open = own().count();
+        if open < self.config.max_sessions {
+            return Ok(());
+        }
+        let free = own().filter(|(_, session)| session.state != State::Running && session.queue.is_empty());
+        let oldest = free.min_by_key(|(_, session)| (session.used, session.driver));
+        let Some((key, session)) = oldest else {
+            return Err(Refusal::TooManySessions { open });
+        };
+        let (key, driver) = (key.clone(), session.driver);
+        self.end(&key, driver, Why::Room);
+        Ok(())
+    }
+
+    fn remember(&mut self, key: Key, why: Why) {
+        let ended = self.ended.entry(key.principal.clone()).or_default();
+        ended.retain(|(known, _)| *known != key);
+        if ended.len() >= MAX_REMEMBERED {
+            ended.pop_front();
+        }
+        ended.push_back((key, why));
+    }
+
+    fn recall(&mut self, key: &Key) -> Option<Why> {
+        let ended = self.ended.get_mut(&key.principal)?;
+        let at = ended.iter().position(|(known, _)| known == key)?;
+        let found = ended.remove(at);
+        if ended.is_empty() {
+            self.ended.remove(&key.principal);
+        }
+        found.map(|(_, why)| why)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn state(&self, key: &Key) -> Option<State> {
+        self.sessions.get(key).map(|session| session.state)
+    }
+}
+
+/// How the turn of a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The guest waits for the next one.
+    Kept,
+    /// The guest is gone.
+    Lost(Why),
+    /// There was no guest: the launch failed or was given up.
+    NoGuest,
+}
+
+// === impl Ended ===
+
+impl Ended {
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        match outcome.session {
+            SessionFate::Kept => Ended::Kept,
+            SessionFate::Lost => Ended::Lost(match outcome.status {
+                Status::TimedOut => Why::TimedOut,
+                Status::LimitExceeded { limit } => Why::Limit(limit),
+                Status::Cancelled => Why::Cancelled,
+                Status::Completed | Status::Failed | Status::Refused => Why::Failed(
+                    outcome
+                        .error
+                        .as_ref()
+                        .map_or_else(String::new, |error| error.message.clone()),
+                ),
+            }),
+        }
+    }
+}
+
+// === impl Why ===
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::TimedOut => f.write_str("a run was stopped at its time limit and did not end by itself"),
+            Why::Limit(limit) => write!(f, "a run exceeded the limit {limit}"),
+            Why::Cancelled => f.write_str("a run was cancelled and did not end by itself"),
+            Why::Failed(message) if message.is_empty() => f.write_str("its process ended during a run"),
+            Why::Failed(message) => write!(f, "its process ended during a run: {message}"),
+            Why::Died => f.write_str("its process ended between runs"),
+            Why::Idle(time) => write!(f, "it was closed after {} idle", shown(*time)),
+            Why::Room => f.write_str("it was closed after idle time to make room for another session"),
+            Why::Inside => f.write_str("codeyard failed inside"),
+        }
+    }
+}
+
+fn shown(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds >= 120 => format!("{} minutes", seconds / 60),
+        seconds => format!("{seconds} seconds"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

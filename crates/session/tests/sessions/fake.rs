@@ -1,0 +1,214 @@
+//! A scripted guest: a program is one word that says what it does, so that every ending can be had at will.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use sandbox::{Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchError, LaunchSpec, Run};
+use serde_json::json;
+use serde_json::value::RawValue;
+use session::{Language, RunRequest, Selector};
+use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
+use types::{GuestError, Limits, Outcome, Principal, SessionFate, SessionName, Status, Text};
+
+/// What a test sees of all guests, and moves in them.
+#[derive(Default)]
+pub struct Stage {
+    /// Guests that exist.
+    pub alive: AtomicUsize,
+    /// Guests that were ever launched, with what they were launched for.
+    pub launched: Mutex<Vec<LaunchSpec>>,
+    /// Runs that were cancelled while under way.
+    pub cancelled: AtomicUsize,
+    /// Wall times of all runs.
+    pub wall_times: Mutex<Vec<std::time::Duration>>,
+    /// Changes with every run that begins.
+    pub begun: Notify,
+    gates: Mutex<HashMap<String, Arc<Semaphore>>>,
+    death: Notify,
+    /// What the next launches do instead of succeeding.
+    pub launches: Mutex<Vec<Launch>>,
+}
+
+/// What a launch does instead of succeeding.
+pub enum Launch {
+    Fail,
+    Hang,
+    Panic,
+}
+
+pub struct Stages(pub Arc<Stage>);
+
+struct Actor {
+    stage: Arc<Stage>,
+    /// Runs so far: the state of this session.
+    runs: u32,
+    working: bool,
+    dead: bool,
+}
+
+impl Stage {
+    /// Lets everybody through the gate of that name.
+    pub fn open(&self, gate: &str) {
+        self.gate(gate).add_permits(1000);
+    }
+
+    /// All guests that wait for a run die.
+    pub fn kill_idle(&self) {
+        self.death.notify_waiters();
+    }
+
+    /// Waits until `alive` guests exist.
+    pub async fn until_alive(&self, alive: usize) {
+        while self.alive.load(Ordering::SeqCst) != alive {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn gate(&self, name: &str) -> Arc<Semaphore> {
+        let mut gates = self.gates.lock().expect("no other panic");
+        gates
+            .entry(name.to_owned())
+            .or_insert_with(|| Arc::new(Semaphore::new(0)))
+            .clone()
+    }
+}
+
+impl Backend for Stages {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn launch(&self, spec: LaunchSpec) -> BoxFuture<'_, Result<Box<dyn Guest>, LaunchError>> {
+        Box::pin(async move {
+            let odd = self.0.launches.lock().expect("no other panic").pop();
+            match odd {
+                Some(Launch::Fail) => return Err(LaunchError::Failed("as scripted".to_owned())),
+                Some(Launch::Hang) => std::future::pending().await,
+                Some(Launch::Panic) => panic!("as scripted"),
+                None => {}
+            }
+            self.0.launched.lock().expect("no other panic").push(spec);
+            self.0.alive.fetch_add(1, Ordering::SeqCst);
+            let guest: Box<dyn Guest> = Box::new(Actor {
+                stage: self.0.clone(),
+                runs: 0,
+                working: false,
+                dead: false,
+            });
+            Ok(guest)
+        })
+    }
+
+    fn warm(&self) {}
+}
+
+impl Actor {
+    fn outcome(&self, status: Status, session: SessionFate) -> Outcome {
+        let error = (status != Status::Completed).then(|| GuestError {
+            kind: "Scripted".to_owned(),
+            message: "it ended".to_owned(),
+            traceback: String::new(),
+        });
+        let mut outcome = Outcome::bare(status, session, error);
+        outcome.result = Some(json!(self.runs));
+        outcome
+    }
+
+    async fn act(&mut self, run: Run) -> Outcome {
+        self.runs += 1;
+        let (word, argument) = run.code.split_once(' ').unwrap_or((&run.code, ""));
+        let gate = self.stage.gate(argument);
+        match word {
+            "say" => {
+                // Others get their turn in the middle of every run.
+                tokio::task::yield_now().await;
+                let mut outcome = self.outcome(Status::Completed, SessionFate::Kept);
+                outcome.stdout = Text {
+                    text: argument.to_owned(),
+                    cut: 0,
+                };
+                outcome
+            }
+            "lose" => self.outcome(Status::TimedOut, SessionFate::Lost),
+            "hold" | "hold-hard" => {
+                tokio::select! {
+                    _ = gate.acquire() => self.outcome(Status::Completed, SessionFate::Kept),
+                    () = run.cancel.cancelled() => {
+                        self.stage.cancelled.fetch_add(1, Ordering::SeqCst);
+                        let fate = if word == "hold" { SessionFate::Kept } else { SessionFate::Lost };
+                        self.outcome(Status::Cancelled, fate)
+                    }
+                }
+            }
+            "ignore-everything" => std::future::pending().await,
+            other => panic!("no such script: {other}"),
+        }
+    }
+}
+
+impl Guest for Actor {
+    fn execute(&mut self, run: Run, _calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome> {
+        assert!(
+            !self.working && !self.dead,
+            "one run at a time, and none after the end"
+        );
+        self.working = true;
+        self.stage
+            .wall_times
+            .lock()
+            .expect("no other panic")
+            .push(run.wall_time);
+        self.stage.begun.notify_one();
+        Box::pin(async move {
+            let outcome = self.act(run).await;
+            self.working = false;
+            self.dead = outcome.session == SessionFate::Lost;
+            outcome
+        })
+    }
+
+    fn died(&mut self) -> BoxFuture<'_, ()> {
+        assert!(!self.working, "only an idle guest is watched");
+        Box::pin(async move {
+            self.stage.death.notified().await;
+            self.dead = true;
+        })
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move { drop(self) })
+    }
+}
+
+impl Drop for Actor {
+    fn drop(&mut self) {
+        self.stage.alive.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+struct NoCalls;
+
+impl HostCalls for NoCalls {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        panic!("no script calls the host, but {} was called", call.name);
+    }
+}
+
+/// A run of the local principal.
+pub fn request(session: &str, code: &str) -> RunRequest {
+    RunRequest {
+        principal: Principal::local(),
+        language: Language::Python,
+        session: match session {
+            "" => Selector::Default,
+            "new" => Selector::New,
+            name => Selector::Named(SessionName::new(name)),
+        },
+        code: code.to_owned(),
+        limits: Limits::default(),
+        calls: Arc::new(NoCalls),
+        cancel: CancellationToken::new(),
+    }
+}

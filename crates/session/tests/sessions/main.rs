@@ -1,0 +1,430 @@
+//! Sessions on scripted guests: order, parallel work, cancellation, losses, idle time, room and the end.
+
+mod fake;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use fake::{Launch, Stage, Stages, request};
+use proptest::prelude::*;
+use serde_json::json;
+use session::{Config, RunRequest, RunResult, SessionError, Sessions};
+use tokio::task::JoinHandle;
+use types::{Limits, Principal, SessionFate, Status};
+
+fn sessions(config: Config) -> (Sessions, Arc<Stage>) {
+    let stage = Arc::new(Stage::default());
+    (Sessions::new(Arc::new(Stages(stage.clone())), config), stage)
+}
+
+/// Runs in the background from now on: the request is in its queue when this returns.
+async fn begin(sessions: &Sessions, request: RunRequest) -> JoinHandle<Result<RunResult, SessionError>> {
+    let sessions = sessions.clone();
+    let task = tokio::spawn(async move { sessions.run(request).await });
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    task
+}
+
+/// Runs to the end; answers how many runs the guest has had, this one included.
+async fn count(sessions: &Sessions, session: &str) -> (u64, Option<String>) {
+    let result = sessions.run(request(session, "say x")).await.expect("a result");
+    (
+        result
+            .outcome
+            .result
+            .expect("a count")
+            .as_u64()
+            .expect("a number"),
+        result.notice,
+    )
+}
+
+#[tokio::test]
+async fn a_session_keeps_its_state_and_others_do_not_see_it() {
+    let (sessions, stage) = sessions(Config::default());
+    assert_eq!(count(&sessions, "").await, (1, None));
+    assert_eq!(count(&sessions, "").await, (2, None));
+    assert_eq!(count(&sessions, "other").await, (1, None));
+    assert_eq!(count(&sessions, "default").await, (3, None));
+    let stranger = RunRequest {
+        principal: Principal {
+            id: "stranger".to_owned(),
+        },
+        ..request("other", "say x")
+    };
+    let result = sessions.run(stranger).await.expect("a result");
+    assert_eq!(
+        (result.outcome.result, result.session.as_str()),
+        (Some(json!(1)), "other")
+    );
+    assert_eq!(stage.alive.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test]
+async fn a_new_session_has_a_name_by_which_it_is_continued() {
+    let (sessions, _stage) = sessions(Config::default());
+    let one = sessions.run(request("new", "say x")).await.expect("a result");
+    let two = sessions.run(request("new", "say x")).await.expect("a result");
+    assert_ne!(one.session, two.session);
+    assert_ne!(one.run_id, two.run_id);
+    assert!(one.session.as_str().starts_with("s-"));
+    assert_eq!(count(&sessions, one.session.as_str()).await, (2, None));
+}
+
+#[tokio::test]
+async fn each_of_many_runs_gets_its_own_output_in_the_order_they_came() {
+    let (sessions, _stage) = sessions(Config::default());
+    let mut tasks = Vec::new();
+    for i in 0..10 {
+        tasks.push(begin(&sessions, request("", &format!("say {i}"))).await);
+    }
+    for (i, task) in tasks.into_iter().enumerate() {
+        let outcome = task.await.unwrap().expect("a result").outcome;
+        assert_eq!(
+            (outcome.stdout.text, outcome.result),
+            (i.to_string(), Some(json!(i + 1)))
+        );
+    }
+}
+
+#[tokio::test]
+async fn different_sessions_work_at_the_same_time() {
+    let (sessions, stage) = sessions(Config::default());
+    let a = begin(&sessions, request("a", "hold gate")).await;
+    let b = begin(&sessions, request("b", "hold gate")).await;
+    assert_eq!(count(&sessions, "c").await, (1, None));
+    assert!(!a.is_finished() && !b.is_finished());
+    stage.open("gate");
+    assert_eq!(
+        a.await.unwrap().expect("a result").outcome.status,
+        Status::Completed
+    );
+    assert_eq!(
+        b.await.unwrap().expect("a result").outcome.status,
+        Status::Completed
+    );
+}
+
+#[tokio::test]
+async fn a_full_queue_says_so() {
+    let (sessions, stage) = sessions(Config {
+        max_queue: 1,
+        ..Config::default()
+    });
+    let running = begin(&sessions, request("a", "hold gate")).await;
+    let waiting = begin(&sessions, request("a", "say 2")).await;
+    let error = sessions.run(request("a", "say 3")).await.expect_err("full");
+    assert_eq!(
+        error.to_string(),
+        "session 'a' has 1 runs waiting already; wait for one to end or use another session"
+    );
+    stage.open("gate");
+    running.await.unwrap().expect("a result");
+    assert_eq!(waiting.await.unwrap().expect("a result").outcome.stdout.text, "2");
+}
+
+#[tokio::test]
+async fn a_waiting_run_is_cancelled_without_touching_the_one_at_work() {
+    let (sessions, stage) = sessions(Config::default());
+    let running = begin(&sessions, request("a", "hold gate")).await;
+    let waiting = request("a", "say never");
+    let cancel = waiting.cancel.clone();
+    let waiting = begin(&sessions, waiting).await;
+    cancel.cancel();
+    let result = waiting.await.unwrap().expect("a result");
+    assert_eq!(
+        (result.outcome.status, result.outcome.session),
+        (Status::Cancelled, SessionFate::Kept)
+    );
+    assert_eq!(
+        result.outcome.error.expect("why").message,
+        "the run was cancelled before it began"
+    );
+    assert!(!running.is_finished());
+    stage.open("gate");
+    running.await.unwrap().expect("a result");
+    assert_eq!(count(&sessions, "a").await, (2, None));
+}
+
+#[tokio::test]
+async fn a_run_at_work_is_cancelled_by_its_token_or_by_dropping_its_future() {
+    let (sessions, stage) = sessions(Config::default());
+    let run = request("a", "hold gate");
+    let cancel = run.cancel.clone();
+    let task = begin(&sessions, run).await;
+    cancel.cancel();
+    let result = task.await.unwrap().expect("a result");
+    assert_eq!((result.outcome.status, result.notice), (Status::Cancelled, None));
+
+    let task = begin(&sessions, request("a", "hold gate")).await;
+    let waiting = begin(&sessions, request("a", "say never")).await;
+    waiting.abort();
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    assert_eq!(count(&sessions, "a").await, (3, None));
+    assert_eq!(stage.cancelled.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_lost_session_starts_afresh_and_says_so_once() {
+    let (sessions, stage) = sessions(Config::default());
+    assert_eq!(count(&sessions, "a").await, (1, None));
+    let lost = sessions.run(request("a", "lose")).await.expect("a result");
+    assert_eq!((lost.outcome.session, lost.notice), (SessionFate::Lost, None));
+    assert_eq!(stage.alive.load(Ordering::SeqCst), 0);
+    let notice = "session 'a' started afresh, its earlier variables and files are gone: \
+                  a run was stopped at its time limit and did not end by itself";
+    assert_eq!(count(&sessions, "a").await, (1, Some(notice.to_owned())));
+    assert_eq!(count(&sessions, "a").await, (2, None));
+    let ids: Vec<String> = stage
+        .launched
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|spec| spec.session.to_string())
+        .collect();
+    assert_ne!(ids[0], ids[1]);
+}
+
+#[tokio::test]
+async fn a_notice_that_nobody_received_is_said_again() {
+    let (sessions, stage) = sessions(Config::default());
+    sessions.run(request("a", "lose")).await.expect("a result");
+    let task = begin(&sessions, request("a", "hold gate")).await;
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+    let (runs, notice) = count(&sessions, "a").await;
+    assert_eq!((runs, notice.is_some()), (2, true));
+    assert_eq!(stage.cancelled.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn the_death_of_an_idle_guest_is_noticed() {
+    let (sessions, stage) = sessions(Config::default());
+    assert_eq!(count(&sessions, "a").await, (1, None));
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    stage.kill_idle();
+    stage.until_alive(0).await;
+    let notice = "session 'a' started afresh, its earlier variables and files are gone: \
+                  its process ended between runs";
+    assert_eq!(count(&sessions, "a").await, (1, Some(notice.to_owned())));
+}
+
+#[tokio::test]
+async fn a_launch_that_fails_is_an_error_and_the_next_run_tries_again() {
+    let (sessions, stage) = sessions(Config::default());
+    stage.launches.lock().unwrap().push(Launch::Fail);
+    let error = sessions.run(request("a", "say x")).await.expect_err("no guest");
+    assert_eq!(error.to_string(), "the sandbox could not be started: as scripted");
+    assert_eq!(count(&sessions, "a").await, (1, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_launch_that_hangs_is_given_up() {
+    let (sessions, stage) = sessions(Config::default());
+    stage.launches.lock().unwrap().push(Launch::Hang);
+    let error = sessions.run(request("a", "say x")).await.expect_err("no guest");
+    assert_eq!(
+        error.to_string(),
+        "the sandbox could not be started: no guest within 30 s; the machine may be overloaded"
+    );
+
+    stage.launches.lock().unwrap().push(Launch::Hang);
+    let run = request("a", "say x");
+    let cancel = run.cancel.clone();
+    let task = begin(&sessions, run).await;
+    cancel.cancel();
+    assert_eq!(
+        task.await.unwrap().expect("a result").outcome.status,
+        Status::Cancelled
+    );
+    assert_eq!(count(&sessions, "a").await, (1, None));
+}
+
+#[tokio::test]
+async fn a_backend_that_breaks_breaks_one_session_only() {
+    let (sessions, stage) = sessions(Config::default());
+    stage.launches.lock().unwrap().push(Launch::Panic);
+    let broken = begin(&sessions, request("a", "say x")).await;
+    let error = broken.await.unwrap().expect_err("a panic");
+    assert_eq!(
+        error.to_string(),
+        "session 'a' failed inside codeyard; run the program again"
+    );
+    assert_eq!(count(&sessions, "b").await, (1, None));
+    assert_eq!(count(&sessions, "a").await.0, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_session_is_closed() {
+    let (sessions, stage) = sessions(Config::default());
+    count(&sessions, "a").await;
+    tokio::time::sleep(Config::default().idle_time - Duration::from_secs(1)).await;
+    assert_eq!(count(&sessions, "a").await, (2, None));
+    tokio::time::sleep(Config::default().idle_time + Duration::from_secs(1)).await;
+    assert_eq!(stage.alive.load(Ordering::SeqCst), 0);
+    let notice = "session 'a' started afresh, its earlier variables and files are gone: \
+                  it was closed after 30 minutes idle";
+    assert_eq!(count(&sessions, "a").await, (1, Some(notice.to_owned())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_session_unused_for_longest_makes_room() {
+    let (sessions, stage) = sessions(Config {
+        max_sessions: 2,
+        ..Config::default()
+    });
+    count(&sessions, "a").await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let busy = begin(&sessions, request("b", "hold gate")).await;
+    count(&sessions, "c").await;
+    stage.until_alive(2).await;
+    let also_busy = begin(&sessions, request("c", "hold gate")).await;
+    let error = sessions.run(request("a", "say x")).await.expect_err("no room");
+    assert_eq!(
+        error.to_string(),
+        "2 sessions are open and all of them are at work; wait for one to end or continue one by its name"
+    );
+    stage.open("gate");
+    busy.await.unwrap().expect("a result");
+    also_busy.await.unwrap().expect("a result");
+    let (runs, notice) = count(&sessions, "a").await;
+    assert_eq!(runs, 1);
+    assert!(
+        notice
+            .expect("a notice")
+            .ends_with("it was closed after idle time to make room for another session")
+    );
+}
+
+#[tokio::test]
+async fn limits_are_those_of_the_run_and_of_the_session() {
+    let (sessions, stage) = sessions(Config::default());
+    let with = |seconds: u64| RunRequest {
+        limits: Limits {
+            wall_time: Duration::from_secs(seconds),
+            memory: 77,
+            ..Limits::default()
+        },
+        ..request("a", "say x")
+    };
+    sessions.run(with(3)).await.expect("a result");
+    sessions.run(with(200)).await.expect("a result");
+    assert_eq!(
+        *stage.wall_times.lock().unwrap(),
+        [3, 200].map(Duration::from_secs)
+    );
+    let launched = stage.launched.lock().unwrap();
+    assert_eq!(launched.len(), 1);
+    assert_eq!(
+        (launched[0].limits.memory, launched[0].limits.wall_time),
+        (77, Limits::MAX_WALL_TIME)
+    );
+    assert_eq!(launched[0].first_code, "say x");
+}
+
+#[tokio::test]
+async fn closing_ends_everything() {
+    let (sessions, stage) = sessions(Config::default());
+    count(&sessions, "idle").await;
+    let running = begin(&sessions, request("busy", "hold gate")).await;
+    let waiting = begin(&sessions, request("busy", "say never")).await;
+    sessions.close().await;
+    assert_eq!(
+        running.await.unwrap().expect("a result").outcome.status,
+        Status::Cancelled
+    );
+    let ending = "no program is started any more: codeyard is ending";
+    assert_eq!(waiting.await.unwrap().expect_err("refused").to_string(), ending);
+    assert_eq!(
+        sessions
+            .run(request("x", "say x"))
+            .await
+            .expect_err("refused")
+            .to_string(),
+        ending
+    );
+    assert_eq!(stage.alive.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_does_not_wait_for_a_guest_that_never_ends() {
+    let (sessions, stage) = sessions(Config::default());
+    let stuck = begin(&sessions, request("a", "ignore-everything")).await;
+    let start = tokio::time::Instant::now();
+    sessions.close().await;
+    assert!(start.elapsed() < Duration::from_secs(10));
+    assert_eq!(stage.alive.load(Ordering::SeqCst), 0);
+    assert!(stuck.await.unwrap().is_err());
+}
+
+/// What one client does with one run.
+#[derive(Debug, Clone, Copy)]
+enum Act {
+    Say,
+    Lose,
+    CancelSoon,
+    DropSoon,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Guests assert that they never have two runs at once and none after their end.
+    #[test]
+    fn whatever_clients_do_each_gets_its_own_answer(
+        acts in proptest::collection::vec((0..3u8, prop_oneof![
+            6 => Just(Act::Say), 1 => Just(Act::Lose), 1 => Just(Act::CancelSoon), 1 => Just(Act::DropSoon)], 0..4u8), 1..40)
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        runtime.block_on(async move {
+            let (sessions, stage) = sessions(Config { max_sessions: 2, ..Config::default() });
+            let mut tasks = Vec::new();
+            for (i, (session, act, pause)) in acts.into_iter().enumerate() {
+                let code = match act {
+                    Act::Lose => "lose".to_owned(),
+                    Act::CancelSoon | Act::DropSoon => "hold-hard nobody".to_owned(),
+                    Act::Say => format!("say {i}"),
+                };
+                let run = request(&format!("s{session}"), &code);
+                let cancel = run.cancel.clone();
+                let sessions = sessions.clone();
+                let soon = Duration::from_millis(u64::from(pause));
+                let task = tokio::spawn(async move {
+                    match act {
+                        Act::DropSoon => tokio::time::timeout(soon, sessions.run(run)).await.ok(),
+                        Act::CancelSoon => {
+                            tokio::spawn(async move {
+                                tokio::time::sleep(soon).await;
+                                cancel.cancel();
+                            });
+                            Some(sessions.run(run).await)
+                        }
+                        Act::Say | Act::Lose => Some(sessions.run(run).await),
+                    }
+                });
+                tasks.push((i, act, task));
+                tokio::time::sleep(Duration::from_micros(300)).await;
+            }
+            for (i, act, task) in tasks {
+                match (act, task.await.expect("no panic")) {
+                    (_, Some(Err(error))) => assert!(matches!(error, SessionError::TooManySessions { .. }), "{error}"),
+                    (Act::Say, Some(Ok(result))) => {
+                        assert_eq!((result.outcome.status, result.outcome.stdout.text), (Status::Completed, i.to_string()));
+                    }
+                    (Act::Lose, Some(Ok(result))) => assert_eq!(result.outcome.session, SessionFate::Lost),
+                    (Act::CancelSoon, Some(Ok(result))) => assert_eq!(result.outcome.status, Status::Cancelled),
+                    (Act::DropSoon, answer) => assert!(answer.is_none()),
+                    (act, None) => panic!("{act:?} was dropped"),
+                }
+            }
+            sessions.close().await;
+            assert_eq!(stage.alive.load(Ordering::SeqCst), 0, "a guest outlived its session");
+        });
+    }
+}

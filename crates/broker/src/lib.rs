@@ -1,1 +1,17 @@
-//! placeholder
+//! The only path of a host call: finds the tool, asks the policy, checks the arguments, calls upstream, records.
+//!
+//! ```text
+//! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → authorize → validate → call(Permit) → record
+//!                                      └─► answers: servers, tools, search, stubs, manual
+//! ```
+
+mod answers;
+mod broker;
+mod call;
+mod error;
+mod run;
+mod snapshot;
+
+pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
+pub use broker::{Broker, MAX_SEARCH_LIMIT};
+pub use run::RunScope;

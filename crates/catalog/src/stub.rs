@@ -35,21 +35,19 @@ pub(crate) fn tool(entry: &Entry) -> String {
     )
 }
 
-/// The `__init__.py` of one server.
-pub fn module(server: &Server) -> String {
+/// The `__init__.py` of one server with the tools that are `visible`.
+pub fn module(server: &Server, visible: impl Fn(&Entry) -> bool) -> String {
     let mut doc = format!("Tools of the server {}.", one_line(&server.name));
     if let Some(description) = &server.description {
         let _ = write!(doc, "\n\n{}", cut(description.trim(), MAX_DESCRIPTION));
     }
     let mut text = docstring(&doc, "");
     text.push('\n');
-    for entry in server.entries() {
+    let mut names = Vec::new();
+    for entry in server.entries().filter(|entry| visible(entry)) {
         let _ = writeln!(text, "from .{alias} import {alias}", alias = entry.alias);
+        names.push(python_string(&entry.alias, MAX_NAME));
     }
-    let names = server
-        .entries()
-        .map(|entry| python_string(&entry.alias, MAX_NAME));
-    let names: Vec<String> = names.collect();
     let _ = write!(text, "\n__all__ = [{}]\n", names.join(", "));
     text
 }

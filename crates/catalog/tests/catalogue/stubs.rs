@@ -31,7 +31,7 @@ fn files(catalog: &Catalog) -> Vec<(String, String)> {
     for server in catalog.servers() {
         let file = |name: &str| format!("{}.{name}.py", server.alias);
         files.extend(server.entries().map(|entry| (file(&entry.alias), entry.stub())));
-        files.push((file("__init__"), stub_module(server)));
+        files.push((file("__init__"), stub_module(server, |_| true)));
     }
     files
 }

@@ -1,0 +1,168 @@
+//! The JSON that host calls and `search_tools` answer with.
+
+use catalog::{Entry, Hit, Server, summary};
+use serde::Serialize;
+use serde_json::Value;
+
+/// How much is said of each tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// Names only.
+    Name,
+    /// Signature and first words of the description.
+    #[default]
+    Summary,
+    /// Also the stub, or the schemas.
+    Full,
+}
+
+/// What a search answers, also to `search_tools`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SearchAnswer {
+    /// The best first.
+    pub tools: Vec<FoundTool>,
+    /// How many more match.
+    pub more: usize,
+    /// Servers whose tools are not known yet because they are still starting.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<String>,
+}
+
+/// One tool of a search.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FoundTool {
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The tool's name in its definition.
+    pub tool: String,
+    /// How it is called: `tools.<server>.<tool>(…) -> …`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// First words of its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How well it matches, for comparing within this answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f32>,
+    /// The Python file that describes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stub: Option<String>,
+}
+
+/// One server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ServerAnswer {
+    /// The name in the configuration.
+    pub name: String,
+    /// The name in programs.
+    pub alias: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Whether its tools are known.
+    pub listed: bool,
+}
+
+/// One server with its tools.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolsAnswer {
+    /// The name in the configuration.
+    pub name: String,
+    /// The name in programs.
+    pub alias: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Its tools in the order listed.
+    pub tools: Vec<ToolAnswer>,
+}
+
+/// One tool of a server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolAnswer {
+    /// The name in its definition.
+    pub name: String,
+    /// The name in programs.
+    pub alias: String,
+    /// What it does: first words, or all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How it is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// JSON Schema of the arguments.
+    #[serde(rename = "inputSchema", skip_serializing_if = "Option::is_none")]
+    pub input_schema: Option<Value>,
+    /// JSON Schema of the structured content.
+    #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
+}
+
+// === impl Detail ===
+
+impl Detail {
+    /// The level of that name.
+    pub fn from_name(name: &str) -> Option<Detail> {
+        match name {
+            "name" => Some(Detail::Name),
+            "summary" => Some(Detail::Summary),
+            "full" => Some(Detail::Full),
+            _ => None,
+        }
+    }
+}
+
+// === impl FoundTool ===
+
+impl FoundTool {
+    pub(crate) fn of(hit: &Hit<'_>, detail: Detail) -> Self {
+        let entry = hit.entry;
+        let more = detail != Detail::Name;
+        Self {
+            server: entry.tool.server.clone(),
+            tool: entry.tool.tool.clone(),
+            signature: more.then(|| format!("tools.{}.{}", entry.server_alias, entry.signature())),
+            description: entry
+                .definition
+                .description
+                .as_deref()
+                .filter(|_| more)
+                .map(summary),
+            score: more.then(|| (hit.score * 100.0).round() / 100.0),
+            stub: (detail == Detail::Full).then(|| entry.stub()),
+        }
+    }
+}
+
+// === impl ServerAnswer ===
+
+impl ServerAnswer {
+    pub(crate) fn of(server: &Server) -> Self {
+        Self {
+            name: server.name.clone(),
+            alias: server.alias.clone(),
+            description: server.description.clone(),
+            listed: server.listed,
+        }
+    }
+}
+
+// === impl ToolAnswer ===
+
+impl ToolAnswer {
+    pub(crate) fn of(entry: &Entry, detail: Detail) -> Self {
+        let definition = &entry.definition;
+        let full = detail == Detail::Full;
+        let description = match (&definition.description, detail) {
+            (Some(text), Detail::Full) => Some(text.clone()),
+            (Some(text), Detail::Summary) => Some(summary(text)),
+            _ => None,
+        };
+        Self {
+            name: entry.tool.tool.clone(),
+            alias: entry.alias.clone(),
+            description,
+            signature: (detail != Detail::Name).then(|| entry.signature().to_owned()),
+            input_schema: full.then(|| definition.input_schema.clone()),
+            output_schema: definition.output_schema.clone().filter(|_| full),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The path of one tool call, top to bottom: resolve, authorize, validate, call, record.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use catalog::{Entry, UnknownKind};
+use policy::Permit;
+use sandbox::HostCallError;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+use types::{Principal, ToolRef};
+
+use crate::broker::Shared;
+use crate::error;
+
+/// Tools of codeyard's own surfaces: a program that runs behind them cannot call them.
+const OWN_TOOLS: [&str; 7] = [
+    "execute_code",
+    "search_tools",
+    "run_python",
+    "shell_exec",
+    "fs_browse",
+    "fs_read",
+    "fs_write",
+];
+
+/// One call of a tool as a program asks for it.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    pub(crate) principal: &'a Principal,
+    /// Empty if the program named only the tool.
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    pub(crate) arguments: Value,
+    /// Longest wait for the answer. The run's own end comes from outside: it drops the call.
+    pub(crate) wait: Duration,
+}
+
+impl Shared {
+    /// Makes one call. The answer is the server's `CallToolResult` as it came, also if the tool reports an error.
+    pub(crate) async fn call(&self, asked: Asked<'_>) -> Result<Box<RawValue>, HostCallError> {
+        let started = Instant::now();
+        let mut record = Record {
+            principal: asked.principal,
+            tool: ToolRef::new(asked.server.as_str(), asked.tool.as_str()),
+            started,
+        };
+        let answer = self.steps(asked, &mut record).await;
+        record.write(&answer);
+        answer
+    }
+
+    async fn steps(&self, asked: Asked<'_>, record: &mut Record<'_>) -> Result<Box<RawValue>, HostCallError> {
+        let entry = self.resolve(asked.principal, &asked.server, &asked.tool).await?;
+        record.tool.clone_from(&entry.tool);
+        let permit = self
+            .policy
+            .authorize(asked.principal, &entry.tool)
+            .map_err(|denied| error::denied(&denied))?;
+        let arguments = validate(entry, asked.arguments).await?;
+        self.upstream(permit, arguments, record.started + asked.wait)
+            .await
+    }
+
+    /// Finds the tool. A server that was not asked for its tools yet is asked now, if the policy lets anybody
+    /// call it by that name.
+    pub(crate) async fn resolve(
+        &self,
+        principal: &Principal,
+        server: &str,
+        tool: &str,
+    ) -> Result<Arc<Entry>, HostCallError> {
+        let catalog = self.snapshot.current().await;
+        let unknown = match catalog.resolve(server, tool) {
+            Ok(entry) => return Ok(entry.clone()),
+            Err(unknown) => unknown,
+        };
+        let complete = match &unknown.kind {
+            UnknownKind::NotListed(server) => {
+                let named = ToolRef::new(server, tool);
+                drop(
+                    self.policy
+                        .authorize(principal, &named)
+                        .map_err(|denied| error::denied(&denied))?,
+                );
+                self.list(server).await?;
+                self.snapshot.current().await
+            }
+            UnknownKind::Bare | UnknownKind::Server if OWN_TOOLS.contains(&tool) => {
+                return Err(error::nested(tool));
+            }
+            UnknownKind::Bare => self.discovered().await.0,
+            UnknownKind::Server | UnknownKind::Tool => return Err(error::unknown(&unknown)),
+        };
+        complete
+            .resolve(server, tool)
+            .cloned()
+            .map_err(|unknown| error::unknown(&unknown))
+    }
+
+    /// The call itself: only with a permit, and to the tool that the permit names.
+    async fn upstream(
+        &self,
+        permit: Permit,
+        arguments: Value,
+        deadline: Instant,
+    ) -> Result<Box<RawValue>, HostCallError> {
+        let Value::Object(arguments) = arguments else {
+            return Err(error::bad_call("'args' must be an object"));
+        };
+        let call = upstream::Call {
+            tool: permit.into_tool(),
+            arguments,
+            deadline,
+        };
+        self.hub
+            .call_raw(call)
+            .await
+            .map_err(|failed| error::upstream(&failed))
+    }
+}
+
+/// Checks the arguments, on a thread for blocking work where that takes long.
+async fn validate(entry: Arc<Entry>, arguments: Value) -> Result<Value, HostCallError> {
+    let check = move |entry: &Entry, arguments: Value| match entry.validate(&arguments) {
+        Ok(()) => Ok(arguments),
+        Err(wrong) => Err(error::arguments(entry, &wrong)),
+    };
+    if entry.validates_at_once(&arguments) {
+        return check(&entry, arguments);
+    }
+    let checked = tokio::task::spawn_blocking(move || check(&entry, arguments)).await;
+    checked.unwrap_or_else(|_| Err(error::internal("the check of the arguments ended abruptly")))
+}
+
+/// What is known of a call when it is over.
+struct Record<'a> {
+    principal: &'a Principal,
+    /// As asked for until it is resolved.
+    tool: ToolRef,
+    started: Instant,
+}
+
+// === impl Record ===
+
+impl Record<'_> {
+    fn write(&self, answer: &Result<Box<RawValue>, HostCallError>) {
+        let milliseconds = self.started.elapsed().as_secs_f64() * 1000.0;
+        let (tool, principal) = (&self.tool, self.principal.id.as_str());
+        match answer {
+            Ok(answer) => {
+                let bytes = answer.get().len();
+                tracing::debug!(%tool, principal, milliseconds, bytes, "tool call answered");
+            }
+            Err(error) => {
+                // The message may repeat arguments, which belong to the program.
+                let kind = error.kind.as_str();
+                tracing::info!(%tool, principal, milliseconds, kind, "tool call failed");
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The host calls of one run, by name.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use catalog::Entry;
+use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+use types::Principal;
+
+use crate::answers::Detail;
+use crate::broker::Shared;
+use crate::call::Asked;
+use crate::error;
+
+/// Tools that a search returns unless asked otherwise.
+const SEARCH_LIMIT: usize = 5;
+
+/// The long manual, for `runtime.manual()`.
+const MANUAL: &str = include_str!("manual.md");
+
+/// What one run may do at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunScope {
+    /// Longest duration of the run: no call waits longer. The run's own end drops its calls.
+    pub wall_time: Duration,
+}
+
+/// Answers the host calls of one run.
+#[derive(Debug)]
+pub(crate) struct RunCalls {
+    shared: Arc<Shared>,
+    principal: Principal,
+    run: RunScope,
+}
+
+type Answer = Result<Box<RawValue>, HostCallError>;
+
+// === impl RunCalls ===
+
+impl RunCalls {
+    pub(crate) fn new(shared: Arc<Shared>, principal: Principal, run: RunScope) -> Self {
+        Self {
+            shared,
+            principal,
+            run,
+        }
+    }
+
+    async fn answer(&self, call: HostCall) -> Answer {
+        let mut args = Args::of(call.args)?;
+        match call.name.as_str() {
+            "tool" => {
+                let asked = Asked {
+                    principal: &self.principal,
+                    server: args.optional_text("server")?.unwrap_or_default(),
+                    tool: args.text("tool")?,
+                    arguments: args.take("args").unwrap_or_else(|| json!({})),
+                    wait: self.run.wall_time,
+                };
+                self.shared.call(asked).await
+            }
+            "servers" => raw(&self.shared.servers().await),
+            "tools" => {
+                let (server, detail) = (args.text("server")?, args.detail()?);
+                raw(&self.shared.tools(&self.principal, &server, detail).await?)
+            }
+            "search" => {
+                let (query, limit, detail) = (args.text("query")?, args.limit()?, args.detail()?);
+                raw(&self.shared.search(&self.principal, &query, limit, detail).await)
+            }
+            "stubs" => self.stubs(&args.text("server")?).await,
+            "manual" => raw(&json!({ "text": MANUAL })),
+            other => Err(error::unknown_call(other)),
+        }
+    }
+
+    /// The files of one server for `/tools/<server_alias>/`.
+    async fn stubs(&self, server: &str) -> Answer {
+        let catalog = self.shared.listed(server).await?;
+        let server = catalog
+            .server(server)
+            .map_err(|unknown| error::unknown(&unknown))?;
+        let visible = |entry: &Entry| self.shared.may_call(&self.principal, entry);
+        let shown = server.entries().filter(|entry| visible(entry));
+        let files: BTreeMap<String, String> = shown
+            .map(|entry| (format!("{}.py", entry.alias), entry.stub()))
+            .chain([("__init__.py".to_owned(), catalog::stub_module(server, visible))])
+            .collect();
+        raw(&json!({ "files": files }))
+    }
+}
+
+impl HostCalls for RunCalls {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Answer> {
+        Box::pin(self.answer(call))
+    }
+}
+
+fn raw(answer: &impl Serialize) -> Answer {
+    to_raw_value(answer).map_err(|_| error::internal("an answer could not be written as JSON"))
+}
+
+/// Arguments of a host call. Whoever writes to the channel may send anything.
+struct Args(Map<String, Value>);
+
+// === impl Args ===
+
+impl Args {
+    fn of(args: Value) -> Result<Self, HostCallError> {
+        match args {
+            Value::Object(args) => Ok(Self(args)),
+            Value::Null => Ok(Self(Map::new())),
+            _ => Err(error::bad_call("the arguments of a host call must be an object")),
+        }
+    }
+
+    fn take(&mut self, name: &str) -> Option<Value> {
+        self.0.remove(name).filter(|value| !value.is_null())
+    }
+
+    fn optional_text(&mut self, name: &str) -> Result<Option<String>, HostCallError> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(error::bad_call(format!("'{name}' must be a string"))),
+        }
+    }
+
+    fn text(&mut self, name: &str) -> Result<String, HostCallError> {
+        self.optional_text(name)?
+            .ok_or_else(|| error::bad_call(format!("'{name}' is missing")))
+    }
+
+    fn limit(&mut self) -> Result<usize, HostCallError> {
+        match self.take("limit") {
+            None => Ok(SEARCH_LIMIT),
+            Some(limit) => limit
+                .as_u64()
+                .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+                .ok_or_else(|| error::bad_call("'limit' must be a whole number from 1 to 100")),
+        }
+    }
+
+    fn detail(&mut self) -> Result<Detail, HostCallError> {
+        match self.optional_text("detail")? {
+            None => Ok(Detail::default()),
+            Some(name) => Detail::from_name(&name)
+                .ok_or_else(|| error::bad_call("'detail' must be 'name', 'summary' or 'full'")),
+        }
+    }
+}

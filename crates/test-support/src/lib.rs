@@ -5,10 +5,12 @@
 //! | the `stub` server of the acceptance cases, a misbehaving one, one that replays a catalogue | [`ServerDefinition`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
+//! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
 //! | to wait for a condition | [`wait_until`] |
 
 pub mod catalogue;
 mod client;
+mod code;
 mod codeyard;
 mod definition;
 mod programs;
@@ -16,6 +18,7 @@ pub mod servers;
 mod wait;
 
 pub use client::{Era, McpClient};
+pub use code::{CodeClient, Ran};
 pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use programs::{codeyard_binary, real_servers, stub_server};

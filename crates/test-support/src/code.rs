@@ -1,0 +1,176 @@
+//! The `code` surface as a model meets it: a program goes in, and what comes back is looked at.
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use crate::client::{Era, McpClient};
+use crate::codeyard::Codeyard;
+
+/// A codeyard that serves one client. What cannot go on panics: it is the test that fails.
+#[derive(Debug)]
+pub struct CodeClient {
+    /// The connection, for everything that is no program.
+    pub mcp: McpClient,
+    /// Lives as long as the client: its directories are removed with it.
+    pub codeyard: Codeyard,
+}
+
+/// What came back of one call of `execute_code`: the whole `CallToolResult`.
+#[derive(Debug, Clone)]
+pub struct Ran(pub Value);
+
+// === impl CodeClient ===
+
+impl CodeClient {
+    /// Starts `codeyard mcp` with the `stub` server.
+    pub async fn with_stub() -> CodeClient {
+        match Codeyard::with_stub() {
+            Ok(codeyard) => CodeClient::of(codeyard).await,
+            Err(error) => panic!("{error:#}"),
+        }
+    }
+
+    /// Starts `codeyard mcp` of this installation.
+    pub async fn of(codeyard: Codeyard) -> CodeClient {
+        match codeyard.mcp(Era::Legacy).await {
+            Ok(mcp) => CodeClient { mcp, codeyard },
+            Err(error) => panic!("{error:#}"),
+        }
+    }
+
+    /// Runs a program in the default session.
+    #[track_caller]
+    pub fn run<'a>(&'a mut self, code: &str) -> impl Future<Output = Ran> + use<'a> {
+        self.execute(json!({"code": code}))
+    }
+
+    /// Runs a program in this session.
+    #[track_caller]
+    pub fn run_in<'a>(&'a mut self, session: &str, code: &str) -> impl Future<Output = Ran> + use<'a> {
+        self.execute(json!({"code": code, "session": session}))
+    }
+
+    /// Calls `execute_code` with these arguments.
+    #[track_caller]
+    pub fn execute(&mut self, arguments: Value) -> impl Future<Output = Ran> + use<'_> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let ran = self.mcp.call_tool("execute_code", arguments).await;
+            Ran(ran.unwrap_or_else(|error| panic!("{caller}: {error:#}")))
+        }
+    }
+
+    /// Calls `execute_code` without waiting; gives the request's id for [`CodeClient::ran`].
+    pub async fn start(&mut self, arguments: Value) -> Value {
+        let params = json!({"name": "execute_code", "arguments": arguments});
+        let started = self.mcp.start("tools/call", params).await;
+        started.unwrap_or_else(|error| panic!("{error:#}"))
+    }
+
+    /// Waits for what came back of a started call.
+    pub async fn ran(&mut self, id: &Value) -> Ran {
+        let ran = async {
+            let mut answer = self.mcp.answer(id).await?;
+            let result = answer.get_mut("result").map(Value::take);
+            result.with_context(|| format!("no result: {answer}"))
+        };
+        Ran(ran.await.unwrap_or_else(|error: anyhow::Error| panic!("{error:#}")))
+    }
+
+    /// Calls `search_tools`; gives the whole `CallToolResult`.
+    pub async fn search(&mut self, arguments: Value) -> Value {
+        let found = self.mcp.call_tool("search_tools", arguments).await;
+        found.unwrap_or_else(|error| panic!("{error:#}"))
+    }
+
+    /// Runs a program that must complete with exactly this standard output, and nothing on standard error.
+    #[track_caller]
+    pub fn check<'a>(&'a mut self, code: &'a str, stdout: &'a str) -> impl Future<Output = ()> + 'a {
+        let caller = std::panic::Location::caller();
+        async move {
+            let ran = self.run(code).await;
+            assert_eq!(
+                (ran.status(), ran.stdout(), ran.stderr(), ran.is_error()),
+                ("completed", stdout, "", false),
+                "{caller}: {code}\n{ran:?}"
+            );
+        }
+    }
+
+    /// The server still answers a trivial request within two seconds, as the acceptance cases define healthy.
+    pub async fn check_healthy(&mut self) {
+        let soon = std::time::Duration::from_secs(2);
+        let listed = tokio::time::timeout(soon, self.mcp.tools()).await;
+        let tools: Result<usize> = match listed {
+            Ok(tools) => tools.map(|tools| tools.len()),
+            Err(_) => panic!("no list of tools within {soon:?}; {}", self.mcp.stderr()),
+        };
+        assert_eq!(tools.ok(), Some(2), "{}", self.mcp.stderr());
+    }
+}
+
+// === impl Ran ===
+
+impl Ran {
+    /// The structured content.
+    pub fn fields(&self) -> &Value {
+        &self.0["structuredContent"]
+    }
+
+    fn text(&self, field: &str) -> &str {
+        self.fields()[field].as_str().unwrap_or_default()
+    }
+
+    /// How the run ended.
+    pub fn status(&self) -> &str {
+        self.text("status")
+    }
+
+    /// What it printed.
+    pub fn stdout(&self) -> &str {
+        self.text("stdout")
+    }
+
+    /// What it wrote to standard error.
+    pub fn stderr(&self) -> &str {
+        self.text("stderr")
+    }
+
+    /// What it says went wrong.
+    pub fn error(&self) -> &str {
+        self.text("error")
+    }
+
+    /// The session it ran in.
+    pub fn session(&self) -> &str {
+        self.text("session")
+    }
+
+    /// The value that it returned; `null` also if it returned nothing.
+    pub fn result(&self) -> &Value {
+        &self.fields()["result"]
+    }
+
+    /// What the protocol calls it.
+    pub fn is_error(&self) -> bool {
+        self.0["isError"] == true
+    }
+
+    /// The content blocks.
+    pub fn content(&self) -> &[Value] {
+        self.0["content"].as_array().map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The text that a model reads.
+    pub fn shown(&self) -> &str {
+        self.0["content"][0]["text"].as_str().unwrap_or_default()
+    }
+
+    /// The images among the content, as `(mime type, base64)`.
+    pub fn images(&self) -> Vec<(&str, &str)> {
+        let images = self.content().iter().filter(|block| block["type"] == "image");
+        images
+            .filter_map(|block| Some((block["mimeType"].as_str()?, block["data"].as_str()?)))
+            .collect()
+    }
+}

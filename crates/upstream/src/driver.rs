@@ -19,7 +19,7 @@ use rmcp::model::{
 };
 use rmcp::service::PeerRequestOptions;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::connection::Connection;
 use crate::error::UpstreamError;
@@ -32,6 +32,8 @@ use crate::start::{Life, start};
 /// The first pause after a failure; each further one is twice as long, up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
+/// The shortest time between two looks at a server's list: one that changes it all the time must not keep us busy.
+const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 /// How long the last answers of a server that has ended may take to be read, and its last words.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -113,7 +115,8 @@ impl Driver {
         let _subscription = subscribe(&connection, &greeting).await;
         let stop_service = service.cancellation_token();
         let mut closed = std::pin::pin!(service.waiting());
-        let mut refreshing = Some(refresh(&self.link, &connection, &greeting));
+        let mut refreshing = Some(refresh(&self.link, &connection, &greeting, Instant::now()));
+        let mut listed_at = Instant::now();
         let end = loop {
             tokio::select! {
                 command = self.commands.recv() => match command {
@@ -136,9 +139,13 @@ impl Driver {
                     };
                     break End::Itself(cause);
                 }
-                () = finished(&mut refreshing) => refreshing = None,
+                () = finished(&mut refreshing) => {
+                    refreshing = None;
+                    listed_at = Instant::now();
+                }
                 () = connection.traffic.list_changed.notified(), if refreshing.is_none() => {
-                    refreshing = Some(refresh(&self.link, &connection, &greeting));
+                    let at = listed_at + BETWEEN_LISTS;
+                    refreshing = Some(refresh(&self.link, &connection, &greeting, at));
                 }
             }
         };
@@ -218,10 +225,11 @@ async fn subscribe(connection: &Connection, greeting: &Greeting) -> Option<impl 
 
 type Refresh = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Asks the server for its list and makes it known.
-fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting) -> Refresh {
+/// Asks the server for its list, not before that time, and makes it known.
+fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting, at: Instant) -> Refresh {
     let (link, connection, greeting) = (Arc::clone(link), Arc::clone(connection), greeting.clone());
     Box::pin(async move {
+        sleep_until(at).await;
         match listing::fetch(&connection, link.timeout()).await {
             Ok(listing) => {
                 for warning in listing.warnings {

@@ -18,7 +18,6 @@ use crate::config::Config;
 use crate::connection::{Connection, Patience, RequestError};
 use crate::environment::Environment;
 use crate::error::UpstreamError;
-use crate::listing;
 use crate::server::{Link, LinkParts, Server};
 
 /// Servers that a search starts at the same time.
@@ -297,11 +296,9 @@ fn read_caches(links: Vec<Arc<Link>>) -> watch::Receiver<bool> {
     let (sender, ready) = watch::channel(false);
     let read = move || {
         for link in links {
-            let Some(entry) = link.cache.as_ref().and_then(CacheFile::read) else {
-                continue;
-            };
-            link.set_era(entry.era);
-            link.publish(entry.description, listing::check(entry.tools).tools);
+            if let Some(entry) = link.cache.as_ref().and_then(CacheFile::read) {
+                link.recall(entry);
+            }
         }
         sender.send_replace(true);
     };

@@ -1,6 +1,7 @@
 //! One configured server as its callers see it: always there, started when it is needed.
 
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::environment::Environment;
 use crate::error::UpstreamError;
 use crate::handshake::Greeting;
 use crate::hub::{Era, ServerState, Status};
+use crate::listing;
 use crate::start::START_TIMEOUT;
 
 /// Longest wait for an answer or for progress where the definition says nothing.
@@ -59,6 +61,8 @@ pub(crate) struct Link {
     /// The snapshot of all servers, for the hub's users.
     pub(crate) all_tools: watch::Sender<Arc<Vec<ServerTools>>>,
     era: Mutex<Option<Era>>,
+    /// Whether this process has written the cached list.
+    is_written: AtomicBool,
     /// What was odd in lives that are over.
     past_warnings: Mutex<Vec<String>>,
 }
@@ -300,6 +304,7 @@ impl Link {
             .0,
             all_tools,
             era: Mutex::default(),
+            is_written: AtomicBool::new(false),
             past_warnings: Mutex::default(),
         }
     }
@@ -338,20 +343,44 @@ impl Link {
         *self.past_warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
     }
 
-    /// Takes over what the server has just listed, and remembers it for the next process.
+    /// Remembers what the server has just listed for the next process, then makes it known.
     pub(crate) async fn learn(&self, greeting: &Greeting, tools: Vec<Tool>) {
-        if let Some(cache) = self.cache.clone() {
-            let raw = tools.iter().map(|tool| tool.raw.clone()).collect();
+        let server = self.entry(greeting.description.clone(), tools);
+        // An unchanged list is written once, because the lifecycle beside it may have changed.
+        let is_news = self.all_tools.borrow().get(self.index) != Some(&server);
+        let is_unwritten = !self.is_written.swap(true, Ordering::Relaxed);
+        if let Some(cache) = self.cache.clone().filter(|_| is_news || is_unwritten) {
+            let raw = server
+                .tools
+                .iter()
+                .flatten()
+                .map(|tool| tool.raw.clone())
+                .collect();
             let entry = Entry::new(greeting.era, greeting.description.clone(), raw);
-            let server = self.config.name.clone();
-            let written = tokio::task::spawn_blocking(move || {
-                if let Err(error) = cache.write(&entry) {
-                    tracing::warn!(%server, %error, "its tool list could not be kept for the next start");
-                }
-            });
-            let _ = written.await;
+            let written = tokio::task::spawn_blocking(move || cache.write(&entry)).await;
+            if let Ok(Err(error)) = written {
+                let server = &self.config.name;
+                tracing::warn!(%server, %error, "its tool list could not be kept for the next start");
+            }
         }
-        self.publish(greeting.description.clone(), tools);
+        self.publish(server);
+    }
+
+    /// Takes over what the last process learned, unless the server itself was faster.
+    pub(crate) fn recall(
+        &self,
+        Entry {
+            era,
+            description,
+            tools,
+            ..
+        }: Entry,
+    ) {
+        if self.is_listed() {
+            return;
+        }
+        self.set_era(era);
+        self.publish(self.entry(description, listing::check(tools).tools));
     }
 
     /// Notes that the list could not be had; an older list is better than none.
@@ -373,20 +402,22 @@ impl Link {
         matches!(self.listing.borrow().outcome, Outcome::Known)
     }
 
-    /// Puts the list into the snapshot of all servers; an unchanged one wakes nobody.
-    pub(crate) fn publish(&self, description: Option<String>, tools: Vec<Tool>) {
+    fn entry(&self, description: Option<String>, tools: Vec<Tool>) -> ServerTools {
         let description = self.config.description.clone().or(description);
-        let server = ServerTools {
+        ServerTools {
             name: self.config.name.clone(),
             description,
             tools: Some(tools),
-        };
+        }
+    }
+
+    /// Puts the list into the snapshot of all servers; an unchanged one wakes nobody.
+    fn publish(&self, server: ServerTools) {
         self.all_tools.send_if_modified(|all| {
             if all.get(self.index) == Some(&server) {
                 return false;
             }
-            let all = Arc::make_mut(all);
-            if let Some(place) = all.get_mut(self.index) {
+            if let Some(place) = Arc::make_mut(all).get_mut(self.index) {
                 *place = server;
             }
             true

@@ -18,11 +18,13 @@ from codeyard.values import BridgeBox
 # The host refuses JSON nested deeper than 128; the frame around a value takes two levels.
 MAX_DEPTH = 100
 # Values in one result, counted over all containers.
-MAX_VALUES = 2_000_000
+MAX_VALUES = 1_000_000
 # Items taken from an iterator, which may have no end.
 MAX_ITERATED = 100_000
 MAX_ROWS = 10_000
 MAX_REPR = 10_000
+
+_PLAIN = frozenset({str, bool, type(None)})
 
 
 class TooLarge(ValueError):
@@ -40,7 +42,7 @@ class Converter:
     def convert(self, value, depth=0):
         """The JSON value for any Python value."""
         kind = type(value)
-        if kind is str or kind is bool or value is None:
+        if kind in _PLAIN:
             return value
         if kind is int:
             return value if -0x8000000000000000 <= value <= 0xFFFFFFFFFFFFFFFF else self._big(value)
@@ -48,32 +50,31 @@ class Converter:
             return value if isfinite(value) else _special(value)
         if depth >= MAX_DEPTH:
             return self.too_deep(value)
-        # A container that contains itself has no JSON.
-        if id(value) in self._path:
+        # What contains itself has no JSON.
+        path, mark = self._path, id(value)
+        if mark in path:
             return self.circular(value)
-        self._path.add(id(value))
-        try:
-            return self._compound(value, kind, depth + 1)
-        finally:
-            self._path.discard(id(value))
-
-    def _compound(self, value, kind, depth):
-        if kind is list or kind is tuple:
-            return self._items(value, depth)
+        path.add(mark)
         if kind is dict:
-            return self._object(value, depth)
-        return self._instance(value, depth)
+            converted = self._object(value, depth + 1)
+        elif kind is list or kind is tuple:
+            converted = self._items(value, depth + 1)
+        else:
+            converted = self._instance(value, depth + 1)
+        path.discard(mark)
+        return converted
 
     def _items(self, values, depth):
         self._spend(len(values))
         convert = self.convert
-        return [convert(item, depth) for item in values]
+        return [item if type(item) in _PLAIN else convert(item, depth) for item in values]
 
     def _object(self, mapping, depth):
         self._spend(len(mapping))
         convert = self.convert
         return {
-            (key if type(key) is str else self._key(key)): convert(item, depth) for key, item in mapping.items()
+            (key if type(key) is str else self._key(key)): item if type(item) in _PLAIN else convert(item, depth)
+            for key, item in mapping.items()
         }
 
     def _spend(self, count):

@@ -5,6 +5,7 @@ A host of its own answers them inside this process: no thread, no second process
 
 import builtins
 import linecache
+import os
 import signal
 import socket
 import sys
@@ -17,6 +18,7 @@ from codeyard import calls, channel, imports, names, runner
 from codeyard.channel import Channel
 from codeyard.frames import Unpacker, pack
 from codeyard.interrupts import Interrupts
+from codeyard.streams import Streams
 
 _ROUNDS = 3
 
@@ -80,7 +82,9 @@ def rehearse():
     link = Channel(host, interrupts)
     imports.install()
     names.install()
-    session = runner.open_session(link, interrupts, {"concurrent_calls": 32, "output": 0}, watching=False)
+    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    streams = Streams(interrupts, (nowhere, nowhere))
+    session = runner.open_session(link, interrupts, {"concurrent_calls": 32, "output": 1 << 20}, streams)
     try:
         for number in range(_ROUNDS * len(_PROGRAMS)):
             host.tell({"t": "run", "id": number, "code": _PROGRAMS[number % len(_PROGRAMS)]})
@@ -89,6 +93,7 @@ def rehearse():
     finally:
         session.close()
         host.close()
+        os.close(nowhere)
         undo()
 
 

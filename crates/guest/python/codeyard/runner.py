@@ -47,23 +47,21 @@ def _serve(fd):
     sys.path.append(places.WORKSPACE)
     imports.install()
     names.install()
-    session = open_session(host, interrupts, opened["session"], watching=True)
+    session = open_session(host, interrupts, opened["session"], Streams(interrupts))
+    session.watch.install()
     while True:
         frame = host.receive()
         session.run(frame["id"], frame["code"])
 
 
-def open_session(host, interrupts, settings, watching):
-    """Connects a session to a channel. `watching` installs the audit hook, which stays for good."""
+def open_session(host, interrupts, settings, streams):
+    """Connects a session to a channel and to the streams of its output."""
     global _streams
+    _streams = streams
     host.limit = max(1, settings["concurrent_calls"])
-    _streams = Streams(interrupts)
-    host.before_wait = _streams.flush
+    host.before_wait = streams.flush
     channel.connect(host)
-    watch = Watch(_streams)
-    if watching:
-        watch.install()
-    return Session(host, interrupts, _streams, watch, settings["output"])
+    return Session(host, interrupts, streams, Watch(streams), settings["output"])
 
 
 def forget():

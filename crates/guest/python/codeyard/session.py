@@ -27,6 +27,8 @@ MAX_RESULT = 24 * 1024 * 1024
 _CLEAN_UP_SECONDS = 0.02
 _PYPLOT = "matplotlib.pyplot"
 _RESULT = "result"
+# A program with these could notice that a variable is not where it belongs.
+_NAMESPACE_WORDS = ("del ", "globals", "locals", "vars", "dir", "__main__")
 _MISSING = object()
 
 
@@ -41,7 +43,7 @@ class Session:
         self._channel = channel
         self._interrupts = interrupts
         self._streams = streams
-        self._watch = watch
+        self.watch = watch
         self._output_limit = output_limit
         self._artifacts = artifacts.Artifacts()
         self._artifacts.changed()
@@ -89,7 +91,7 @@ class Session:
         self._interrupts.state = HELD
         self._interrupts.kept = False
         self._streams.begin(number, self._output_limit)
-        self._watch.begin_run()
+        self.watch.begin_run()
         calls.unawaited.clear()
         self._channel.open_run()
 
@@ -116,17 +118,15 @@ class Session:
     def _perform(self, source, done, gallery):
         program = Program(self._count, source)
         names.bind_bridge(program.bridge_names)
-        mentions_result = _RESULT in source
-        if mentions_result:
-            self._set_result_aside()
+        older = self._set_result_aside(source)
         value = self._execute(program)
         if calls.unawaited:
             raise failure.unawaited(list(calls.unawaited.values()))
         found, value = program.result(value, self._names)
-        if not found and mentions_result and _RESULT in self._names:
-            found, value = True, self._names[_RESULT]
         if not found:
-            return
+            value = self._names.get(_RESULT, older)
+            if value is older:
+                return
         if inspect.iscoroutine(value):
             value.close()
             call = f"{value.__qualname__}()"
@@ -172,11 +172,15 @@ class Session:
         loop.close()
 
     # A variable `result` counts if this run has assigned it. An older one waits among the builtins meanwhile:
-    # it can still be read, and an assignment shows as a new global.
+    # it can still be read, and an assignment shows as a new global, even of an equal value.
 
-    def _set_result_aside(self):
-        if _RESULT in self._names:
-            vars(builtins)[_RESULT] = self._names.pop(_RESULT)
+    def _set_result_aside(self, source):
+        """Returns what the variable must not be after the run to count as assigned."""
+        older = self._names.get(_RESULT, _MISSING)
+        if older is _MISSING or _RESULT not in source or any(word in source for word in _NAMESPACE_WORDS):
+            return older
+        vars(builtins)[_RESULT] = self._names.pop(_RESULT)
+        return _MISSING
 
     def _restore_result(self):
         older = vars(builtins).pop(_RESULT, _MISSING)
@@ -208,7 +212,7 @@ class Session:
         elif isinstance(error, MemoryError):
             self._reserve.release()
         done.pop("result", None)
-        done["error"] = failure.describe(error, self._count, self._watch.spawned)
+        done["error"] = failure.describe(error, self._count, self.watch.spawned)
         return pack(done)
 
     def _report_briefly(self, number, error):

@@ -140,12 +140,14 @@ class Output(io.BufferedIOBase):
 class Streams:
     """`sys.stdout` and `sys.stderr` of a session."""
 
-    def __init__(self, interrupts):
+    def __init__(self, interrupts, descriptors=(1, 2)):
         self._interrupts = interrupts
+        self._descriptors = descriptors
         self._open()
 
     def _open(self):
-        self._outputs = [Output(1, "stdout", self._interrupts), Output(2, "stderr", self._interrupts)]
+        out, err = self._descriptors
+        self._outputs = [Output(out, "stdout", self._interrupts), Output(err, "stderr", self._interrupts)]
         self._texts = [
             io.TextIOWrapper(output, encoding="utf-8", errors="backslashreplace", write_through=True)
             for output in self._outputs

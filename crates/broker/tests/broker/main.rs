@@ -1,0 +1,108 @@
+//! The broker between scripted host calls and real upstream servers.
+
+mod answers;
+mod calls;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::{Broker, RunScope};
+use policy::Policy;
+use sandbox::{HostCall, HostCallError};
+use serde_json::{Value, json};
+use test_support::{ServerDefinition, stub_server};
+use types::Principal;
+use upstream::{Config, Hub, ServerConfig, Status};
+
+/// Longer than anything that is not meant to time out.
+const LONG: Duration = Duration::from_secs(40);
+
+/// A broker with its hub.
+struct World {
+    broker: Broker,
+    hub: Hub,
+}
+
+/// What the policy of a world says.
+#[derive(Default)]
+struct Rules<'a> {
+    allow: &'a [&'a str],
+    deny: &'a [&'a str],
+}
+
+impl World {
+    fn new(servers: &[(&str, ServerDefinition)]) -> Self {
+        Self::with(Rules::default(), servers)
+    }
+
+    fn with(rules: Rules<'_>, servers: &[(&str, ServerDefinition)]) -> Self {
+        let owned = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
+        let policy = Policy::new(policy::Config {
+            allow: owned(rules.allow),
+            deny: owned(rules.deny),
+            ..policy::Config::default()
+        });
+        let hub = Hub::new(Config {
+            servers: servers
+                .iter()
+                .map(|(name, definition)| server(name, definition))
+                .collect(),
+            cache_dir: None,
+            supervisor: vec![stub_server().into(), "__supervise".into()],
+            own_executable: PathBuf::from("/nowhere/codeyard"),
+        });
+        Self {
+            broker: Broker::new(hub.clone(), Arc::new(policy.expect("valid rules"))),
+            hub,
+        }
+    }
+
+    /// Makes one host call with time enough.
+    async fn ask(&self, name: &str, args: Value) -> Result<Value, HostCallError> {
+        self.ask_within(LONG, name, args).await
+    }
+
+    async fn ask_within(&self, wall_time: Duration, name: &str, args: Value) -> Result<Value, HostCallError> {
+        let calls = self.broker.calls(Principal::local(), RunScope { wall_time });
+        let call = HostCall {
+            name: name.to_owned(),
+            args,
+        };
+        let answer = calls.call(call).await?;
+        Ok(serde_json::from_str(answer.get()).expect("an answer is JSON"))
+    }
+
+    async fn tool(&self, server: &str, tool: &str, args: Value) -> Result<Value, HostCallError> {
+        self.ask("tool", json!({"server": server, "tool": tool, "args": args}))
+            .await
+    }
+
+    /// Whether any server was started.
+    fn started(&self) -> bool {
+        self.hub.states().iter().any(|state| state.status != Status::Idle)
+    }
+}
+
+fn server(name: &str, definition: &ServerDefinition) -> ServerConfig {
+    let definition = definition.clone();
+    ServerConfig {
+        name: name.to_owned(),
+        command: definition.command,
+        args: definition.args,
+        env: definition.env,
+        cwd: definition.cwd,
+        description: definition.description,
+        timeout: definition.timeout.map(Duration::from_millis),
+    }
+}
+
+/// Checks kind, message and hint of a refusal.
+#[track_caller]
+fn check_error(answer: Result<Value, HostCallError>, kind: &str, message: &str, hint: Option<&str>) {
+    let error = answer.expect_err(message);
+    assert_eq!(
+        (error.kind.as_str(), error.message.as_str(), error.hint.as_deref()),
+        (kind, message, hint)
+    );
+}

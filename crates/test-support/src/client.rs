@@ -189,6 +189,15 @@ impl McpClient {
         }
     }
 
+    /// The next line as it came, byte for byte; only for a connection on which nothing else is under way.
+    pub async fn line(&mut self) -> Result<String> {
+        let line = tokio::time::timeout(PATIENCE, self.lines.recv()).await;
+        match line {
+            Ok(Some(line)) => Ok(line),
+            _ => bail!("no line within {PATIENCE:?}; stderr: {}", self.stderr()),
+        }
+    }
+
     /// What the server wrote to standard error so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -74,7 +74,9 @@ impl CodeClient {
             let result = answer.get_mut("result").map(Value::take);
             result.with_context(|| format!("no result: {answer}"))
         };
-        Ran(ran.await.unwrap_or_else(|error: anyhow::Error| panic!("{error:#}")))
+        Ran(ran
+            .await
+            .unwrap_or_else(|error: anyhow::Error| panic!("{error:#}")))
     }
 
     /// Calls `search_tools`; gives the whole `CallToolResult`.
@@ -158,7 +160,10 @@ impl Ran {
 
     /// The content blocks.
     pub fn content(&self) -> &[Value] {
-        self.0["content"].as_array().map(Vec::as_slice).unwrap_or_default()
+        self.0["content"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     /// The text that a model reads.

@@ -13,7 +13,7 @@ use tokio::process::Command;
 
 use crate::client::{Era, McpClient};
 use crate::definition::ServerDefinition;
-use crate::programs::codeyard_binary;
+use crate::programs::{codeyard_binary, managed_data};
 
 /// Longest run of a command.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -71,6 +71,16 @@ impl Codeyard {
         self
     }
 
+    /// Adds the real servers that the test run installed; `None` where they are not there.
+    pub fn real_servers(mut self) -> Option<Self> {
+        let file = std::fs::read(crate::programs::real_servers()?).ok()?;
+        let mut file: Value = serde_json::from_slice(&file).ok()?;
+        if let Some(Value::Object(servers)) = file.get_mut("mcpServers").map(Value::take) {
+            self.servers.extend(servers);
+        }
+        Some(self)
+    }
+
     /// Adds lines to `codeyard.toml`.
     pub fn settings(mut self, toml: &str) -> Self {
         self.settings.push_str(toml);
@@ -86,7 +96,7 @@ impl Codeyard {
 
     /// Uses the data directory that `CODEYARD_TEST_ENV` names, where the test run prepared the managed environment.
     pub fn managed_environment(self) -> Self {
-        match std::env::var_os("CODEYARD_TEST_ENV") {
+        match managed_data() {
             Some(directory) => self.data(directory),
             None => self,
         }

@@ -6,6 +6,7 @@
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
+//! | to look at processes from outside | [`descendants`] |
 //! | to wait for a condition | [`wait_until`] |
 
 pub mod catalogue;
@@ -13,6 +14,7 @@ mod client;
 mod code;
 mod codeyard;
 mod definition;
+mod processes;
 mod programs;
 pub mod servers;
 mod wait;
@@ -21,5 +23,6 @@ pub use client::{Era, McpClient};
 pub use code::{CodeClient, Ran};
 pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
-pub use programs::{codeyard_binary, real_servers, stub_server};
+pub use processes::{Process, descendants, status_field};
+pub use programs::{codeyard_binary, managed_data, real_servers, stub_server};
 pub use wait::{is_gone, wait_until};

@@ -35,6 +35,15 @@ pub fn real_servers() -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
+/// The data directory with the managed environment: what `CODEYARD_TEST_ENV` names, else the one below `target`.
+pub fn managed_data() -> Option<PathBuf> {
+    let path = match std::env::var_os("CODEYARD_TEST_ENV") {
+        Some(path) => PathBuf::from(path),
+        None => profile_directory().parent()?.join("xtask-data"),
+    };
+    path.join("python").is_dir().then_some(path)
+}
+
 /// `target/<profile>`, where this test's executable lies in `deps` or `examples`.
 fn profile_directory() -> PathBuf {
     let own = std::env::current_exe().unwrap_or_default();

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use test_support::{ServerDefinition, is_gone, servers, stub_server, wait_until};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use upstream::{Config, Era, Hub, UpstreamError};
 
 use crate::{call, config, hub, state, text};
@@ -119,6 +120,44 @@ async fn what_a_server_leaves_behind_ends_with_it() {
         .await
         .expect_err("ended");
     wait_until("the process is gone", || is_gone(left).then_some(())).await;
+}
+
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test kills the process that holds the server"
+)]
+async fn a_killed_process_leaves_no_server_behind() {
+    let test = std::env::current_exe().expect("the test knows its own path");
+    let profile = test
+        .parent()
+        .and_then(Path::parent)
+        .expect("tests lie in target/<profile>/deps");
+    let mut holder = tokio::process::Command::new(profile.join("examples/holder"))
+        .arg(stub_server())
+        .args(["stub", "--extras"])
+        .stdout(std::process::Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the example starts");
+    let mut lines = BufReader::new(holder.stdout.take().expect("piped")).lines();
+    let mut pids = Vec::new();
+    for _ in 0..2 {
+        let line = lines.next_line().await.expect("readable").expect("a line");
+        let answer: Value = serde_json::from_str(&line).expect("JSON");
+        let pid = answer["structuredContent"]["pid"]
+            .as_u64()
+            .or_else(|| text(&answer).parse().ok());
+        pids.push(
+            pid.and_then(|pid| u32::try_from(pid).ok())
+                .expect("a process number"),
+        );
+    }
+    assert!(pids.iter().all(|pid| !is_gone(*pid)));
+    holder.kill().await.expect("killed");
+    for pid in pids {
+        wait_until("the process is gone", || is_gone(pid).then_some(())).await;
+    }
 }
 
 async fn check_era(definition: ServerDefinition, directory: &Path, expected: Era) -> Duration {

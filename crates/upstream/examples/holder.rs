@@ -1,0 +1,39 @@
+//! A process that holds a server, for the test that kills it: prints the numbers of the server and of what it left behind.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use upstream::{Call, Config, Hub, ServerConfig};
+
+#[tokio::main]
+async fn main() {
+    jail::dispatch();
+    let mut args = std::env::args().skip(1);
+    let server = ServerConfig {
+        name: "stub".to_owned(),
+        command: args.next().unwrap_or_default(),
+        args: args.collect(),
+        ..ServerConfig::default()
+    };
+    let hub = Hub::new(Config {
+        servers: vec![server],
+        ..Config::default()
+    });
+    for tool in ["pid", "spawn"] {
+        let tool = types::ToolRef::new("stub", tool);
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
+        let answer = match hub
+            .call(Call {
+                tool,
+                arguments: serde_json::Map::new(),
+                deadline,
+            })
+            .await
+        {
+            Ok(answer) => answer,
+            Err(error) => serde_json::json!({"error": error.to_string()}),
+        };
+        let _ = writeln!(std::io::stdout(), "{answer}");
+    }
+    std::future::pending::<()>().await;
+}

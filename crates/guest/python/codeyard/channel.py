@@ -330,7 +330,7 @@ class Channel:
         while self._out or self._unsent:
             if not self._unsent:
                 with self._state:
-                    self._unsent = memoryview(b"".join(self._out))
+                    self._unsent = memoryview(self._out[0] if len(self._out) == 1 else b"".join(self._out))
                     self._out.clear()
             try:
                 sent = self._sock.send(self._unsent, socket.MSG_DONTWAIT)

@@ -133,7 +133,7 @@ class Converter:
                 return True, self._table(value, depth)
             if isinstance(value, pandas.Series):
                 return True, self._series(value, depth)
-            if isinstance(value, pandas.Index):
+            if isinstance(value, (pandas.Index, pandas.api.extensions.ExtensionArray)):
                 return True, self._items(value[:MAX_VALUES].tolist(), depth)
             if value is pandas.NaT or value is pandas.NA:
                 return True, None

@@ -61,24 +61,15 @@ class Session:
         gallery = Gallery()
         done = {"t": "done", "id": number}
         error = self._attempt(self._perform, source, done, gallery)
-        self._restore_result()
-        if self._channel.forked:
-            self._end_fork(error)
-        self._streams.end_run()
-        changed = self._artifacts.changed()
-        if changed:
-            done["artifacts"] = changed
-        if (changed or _PYPLOT in sys.modules) and not isinstance(error, KeyboardInterrupt):
-            late = self._attempt(self._collect, changed, gallery)
-            error = error or late
-        self._channel.close_run()
+        if isinstance(error, MemoryError):
+            self._reserve.release()
         try:
-            frame = self._report(done, error, gallery)
+            frame = self._finish(done, error, gallery)
         except BaseException as second:
             frame = self._report_briefly(number, error or second)
-        del error
+        self._channel.close_run()
         self._channel.send_packed(frame)
-        self._end()
+        self._end(error)
 
     def close(self):
         """Closes the event loop, if there is one."""
@@ -95,10 +86,11 @@ class Session:
         calls.unawaited.clear()
         self._channel.open_run()
 
-    def _end(self):
+    def _end(self, error):
         self._interrupts.state = OFF
         self._interrupts.kept = False
-        self._reserve.renew()
+        if error is None:  # Else the next program may need the room, to free what this one has taken.
+            self._reserve.renew()
 
     def _attempt(self, work, *args):
         """Does what an interrupt may end. Returns the exception that ended it."""
@@ -118,6 +110,7 @@ class Session:
     def _perform(self, source, done, gallery):
         program = Program(self._count, source)
         names.bind_bridge(program.bridge_names)
+        self.watch.files.look_ahead(source)
         older = self._set_result_aside(source)
         value = self._execute(program)
         if calls.unawaited:
@@ -136,8 +129,9 @@ class Session:
 
     def _execute(self, program):
         try:
-            value = eval(program.code, self._names)
-            return self._drive(value) if program.is_async else value
+            if program.is_async:
+                return self._drive(program.code)
+            return eval(program.code, self._names)
         except SystemExit as error:
             if failure.exit_status(error) != 0:
                 if not isinstance(error.code, int):
@@ -145,10 +139,10 @@ class Session:
                 raise
             return None
 
-    def _drive(self, coroutine):
+    def _drive(self, code):
         if self._loop is None or self._loop.is_closed():
             self._loop = asyncio.new_event_loop()
-        task = self._loop.create_task(coroutine)
+        task = self._loop.create_task(eval(code, self._names))
         try:
             return self._loop.run_until_complete(task)
         except BaseException as error:
@@ -197,6 +191,20 @@ class Session:
 
     # What the host is told.
 
+    def _finish(self, done, error, gallery):
+        """Gathers what the run has left and returns the frame that tells of it."""
+        self._restore_result()
+        if self._channel.forked:
+            self._end_fork(error)
+        self._streams.end_run()
+        changed = self._artifacts.changed()
+        if changed:
+            done["artifacts"] = changed
+        if (changed or _PYPLOT in sys.modules) and not isinstance(error, KeyboardInterrupt):
+            late = self._attempt(self._collect, changed, gallery)
+            error = error or late
+        return self._report(done, error, gallery)
+
     def _report(self, done, error, gallery):
         content = gallery.content()
         if content:
@@ -209,8 +217,6 @@ class Session:
                 return frame
             message = f"the result takes {size:,} bytes, more than {MAX_RESULT:,}; write it to a file in /results"
             error = ResultTooLarge(message)
-        elif isinstance(error, MemoryError):
-            self._reserve.release()
         done.pop("result", None)
         done["error"] = failure.describe(error, self._count, self.watch.spawned)
         return pack(done)

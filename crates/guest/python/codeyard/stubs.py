@@ -1,6 +1,7 @@
 """The files below `/tools`: written when a program first looks there."""
 
 import os
+import re
 import sys
 from _thread import allocate_lock, get_ident
 
@@ -8,7 +9,9 @@ from codeyard import places
 from codeyard.calls import host
 from codeyard.errors import ToolError
 
-_READ = frozenset({"open", "os.listdir", "os.scandir", "os.chdir", "glob.glob"})
+_READ = frozenset(
+    {"open", "os.listdir", "os.scandir", "os.chdir", "glob.glob", "pathlib.Path.glob", "pathlib.Path.rglob"}
+)
 _SPAWN = frozenset(
     {"subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.fork", "os.forkpty", "pty.spawn"}
 )
@@ -38,6 +41,12 @@ class ToolFiles:
             return
         server = path[len(root) + 1 :].partition("/")[0]
         self._prepare(lambda: self._server(server) if server else self._names())
+
+    def look_ahead(self, source):
+        """Prepares what a program names in quotes: no hook sees it ask whether a file exists."""
+        if places.TOOLS in source:
+            for path in set(re.findall(rf"[\"']({places.TOOLS}(?:/[^/\"'\s]*)?)", source)):
+                self.look(path)
 
     def look_everywhere(self):
         """The same for a process that may read anything."""
@@ -98,17 +107,26 @@ class Watch:
     def install(self):
         """Starts watching; there is no way back."""
         read, spawn, fatal, seen = _READ, _SPAWN, _FATAL, self._seen
-        root, root_bytes = places.TOOLS.lstrip("/"), os.fsencode(places.TOOLS.lstrip("/"))
+        root = places.TOOLS.lstrip("/")  # A path may be relative.
 
         def hook(event, args):
             if event in read:
                 path = args[0]
-                if (type(path) is str and root in path) or (type(path) is bytes and root_bytes in path):
-                    self.files.look(os.fsdecode(path))
+                if type(path) is str and root in path:
+                    self.files.look(path)
+                elif type(path) is not int and type(path) is not str and path is not None:
+                    self._look(path)
             elif event in spawn or event in fatal:
                 seen(event, args)
 
         sys.addaudithook(hook)
+
+    def _look(self, path):
+        """The same for a path that is no text."""
+        try:
+            self.files.look(os.fsdecode(path))
+        except TypeError:
+            pass  # It is no path at all, and whoever opens it will say so.
 
     def _seen(self, event, args):
         self._streams.flush()

@@ -1,0 +1,152 @@
+"""numpy, pandas, matplotlib and pydantic, where the interpreter of the tests has them."""
+
+import base64
+import importlib.util
+import unittest
+
+from tests.host import GuestCase, text
+
+
+def needs(*modules):
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}")
+
+
+@needs("numpy")
+class Numpy(GuestCase):
+    def test_table(self):
+        self.check("import numpy as np")
+        for code, expected in (
+            ("np.int64(3)", 3),
+            ("np.float64(2.5)", 2.5),
+            ("np.float32(0.5)", 0.5),
+            ("np.bool_(True)", True),
+            ("np.str_('s')", "s"),
+            ("np.bytes_(b'b')", "b"),
+            ("np.float64('nan')", None),
+            ("np.array([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
+            ("np.array(5)", 5),
+            ("np.array([1.5, np.nan, np.inf])", [1.5, None, "Infinity"]),
+            ("np.array(['2020-01-02'], dtype='datetime64[D]')", ["2020-01-02"]),
+            ("np.datetime64('2020-01-02')", "2020-01-02"),
+            ("np.datetime64('NaT')", None),
+            ("{'a': np.arange(3)}", {"a": [0, 1, 2]}),
+            ("{np.int64(1): np.int8(2)}", {"1": 2}),
+            ("np.array([1], dtype='uint64') * 2**63 // 1", [2**63]),
+            ("np.array([{'a': 1}], dtype=object)", [{"a": 1}]),
+            ("np.complex128(1j)", "1j"),
+        ):
+            with self.subTest(code):
+                self.check(code, expected)
+
+    def test_large_array_is_summarized(self):
+        outcome = self.guest.run("import numpy as np\nnp.zeros((3000, 3000))")
+        self.assertIn("...", outcome.result, outcome)
+
+    def test_as_arguments(self):
+        self.check("import numpy as np\n(await tools.stub.args(a=np.arange(2), b=np.float32(1.5))).args", {"a": [0, 1], "b": 1.5})
+
+
+@needs("pandas")
+class Pandas(GuestCase):
+    def test_table(self):
+        self.check("import pandas as pd, numpy as np\ndf = pd.DataFrame({'a': [1, 2], 'b': ['x', None], 'c': [1.5, np.nan]})")
+        rows = [{"a": 1, "b": "x", "c": 1.5}, {"a": 2, "b": None, "c": None}]
+        for code, expected in (
+            ("df", rows),
+            ("{'table': df}", {"table": rows}),
+            ("df[df.a > 1]", [{"index": 1, **rows[1]}]),
+            ("df.set_index('b')[['a']]", [{"b": "x", "a": 1}, {"b": None, "a": 2}]),
+            ("df.groupby('a').c.sum()", {"1": 1.5, "2": 0.0}),
+            ("df.groupby('a')[['c']].sum()", [{"a": 1, "c": 1.5}, {"a": 2, "c": 0.0}]),
+            ("df.a", [1, 2]),
+            ("df.a.value_counts().sort_index()", {"1": 1, "2": 1}),
+            ("pd.Series([1, 2], index=['x', 'x'])", [["x", 1], ["x", 2]]),
+            ("df.dtypes.astype(str)['a']", "int64"),
+            ("df.columns", ["a", "b", "c"]),
+            ("df.index", [0, 1]),
+            ("df.iloc[0]", {"a": 1, "b": "x", "c": 1.5}),
+            ("df.a.sum(), df.c.mean()", [3, 1.5]),
+            ("pd.Timestamp('2020-01-02 03:04')", "2020-01-02T03:04:00"),
+            ("pd.NaT, pd.NA", [None, None]),
+            ("pd.Timedelta('1h')", "0 days 01:00:00"),
+            ("pd.DataFrame({'t': pd.to_datetime(['2020-01-02', None])})", [{"t": "2020-01-02T00:00:00"}, {"t": None}]),
+            ("pd.DataFrame({'p': [pd.Period('2020-01', 'M')]})", [{"p": "2020-01"}]),
+            ("pd.DataFrame()", []),
+            ("pd.DataFrame({'i': pd.array([1, None], dtype='Int64')})", [{"i": 1}, {"i": None}]),
+            ("pd.Categorical(['a', 'b'])", ["a", "b"]),
+            ("pd.MultiIndex.from_tuples([(1, 'a')])", [[1, "a"]]),
+        ):
+            with self.subTest(code):
+                self.check(code, expected)
+
+    def test_long_table_is_cut_and_says_so(self):
+        outcome = self.guest.run("import pandas as pd\npd.DataFrame({'n': range(25_000)})")
+        self.assertEqual((len(outcome.result["records"]), outcome.result["rows"]), (10_000, 25_000))
+        self.assertIn("25,000", outcome.result["note"])
+
+    def test_from_results_of_tools(self):
+        rows = [{"id": n, "total": n * 1.5, "tag": "a" if n % 2 else "b"} for n in range(1000)]
+        self.guest.answer, before = (lambda name, args: {"content": [], "structuredContent": {"rows": rows}}), self.guest.answer
+        try:
+            self.check("import pandas as pd\nr = await tools.stub.rows()\ndf = pd.DataFrame(r.rows)\n"
+                       "return df.groupby('tag').total.sum().to_dict()",
+                       {"a": sum(r["total"] for r in rows[1::2]), "b": sum(r["total"] for r in rows[::2])})
+            self.check("r = await mcp_stub.rows()\npd.DataFrame(r['rows']).shape, pd.json_normalize(r['rows']).shape", [[1000, 3], [1000, 3]])
+        finally:
+            self.guest.answer = before
+        self.check(f"pd.Series(await tools.stub.raw(result={text('[1, 2]')!r})).sum()", 3)
+
+
+@needs("pydantic")
+class Pydantic(GuestCase):
+    def test_models(self):
+        self.check("import pydantic\nclass M(pydantic.BaseModel):\n    a: int\n    inner: 'M | None' = None\nM(a=1, inner=M(a=2))",
+                   {"a": 1, "inner": {"a": 2, "inner": None}})
+        self.check("[M(a=1)], M", [[{"a": 1, "inner": None}], "<class '__main__.M'>"])
+        self.check_error("M(a='x')", "ValidationError", "1 validation error for M")
+
+    def test_models_from_results(self):
+        self.check("M(**(await tools.stub.json(text='{\"a\": 7}'))).a, M.model_validate(await tools.stub.json(text='{\"a\": 8}')).a", [7, 8])
+
+
+@needs("matplotlib")
+class Matplotlib(GuestCase):
+    def images(self, code, count):
+        outcome = self.guest.run("import matplotlib.pyplot as plt\n" + code)
+        images = [base64.b64decode(item["data"]) for item in outcome.content if item["type"] == "image"]
+        self.assertEqual(len(images), count, outcome.error or outcome.stderr)
+        for image in images:
+            self.assertTrue(image.startswith(b"\x89PNG"))
+        return outcome
+
+    def test_open_figures(self):
+        self.assertIsNone(self.images("plt.plot([1, 2])\nplt.show()", 1).error)
+        self.images("1", 0)
+        self.images("for n in range(3):\n    plt.figure()\n    plt.plot([n])", 3)
+        self.images("fig, ax = plt.subplots()\nax.bar(['a'], [1])\nfig", 1)
+        self.images("fig = plt.figure()", 0)
+
+    def test_show_says_nothing(self):
+        self.assertEqual(self.images("plt.plot([1, 2])\nplt.show()", 1).stderr, b"")
+
+    def test_saved_and_still_open_is_one_image(self):
+        path = self.guest.path("results", "chart.png")
+        outcome = self.images(f"plt.plot([1, 2])\nplt.savefig({path!r})", 1)
+        self.assertEqual(outcome.artifacts, ["chart.png"])
+
+    def test_saved_and_closed(self):
+        path = self.guest.path("results", "closed.png")
+        self.images(f"plt.plot([3, 4])\nplt.savefig({path!r}, dpi=50)\nplt.close()", 1)
+
+    def test_figures_of_a_failing_run(self):
+        self.assertEqual(self.images("plt.plot([1])\n1/0", 1).error["kind"], "ZeroDivisionError")
+
+    def test_a_figure_that_cannot_be_drawn(self):
+        outcome = self.images("plt.title('$\\\\frac{$')", 0)
+        self.assertIsNone(outcome.error, outcome)
+        self.assertIn("could not be drawn", outcome.content[-1]["text"])
+
+    def test_bounded(self):
+        outcome = self.images("plt.rcParams['figure.max_open_warning'] = 0\nfor n in range(12):\n    plt.figure(figsize=(1, 1))\n    plt.plot([n, n * n])", 10)
+        self.assertIn("after the first 10", outcome.content[-1]["text"])

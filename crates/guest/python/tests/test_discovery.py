@@ -1,0 +1,195 @@
+"""Finding servers and tools: `runtime`, `dir`, docstrings, the files below `/tools`."""
+
+import os
+
+from tests.host import Failed, Guest, GuestCase, upstream
+
+_SCHEMA = {"type": "object"}
+
+
+class Runtime(GuestCase):
+    def test_ways_to_reach_it(self):
+        for code in ("from mcp import runtime", "import mcp.runtime as runtime", "runtime", "runtime = mcp.runtime"):
+            self.check(f"{code}\nruntime.discovered_servers()", ["stub", "My-Stub"])
+            self.check("globals().pop('runtime', None)\nNone")
+        self.check("from mcp.runtime import list_servers_sync, MCPError\nlist_servers_sync()", ["My-Stub", "stub"])
+
+    def test_servers(self):
+        self.check("runtime.discovered_servers(detailed=True)",
+                   [{"name": "stub", "description": "Stub server"}, {"name": "My-Stub", "description": None}])
+        self.check("isinstance(runtime.discovered_servers(), tuple)", True)
+        self.check("await runtime.list_servers()", ["My-Stub", "stub"])
+        self.check("runtime.list_servers_sync()", ["My-Stub", "stub"])
+        self.check("list(LOADED_MCP_SERVERS), 'stub' in LOADED_MCP_SERVERS, len(LOADED_MCP_SERVERS), LOADED_MCP_SERVERS[0]",
+                   [["My-Stub", "stub"], True, 2, "My-Stub"])
+        self.check("list(mcp_servers), 'stub' in mcp_servers, 'x' in mcp_servers, len(mcp_servers), mcp_servers.get('x')",
+                   [["stub", "My-Stub"], True, False, 2, None])
+        self.check("[repr(server) for _, server in mcp_servers.items()]", ["<server stub>", "<server My-Stub>"])
+
+    def test_docs(self):
+        brief = {"server": "stub", "serverAlias": "stub", "tool": "add", "toolAlias": "add", "description": "The tool add."}
+        self.check("await runtime.query_tool_docs('stub', tool='add')", brief)
+        self.check("await runtime.query_tool_docs('stub', 'add', detail='full')", {**brief, "inputSchema": _SCHEMA})
+        self.check("(await runtime.query_tool_docs('stub'))[1]", brief)
+        self.check("runtime.query_tool_docs_sync('My-Stub')[2]['toolAlias']", "list_things")
+        self.check("runtime.query_tool_docs_sync('stub', tool='list_things')['tool']", "list-things")
+        self.check("runtime.query_tool_docs_sync('stub') == await runtime.query_tool_docs('stub')", True)
+        self.check_error("runtime.query_tool_docs_sync('stub', tool='nope')", "MCPError", "Tool 'nope' not found for server stub")
+        self.check_error("runtime.query_tool_docs_sync('stub', tool=5)", "MCPError", "'tool' must be a string when provided")
+        self.check_error("await runtime.query_tool_docs('nope')", "MCPError", "Server 'nope' is not available")
+
+    def test_search(self):
+        self.check("[(h.server, h.tool, h['signature']) for h in runtime.search('echo')]", [["stub", "echo", "echo(message: str)"]])
+        self.check("h = runtime.search('echo')\nh.more, h.pending", [3, ["My-Stub"]])
+        self.check("[h.tool for h in await runtime.search('echo')]", ["echo"])
+        self.check("(await runtime.search_tool_docs('echo', limit=3))[0]['toolAlias']", "echo")
+        self.check("runtime.search_tool_docs_sync('echo', detail='full')[0]['inputSchema']", _SCHEMA)
+        self.assertEqual([args["limit"] for name, args in self.guest.calls if name == "search"], [5, 5, 5, 3, 5])
+        self.check("len(runtime.search('echo', limit=500))", 1)
+        self.assertEqual(self.guest.calls[-1][1]["limit"], 20)
+        self.check_error("runtime.search('')", "MCPError", "Missing 'query' value")
+        self.check_error("runtime.search('x', limit='5')", "MCPError", "'limit' must be an integer")
+
+    def test_tools_of_a_server(self):
+        tool = {"name": "list-things", "alias": "list_things", "description": "The tool list-things.", "input_schema": _SCHEMA}
+        self.check("(await runtime.list_tools('stub'))[2]", tool)
+        self.check("runtime.list_tools_sync('stub')[2]", tool)
+        self.check_error("runtime.list_tools_sync()", "MCPError", "list_tools_sync(server) requires a server name")
+        self.check("d = runtime.describe_server('stub')\nd['name'], d['alias'], len(d['tools']), d['cwd'], d['description']",
+                   ["stub", "stub", 3, None, "Stub server"])
+        self.check("[(m['name'], m['alias'], len(m['tools'])) for m in runtime.list_loaded_server_metadata()]",
+                   [["stub", "stub", 3], ["My-Stub", "my_stub", 3]])
+        self.check("mcp_stub.list_tools(), mcp_stub.TOOLS, mcp_my_stub.TOOL_MAP['list_things']",
+                   [["echo", "add", "list_things"], ["echo", "add", "list-things"], "list-things"])
+
+    def test_a_server_that_does_not_start_hides_no_other(self):
+        def answer(name, args):
+            if name == "tools" and args["server"] == "stub":
+                raise Failed("upstream", "server 'stub' does not start")
+            return upstream(name, args)
+
+        guest = self.own_guest(answer=answer)
+        self.check("[(m['name'], len(m['tools']), m.get('error')) for m in runtime.list_loaded_server_metadata()]",
+                   [["stub", 0, "server 'stub' does not start"], ["My-Stub", 3, None]], guest=guest)
+        self.check("dir(tools.stub), tools.stub.__doc__", [[], None], guest=guest)
+
+    def test_call_tool(self):
+        self.check("await runtime.call_tool('stub', 'add', {'a': 1, 'b': 2})", {"sum": 3})
+        self.check("await runtime.call_tool('stub', 'echo')", "")
+        self.check_error("await runtime.call_tool('stub', '')", "MCPError", "Missing tool name")
+        self.check_error("await runtime.call_tool('stub', 'add', [1])", "MCPError", "Arguments must be an object")
+        self.check_error("await runtime.call_tool('stub', 'fail')", "ToolError", "failed")
+
+    def test_manuals(self):
+        self.check("runtime.manual()", "The manual.\nAll of it.")
+        self.check("runtime.capability_summary().splitlines()[0]", "--- PYTHON SANDBOX MANUAL ---")
+        self.check("issubclass(runtime.MCPError, RuntimeError), runtime.ToolError is ToolError", [True, True])
+
+    def test_documented_program(self):
+        outcome = self.guest.run("""
+from mcp import runtime
+print("known:", runtime.discovered_servers())
+print("cached:", runtime.list_servers_sync())
+print("callable now:", await runtime.list_servers())
+meta = runtime.list_loaded_server_metadata()
+print("metadata:", [(m["name"], m["alias"], len(m["tools"])) for m in meta])
+name = meta[0]["name"]
+for tool in runtime.describe_server(name)["tools"]:
+    print(" ", tool["alias"], "-", tool.get("description", ""))
+brief = await runtime.query_tool_docs(name)
+full = await runtime.query_tool_docs(name, tool=brief[0]["toolAlias"], detail="full")
+print("brief has schema:", "inputSchema" in brief[0], "| full has schema:", "inputSchema" in full)
+print("same from cache:", runtime.query_tool_docs_sync(name) == brief, len(runtime.list_tools_sync(name)))
+hits = await runtime.search_tool_docs("echo", limit=3)
+print("hits:", [(h["server"], h["tool"]) for h in hits])
+print("hits from cache:", runtime.search_tool_docs_sync("echo") != [])
+print(runtime.capability_summary().splitlines()[0])
+""")
+        self.assertIsNone(outcome.error, outcome)
+        self.assertIn(b"brief has schema: False | full has schema: True\nsame from cache: True 3\n", outcome.stdout)
+
+
+class Names(GuestCase):
+    def test_dir(self):
+        self.check("dir(tools)", ["my_stub", "stub"])
+        self.check("dir(tools.stub)", ["add", "echo", "list_things"])
+        self.check("tools.stub.__all__", ["echo", "add", "list_things"])
+
+    def test_docstrings(self):
+        self.check("tools.stub.add.__doc__", "add(message: str)\n\nThe tool add.")
+        self.check("tools.stub.__doc__", "Stub server")
+        self.check("tools.stub.nope.__doc__ is None", True)
+
+    def test_star_imports(self):
+        self.check("from mcp.servers.my_stub import *\nawait list_things()", ["a", "b"])
+        self.check("from tools.stub import *\nawait echo(message='s')", "s")
+        self.check("from servers.stub import *\necho(message='b')", "b")
+
+
+class ToolFiles(GuestCase):
+    def setUp(self):
+        self.own = self.own_guest()
+        self.tools = self.own.path("tools")
+
+    def names(self):
+        return [(name, args.get("server")) for name, args in self.own.calls]
+
+    def test_untouched_by_calls_and_imports(self):
+        self.check("from tools.stub.add import add\nawait add(a=1, b=2)\nopen('x', 'w').close()\nimport os\nos.listdir('.')\nNone", guest=self.own)
+        self.assertEqual(self.names(), [("tool", "stub")])
+        self.assertEqual(os.listdir(self.tools), [])
+
+    def test_listing_starts_no_server(self):
+        self.check(f"import os\nsorted(os.listdir({self.tools!r}))", ["my_stub", "stub"], guest=self.own)
+        self.assertEqual(self.names(), [("servers", None)])
+
+    def test_reading_asks_for_one_server(self):
+        self.check(f"open({self.tools!r} + '/stub/add.py').read()", "async def add(a, b): ...\n", guest=self.own)
+        self.check(f"open({self.tools!r} + '/stub/echo.py').read()", "async def echo(message): ...\n", guest=self.own)
+        self.assertEqual(self.names(), [("servers", None), ("stubs", "stub")])
+
+    def test_every_way_to_look(self):
+        for code in (
+            "sorted(os.listdir(T + '/stub'))",
+            "sorted(e.name for e in os.scandir(T + '/stub'))",
+            "sorted(p.name for p in pathlib.Path(T, 'stub').iterdir())",
+            "sorted(os.path.basename(p) for p in glob.glob(T + '/stub/*'))",
+            "sorted(p.name for p in pathlib.Path(T + '/stub').glob('*'))",
+            "sorted(p.name for p in pathlib.Path(T + '/stub').rglob('*'))",
+            "sorted(f for _, _, files in os.walk(T + '/stub') for f in files)",
+            "sorted(os.listdir(os.fsencode(T) + b'/stub'))",
+            "sorted(subprocess.run(['ls', T + '/stub'], capture_output=True, text=True).stdout.split())",
+            "sorted(subprocess.run('ls ' + T + '/stub', shell=True, capture_output=True, text=True).stdout.split())",
+            "sorted(subprocess.run('ls', cwd=T + '/stub', capture_output=True, text=True).stdout.split())",
+            "sorted(os.popen('ls ' + T + '/stub').read().split())",
+        ):
+            with self.subTest(code), Guest() as guest:
+                setup = f"import os, pathlib, glob, subprocess\nT = {guest.path('tools')!r}\n"
+                self.check(setup + code, ["__init__.py", "add.py", "echo.py"], guest=guest)
+
+    def test_named_in_the_program(self):
+        self.check(f"import os\nos.path.exists('{self.tools}/stub/add.py'), os.path.exists('{self.tools}/stub/nope.py')", [True, False], guest=self.own)
+        self.check(f"# {self.tools}/my_stub\nos.path.isdir(\"{self.tools}\")", True, guest=self.own)
+        self.assertEqual(self.names(), [("servers", None), ("stubs", "stub")])
+
+    def test_change_of_directory(self):
+        self.check(f"import os\nos.chdir({self.tools!r} + '/stub')\nopen('add.py').read()[:5]", "async", guest=self.own)
+
+    def test_grep_over_all(self):
+        self.check(f"import subprocess\nsubprocess.run(['grep', '-rl', 'async def add', {self.tools!r}], capture_output=True, text=True).stdout",
+                   f"{self.tools}/stub/add.py\n", guest=self.own)
+        self.assertEqual(self.names(), [("servers", None), ("stubs", "stub"), ("stubs", "my_stub")])
+
+    def test_other_processes_ask_nothing(self):
+        self.check("import subprocess\nsubprocess.run(['true']).returncode", 0, guest=self.own)
+        self.assertEqual(self.names(), [])
+
+    def test_failure_fails_nothing_and_is_tried_again_in_the_next_run(self):
+        code = f"import os\nopen({self.tools!r} + '/my_stub/x.py').read()"
+        self.check_error(code, "FileNotFoundError", guest=self.own)
+        self.check_error(code, "FileNotFoundError", guest=self.own)
+        self.assertEqual(self.names(), [("servers", None), ("stubs", "my_stub"), ("stubs", "my_stub")])
+
+    def test_from_a_thread_and_inside_a_loop(self):
+        self.check(f"import asyncio\nr = await asyncio.to_thread(lambda: open({self.tools!r} + '/stub/add.py').read())\nr[:5]", "async", guest=self.own)
+        self.check(f"import asyncio\nawait asyncio.sleep(0)\nopen({self.tools!r} + '/stub/echo.py').read()[:5]", "async", guest=self.own)

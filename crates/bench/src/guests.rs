@@ -19,6 +19,8 @@ use crate::place::Placement;
 const FRAME: usize = 48;
 /// Calls that a program makes at once.
 const GATHERED: usize = 100;
+/// Pause between sessions.
+const SETTLE: Duration = Duration::from_millis(20);
 /// A first program that the data profile serves.
 const DATA: &str = "import pandas\nprint(1 + 1)";
 const PLAIN: &str = "print(1 + 1)";
@@ -152,6 +154,8 @@ impl Bench {
         execute(guest.as_mut(), code).await?;
         let took = started.elapsed();
         guest.close().await;
+        // What is cleaned up and prepared behind a session must not be part of the next one's figure.
+        tokio::time::sleep(SETTLE).await;
         Ok(took)
     }
 

@@ -122,7 +122,11 @@ impl Inner {
         let mut attempt = 1;
         loop {
             let station = self.station(ground, profile).await.map_err(failed)?;
-            match station.start(&ground.provisions, &limits, floor).await {
+            let started = match floor {
+                Floor::Refused => station.start(&ground.provisions, &limits).await,
+                Floor::Offered => station.start_floor(&ground.provisions, &limits).await,
+            };
+            match started {
                 Ok((channels, leash)) => {
                     let session = spec.session.to_string();
                     return Ok(Box::new(Conversation::new(channels, leash, limits, session)));
@@ -140,7 +144,8 @@ impl Inner {
         let found = self.ground.get_or_init(|| async {
             let config = self.config.clone();
             let found = tokio::task::spawn_blocking(move || find_ground(&config)).await;
-            found.unwrap_or_else(|error| Err(LaunchError::Failed(error.to_string())))
+            let found = found.unwrap_or_else(|error| Err(LaunchError::Failed(error.to_string())));
+            found.inspect(|ground| ground.provisions.stock())
         });
         found.await.as_ref().map_err(Clone::clone)
     }

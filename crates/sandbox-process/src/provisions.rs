@@ -1,6 +1,7 @@
 //! What each session needs and what is made ahead of need: control groups and users.
 //!
-//! Made ahead because making it belongs on no request's path; given back when the session's last process is gone.
+//! Made ahead because making it belongs on no request's path, and a moment after the last request so that it does not
+//! compete with the session that has just been started; given back when the session's last process is gone.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jail::cgroup::{Bounds, Group, Groups};
+use jail::cgroup::{Bounds, Group};
 use jail::spec::ZYGOTE_USER;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
@@ -17,7 +18,9 @@ use types::Limits;
 use crate::mode::Mode;
 
 /// Groups that stand ready.
-const READY_GROUPS: usize = 4;
+const READY_GROUPS: usize = 8;
+/// How long after a request its replacement is made: a fresh session has its first output by then.
+pub const REFILL_PAUSE: Duration = Duration::from_millis(5);
 /// How long to wait between attempts to remove a group whose processes are still ending.
 const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
 /// Attempts before a group is left to the next start.
@@ -28,8 +31,9 @@ const REMOVAL_ATTEMPTS: u32 = 400;
 pub struct Provisions {
     mode: Arc<Mode>,
     usual: Bounds,
-    ready: tokio::sync::Mutex<Option<mpsc::Receiver<std::io::Result<Group>>>>,
     users: Option<Mutex<VecDeque<u32>>>,
+    refill: mpsc::Sender<Group>,
+    ready: Mutex<mpsc::Receiver<Group>>,
     made: AtomicU64,
 }
 
@@ -39,8 +43,7 @@ pub struct Provision {
     store: Arc<Provisions>,
     /// Its group, where there are groups.
     pub group: Option<Group>,
-    /// Its user inside the zygote's namespace; the zygote's own where sessions have none of their own.
-    pub user: u32,
+    user: Option<u32>,
 }
 
 /// Why there is nothing for another session.
@@ -55,29 +58,38 @@ pub enum ProvisionError {
 }
 
 impl Provisions {
-    /// An empty store; groups with the usual limits are made from the first need on.
+    /// A store that stocks itself at the first `stock`.
     pub fn new(mode: Arc<Mode>, usual: &Limits) -> Arc<Self> {
         let users = mode
             .identity
             .has_user_per_session()
             .then(|| Mutex::new((1..=mode.identity.sessions()).map(|n| ZYGOTE_USER + n).collect()));
         let usual = bounds(&mode.binding(usual));
+        let (refill, ready) = mpsc::channel(READY_GROUPS);
+        let made = AtomicU64::new(0);
         Arc::new(Self {
             mode,
             usual,
-            ready: tokio::sync::Mutex::new(None),
             users,
-            made: AtomicU64::new(0),
+            refill,
+            ready: Mutex::new(ready),
+            made,
         })
+    }
+
+    /// Makes what is to stand ready, in the background.
+    pub fn stock(self: &Arc<Self>) {
+        for _ in 0..READY_GROUPS {
+            self.refill_after(Duration::ZERO);
+        }
     }
 
     /// Takes what a session with these limits needs.
     pub async fn take(self: &Arc<Self>, limits: &Limits) -> Result<Provision, ProvisionError> {
-        let user = self.take_user()?;
         let mut provision = Provision {
             store: Arc::clone(self),
             group: None,
-            user,
+            user: self.take_user()?,
         };
         if self.mode.groups.is_ok() {
             let group = self.take_group().await?;
@@ -90,48 +102,69 @@ impl Provisions {
         Ok(provision)
     }
 
-    fn take_user(&self) -> Result<u32, ProvisionError> {
-        let Some(users) = &self.users else {
-            return Ok(ZYGOTE_USER);
-        };
+    /// What an unconfined guest has.
+    pub fn nothing(self: &Arc<Self>) -> Provision {
+        Provision {
+            store: Arc::clone(self),
+            group: None,
+            user: None,
+        }
+    }
+
+    fn take_user(&self) -> Result<Option<u32>, ProvisionError> {
+        let Some(users) = &self.users else { return Ok(None) };
         let next = users.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        next.ok_or(ProvisionError::Users(self.mode.identity.sessions()))
+        next.map(Some)
+            .ok_or(ProvisionError::Users(self.mode.identity.sessions()))
     }
 
+    /// A group that stands ready, or else one made now.
     async fn take_group(self: &Arc<Self>) -> std::io::Result<Group> {
-        let mut ready = self.ready.lock().await;
-        let receiver = ready.get_or_insert_with(|| self.begin());
-        receiver
-            .recv()
-            .await
-            .unwrap_or_else(|| Err(std::io::ErrorKind::BrokenPipe.into()))
+        let ready = self
+            .ready
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .try_recv();
+        match ready {
+            Ok(group) => {
+                self.refill_after(REFILL_PAUSE);
+                Ok(group)
+            }
+            Err(_none) => {
+                let store = Arc::clone(self);
+                let made = tokio::task::spawn_blocking(move || store.make()).await;
+                made.unwrap_or_else(|error| Err(std::io::Error::other(error)))
+            }
+        }
     }
 
-    /// Starts the thread of control that keeps `READY_GROUPS` groups ready.
-    fn begin(self: &Arc<Self>) -> mpsc::Receiver<std::io::Result<Group>> {
-        let (sender, receiver) = mpsc::channel(READY_GROUPS);
-        let store = Arc::downgrade(self);
-        tokio::task::spawn_blocking(move || {
-            // Ends when the store is gone: the channel closes, or the reference does.
-            while let Some(store) = store.upgrade() {
-                let Ok(groups) = &store.mode.groups else { return };
-                let made = store.make(groups);
-                drop(store);
-                if sender.blocking_send(made).is_err() {
-                    return;
-                }
+    /// Makes one group and puts it where the next taker finds it. A failure shows when that one has to make its own.
+    fn refill_after(self: &Arc<Self>, pause: Duration) {
+        let store = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(pause).await;
+            let refill = store.refill.clone();
+            let made = tokio::task::spawn_blocking(move || store.make()).await;
+            if let Ok(Ok(group)) = made
+                && let Err(unwanted) = refill.try_send(group)
+            {
+                unwanted.into_inner().remove();
             }
         });
-        receiver
     }
 
-    fn make(&self, groups: &Groups) -> std::io::Result<Group> {
+    fn make(&self) -> std::io::Result<Group> {
+        let groups = self
+            .mode
+            .groups
+            .as_ref()
+            .map_err(|missing| std::io::Error::other(missing.to_string()))?;
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         groups.create(&format!("s{number}"), self.usual)
     }
 
-    fn give_back(&self, user: u32) {
-        if let Some(users) = &self.users {
+    fn give_back(&self, user: Option<u32>) {
+        if let (Some(users), Some(user)) = (&self.users, user) {
             // At the end of the queue: a user comes back as late as possible.
             users
                 .lock()
@@ -142,6 +175,11 @@ impl Provisions {
 }
 
 impl Provision {
+    /// Its user inside the zygote's namespace; the zygote's own where sessions have none of their own.
+    pub fn user(&self) -> u32 {
+        self.user.unwrap_or(ZYGOTE_USER)
+    }
+
     /// Waits for the end of the session's first process, and with it of all others, then gives everything back.
     pub async fn give_back_after(self, process: AsyncFd<OwnedFd>) {
         // A descriptor that cannot be watched any more belongs to no living process.

@@ -20,11 +20,11 @@ use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 use types::Limits;
 
-use crate::config::{Config, Floor};
+use crate::config::Config;
 use crate::layout::{LayoutError, Plan};
 use crate::leash::ProcessLeash;
 use crate::mode::Mode;
-use crate::provisions::{Provision, ProvisionError, Provisions};
+use crate::provisions::{Provision, ProvisionError, Provisions, REFILL_PAUSE};
 use crate::python::{Environment, Interpreter};
 
 /// How long a zygote may take to load its libraries, on a busy machine with cold files.
@@ -159,16 +159,29 @@ impl Station {
         self: &Arc<Self>,
         provisions: &Arc<Provisions>,
         limits: &Limits,
-        floor: Floor,
     ) -> Result<(Channels, ProcessLeash), StationError> {
         let mut request = self.request(limits);
         if self.hooks_needed.load(Ordering::Relaxed) {
             request.flags |= wire::PYTHON_HOOKS;
         }
-        if floor == Floor::Offered {
-            request.flags = wire::FLOOR;
-        }
         self.start_as(request, provisions, limits).await
+    }
+
+    /// Starts a guest without namespaces, confinement, user and group of its own: the floor of benchmarks.
+    pub async fn start_floor(
+        self: &Arc<Self>,
+        provisions: &Arc<Provisions>,
+        limits: &Limits,
+    ) -> Result<(Channels, ProcessLeash), StationError> {
+        let request = Request {
+            flags: wire::FLOOR,
+            ..self.request(limits)
+        };
+        let no_network = std::fs::File::open("/dev/null")
+            .map_err(|error| StationError::System("open /dev/null", error))?;
+        let (channels, process, pid) = self.connect(&request, no_network.into()).await?;
+        let leash = ProcessLeash::new(process, pid, provisions.nothing(), u64::MAX, Arc::clone(self));
+        Ok((channels, leash))
     }
 
     /// Starts a session that skips the interpreter's hooks before it is known that it can: the self-test.
@@ -187,7 +200,7 @@ impl Station {
         limits: &Limits,
     ) -> Result<(Channels, ProcessLeash), StationError> {
         let provision = provisions.take(limits).await?;
-        request.user = u64::from(provision.user);
+        request.user = u64::from(provision.user());
         match self.start_with(&request, &provision, limits).await {
             Ok((channels, process, pid)) => {
                 let leash = ProcessLeash::new(process, pid, provision, limits.memory, Arc::clone(self));
@@ -201,13 +214,25 @@ impl Station {
     }
 
     async fn start_with(
-        &self,
+        self: &Arc<Self>,
         request: &Request,
         provision: &Provision,
         limits: &Limits,
     ) -> Result<(Channels, AsyncFd<OwnedFd>, u32), StationError> {
-        let step = |step| move |error: io::Error| StationError::System(step, error);
         let network = self.take_network().await?;
+        let (channels, process, pid) = self.connect(request, network).await?;
+        self.bind(pid, provision, limits)
+            .map_err(|error| StationError::System("bind the session's limits", error))?;
+        Ok((channels, process, pid))
+    }
+
+    /// Clones the zygote with a channel and output pipes; nothing is sent yet.
+    async fn connect(
+        &self,
+        request: &Request,
+        network: OwnedFd,
+    ) -> Result<(Channels, AsyncFd<OwnedFd>, u32), StationError> {
+        let step = |step| move |error: io::Error| StationError::System(step, error);
         let (host, guest) = std::os::unix::net::UnixStream::pair().map_err(step("make a channel"))?;
         let (stdout, guest_stdout) = output().map_err(step("make a pipe"))?;
         let (stderr, guest_stderr) = output().map_err(step("make a pipe"))?;
@@ -221,8 +246,6 @@ impl Station {
         let pid = jail::signal::pid(process.as_fd())
             .map_err(step("read the session's pid"))?
             .ok_or(StationError::Gone)?;
-        self.bind(pid, provision, limits)
-            .map_err(step("bind the session's limits"))?;
         host.set_nonblocking(true).map_err(step("make a channel"))?;
         let channels = Channels {
             channel: UnixStream::from_std(host).map_err(step("watch the channel"))?,
@@ -253,10 +276,16 @@ impl Station {
         }
     }
 
-    /// Takes a network namespace from the stock and orders the next.
-    async fn take_network(&self) -> Result<OwnedFd, StationError> {
+    /// Takes a network namespace from the stock. The next is ordered a moment later: making it takes as long as
+    /// all other steps of a session together.
+    async fn take_network(self: &Arc<Self>) -> Result<OwnedFd, StationError> {
+        let station = Arc::downgrade(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(REFILL_PAUSE).await;
+            // A zygote that is gone shows at the next request.
+            let _ = station.upgrade().map(|station| station.zygote.order_network());
+        });
         let _turn = self.network_turn.lock().await;
-        self.zygote.order_network().map_err(|_| StationError::Gone)?;
         loop {
             let mut ready = self.networks.readable().await.map_err(|_| StationError::Gone)?;
             match ready.try_io(|_| self.zygote.take_network()) {

@@ -58,6 +58,11 @@ pub enum Command {
     /// Examine this machine: what holds, what is missing, what to do about it
     #[command(after_help = DOCTOR_HELP)]
     Doctor(DoctorArguments),
+    /// Show what codeyard does, with three servers of its own
+    #[command(after_help = DEMO_HELP)]
+    Demo(DemoArguments),
+    /// Serve one of the demo's servers over standard input and output
+    DemoServer(DemoServerArguments),
     /// Print completions for a shell
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(CompletionsArguments),

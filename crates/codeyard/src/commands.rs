@@ -2,6 +2,7 @@
 
 mod call;
 mod completions;
+mod demo_server;
 mod doctor;
 mod mcp;
 mod python;
@@ -11,6 +12,7 @@ mod trust;
 
 use crate::cli::{Cli, Command};
 use crate::context::Context;
+use crate::demo;
 use crate::exit::Exit;
 
 /// Runs the command.
@@ -24,6 +26,8 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Python(command) => python::run(&context, &command),
         Command::Doctor(arguments) => block_on(doctor::run(&context, &arguments)),
+        Command::Demo(arguments) => block_on(demo::run(&context, &arguments)),
+        Command::DemoServer(arguments) => block_on(demo_server::run(&arguments)),
         Command::Completions(arguments) => completions::run(&context, &arguments),
     }
 }

@@ -37,11 +37,6 @@ impl Context {
         self.begin(config::load_settings_only(&self.sources(), &Machine))
     }
 
-    /// Starts logging without any configuration, for commands that read none.
-    pub fn log_only(&self) -> anyhow::Result<()> {
-        self.start_logging(None)
-    }
-
     /// What the parts need to know of this program.
     pub fn program(&self) -> anyhow::Result<Program> {
         let executable = std::env::current_exe().context("the path of this program cannot be found")?;

@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod context;
+mod demo;
 mod exit;
 mod interrupt;
 mod output;

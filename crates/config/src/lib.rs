@@ -25,3 +25,4 @@ pub use places::{config_dir, data_dir};
 pub use settings::{Python, Settings};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
 pub use units::duration;
+pub use upstream::ServerConfig;

@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use broker::RunScope;
 use sandbox::{HostCall, HostCallError};
 use serde_json::{Map, Value, json};
+use types::Limits;
 
 use crate::Server;
+
+/// The longest that a call may take: as long as a program may.
+const LONGEST_WAIT: Duration = Limits::MAX_WALL_TIME;
 
 /// Why a call did not come to an answer.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -31,11 +34,7 @@ impl Server {
     /// Calls a tool; the answer is the server's `CallToolResult` with all its fields.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, CallFailed> {
         let entry = self.find(tool).await?;
-        let wall_time = self.longest_wait();
-        let calls = self
-            .shared
-            .broker
-            .calls(self.shared.principal.clone(), RunScope { wall_time });
+        let calls = self.calls(LONGEST_WAIT);
         let call = HostCall {
             name: "tool".to_owned(),
             args: json!({"server": entry.tool.server, "tool": entry.tool.tool, "args": arguments}),
@@ -45,11 +44,6 @@ impl Server {
             message: format!("the answer is no JSON: {error}"),
             fault: Fault::Upstream,
         })
-    }
-
-    /// The longest that anything may take here: what the settings grant a program.
-    fn longest_wait(&self) -> Duration {
-        types::Limits::MAX_WALL_TIME
     }
 }
 

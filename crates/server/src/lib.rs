@@ -17,7 +17,7 @@ use std::path::Path;
 
 pub use calls::{CallFailed, Fault};
 pub use parts::{Server, StartError};
-pub use programs::{Language, NotRun, Program, Ran, Recording};
+pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;
 pub use sandbox_process::python;
 pub use signals::{Ending, Signals};

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::Broker;
+use broker::{Broker, RunScope};
 use config::Parts;
 use policy::Policy;
-use sandbox::Backend;
+use sandbox::{Backend, HostCalls};
 use sandbox_process::Process;
 use session::Sessions;
 use types::Principal;
 use upstream::Hub;
+
+use crate::recording::{CallLog, RecordedCall};
 
 /// How long sessions and servers have to end.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -27,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) broker: Broker,
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) sessions: Sessions,
+    /// Keeps the tool calls of programs, if somebody wants to see them.
+    pub(crate) log: Option<CallLog>,
     /// Whoever started this process: over standard input and on the command line nobody else asks.
     pub(crate) principal: Principal,
 }
@@ -42,6 +46,15 @@ pub enum StartError {
 impl Server {
     /// Joins the parts; starts nothing. Needs a runtime around it.
     pub fn new(parts: Parts) -> Result<Server, StartError> {
+        Server::join(parts, None)
+    }
+
+    /// Joins the parts and keeps every tool call of programs for [`Server::recorded`].
+    pub fn recording(parts: Parts) -> Result<Server, StartError> {
+        Server::join(parts, Some(CallLog::default()))
+    }
+
+    fn join(parts: Parts, log: Option<CallLog>) -> Result<Server, StartError> {
         let Parts {
             upstream,
             policy,
@@ -59,9 +72,27 @@ impl Server {
                 broker,
                 backend,
                 sessions,
+                log,
                 principal: Principal::local(),
             }),
         })
+    }
+
+    /// The tool calls of programs since the last time; none unless they are being recorded.
+    pub fn recorded(&self) -> Vec<RecordedCall> {
+        self.shared.log.as_ref().map(CallLog::take).unwrap_or_default()
+    }
+
+    /// What answers the host calls of one run.
+    pub(crate) fn calls(&self, wall_time: Duration) -> Arc<dyn HostCalls> {
+        let shared = &self.shared;
+        let calls = shared
+            .broker
+            .calls(shared.principal.clone(), RunScope { wall_time });
+        match &shared.log {
+            Some(log) => log.record(calls),
+            None => calls,
+        }
     }
 
     /// Ends all sessions and servers, within a deadline. What is left then ends with this process.

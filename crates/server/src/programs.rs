@@ -1,20 +1,14 @@
 //! Runs programs, for the command line.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use broker::RunScope;
 use policy::{Asked, LimitError};
-use sandbox::HostCalls;
 use serde_json::json;
-use session::{RunRequest, SessionError};
+use session::{Language, RunRequest, SessionError};
 use tokio_util::sync::CancellationToken;
 use types::{Outcome, RunId, SessionName};
 
-pub use session::Language;
-
 use crate::Server;
-use crate::recording::{RecordedCall, Recorder};
 
 /// One program.
 #[derive(Debug, Clone)]
@@ -23,18 +17,6 @@ pub struct Program {
     pub code: String,
     /// Longest duration; the settings' if absent.
     pub timeout: Option<Duration>,
-    /// Whether its tool calls are kept.
-    pub recording: Recording,
-}
-
-/// Whether tool calls are kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Recording {
-    /// They are not.
-    #[default]
-    Off,
-    /// Each with arguments and answer.
-    On,
 }
 
 /// What became of a program.
@@ -50,8 +32,6 @@ pub struct Ran {
     pub wall_time: Duration,
     /// What else is to be said.
     pub notice: Option<String>,
-    /// Its tool calls, if they were kept.
-    pub calls: Vec<RecordedCall>,
 }
 
 /// Why a program was not run.
@@ -81,14 +61,7 @@ impl Server {
         };
         let limits = shared.policy.limits(&asked)?;
         let wall_time = limits.wall_time;
-        let calls = shared
-            .broker
-            .calls(shared.principal.clone(), RunScope { wall_time });
-        let recorder = Arc::new(Recorder::new(calls.clone()));
-        let calls: Arc<dyn HostCalls> = match program.recording {
-            Recording::Off => calls,
-            Recording::On => recorder.clone(),
-        };
+        let calls = self.calls(wall_time);
         let result = shared
             .sessions
             .run(RunRequest {
@@ -107,7 +80,6 @@ impl Server {
             outcome: result.outcome,
             wall_time,
             notice: result.notice,
-            calls: recorder.take(),
         })
     }
 }

@@ -19,23 +19,28 @@ pub struct RecordedCall {
     pub answer: Result<String, HostCallError>,
 }
 
+/// All tool calls of a server's programs, in the order in which the answers came.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CallLog(Arc<Mutex<Vec<RecordedCall>>>);
+
 /// Passes host calls on and keeps those of tools.
-pub(crate) struct Recorder {
+struct Recorder {
     calls: Arc<dyn HostCalls>,
-    recorded: Mutex<Vec<RecordedCall>>,
+    log: CallLog,
 }
 
-impl Recorder {
-    pub(crate) fn new(calls: Arc<dyn HostCalls>) -> Self {
-        Self {
+impl CallLog {
+    /// The same calls, kept in this log.
+    pub(crate) fn record(&self, calls: Arc<dyn HostCalls>) -> Arc<dyn HostCalls> {
+        Arc::new(Recorder {
             calls,
-            recorded: Mutex::default(),
-        }
+            log: self.clone(),
+        })
     }
 
-    /// What was kept so far, in the order in which the answers came.
+    /// What was kept since the last time.
     pub(crate) fn take(&self) -> Vec<RecordedCall> {
-        std::mem::take(&mut self.recorded.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn keep(&self, args: &Value, answer: &Result<Box<RawValue>, HostCallError>) {
@@ -49,10 +54,7 @@ impl Recorder {
                 .map(|raw| raw.get().to_owned())
                 .map_err(Clone::clone),
         };
-        self.recorded
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(call);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(call);
     }
 }
 
@@ -62,7 +64,7 @@ impl HostCalls for Recorder {
             let args = (call.name == "tool").then(|| call.args.clone());
             let answer = self.calls.call(call).await;
             if let Some(args) = args {
-                self.keep(&args, &answer);
+                self.log.keep(&args, &answer);
             }
             answer
         })

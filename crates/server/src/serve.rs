@@ -3,6 +3,7 @@
 use std::io;
 
 use gateway::{Connection, Pipes};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::Server;
@@ -12,6 +13,15 @@ impl Server {
     pub async fn serve_stdio(&self, shutdown: CancellationToken) -> io::Result<()> {
         self.serve(Pipes::stdio()?, shutdown).await;
         Ok(())
+    }
+
+    /// The same over any pair of streams.
+    pub async fn serve_over<R, W>(&self, read: R, write: W, shutdown: CancellationToken)
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        self.serve(Pipes::over(read, write), shutdown).await;
     }
 
     async fn serve(&self, pipes: Pipes, shutdown: CancellationToken) {

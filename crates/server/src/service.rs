@@ -1,6 +1,6 @@
 //! What stands behind the gateway: sessions run programs, the broker finds tools.
 
-use broker::{Detail, RunScope};
+use broker::Detail;
 use gateway::{CodeService, Execute, Executed, NotExecuted, NotSearched, Search};
 use serde_json::Value;
 use session::RunRequest;
@@ -11,16 +11,14 @@ use crate::Server;
 impl CodeService for Server {
     async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
         let shared = &self.shared;
-        let scope = RunScope {
-            wall_time: request.limits.wall_time,
-        };
+        let calls = self.calls(request.limits.wall_time);
         let run = RunRequest {
             principal: shared.principal.clone(),
             language: request.language,
             session: request.session,
             code: request.code,
             limits: request.limits,
-            calls: shared.broker.calls(shared.principal.clone(), scope),
+            calls,
             cancel,
         };
         let result = shared

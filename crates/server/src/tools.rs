@@ -103,6 +103,17 @@ impl Server {
         }
     }
 
+    /// Every tool's definition as its server sent it.
+    pub async fn definitions(&self) -> Vec<Value> {
+        let shared = &self.shared;
+        shared.hub.discover(PATIENCE).await;
+        let catalog = shared.broker.catalog().await;
+        catalog
+            .entries()
+            .map(|entry| entry.definition.raw.clone())
+            .collect()
+    }
+
     /// Finds tools.
     pub async fn search(&self, query: &str, limit: usize) -> SearchAnswer {
         let shared = &self.shared;

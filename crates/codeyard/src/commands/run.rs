@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use config::Machine;
 use serde_json::{Value, json};
-use server::{NotRun, Program, Ran, Recording, Server};
+use server::{NotRun, Program, Ran, Server};
 use types::{Content, SessionFate, Status};
 
 use crate::cli::RunArguments;
@@ -27,7 +27,6 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     let program = Program {
         code,
         timeout: arguments.timeout,
-        recording: Recording::Off,
     };
     let ran = server.run(program, interrupt.token.clone()).await;
     server.close().await;

@@ -135,7 +135,11 @@ pub fn error_text(outcome: &Outcome, wall_time: Duration) -> Option<String> {
         Status::Cancelled => says("Execution was cancelled"),
         Status::Refused => says("The program was not run"),
     };
-    let traceback = given.map_or("", |error| error.traceback.trim_end());
+    let mut traceback = given.map_or("", |error| error.traceback.trim_end());
+    if matches!(outcome.status, Status::TimedOut | Status::Cancelled) {
+        // It shows where the program was; that it was interrupted there is what the headline says.
+        traceback = traceback.trim_end_matches("KeyboardInterrupt").trim_end();
+    }
     Some(match traceback {
         "" => headline,
         // Python's traceback ends with the error itself.
@@ -353,7 +357,7 @@ mod tests {
         let mut raised = failed(Status::Failed, "ZeroDivisionError", "division by zero", traceback);
         raised.outcome.stdout = out("before\n");
         let exited = failed(Status::Failed, "SystemExit", "exit status 3", "");
-        let mut timed_out = failed(Status::TimedOut, "Timeout", "whatever", "  line 3\n");
+        let mut timed_out = failed(Status::TimedOut, "Timeout", "whatever", "  line 3\nKeyboardInterrupt\n");
         timed_out.outcome.stdout = out("partial\n");
         let mut killed = run(Status::TimedOut);
         killed.outcome.session = SessionFate::Lost;

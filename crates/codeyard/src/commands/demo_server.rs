@@ -1,0 +1,19 @@
+//! `codeyard demo-server`: one of the demo's servers, for the demo and for trying a client's configuration.
+
+use crate::cli::DemoServerArguments;
+use crate::exit::{Exit, Failure};
+
+/// Serves until the client closes its side.
+pub async fn run(arguments: &DemoServerArguments) -> anyhow::Result<Exit> {
+    let names = demo_servers::names();
+    if !names.contains(&arguments.name.as_str()) {
+        let message = format!(
+            "there is no demo server `{}`; there is {}",
+            arguments.name,
+            names.join(", ")
+        );
+        return Err(Failure::new(Exit::Usage, message).into());
+    }
+    demo_servers::serve(&arguments.name).await?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,58 @@
+//! `codeyard demo`: three servers, four programs, and what they cost a model.
+
+mod peer;
+mod show;
+mod steps;
+mod tokens;
+
+use std::path::Path;
+
+use config::{Loaded, Machine};
+use server::Server;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::DemoArguments;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use peer::Peer;
+
+/// Runs the demo.
+pub async fn run(context: &Context, arguments: &DemoArguments) -> anyhow::Result<Exit> {
+    let mut loaded = context.load_settings()?;
+    let program = context.program()?;
+    use_demo_servers(&mut loaded, &program.executable);
+    let parts = loaded.into_parts(program, &Machine);
+    let interrupt = Interrupt::watch()?;
+    let server = Server::recording(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let (ours, theirs) = tokio::io::duplex(PIPE);
+    let (read, write) = tokio::io::split(theirs);
+    let shutdown = CancellationToken::new();
+    let serving = tokio::spawn({
+        let (server, shutdown) = (server.clone(), shutdown.clone());
+        async move { server.serve_over(read, write, shutdown).await }
+    });
+    let done = tokio::select! {
+        done = steps::play(&context.output, Peer::new(ours), &server, &arguments.out) => done,
+        () = interrupt.token.cancelled() => Ok(Exit::Done),
+    };
+    shutdown.cancel();
+    serving.await?;
+    Ok(interrupt.exit(done?))
+}
+
+/// Bytes that wait in the pipe to the gateway.
+const PIPE: usize = 256 * 1024;
+
+/// The demo's own servers instead of the user's, each a process of its own: this program under another name.
+fn use_demo_servers(loaded: &mut Loaded, executable: &Path) {
+    loaded.servers = demo_servers::names()
+        .iter()
+        .map(|name| config::ServerConfig {
+            name: (*name).to_owned(),
+            command: executable.display().to_string(),
+            args: vec!["demo-server".to_owned(), (*name).to_owned()],
+            ..config::ServerConfig::default()
+        })
+        .collect();
+}

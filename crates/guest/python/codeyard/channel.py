@@ -300,7 +300,11 @@ class Channel:
         return sleeper.frame
 
     def _receive(self, flags):
-        data = self._sock.recv(self._unpacker.chunk(), flags)
+        try:
+            data = self._sock.recv(self._unpacker.chunk(), flags)
+        except MemoryError:
+            self._unpacker.give_up()
+            return
         if not data:
             os._exit(0)  # The host has closed the session.
         for frame in self._unpacker.feed(data):

@@ -36,6 +36,8 @@ class UnawaitedCall(Exception):
 
 def from_host(error, server, tool):
     """The exception for a failed host call."""
+    if error.get("kind") == "memory":  # made in this process, see `frames`
+        return MemoryError(error["message"])
     return ToolError(
         error.get("message") or "the call failed",
         server,

@@ -1,6 +1,7 @@
 """Frames between guest and host: a little-endian `u32` length, then that many bytes of JSON."""
 
 import json.encoder
+import re
 from json import JSONDecoder, JSONEncoder
 
 from codeyard.values import Record
@@ -42,11 +43,16 @@ def pack(message):
 
 
 class Unpacker:
-    """Cuts a stream of bytes into messages; objects arrive as `Record`."""
+    """Cuts a stream of bytes into messages; objects arrive as `Record`.
+
+    A frame for which there is no memory becomes the failure of its call, and the stream goes on behind it.
+    """
 
     def __init__(self):
         self._rest = bytearray()
         self._missing = 0
+        self._skipping = 0
+        self._skipped = None
 
     def chunk(self):
         """How many bytes to ask for next."""
@@ -54,28 +60,76 @@ class Unpacker:
 
     def feed(self, data):
         """Takes bytes and returns the messages that they complete."""
+        if self._skipping:
+            return self._skip(data)
         if self._rest:
-            self._rest += data
+            try:
+                self._rest += data
+            except MemoryError:
+                self.give_up()
+                return self._skip(data)
             data = self._rest
         elif int.from_bytes(data[:4], "little") == len(data) - 4:
-            return [_scan(data[4:].decode(), 0)[0]]  # One whole frame, as nearly always.
-        texts = []
-        start, size = 0, len(data)
-        end = 4
-        with memoryview(data) as view:
-            while size >= end:
-                end += int.from_bytes(view[start : start + 4], "little")
-                if size < end:
-                    break
-                texts.append(str(view[start + 4 : end], "utf-8"))
-                start, end = end, end + 4
+            return [_parse(data, 4, len(data))]  # One whole frame, as nearly always.
+        messages = []
+        start, size, end = 0, len(data), 4
+        while size >= end:
+            end += int.from_bytes(data[start : start + 4], "little")
+            if size < end:
+                break
+            if start == 0 and size == end and size > _LARGE_CHUNK:
+                # A large frame must not be held twice while it is parsed.
+                text, self._rest, self._missing = _text(data, 4, end), bytearray(), 0
+                del data
+                return [text if isinstance(text, Record) else _parse_text(text)]
+            messages.append(_parse(data, start + 4, end))
+            start, end = end, end + 4
         self._missing = end - size
         if start or data is not self._rest:
             self._rest = bytearray(data[start:])
-        # A large frame must not be held twice while it is parsed.
-        del data
-        texts.reverse()
-        messages = []
-        while texts:
-            messages.append(_scan(texts.pop(), 0)[0])
         return messages
+
+    def give_up(self):
+        """Frees what has come of an unfinished frame; the rest of it is skipped."""
+        if len(self._rest) < _LARGE_CHUNK:
+            raise MemoryError("no memory is left for an answer of the host")
+        end = 4 + int.from_bytes(self._rest[:4], "little")
+        self._skipping = end - len(self._rest)
+        self._skipped = _no_memory(self._rest, 4, end)
+        self._rest, self._missing = bytearray(), 0
+
+    def _skip(self, data):
+        count = min(len(data), self._skipping)
+        self._skipping -= count
+        if self._skipping:
+            return []
+        return [self._skipped, *(self.feed(data[count:]) if count < len(data) else ())]
+
+
+def _parse(data, start, end):
+    text = _text(data, start, end)
+    return text if isinstance(text, Record) else _parse_text(text)
+
+
+def _text(data, start, end):
+    """The text of a frame; a message that stands for it if there is no memory for its text."""
+    try:
+        with memoryview(data) as view:
+            return str(view[start:end], "utf-8")
+    except MemoryError:
+        return _no_memory(data, start, end)
+
+
+def _parse_text(text):
+    try:
+        return _scan(text, 0)[0]
+    except MemoryError:
+        return _no_memory(text[:100].encode(), 0, len(text))
+
+
+def _no_memory(data, start, end):
+    """What a call gets instead of a reply that does not fit into memory."""
+    number = re.search(rb'"id": ?(\d+)', data[start : start + 100])
+    message = f"no memory is left for an answer of {end - start:,} bytes"
+    error = {"kind": "memory", "message": message}
+    return Record(t="reply", id=int(number[1]) if number else 0, err=error)

@@ -89,6 +89,8 @@ class Session:
     def _end(self, error):
         self._interrupts.state = OFF
         self._interrupts.kept = False
+        if isinstance(error, KeyboardInterrupt):
+            asyncio._set_running_loop(None)  # A loop that was interrupted while it ended is still entered here.
         if error is None:  # Else the next program may need the room, to free what this one has taken.
             self._reserve.renew()
 
@@ -154,6 +156,8 @@ class Session:
 
     def _abandon_loop(self):
         loop, self._loop = self._loop, None
+        if loop.is_running():  # Interrupted in the one place where it cannot be stopped any more.
+            return
         tasks = asyncio.all_tasks(loop)
         for task in tasks:
             task.cancel()

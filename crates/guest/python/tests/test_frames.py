@@ -47,3 +47,55 @@ class Frames(unittest.TestCase):
         message = Unpacker().feed(pack({"a": {"b": [{"c": 1}]}}))[0]
         self.assertIs(type(message.a), Record)
         self.assertEqual(message.a.b[0].c, 1)
+
+
+class NoMemory(unittest.TestCase):
+    """A frame that does not fit into memory is the failure of its call, and the next frame is whole."""
+
+    def check(self, unpacker, cut):
+        first = pack({"t": "reply", "id": 7, "ok": "x" * 3_000_000})
+        second = pack({"t": "run", "id": 8, "code": "y"})
+        stream = first + second
+        messages = [m for at in range(0, len(stream), cut) for m in unpacker.feed(stream[at : at + cut])]
+        self.assertEqual([m["id"] for m in messages], [7, 8])
+        self.assertEqual(messages[0].err["kind"], "memory")
+        self.assertIn("3,000,0", messages[0].err["message"])
+        self.assertEqual(messages[1], {"t": "run", "id": 8, "code": "y"})
+
+    def test_while_it_arrives(self):
+        class Full(bytearray):
+            def __iadd__(self, more):
+                if len(self) + len(more) > 2_000_000:
+                    raise MemoryError
+                return super().__iadd__(more)
+
+        for cut in (100_000, 65_536, 999_999):
+            unpacker = Unpacker()
+            unpacker._rest = Full()
+            unpacker.feed = self.keeping(unpacker, Full)
+            self.check(unpacker, cut)
+
+    @staticmethod
+    def keeping(unpacker, kind):
+        def feed(data):
+            messages = Unpacker.feed(unpacker, data)
+            if type(unpacker._rest) is bytearray:
+                unpacker._rest = kind(unpacker._rest)
+            return messages
+
+        return feed
+
+    def test_while_it_is_parsed(self):
+        from codeyard import frames
+
+        def full(text, at):
+            if len(text) > 1_000_000:
+                raise MemoryError
+            return scan(text, at)
+
+        scan, frames._scan = frames._scan, full
+        try:
+            self.check(Unpacker(), 65_536)
+            self.check(Unpacker(), 10_000_000)
+        finally:
+            frames._scan = scan

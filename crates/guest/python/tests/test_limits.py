@@ -34,6 +34,14 @@ class Limits(GuestCase):
         self.check("import resource\nresource.setrlimit(resource.RLIMIT_AS, (200 << 20, resource.RLIM_INFINITY))", guest=guest)
         self.check_limit("['x' * 1000 + str(n) for n in range(10)] * 20_000", "MemoryError", "memory", guest=guest)
 
+    def test_memory_for_a_reply(self):
+        guest = self.own_guest()
+        self.check("import resource\nresource.setrlimit(resource.RLIMIT_AS, (160 << 20, resource.RLIM_INFINITY))", guest=guest)
+        for code in ("await tools.stub.big(bytes=80_000_000)", "servers.stub.big(bytes=80_000_000)"):
+            self.check_limit(code, "MemoryError", "memory", guest=guest)
+            self.check("await tools.stub.echo(message='x')", "x", guest=guest)
+        self.check("try:\n    await tools.stub.big(bytes=80_000_000)\nexcept MemoryError as e:\n    r = str(e)[:19]\nr", "no memory is left f", guest=guest)
+
     def test_open_files(self):
         guest = self.own_guest()
         self.check("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))", guest=guest)

@@ -5,7 +5,9 @@ mod lines;
 mod message;
 mod pipes;
 mod transport;
+mod turns;
 
 pub use pipes::Pipes;
 pub use transport::Signals;
 pub(crate) use transport::StdioTransport;
+pub(crate) use turns::Turn;

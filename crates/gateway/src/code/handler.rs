@@ -1,6 +1,9 @@
 //! The MCP handler of the `code` surface: two tools, both protocol eras, nothing that is not declared.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use policy::Policy;
@@ -19,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use super::render::Manner;
 use super::service::CodeService;
 use super::{arguments, render, tools};
+use crate::stdio::Turn;
 
 /// Between two progress notifications; well below the time after which clients give up.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
@@ -61,9 +65,13 @@ impl<S: CodeService> CodeHandler<S> {
         let cancel = CancellationToken::new();
         let run = self.service.execute(arguments.request, cancel.clone());
         tokio::pin!(run);
+        let mut begun = begin(context.extensions.get::<Turn>(), run.as_mut()).await;
         let progress = report_progress(&context.peer, context.meta.get_progress_token());
         tokio::pin!(progress);
         let ran = loop {
+            if let Some(ran) = begun.take() {
+                break ran;
+            }
             tokio::select! {
                 ran = &mut run => break ran,
                 // A client that does not read its progress must not hold up the run, so this is a branch beside it.
@@ -96,6 +104,22 @@ impl<S: CodeService> CodeHandler<S> {
             },
             () = ended => render::search_failed("the search was cancelled".to_owned()),
         }
+    }
+}
+
+/// Begins a run when every earlier call of the connection has begun, so that a session's queue has the order in
+/// which the client wrote. Returns what came of it if that is known at once.
+async fn begin<R: Future>(turn: Option<&Turn>, mut run: Pin<&mut R>) -> Option<R::Output> {
+    if let Some(turn) = turn {
+        turn.come().await;
+    }
+    let begun = poll_fn(|context| Poll::Ready(run.as_mut().poll(context))).await;
+    if let Some(turn) = turn {
+        turn.take();
+    }
+    match begun {
+        Poll::Ready(ran) => Some(ran),
+        Poll::Pending => None,
     }
 }
 
@@ -157,7 +181,12 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
         let arguments = request.arguments.unwrap_or_default();
         let result = match request.name.as_ref() {
             tools::EXECUTE => self.execute(&arguments, &context).await,
-            tools::SEARCH => self.search(&arguments, &context).await,
+            tools::SEARCH => {
+                if let Some(turn) = context.extensions.get::<Turn>() {
+                    turn.take();
+                }
+                self.search(&arguments, &context).await
+            }
             other => {
                 return Err(ErrorData::invalid_params(
                     format!(

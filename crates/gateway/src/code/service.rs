@@ -9,7 +9,8 @@ use types::{Limits, Outcome, RunId, SessionName};
 
 /// Runs programs and finds tools for one client.
 pub trait CodeService: Send + Sync + 'static {
-    /// Runs one program to its end. When `cancel` is triggered it ends soon, with an outcome that says so.
+    /// Runs one program to its end. When `cancel` is triggered it ends soon, with an outcome that says so. The place
+    /// in its session's queue is taken when the future is first polled.
     fn execute(
         &self,
         request: Execute,

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use super::flights::{Flights, MAX_IN_FLIGHT, Refused};
 use super::message::{self, Incoming, Unusable};
 use super::pipes::{Ended, Pipes, QueueError, Writer};
+use super::turns::Turns;
 
 /// Code of a refusal that is the server's own, from the range that JSON-RPC leaves to servers.
 const BUSY: ErrorCode = ErrorCode(-32000);
@@ -49,6 +50,7 @@ struct Reply {
 pub(crate) struct StdioTransport {
     pipes: Pipes,
     flights: Flights,
+    turns: Turns,
     signals: Signals,
     /// A request has opened the connection; before that the library gives up on anything that does not.
     open: bool,
@@ -60,6 +62,7 @@ impl StdioTransport {
         Self {
             pipes,
             flights: Flights::default(),
+            turns: Turns::default(),
             signals,
             open: false,
             reply: Reply::default(),
@@ -78,7 +81,13 @@ impl StdioTransport {
                     error: refusal(refused, &request.id),
                     id: Some(request.id.clone()),
                 })?;
-                request.request.extensions_mut().insert(flight);
+                let turn =
+                    matches!(request.request, ClientRequest::CallToolRequest(_)).then(|| self.turns.next());
+                let extensions = request.request.extensions_mut();
+                extensions.insert(flight);
+                if let Some(turn) = turn {
+                    extensions.insert(turn);
+                }
                 Ok(Some(JsonRpcMessage::Request(request)))
             }
             JsonRpcMessage::Notification(notification) => {

@@ -145,3 +145,27 @@ async fn a_cancelled_run_ends_and_is_not_answered() {
     );
     assert!(client.finish().await.is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn runs_begin_in_the_order_in_which_they_were_asked_for() {
+    let mut client = Client::connected().await;
+    let codes: Vec<String> = (0..200).map(|number| format!("return {number}")).collect();
+    let lines: String = codes
+        .iter()
+        .enumerate()
+        .map(|(id, code)| {
+            let call = json!({"name": "execute_code", "arguments": {"code": code}});
+            let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call});
+            format!("{request}\n")
+        })
+        .collect();
+    client.raw(lines.as_bytes()).await;
+    client.answers(codes.len()).await;
+    let begun: Vec<String> = client
+        .script
+        .requests()
+        .into_iter()
+        .map(|request| request.code)
+        .collect();
+    assert_eq!(begun, codes);
+}

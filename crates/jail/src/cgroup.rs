@@ -8,6 +8,7 @@ mod v2;
 
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -112,6 +113,15 @@ impl Groups {
 }
 
 impl Group {
+    /// Files that a thread writes `0` to, to move itself into the group; none where `enter` must be used. They are
+    /// handed out once.
+    pub fn entrances(&mut self) -> Vec<OwnedFd> {
+        match &mut self.kind {
+            GroupKind::V1(group) => group.entrances(),
+            GroupKind::V2(_) => Vec::new(),
+        }
+    }
+
     /// Moves a process into the group; what it starts later is in it from the beginning.
     ///
     /// # Errors

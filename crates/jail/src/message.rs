@@ -10,7 +10,7 @@ use rustix::net::{
 };
 
 /// Most descriptors in one message.
-const MAX_DESCRIPTORS: usize = 4;
+const MAX_DESCRIPTORS: usize = crate::session::wire::MOST_DESCRIPTORS;
 /// First byte of a message that hands over descriptors.
 const HANDOVER: u8 = b'F';
 /// First byte of a message that reports a failure; text follows.

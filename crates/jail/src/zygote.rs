@@ -90,12 +90,13 @@ impl Zygote {
         self.networks.as_fd()
     }
 
-    /// Asks for a session. Answers come in the order of requests.
+    /// Asks for a session. Answers come in the order of requests. `descriptors` are channel, standard output, standard
+    /// error, network namespace, and the entrances of control groups.
     ///
     /// # Errors
     /// `WouldBlock` if too many requests are under way; others if the zygote is gone.
-    pub fn request(&self, request: &Request, descriptors: [BorrowedFd<'_>; 4]) -> io::Result<()> {
-        message::send(self.control.as_fd(), &request.encode(), &descriptors)
+    pub fn request(&self, request: &Request, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        message::send(self.control.as_fd(), &request.encode(), descriptors)
     }
 
     /// Takes one answer: the session's pidfd, or why there is none.

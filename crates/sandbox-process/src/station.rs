@@ -1,11 +1,12 @@
 //! One zygote with its sockets: starts sessions in order, keeps network namespaces in stock.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use jail::cgroup::Group;
 use jail::session::wire::{self, Request};
 use jail::spec::{Counting, Identity};
 use jail::zygote::{LaunchError, Zygote};
@@ -131,7 +132,7 @@ impl Station {
         if let Some(error) = greeting.error {
             return Err(StationError::Zygote(error));
         }
-        let copied = |socket: std::os::fd::BorrowedFd<'_>| watch(socket.try_clone_to_owned()?);
+        let copied = |socket: BorrowedFd<'_>| watch(socket.try_clone_to_owned()?);
         let watched = |step| move |error| StationError::System(step, error);
         let station = Self {
             control: copied(zygote.control()).map_err(watched("watch the zygote"))?,
@@ -179,7 +180,7 @@ impl Station {
         };
         let no_network = std::fs::File::open("/dev/null")
             .map_err(|error| StationError::System("open /dev/null", error))?;
-        let (channels, process, pid) = self.connect(&request, no_network.into()).await?;
+        let (channels, process, pid) = self.connect(&request, no_network.into(), &[]).await?;
         let leash = ProcessLeash::new(process, pid, provisions.nothing(), u64::MAX, Arc::clone(self));
         Ok((channels, leash))
     }
@@ -199,9 +200,9 @@ impl Station {
         provisions: &Arc<Provisions>,
         limits: &Limits,
     ) -> Result<(Channels, ProcessLeash), StationError> {
-        let provision = provisions.take(limits).await?;
+        let mut provision = provisions.take(limits).await?;
         request.user = u64::from(provision.user());
-        match self.start_with(&request, &provision, limits).await {
+        match self.start_with(&request, &mut provision, limits).await {
             Ok((channels, process, pid)) => {
                 let leash = ProcessLeash::new(process, pid, provision, limits.memory, Arc::clone(self));
                 Ok((channels, leash))
@@ -216,13 +217,19 @@ impl Station {
     async fn start_with(
         self: &Arc<Self>,
         request: &Request,
-        provision: &Provision,
+        provision: &mut Provision,
         limits: &Limits,
     ) -> Result<(Channels, AsyncFd<OwnedFd>, u32), StationError> {
         let network = self.take_network().await?;
-        let (channels, process, pid) = self.connect(request, network).await?;
-        self.bind(pid, provision, limits)
-            .map_err(|error| StationError::System("bind the session's limits", error))?;
+        let entrances = provision.group.as_mut().map(Group::entrances).unwrap_or_default();
+        let (channels, process, pid) = self.connect(request, network, &entrances).await?;
+        match &provision.group {
+            // It has moved itself before it does anything else.
+            Some(_) if !entrances.is_empty() => Ok(()),
+            Some(group) => group.enter(pid),
+            None => pin(pid, limits),
+        }
+        .map_err(|error| StationError::System("bind the session's limits", error))?;
         Ok((channels, process, pid))
     }
 
@@ -231,18 +238,15 @@ impl Station {
         &self,
         request: &Request,
         network: OwnedFd,
+        entrances: &[OwnedFd],
     ) -> Result<(Channels, AsyncFd<OwnedFd>, u32), StationError> {
         let step = |step| move |error: io::Error| StationError::System(step, error);
         let (host, guest) = std::os::unix::net::UnixStream::pair().map_err(step("make a channel"))?;
         let (stdout, guest_stdout) = output().map_err(step("make a pipe"))?;
         let (stderr, guest_stderr) = output().map_err(step("make a pipe"))?;
-        let descriptors = [
-            guest.as_fd(),
-            guest_stdout.as_fd(),
-            guest_stderr.as_fd(),
-            network.as_fd(),
-        ];
-        let process = self.clone_session(request, descriptors).await?;
+        let own = [&guest.into(), &guest_stdout, &guest_stderr, &network];
+        let descriptors: Vec<BorrowedFd<'_>> = own.into_iter().chain(entrances).map(AsFd::as_fd).collect();
+        let process = self.clone_session(request, &descriptors).await?;
         let pid = jail::signal::pid(process.as_fd())
             .map_err(step("read the session's pid"))?
             .ok_or(StationError::Gone)?;
@@ -260,7 +264,7 @@ impl Station {
     async fn clone_session(
         &self,
         request: &Request,
-        descriptors: [std::os::fd::BorrowedFd<'_>; 4],
+        descriptors: &[BorrowedFd<'_>],
     ) -> Result<OwnedFd, StationError> {
         let _turn = self.turn.lock().await;
         self.zygote
@@ -295,21 +299,6 @@ impl Station {
                 Err(_would_block) => {}
             }
         }
-    }
-
-    /// Binds what is bound from outside, before the session receives its first program.
-    fn bind(&self, pid: u32, provision: &Provision, limits: &Limits) -> io::Result<()> {
-        if let Some(group) = &provision.group {
-            return group.enter(pid);
-        }
-        // Without a control group whole cores are the unit: the session may not choose others.
-        let cores = std::thread::available_parallelism()?.get();
-        let allowed =
-            (1..=cores).find(|count| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= limits.cpu_rate);
-        let count = allowed.unwrap_or(cores);
-        let first = usize::try_from(pid).unwrap_or(0);
-        let chosen: Vec<usize> = (0..count).map(|n| (first + n) % cores).collect();
-        jail::signal::pin(pid, &chosen)
     }
 
     /// A request for anyone; the user comes with the provision.
@@ -348,6 +337,16 @@ impl Station {
         ];
         wanted.map(|(resource, value)| value.min(getrlimit(resource).maximum.unwrap_or(u64::MAX)))
     }
+}
+
+/// Restricts a session without control group to whole cores, the only unit there is then; it may not choose others.
+fn pin(pid: u32, limits: &Limits) -> io::Result<()> {
+    let cores = std::thread::available_parallelism()?.get();
+    let enough = |count: &usize| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= limits.cpu_rate;
+    let count = (1..=cores).find(enough).unwrap_or(cores);
+    let first = usize::try_from(pid).unwrap_or(0);
+    let chosen: Vec<usize> = (0..count).map(|n| (first + n) % cores).collect();
+    jail::signal::pin(pid, &chosen)
 }
 
 /// Watches a descriptor for input.

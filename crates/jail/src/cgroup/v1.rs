@@ -1,8 +1,9 @@
 //! Version 1: one hierarchy per controller; a group is a directory in each.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Bounds, CPU_PERIOD, Counter, Missing, Usage, make_empty, mount_point, own_path, quota, set};
@@ -23,6 +24,7 @@ pub struct Group {
     cpu: Counter,
     peak_memory: Counter,
     out_of_memory: Counter,
+    entrances: Vec<OwnedFd>,
 }
 
 impl Groups {
@@ -64,6 +66,9 @@ impl Groups {
             cpu: Counter::open(cpuacct, "cpuacct.usage"),
             peak_memory: Counter::open(memory, "memory.max_usage_in_bytes"),
             out_of_memory: Counter::open(memory, "memory.oom_control"),
+            entrances: distinct(&directories)
+                .map(|directory| entrance(directory))
+                .collect::<io::Result<_>>()?,
             directories,
         };
         group.bound(bounds)?;
@@ -82,17 +87,15 @@ impl Drop for Groups {
 }
 
 impl Group {
+    /// Hands out the files that a thread enters by.
+    pub fn entrances(&mut self) -> Vec<OwnedFd> {
+        std::mem::take(&mut self.entrances)
+    }
+
     /// Moves a process into every directory.
     pub fn enter(&self, pid: u32) -> io::Result<()> {
         let pid = pid.to_string();
-        for (index, directory) in self.directories.iter().enumerate() {
-            // The same hierarchy twice is one write too many, and harmless.
-            if index == 3 && directory == &self.directories[2] {
-                continue;
-            }
-            set(directory, "cgroup.procs", &pid)?;
-        }
-        Ok(())
+        distinct(&self.directories).try_for_each(|directory| set(directory, "cgroup.procs", &pid))
     }
 
     /// Sets the bounds.
@@ -133,4 +136,16 @@ impl Group {
                 Err(error) => error.kind() == io::ErrorKind::NotFound,
             })
     }
+}
+
+/// Each directory once: `cpuacct` often shares the hierarchy of `cpu`.
+fn distinct(directories: &[PathBuf; 4]) -> impl Iterator<Item = &PathBuf> {
+    let [_, _, cpu, cpuacct] = directories;
+    let count = if cpu == cpuacct { 3 } else { 4 };
+    directories.iter().take(count)
+}
+
+/// The file that a thread moves itself by.
+fn entrance(directory: &Path) -> io::Result<OwnedFd> {
+    Ok(File::options().write(true).open(directory.join("tasks"))?.into())
 }

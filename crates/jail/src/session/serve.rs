@@ -6,7 +6,7 @@ use super::Filter;
 use super::arch::number;
 use super::confine::{self, Descriptors};
 use super::sys::{self, Errno, Result, fd};
-use super::wire::{self, REQUEST_BYTES, REQUEST_DESCRIPTORS, Request};
+use super::wire::{self, MOST_DESCRIPTORS, REQUEST_BYTES, REQUEST_DESCRIPTORS, Request};
 
 const CLONE_PIDFD: u64 = 0x1000;
 const CLONE_NEWNS: u64 = 0x2_0000;
@@ -58,7 +58,7 @@ struct Control {
     len: usize,
     level: i32,
     kind: i32,
-    descriptors: [i32; REQUEST_DESCRIPTORS],
+    descriptors: [i32; MOST_DESCRIPTORS],
 }
 
 /// Bytes of a control message's header.
@@ -106,12 +106,7 @@ pub unsafe fn serve(template: &Template) -> i64 {
             }
             Err(errno) => answer(template.control, errno.0, None),
         }
-        close_all([
-            descriptors.channel,
-            descriptors.stdout,
-            descriptors.stderr,
-            descriptors.network,
-        ]);
+        close_all(descriptors.all());
     }
 }
 
@@ -181,7 +176,7 @@ fn receive(control: i32) -> Result<Option<(Request, Descriptors)>> {
         len: 0,
         level: 0,
         kind: 0,
-        descriptors: [-1; REQUEST_DESCRIPTORS],
+        descriptors: [-1; MOST_DESCRIPTORS],
     };
     let vector = IoVec {
         base: bytes.as_mut_ptr() as usize,
@@ -210,20 +205,19 @@ fn receive(control: i32) -> Result<Option<(Request, Descriptors)>> {
     } else {
         0
     };
-    if length != REQUEST_BYTES || received != REQUEST_DESCRIPTORS {
+    if length != REQUEST_BYTES || !(REQUEST_DESCRIPTORS..=MOST_DESCRIPTORS).contains(&received) {
         close_all(ancillary.descriptors);
         return Err(EINVAL);
     }
-    let [channel, stdout, stderr, network] = ancillary.descriptors;
-    Ok(Some((
-        Request::decode(&bytes),
-        Descriptors {
-            channel,
-            stdout,
-            stderr,
-            network,
-        },
-    )))
+    let [channel, stdout, stderr, network, entrances @ ..] = ancillary.descriptors;
+    let descriptors = Descriptors {
+        channel,
+        stdout,
+        stderr,
+        network,
+        entrances,
+    };
+    Ok(Some((Request::decode(&bytes), descriptors)))
 }
 
 /// Answers the host; if it is gone, the next receive says so.
@@ -233,7 +227,7 @@ fn answer(control: i32, errno: i32, pidfd: Option<i32>) {
         len: CONTROL_HEADER + size_of::<i32>(),
         level: SOL_SOCKET,
         kind: SCM_RIGHTS,
-        descriptors: [pidfd.unwrap_or(-1), 0, 0, 0],
+        descriptors: [pidfd.unwrap_or(-1); MOST_DESCRIPTORS],
     };
     let vector = IoVec {
         base: bytes.as_ptr() as usize,
@@ -269,7 +263,7 @@ fn message(vector: &IoVec, control: usize, control_len: usize) -> MessageHeader 
 }
 
 /// Closes descriptors, skipping places that hold none.
-fn close_all(descriptors: [i32; REQUEST_DESCRIPTORS]) {
+fn close_all(descriptors: [i32; MOST_DESCRIPTORS]) {
     for descriptor in descriptors {
         if descriptor >= 0 {
             sys::close(descriptor);

@@ -12,8 +12,12 @@ pub const PYTHON_HOOKS: u64 = 4;
 /// No namespaces and no confinement: the floor that benchmarks compare with. A zygote of a server refuses it.
 pub const FLOOR: u64 = 8;
 
-/// Descriptors of a request, in this order: channel, standard output, standard error, network namespace.
+/// Descriptors of every request, in this order: channel, standard output, standard error, network namespace.
 pub const REQUEST_DESCRIPTORS: usize = 4;
+/// Most entrances of control groups that may follow them: files that a thread writes `0` to, to move itself there.
+pub const ENTRANCES: usize = 4;
+/// Most descriptors of a request.
+pub const MOST_DESCRIPTORS: usize = REQUEST_DESCRIPTORS + ENTRANCES;
 
 /// Resource limits in the order of [`Request::rlimits`], as the kernel numbers them.
 pub const RLIMITS: [u32; 12] = [

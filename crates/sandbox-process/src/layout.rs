@@ -25,6 +25,9 @@ const SYSTEM: [&str; 9] = [
 ];
 /// Directories of the root that are links on most systems and real on some.
 const ROOTS: [&str; 5] = ["bin", "sbin", "lib", "lib32", "lib64"];
+/// Where fonts are and where their cache may be: matplotlib asks for both.
+const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
+                     <cachedir>/tmp/fontconfig</cachedir></fontconfig>\n";
 /// Small files of the host, not secret: what the loader and libraries look up.
 const COPIES: [&str; 2] = ["/etc/ld.so.cache", "/etc/mime.types"];
 
@@ -161,6 +164,7 @@ fn files() -> Vec<TextFile> {
             "/etc/nsswitch.conf",
             "passwd: files\ngroup: files\nhosts: files\n".to_owned(),
         ),
+        ("/etc/fonts/fonts.conf", FONTS.to_owned()),
     ];
     let guest = guest::python_files().iter().map(|file| TextFile {
         path: Path::new("/opt/codeyard").join(file.path),

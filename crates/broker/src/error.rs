@@ -55,7 +55,9 @@ pub(crate) fn denied(denied: &Denied) -> HostCallError {
 /// The arguments do not fit the tool's schema.
 pub(crate) fn arguments(entry: &Entry, error: &ArgumentError) -> HostCallError {
     let signature = entry.signature();
-    let hint = (signature.len() <= MAX_HINT).then(|| signature.to_owned());
+    // What comes back does not help here.
+    let call = signature.rsplit_once(" -> ").map_or(signature, |(call, _)| call);
+    let hint = (call.len() <= MAX_HINT).then(|| call.to_owned());
     failure("invalid_arguments", format!("{}: {error}", entry.tool), hint)
 }
 

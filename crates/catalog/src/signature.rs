@@ -13,8 +13,9 @@ use crate::text::python_string;
 /// Length up to which nested types are written out.
 const GOOD_LENGTH: usize = 400;
 
-/// Nesting written out if the line stays short.
-const MAX_DEPTH: usize = 3;
+/// Nesting of parameters and of the result that is written out, in the order tried. What comes back matters as much as
+/// what goes in: a program that guesses it fails.
+const DEPTHS: [(usize, usize); 7] = [(3, 3), (2, 2), (1, 2), (1, 1), (0, 1), (1, 0), (0, 0)];
 
 /// Schema nodes visited for one line; beyond them a type is `Any`.
 const MAX_STEPS: usize = 4_000;
@@ -31,16 +32,16 @@ const MAX_NAME_CHARS: usize = 64;
 /// The signature of a tool whose Python name is `name`.
 pub(crate) fn signature(name: &str, input: &Value, output: Option<&Value>) -> String {
     let parameters = schema::parameters(input);
-    let returned = result(output);
-    for depth in (0..=MAX_DEPTH).rev() {
+    for (depth, depth_of_result) in DEPTHS {
         let mut types = Types::new(input);
         let parts = parameters.iter().map(|p| types.parameter(*p, depth));
-        let line = format!("{name}({}) -> {returned}", parts.collect::<Vec<_>>().join(", "));
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        let line = format!("{name}({parts}) -> {}", result(output, depth_of_result));
         if line.len() <= GOOD_LENGTH && types.steps > 0 {
             return line;
         }
     }
-    shortened(name, input, &parameters, &returned)
+    shortened(name, input, &parameters, &result(output, 0))
 }
 
 /// The type of one value, for messages.
@@ -66,15 +67,8 @@ fn shortened(name: &str, root: &Value, parameters: &[Parameter<'_>], returned: &
     format!("{line}) -> {returned}")
 }
 
-fn result(output: Option<&Value>) -> String {
-    let Some(root) = output else {
-        return "Any".to_owned();
-    };
-    (0..=MAX_DEPTH)
-        .rev()
-        .map(|depth| Types::new(root).text(root, depth))
-        .find(|text| text.len() <= GOOD_LENGTH / 2)
-        .unwrap_or_else(|| "Any".to_owned())
+fn result(output: Option<&Value>, depth: usize) -> String {
+    output.map_or_else(|| "Any".to_owned(), |root| Types::new(root).text(root, depth))
 }
 
 /// A name as a key: quoted unless Python takes it as a name.

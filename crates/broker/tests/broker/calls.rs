@@ -99,7 +99,7 @@ async fn wrong_arguments_do_not_leave() {
                 answer,
                 "invalid_arguments",
                 message,
-                Some("add(a: float, b: float) -> {sum: float}"),
+                Some("add(a: float, b: float)"),
             );
         }
     };

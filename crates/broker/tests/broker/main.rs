@@ -2,6 +2,7 @@
 
 mod answers;
 mod calls;
+mod manual;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -206,13 +206,17 @@ impl Counter {
 /// Makes a directory; one that exists already is emptied of groups that a dead process left.
 fn make_empty(directory: &Path) -> Result<(), Missing> {
     clear(directory);
-    match fs::create_dir(directory) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(Missing::NotWritable {
-            path: directory.display().to_string(),
-            cause: error.to_string(),
-        }),
-        _ => Ok(()),
-    }
+    let made = match fs::create_dir(directory) {
+        // Another user's, if it cannot be written: slots are numbered by each user for itself.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).map_err(io::Error::from)
+        }
+        made => made,
+    };
+    made.map_err(|error| Missing::NotWritable {
+        path: directory.display().to_string(),
+        cause: error.to_string(),
+    })
 }
 
 /// Kills what is left in the groups below `directory` and removes them.

@@ -36,7 +36,9 @@ def arguments_of(label, positional, named):
             return {}
         if isinstance(positional[0], Mapping):
             return to_arguments(label, positional[0])
-    raise TypeError(f"{label} takes keyword arguments or one mapping, as in {label}(key=value) or {label}({{'key': value}})")
+    raise TypeError(
+        f"{label} takes keyword arguments or one mapping, as in {label}(key=value) or {label}({{'key': value}})"
+    )
 
 
 def answer_of(reply, server, tool, wrap):

@@ -123,7 +123,7 @@ def _keep_own_frames(shown, number):
         if len(own) > _MAX_FRAMES:
             own[_MAX_FRAMES // 2 : -_MAX_FRAMES // 2] = []
         for frame in own:
-            frame.line  # Looked up now, by the name under which the source is known.
+            _ = frame.line  # Looked up now, by the name under which the source is known.
             frame.filename = _shown(frame.filename, number)
         part.stack[:] = own
         if isinstance(getattr(part, "filename", None), str):  # a SyntaxError

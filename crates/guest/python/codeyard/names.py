@@ -49,11 +49,12 @@ _NAMES = {
 
 
 def install():
-    """Adds the names to this process."""
-    vars(builtins).update(_NAMES)
+    """Adds the names to this process, once: a change of the builtins makes Python forget what it has learned."""
+    if "mcp_servers" not in vars(builtins):
+        vars(builtins).update(_NAMES)
 
 
-def bind_bridge(names):
-    """Makes names like `mcp_crm` mean the server of that alias."""
+def bind_bridge(names, namespace):
+    """Makes names like `mcp_crm`, where the program has not given them another meaning, servers of that alias."""
     for name in names:
-        vars(builtins)[name] = proxies.bridge_servers[name[len("mcp_") :]]
+        namespace.setdefault(name, proxies.bridge_servers[name[len("mcp_") :]])

@@ -1,7 +1,6 @@
 """Compiles a program: its own line numbers, top-level `await` and `return`, the value of its last expression."""
 
 import ast
-import builtins
 import linecache
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
 
@@ -267,4 +266,4 @@ def _bridge_names(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id.startswith("mcp_"):
             (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
-    return tuple(name for name in read - bound if not hasattr(builtins, name))
+    return tuple(name for name in read - bound if name != "mcp_servers")

@@ -3,16 +3,11 @@
 A host of its own answers them inside this process: no thread, no second process, and nothing is left behind.
 """
 
-import builtins
 import linecache
 import os
 import signal
 import socket
 import sys
-
-# What programs use most is loaded once for all sessions.
-import base64, collections, csv, datetime, decimal, functools, itertools, math, random, statistics, string  # noqa
-import concurrent.futures, dataclasses, pathlib, subprocess, tempfile, textwrap, threading, time, typing, uuid  # noqa
 
 from codeyard import calls, channel, imports, names, runner
 from codeyard.channel import Channel
@@ -21,6 +16,12 @@ from codeyard.interrupts import Interrupts
 from codeyard.streams import Streams
 
 _ROUNDS = 3
+
+# Run as well if the library is loaded.
+_WITH = {
+    "pandas": "import pandas as pd\npd.DataFrame({'k': ['a', 'b'], 'v': [1.5, None]}).groupby('k').v.sum()",
+    "numpy": "import numpy as np\n{'a': np.arange(3), 'b': np.float64(0.5)}",
+}
 
 _PROGRAMS = (
     "1+1",
@@ -70,7 +71,7 @@ def _answer(call):
 
 
 def rehearse():
-    """Runs every program a few times in a session that is then taken apart."""
+    """Runs every program a few times in a session that is then taken apart. Only the builtin names stay."""
     if sys.version_info >= (3, 14):
         # The default there starts new interpreters, which would know nothing of the program.
         import multiprocessing
@@ -85,9 +86,10 @@ def rehearse():
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     streams = Streams(interrupts, (nowhere, nowhere))
     session = runner.open_session(link, interrupts, {"concurrent_calls": 32, "output": 1 << 20}, streams)
+    programs = [*_PROGRAMS, *(program for library, program in _WITH.items() if library in sys.modules)]
     try:
-        for number in range(_ROUNDS * len(_PROGRAMS)):
-            host.tell({"t": "run", "id": number, "code": _PROGRAMS[number % len(_PROGRAMS)]})
+        for number, program in enumerate(programs * _ROUNDS):
+            host.tell({"t": "run", "id": number, "code": program})
             frame = link.receive()
             session.run(frame["id"], frame["code"])
     finally:
@@ -102,7 +104,6 @@ def _remember():
     streams = sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__
     finders = list(sys.meta_path)
     modules = dict(sys.modules)
-    known_names = dict(vars(builtins))
     sources = set(linecache.cache)
     handler = signal.getsignal(signal.SIGINT)
 
@@ -112,8 +113,6 @@ def _remember():
         for name in [name for name in sys.modules if name.split(".")[0] in ("tools", "servers", "mcp")]:
             del sys.modules[name]
         sys.modules["__main__"] = modules["__main__"]
-        for name in set(vars(builtins)) - set(known_names):
-            del vars(builtins)[name]
         for name in set(linecache.cache) - sources:
             del linecache.cache[name]
         if handler is not None:

@@ -1,16 +1,29 @@
 """Helpers to find servers and tools from a program: `from mcp import runtime`."""
 
-
 from codeyard.calls import host, host_async, last_raw
 from codeyard.errors import MCPError, ToolError
 from codeyard.proxies import tools as _tools
 
 __all__ = [
-    "MCPError", "ToolError", "call_tool", "capability_summary", "describe_server", "discovered_servers",
-    "last_raw", "list_loaded_server_metadata", "list_servers", "list_servers_sync", "list_tools",
-    "list_tools_sync", "manual", "query_tool_docs", "query_tool_docs_sync", "search", "search_tool_docs",
+    "MCPError",
+    "ToolError",
+    "call_tool",
+    "capability_summary",
+    "describe_server",
+    "discovered_servers",
+    "last_raw",
+    "list_loaded_server_metadata",
+    "list_servers",
+    "list_servers_sync",
+    "list_tools",
+    "list_tools_sync",
+    "manual",
+    "query_tool_docs",
+    "query_tool_docs_sync",
+    "search",
+    "search_tool_docs",
     "search_tool_docs_sync",
-]  # fmt: skip
+]
 
 _SUMMARY = """--- PYTHON SANDBOX MANUAL ---
 Programs run in a persistent session: variables, imports and files stay from run to run. Top-level `await` and \

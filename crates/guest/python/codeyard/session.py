@@ -111,7 +111,7 @@ class Session:
 
     def _perform(self, source, done, gallery):
         program = Program(self._count, source)
-        names.bind_bridge(program.bridge_names)
+        names.bind_bridge(program.bridge_names, self._names)
         self.watch.files.look_ahead(source)
         older = self._set_result_aside(source)
         value = self._execute(program)

@@ -12,9 +12,7 @@ from codeyard.errors import ToolError
 _READ = frozenset(
     {"open", "os.listdir", "os.scandir", "os.chdir", "glob.glob", "pathlib.Path.glob", "pathlib.Path.rglob"}
 )
-_SPAWN = frozenset(
-    {"subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.fork", "os.forkpty", "pty.spawn"}
-)
+_SPAWN = frozenset({"subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.fork", "os.forkpty", "pty.spawn"})
 # After these the process may be gone: what has been printed must be out.
 _FATAL = frozenset({"os.kill", "signal.pthread_kill"})
 

@@ -63,6 +63,7 @@ def main():
     """Starts, serves, and in each clone becomes a session."""
     settings = json.loads(sys.argv[1])
     library = load_library()
+    share_heap()
     tid = tid_address()
     sys.path.insert(0, GUEST)
     sys.path.extend(settings["site"])
@@ -110,6 +111,13 @@ def load_library():
     ]
     library.codeyard_serve.restype = ctypes.c_int64
     return library
+
+
+def share_heap():
+    """One heap for all threads: each would reserve 64 MiB of addresses for its own, and the memory limit, which
+    counts addresses, would hold a dozen threads. The interpreter's lock lets few of them allocate at once anyway."""
+    m_arena_max = -8
+    ctypes.CDLL(None).mallopt(m_arena_max, 1)
 
 
 def tid_address():

@@ -96,7 +96,9 @@ class Guest:
         self._texts = {self._out: bytearray(), self._err: bytearray()}
         self._runs = 0
         self.ready = self._next()
-        self.send({"t": "open", "v": 1, "session": {"session": "test", "output": output, "concurrent_calls": concurrent}})
+        self.send(
+            {"t": "open", "v": 1, "session": {"session": "test", "output": output, "concurrent_calls": concurrent}}
+        )
 
     def path(self, *parts):
         return os.path.join(self.root, *parts)
@@ -347,7 +349,9 @@ def _tool(args):
         raise Failed("limit", "the run has made its 10000 host calls")
     answer = _TOOLS.get(tool.replace("list_things", "list-things"))
     if answer is None:
-        raise Failed("unknown_tool", f"Tool '{server}/{tool}' is not mounted for this server", hint="did you mean 'echo'?")
+        raise Failed(
+            "unknown_tool", f"Tool '{server}/{tool}' is not mounted for this server", hint="did you mean 'echo'?"
+        )
     return answer(args["args"])
 
 
@@ -378,7 +382,13 @@ def _search(args):
 def _stubs(args):
     if args["server"] == "my_stub":
         raise Failed("upstream", "server 'My-Stub' does not start")
-    return {"files": {"__init__.py": "", "add.py": "async def add(a, b): ...\n", "echo.py": "async def echo(message): ...\n"}}
+    return {
+        "files": {
+            "__init__.py": "",
+            "add.py": "async def add(a, b): ...\n",
+            "echo.py": "async def echo(message): ...\n",
+        }
+    }
 
 
 _HOST_CALLS = {

@@ -44,13 +44,18 @@ class Numpy(GuestCase):
         self.assertIn("...", outcome.result, outcome)
 
     def test_as_arguments(self):
-        self.check("import numpy as np\n(await tools.stub.args(a=np.arange(2), b=np.float32(1.5))).args", {"a": [0, 1], "b": 1.5})
+        self.check(
+            "import numpy as np\n(await tools.stub.args(a=np.arange(2), b=np.float32(1.5))).args",
+            {"a": [0, 1], "b": 1.5},
+        )
 
 
 @needs("pandas")
 class Pandas(GuestCase):
     def test_table(self):
-        self.check("import pandas as pd, numpy as np\ndf = pd.DataFrame({'a': [1, 2], 'b': ['x', None], 'c': [1.5, np.nan]})")
+        self.check(
+            "import pandas as pd, numpy as np\ndf = pd.DataFrame({'a': [1, 2], 'b': ['x', None], 'c': [1.5, np.nan]})"
+        )
         rows = [{"a": 1, "b": "x", "c": 1.5}, {"a": 2, "b": None, "c": None}]
         for code, expected in (
             ("df", rows),
@@ -87,12 +92,20 @@ class Pandas(GuestCase):
 
     def test_from_results_of_tools(self):
         rows = [{"id": n, "total": n * 1.5, "tag": "a" if n % 2 else "b"} for n in range(1000)]
-        self.guest.answer, before = (lambda name, args: {"content": [], "structuredContent": {"rows": rows}}), self.guest.answer
+        self.guest.answer, before = (
+            (lambda name, args: {"content": [], "structuredContent": {"rows": rows}}),
+            self.guest.answer,
+        )
         try:
-            self.check("import pandas as pd\nr = await tools.stub.rows()\ndf = pd.DataFrame(r.rows)\n"
-                       "return df.groupby('tag').total.sum().to_dict()",
-                       {"a": sum(r["total"] for r in rows[1::2]), "b": sum(r["total"] for r in rows[::2])})
-            self.check("r = await mcp_stub.rows()\npd.DataFrame(r['rows']).shape, pd.json_normalize(r['rows']).shape", [[1000, 3], [1000, 3]])
+            self.check(
+                "import pandas as pd\nr = await tools.stub.rows()\ndf = pd.DataFrame(r.rows)\n"
+                "return df.groupby('tag').total.sum().to_dict()",
+                {"a": sum(r["total"] for r in rows[1::2]), "b": sum(r["total"] for r in rows[::2])},
+            )
+            self.check(
+                "r = await mcp_stub.rows()\npd.DataFrame(r['rows']).shape, pd.json_normalize(r['rows']).shape",
+                [[1000, 3], [1000, 3]],
+            )
         finally:
             self.guest.answer = before
         self.check(f"pd.Series(await tools.stub.raw(result={text('[1, 2]')!r})).sum()", 3)
@@ -101,13 +114,18 @@ class Pandas(GuestCase):
 @needs("pydantic")
 class Pydantic(GuestCase):
     def test_models(self):
-        self.check("import pydantic\nclass M(pydantic.BaseModel):\n    a: int\n    inner: 'M | None' = None\nM(a=1, inner=M(a=2))",
-                   {"a": 1, "inner": {"a": 2, "inner": None}})
+        self.check(
+            "import pydantic\nclass M(pydantic.BaseModel):\n    a: int\n    inner: 'M | None' = None\nM(a=1, inner=M(a=2))",
+            {"a": 1, "inner": {"a": 2, "inner": None}},
+        )
         self.check("[M(a=1)], M", [[{"a": 1, "inner": None}], "<class '__main__.M'>"])
         self.check_error("M(a='x')", "ValidationError", "1 validation error for M")
 
     def test_models_from_results(self):
-        self.check("M(**(await tools.stub.json(text='{\"a\": 7}'))).a, M.model_validate(await tools.stub.json(text='{\"a\": 8}')).a", [7, 8])
+        self.check(
+            "M(**(await tools.stub.json(text='{\"a\": 7}'))).a, M.model_validate(await tools.stub.json(text='{\"a\": 8}')).a",
+            [7, 8],
+        )
 
 
 @needs("matplotlib")
@@ -148,5 +166,8 @@ class Matplotlib(GuestCase):
         self.assertIn("could not be drawn", outcome.content[-1]["text"])
 
     def test_bounded(self):
-        outcome = self.images("plt.rcParams['figure.max_open_warning'] = 0\nfor n in range(12):\n    plt.figure(figsize=(1, 1))\n    plt.plot([n, n * n])", 10)
+        outcome = self.images(
+            "plt.rcParams['figure.max_open_warning'] = 0\nfor n in range(12):\n    plt.figure(figsize=(1, 1))\n    plt.plot([n, n * n])",
+            10,
+        )
         self.assertIn("after the first 10", outcome.content[-1]["text"])

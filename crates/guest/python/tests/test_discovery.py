@@ -15,31 +15,50 @@ class Runtime(GuestCase):
         self.check("from mcp.runtime import list_servers_sync, MCPError\nlist_servers_sync()", ["My-Stub", "stub"])
 
     def test_servers(self):
-        self.check("runtime.discovered_servers(detailed=True)",
-                   [{"name": "stub", "description": "Stub server"}, {"name": "My-Stub", "description": None}])
+        self.check(
+            "runtime.discovered_servers(detailed=True)",
+            [{"name": "stub", "description": "Stub server"}, {"name": "My-Stub", "description": None}],
+        )
         self.check("isinstance(runtime.discovered_servers(), tuple)", True)
         self.check("await runtime.list_servers()", ["My-Stub", "stub"])
         self.check("runtime.list_servers_sync()", ["My-Stub", "stub"])
-        self.check("list(LOADED_MCP_SERVERS), 'stub' in LOADED_MCP_SERVERS, len(LOADED_MCP_SERVERS), LOADED_MCP_SERVERS[0]",
-                   [["My-Stub", "stub"], True, 2, "My-Stub"])
-        self.check("list(mcp_servers), 'stub' in mcp_servers, 'x' in mcp_servers, len(mcp_servers), mcp_servers.get('x')",
-                   [["stub", "My-Stub"], True, False, 2, None])
+        self.check(
+            "list(LOADED_MCP_SERVERS), 'stub' in LOADED_MCP_SERVERS, len(LOADED_MCP_SERVERS), LOADED_MCP_SERVERS[0]",
+            [["My-Stub", "stub"], True, 2, "My-Stub"],
+        )
+        self.check(
+            "list(mcp_servers), 'stub' in mcp_servers, 'x' in mcp_servers, len(mcp_servers), mcp_servers.get('x')",
+            [["stub", "My-Stub"], True, False, 2, None],
+        )
         self.check("[repr(server) for _, server in mcp_servers.items()]", ["<server stub>", "<server My-Stub>"])
 
     def test_docs(self):
-        brief = {"server": "stub", "serverAlias": "stub", "tool": "add", "toolAlias": "add", "description": "The tool add."}
+        brief = {
+            "server": "stub",
+            "serverAlias": "stub",
+            "tool": "add",
+            "toolAlias": "add",
+            "description": "The tool add.",
+        }
         self.check("await runtime.query_tool_docs('stub', tool='add')", brief)
         self.check("await runtime.query_tool_docs('stub', 'add', detail='full')", {**brief, "inputSchema": _SCHEMA})
         self.check("(await runtime.query_tool_docs('stub'))[1]", brief)
         self.check("runtime.query_tool_docs_sync('My-Stub')[2]['toolAlias']", "list_things")
         self.check("runtime.query_tool_docs_sync('stub', tool='list_things')['tool']", "list-things")
         self.check("runtime.query_tool_docs_sync('stub') == await runtime.query_tool_docs('stub')", True)
-        self.check_error("runtime.query_tool_docs_sync('stub', tool='nope')", "MCPError", "Tool 'nope' not found for server stub")
-        self.check_error("runtime.query_tool_docs_sync('stub', tool=5)", "MCPError", "'tool' must be a string when provided")
+        self.check_error(
+            "runtime.query_tool_docs_sync('stub', tool='nope')", "MCPError", "Tool 'nope' not found for server stub"
+        )
+        self.check_error(
+            "runtime.query_tool_docs_sync('stub', tool=5)", "MCPError", "'tool' must be a string when provided"
+        )
         self.check_error("await runtime.query_tool_docs('nope')", "MCPError", "Server 'nope' is not available")
 
     def test_search(self):
-        self.check("[(h.server, h.tool, h['signature']) for h in runtime.search('echo')]", [["stub", "echo", "echo(message: str)"]])
+        self.check(
+            "[(h.server, h.tool, h['signature']) for h in runtime.search('echo')]",
+            [["stub", "echo", "echo(message: str)"]],
+        )
         self.check("h = runtime.search('echo')\nh.more, h.pending", [3, ["My-Stub"]])
         self.check("[h.tool for h in await runtime.search('echo')]", ["echo"])
         self.check("(await runtime.search_tool_docs('echo', limit=3))[0]['toolAlias']", "echo")
@@ -51,16 +70,27 @@ class Runtime(GuestCase):
         self.check_error("runtime.search('x', limit='5')", "MCPError", "'limit' must be an integer")
 
     def test_tools_of_a_server(self):
-        tool = {"name": "list-things", "alias": "list_things", "description": "The tool list-things.", "input_schema": _SCHEMA}
+        tool = {
+            "name": "list-things",
+            "alias": "list_things",
+            "description": "The tool list-things.",
+            "input_schema": _SCHEMA,
+        }
         self.check("(await runtime.list_tools('stub'))[2]", tool)
         self.check("runtime.list_tools_sync('stub')[2]", tool)
         self.check_error("runtime.list_tools_sync()", "MCPError", "list_tools_sync(server) requires a server name")
-        self.check("d = runtime.describe_server('stub')\nd['name'], d['alias'], len(d['tools']), d['cwd'], d['description']",
-                   ["stub", "stub", 3, None, "Stub server"])
-        self.check("[(m['name'], m['alias'], len(m['tools'])) for m in runtime.list_loaded_server_metadata()]",
-                   [["stub", "stub", 3], ["My-Stub", "my_stub", 3]])
-        self.check("mcp_stub.list_tools(), mcp_stub.TOOLS, mcp_my_stub.TOOL_MAP['list_things']",
-                   [["echo", "add", "list_things"], ["echo", "add", "list-things"], "list-things"])
+        self.check(
+            "d = runtime.describe_server('stub')\nd['name'], d['alias'], len(d['tools']), d['cwd'], d['description']",
+            ["stub", "stub", 3, None, "Stub server"],
+        )
+        self.check(
+            "[(m['name'], m['alias'], len(m['tools'])) for m in runtime.list_loaded_server_metadata()]",
+            [["stub", "stub", 3], ["My-Stub", "my_stub", 3]],
+        )
+        self.check(
+            "mcp_stub.list_tools(), mcp_stub.TOOLS, mcp_my_stub.TOOL_MAP['list_things']",
+            [["echo", "add", "list_things"], ["echo", "add", "list-things"], "list-things"],
+        )
 
     def test_a_server_that_does_not_start_hides_no_other(self):
         def answer(name, args):
@@ -69,8 +99,11 @@ class Runtime(GuestCase):
             return upstream(name, args)
 
         guest = self.own_guest(answer=answer)
-        self.check("[(m['name'], len(m['tools']), m.get('error')) for m in runtime.list_loaded_server_metadata()]",
-                   [["stub", 0, "server 'stub' does not start"], ["My-Stub", 3, None]], guest=guest)
+        self.check(
+            "[(m['name'], len(m['tools']), m.get('error')) for m in runtime.list_loaded_server_metadata()]",
+            [["stub", 0, "server 'stub' does not start"], ["My-Stub", 3, None]],
+            guest=guest,
+        )
         self.check("dir(tools.stub), tools.stub.__doc__", [[], None], guest=guest)
 
     def test_call_tool(self):
@@ -135,7 +168,10 @@ class ToolFiles(GuestCase):
         return [(name, args.get("server")) for name, args in self.own.calls]
 
     def test_untouched_by_calls_and_imports(self):
-        self.check("from tools.stub.add import add\nawait add(a=1, b=2)\nopen('x', 'w').close()\nimport os\nos.listdir('.')\nNone", guest=self.own)
+        self.check(
+            "from tools.stub.add import add\nawait add(a=1, b=2)\nopen('x', 'w').close()\nimport os\nos.listdir('.')\nNone",
+            guest=self.own,
+        )
         self.assertEqual(self.names(), [("tool", "stub")])
         self.assertEqual(os.listdir(self.tools), [])
 
@@ -168,16 +204,23 @@ class ToolFiles(GuestCase):
                 self.check(setup + code, ["__init__.py", "add.py", "echo.py"], guest=guest)
 
     def test_named_in_the_program(self):
-        self.check(f"import os\nos.path.exists('{self.tools}/stub/add.py'), os.path.exists('{self.tools}/stub/nope.py')", [True, False], guest=self.own)
-        self.check(f"# {self.tools}/my_stub\nos.path.isdir(\"{self.tools}\")", True, guest=self.own)
+        self.check(
+            f"import os\nos.path.exists('{self.tools}/stub/add.py'), os.path.exists('{self.tools}/stub/nope.py')",
+            [True, False],
+            guest=self.own,
+        )
+        self.check(f'# {self.tools}/my_stub\nos.path.isdir("{self.tools}")', True, guest=self.own)
         self.assertEqual(self.names(), [("servers", None), ("stubs", "stub")])
 
     def test_change_of_directory(self):
         self.check(f"import os\nos.chdir({self.tools!r} + '/stub')\nopen('add.py').read()[:5]", "async", guest=self.own)
 
     def test_grep_over_all(self):
-        self.check(f"import subprocess\nsubprocess.run(['grep', '-rl', 'async def add', {self.tools!r}], capture_output=True, text=True).stdout",
-                   f"{self.tools}/stub/add.py\n", guest=self.own)
+        self.check(
+            f"import subprocess\nsubprocess.run(['grep', '-rl', 'async def add', {self.tools!r}], capture_output=True, text=True).stdout",
+            f"{self.tools}/stub/add.py\n",
+            guest=self.own,
+        )
         self.assertEqual(self.names(), [("servers", None), ("stubs", "stub"), ("stubs", "my_stub")])
 
     def test_other_processes_ask_nothing(self):
@@ -191,5 +234,13 @@ class ToolFiles(GuestCase):
         self.assertEqual(self.names(), [("servers", None), ("stubs", "my_stub"), ("stubs", "my_stub")])
 
     def test_from_a_thread_and_inside_a_loop(self):
-        self.check(f"import asyncio\nr = await asyncio.to_thread(lambda: open({self.tools!r} + '/stub/add.py').read())\nr[:5]", "async", guest=self.own)
-        self.check(f"import asyncio\nawait asyncio.sleep(0)\nopen({self.tools!r} + '/stub/echo.py').read()[:5]", "async", guest=self.own)
+        self.check(
+            f"import asyncio\nr = await asyncio.to_thread(lambda: open({self.tools!r} + '/stub/add.py').read())\nr[:5]",
+            "async",
+            guest=self.own,
+        )
+        self.check(
+            f"import asyncio\nawait asyncio.sleep(0)\nopen({self.tools!r} + '/stub/echo.py').read()[:5]",
+            "async",
+            guest=self.own,
+        )

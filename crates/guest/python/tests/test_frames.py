@@ -41,7 +41,9 @@ class Frames(unittest.TestCase):
     def test_any_text(self):
         for value in ("", "ü😀\x00\u2028", "\ud83d\ude00", "a\udc80b", '"\\'):
             body = pack({"v": value})[4:]
-            self.assertEqual(json.loads(body.decode())["v"], value.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+            self.assertEqual(
+                json.loads(body.decode())["v"], value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            )
 
     def test_objects_are_records(self):
         message = Unpacker().feed(pack({"a": {"b": [{"c": 1}]}}))[0]

@@ -42,22 +42,30 @@ class Interrupted(GuestCase):
         self.interrupt("await tools.stub.hold()", wait=lambda guest: guest.wait_for_call())
 
     def test_gathered_calls(self):
-        self.interrupt("import asyncio\nawait asyncio.gather(*[tools.stub.hold() for _ in range(50)])",
-                       wait=lambda guest: [guest.wait_for_call() for _ in range(32)])
+        self.interrupt(
+            "import asyncio\nawait asyncio.gather(*[tools.stub.hold() for _ in range(50)])",
+            wait=lambda guest: [guest.wait_for_call() for _ in range(32)],
+        )
 
     def test_blocking_call(self):
         self.interrupt("servers.stub.hold()", wait=lambda guest: guest.wait_for_call())
 
     def test_blocking_call_in_a_loop(self):
-        self.interrupt("import asyncio\nt = asyncio.ensure_future(tools.stub.hold())\nawait asyncio.sleep(0.01)\nservers.stub.hold()",
-                       wait=lambda guest: [guest.wait_for_call() for _ in range(2)])
+        self.interrupt(
+            "import asyncio\nt = asyncio.ensure_future(tools.stub.hold())\nawait asyncio.sleep(0.01)\nservers.stub.hold()",
+            wait=lambda guest: [guest.wait_for_call() for _ in range(2)],
+        )
 
     def test_blocking_call_beside_a_reading_thread(self):
-        self.interrupt("import threading\nthreading.Thread(target=lambda: servers.stub.hold(), daemon=True).start()\nservers.stub.hold()",
-                       wait=lambda guest: [guest.wait_for_call() for _ in range(2)])
+        self.interrupt(
+            "import threading\nthreading.Thread(target=lambda: servers.stub.hold(), daemon=True).start()\nservers.stub.hold()",
+            wait=lambda guest: [guest.wait_for_call() for _ in range(2)],
+        )
 
     def test_join_of_a_thread(self):
-        self.interrupt("import threading, time\nt = threading.Thread(target=time.sleep, args=(60,), daemon=True)\nt.start()\nt.join()")
+        self.interrupt(
+            "import threading, time\nt = threading.Thread(target=time.sleep, args=(60,), daemon=True)\nt.start()\nt.join()"
+        )
 
     def test_subprocess(self):
         self.interrupt("import subprocess\nsubprocess.run(['sleep', '60'])")
@@ -78,7 +86,9 @@ class Interrupted(GuestCase):
             self.assertIn(b"cleaned", outcome.stdout)
 
     def test_a_program_may_catch_it_and_end(self):
-        self.guest.begin("try:\n    print('started', flush=True)\n    while True: pass\nexcept KeyboardInterrupt:\n    r = 'caught'\nr")
+        self.guest.begin(
+            "try:\n    print('started', flush=True)\n    while True: pass\nexcept KeyboardInterrupt:\n    r = 'caught'\nr"
+        )
         self.guest.wait_for_output(b"started")
         self.guest.interrupt()
         self.assertEqual(self.guest.finish().result, "caught")
@@ -140,17 +150,23 @@ class AnyMoment(GuestCase):
         self.storm("while True:\n    assert (await tools.stub.add(a=n, b=1)).sum == n + 1\n    n += 1")
 
     def test_gathered_calls(self):
-        self.storm("import asyncio\nwhile True:\n    r = await asyncio.gather(*[tools.stub.add(a=n, b=k) for k in range(10)])\n"
-                   "    assert [x.sum for x in r] == [n + k for k in range(10)]\n    n += 1")
+        self.storm(
+            "import asyncio\nwhile True:\n    r = await asyncio.gather(*[tools.stub.add(a=n, b=k) for k in range(10)])\n"
+            "    assert [x.sum for x in r] == [n + k for k in range(10)]\n    n += 1"
+        )
 
     def test_calls_and_prints(self):
         self.storm("while True:\n    print('x' * 100)\n    servers.stub.echo(message='y' * 5000)\n    n += 1")
 
     def test_large_frames(self):
-        self.storm("while True:\n    assert len(servers.stub.echo(message='y' * 1_000_000)) == 1_000_000\n    n += 1", rounds=15)
+        self.storm(
+            "while True:\n    assert len(servers.stub.echo(message='y' * 1_000_000)) == 1_000_000\n    n += 1",
+            rounds=15,
+        )
 
     def test_threads(self):
-        self.storm("""
+        self.storm(
+            """
 import threading
 stop = False
 def work():
@@ -168,13 +184,17 @@ try:
 finally:
     stop = True
     t.join()
-""", rounds=30)
+""",
+            rounds=30,
+        )
 
 
 class FullSockets(GuestCase):
     def test_a_host_that_reads_late(self):
         """The guest writes more than the socket holds, while the host writes too: neither may wait for the other."""
-        guest = self.own_guest(answer=lambda name, args: text("z" * 300_000) if name == "tool" else upstream(name, args))
+        guest = self.own_guest(
+            answer=lambda name, args: text("z" * 300_000) if name == "tool" else upstream(name, args)
+        )
         code = "import asyncio\nr = await asyncio.gather(*[tools.stub.echo(message='y' * 300_000) for _ in range(32)])\nsum(map(len, r))"
         guest.begin(code)
         first = guest.wait_for_call()

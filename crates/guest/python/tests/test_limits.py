@@ -12,7 +12,9 @@ class Limits(GuestCase):
 
     def test_memory(self):
         guest = self.own_guest()
-        self.check("import resource\nresource.setrlimit(resource.RLIMIT_AS, (600 << 20, resource.RLIM_INFINITY))", guest=guest)
+        self.check(
+            "import resource\nresource.setrlimit(resource.RLIMIT_AS, (600 << 20, resource.RLIM_INFINITY))", guest=guest
+        )
         outcome = self.check_limit("print('before')\nx = bytearray(2 << 30)", "MemoryError", "memory", guest=guest)
         self.assertEqual(outcome.stdout, b"before\n")
         self.assertIn("line 2", outcome.error["traceback"])
@@ -21,7 +23,10 @@ class Limits(GuestCase):
         for piece in ("bytes(1 << 20)", "[0] * 100", "object()", "str(len(held)) * 9", "{1: 2}"):
             with self.subTest(piece):
                 guest = self.own_guest()
-                self.check("import resource\nresource.setrlimit(resource.RLIMIT_AS, (200 << 20, resource.RLIM_INFINITY))", guest=guest)
+                self.check(
+                    "import resource\nresource.setrlimit(resource.RLIMIT_AS, (200 << 20, resource.RLIM_INFINITY))",
+                    guest=guest,
+                )
                 outcome = guest.run(f"print('before')\nheld = []\nwhile True: held.append({piece})")
                 self.assertEqual(outcome.error["kind"], "MemoryError", outcome)
                 self.assertEqual(outcome.error["limit"], "memory")
@@ -31,16 +36,24 @@ class Limits(GuestCase):
 
     def test_memory_in_a_result(self):
         guest = self.own_guest()
-        self.check("import resource\nresource.setrlimit(resource.RLIMIT_AS, (200 << 20, resource.RLIM_INFINITY))", guest=guest)
+        self.check(
+            "import resource\nresource.setrlimit(resource.RLIMIT_AS, (200 << 20, resource.RLIM_INFINITY))", guest=guest
+        )
         self.check_limit("['x' * 1000 + str(n) for n in range(10)] * 20_000", "MemoryError", "memory", guest=guest)
 
     def test_memory_for_a_reply(self):
         guest = self.own_guest()
-        self.check("import resource\nresource.setrlimit(resource.RLIMIT_AS, (160 << 20, resource.RLIM_INFINITY))", guest=guest)
+        self.check(
+            "import resource\nresource.setrlimit(resource.RLIMIT_AS, (160 << 20, resource.RLIM_INFINITY))", guest=guest
+        )
         for code in ("await tools.stub.big(bytes=80_000_000)", "servers.stub.big(bytes=80_000_000)"):
             self.check_limit(code, "MemoryError", "memory", guest=guest)
             self.check("await tools.stub.echo(message='x')", "x", guest=guest)
-        self.check("try:\n    await tools.stub.big(bytes=80_000_000)\nexcept MemoryError as e:\n    r = str(e)[:19]\nr", "no memory is left f", guest=guest)
+        self.check(
+            "try:\n    await tools.stub.big(bytes=80_000_000)\nexcept MemoryError as e:\n    r = str(e)[:19]\nr",
+            "no memory is left f",
+            guest=guest,
+        )
 
     def test_open_files(self):
         guest = self.own_guest()
@@ -52,7 +65,9 @@ class Limits(GuestCase):
 
     def test_file_size(self):
         guest = self.own_guest()
-        self.check("import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))", guest=guest)
+        self.check(
+            "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))", guest=guest
+        )
         self.check_limit("with open('big', 'wb') as f: f.write(bytes(5000))", "OSError", "file_size", guest=guest)
 
     def test_disk_full(self):
@@ -61,18 +76,25 @@ class Limits(GuestCase):
 
     def test_no_inodes(self):
         # No file system here runs out of inodes quickly, so the answer of `statvfs` is given instead.
-        guest = self.own_guest(prepare="real = os.statvfs\nos.statvfs = lambda path: type('S', (), dict(f_files=10, f_ffree=0, "
-                               "f_blocks=1, f_bfree=0, f_frsize=1))()")
+        guest = self.own_guest(
+            prepare="real = os.statvfs\nos.statvfs = lambda path: type('S', (), dict(f_files=10, f_ffree=0, "
+            "f_blocks=1, f_bfree=0, f_frsize=1))()"
+        )
         self.check_limit("import errno\nraise OSError(errno.ENOSPC, 'full')", "OSError", "inodes", guest=guest)
 
     def test_processes(self):
-        self.check_limit("import subprocess\nsubprocess.run(['true'])\nraise BlockingIOError(11, 'Resource temporarily unavailable')",
-                         "BlockingIOError", "processes")
-        self.check_limit("raise RuntimeError(\"can't start new thread\")", "RuntimeError", "processes")
+        self.check_limit(
+            "import subprocess\nsubprocess.run(['true'])\nraise BlockingIOError(11, 'Resource temporarily unavailable')",
+            "BlockingIOError",
+            "processes",
+        )
+        self.check_limit('raise RuntimeError("can\'t start new thread")', "RuntimeError", "processes")
 
     def test_threads(self):
         guest = self.own_guest()
-        self.check("import resource\nresource.setrlimit(resource.RLIMIT_AS, (400 << 20, resource.RLIM_INFINITY))", guest=guest)
+        self.check(
+            "import resource\nresource.setrlimit(resource.RLIMIT_AS, (400 << 20, resource.RLIM_INFINITY))", guest=guest
+        )
         code = "import threading\ngo = threading.Event()\nwhile True: threading.Thread(target=go.wait, daemon=True).start()"
         self.check_limit(code, "RuntimeError", "processes", guest=guest)
         self.check("go.set()", guest=guest)

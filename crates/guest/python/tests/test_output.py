@@ -18,7 +18,9 @@ class Streams(GuestCase):
         outcome = self.guest.run("import sys\nsys.stdout.buffer.write(bytes(range(256)) * 10)")
         self.assertEqual(outcome.stdout, bytes(range(256)) * 10)
         self.assertEqual(outcome.result, 2560)
-        outcome = self.guest.run("import sys, array\nsys.stderr.buffer.write(bytearray(b'\\xff\\n'))\nsys.stderr.buffer.write(array.array('H', [1]))")
+        outcome = self.guest.run(
+            "import sys, array\nsys.stderr.buffer.write(bytearray(b'\\xff\\n'))\nsys.stderr.buffer.write(array.array('H', [1]))"
+        )
         self.assertEqual(outcome.stderr, b"\xff\n\x01\x00")
 
     def test_text_and_binary_keep_their_order(self):
@@ -37,7 +39,9 @@ class Streams(GuestCase):
         self.assertEqual(outcome.stdout, "".join(f"{n}\n" for n in range(50000)).encode())
 
     def test_other_processes_in_order(self):
-        self.check("import os\nfor n in range(100): print('a')\nos.system('echo b')\nprint('c')", None, "a\n" * 100 + "b\nc\n")
+        self.check(
+            "import os\nfor n in range(100): print('a')\nos.system('echo b')\nprint('c')", None, "a\n" * 100 + "b\nc\n"
+        )
 
     def test_printed_before_a_call_is_out_before_it(self):
         guest = self.own_guest()
@@ -67,12 +71,18 @@ class Streams(GuestCase):
         self.check("print('back')", None, "back\n")
 
     def test_redirected(self):
-        self.check("import contextlib, io\nb = io.StringIO()\nwith contextlib.redirect_stdout(b):\n    print('in')\nprint('out')\nb.getvalue()",
-                   "in\n", "out\n")
+        self.check(
+            "import contextlib, io\nb = io.StringIO()\nwith contextlib.redirect_stdout(b):\n    print('in')\nprint('out')\nb.getvalue()",
+            "in\n",
+            "out\n",
+        )
 
     def test_flush_and_fileno(self):
-        self.check("import sys\nprint('a', flush=True)\nsys.stdout.fileno(), sys.stderr.fileno(), sys.stdout.isatty(), sys.stdout.encoding",
-                   [1, 2, False, "utf-8"], "a\n")
+        self.check(
+            "import sys\nprint('a', flush=True)\nsys.stdout.fileno(), sys.stderr.fileno(), sys.stdout.isatty(), sys.stdout.encoding",
+            [1, 2, False, "utf-8"],
+            "a\n",
+        )
 
     def test_stdin_is_empty(self):
         self.check_error("input()", "EOFError")
@@ -90,8 +100,10 @@ None
         self.assertEqual(self.check(code).stdout, b"gone\n" * 2000)
 
     def test_threads_that_print(self):
-        outcome = self.check("import threading\nt = [threading.Thread(target=lambda: [print('line') for _ in range(500)]) for _ in range(4)]\n"
-                             "for x in t: x.start()\nfor x in t: x.join()")
+        outcome = self.check(
+            "import threading\nt = [threading.Thread(target=lambda: [print('line') for _ in range(500)]) for _ in range(4)]\n"
+            "for x in t: x.start()\nfor x in t: x.join()"
+        )
         self.assertEqual(outcome.stdout.count(b"line"), 2000)
         self.assertEqual(outcome.stdout.count(b"\n"), 2000)
 
@@ -157,16 +169,25 @@ class Artifacts(GuestCase):
         make = "os.makedirs(R + 'sub/deep', exist_ok=True)\nfor n in ('b.txt', 'a.txt', 'sub/deep/c.csv'): open(R + n, 'w').write('1')\nNone"
         self.assertEqual(self.check(self.in_results(make)).artifacts, ["a.txt", "b.txt", "sub/deep/c.csv"])
         self.assertEqual(self.check("1", 1).artifacts, [])
-        self.assertEqual(self.check(self.in_results("open(R + 'sub/deep/c.csv', 'w').write('22')\nNone")).artifacts, ["sub/deep/c.csv"])
+        self.assertEqual(
+            self.check(self.in_results("open(R + 'sub/deep/c.csv', 'w').write('22')\nNone")).artifacts,
+            ["sub/deep/c.csv"],
+        )
         self.assertEqual(self.check(self.in_results("os.remove(R + 'a.txt')")).artifacts, [])
 
     def test_symbolic_links_are_left_out(self):
-        outcome = self.check(self.in_results("os.symlink('/etc/passwd', R + 'link.png')\nos.symlink('/etc', R + 'dir')\nos.mkfifo(R + 'fifo.png')"))
+        outcome = self.check(
+            self.in_results(
+                "os.symlink('/etc/passwd', R + 'link.png')\nos.symlink('/etc', R + 'dir')\nos.mkfifo(R + 'fifo.png')"
+            )
+        )
         self.assertEqual((outcome.artifacts, outcome.content), ([], []))
 
     def test_bounded(self):
         guest = self.own_guest()
-        outcome = guest.run(f"import os\nfor n in range(1500): open({guest.path('results')!r} + f'/{{n}}', 'w').close()")
+        outcome = guest.run(
+            f"import os\nfor n in range(1500): open({guest.path('results')!r} + f'/{{n}}', 'w').close()"
+        )
         self.assertEqual(len(outcome.artifacts), 1000)
 
     def test_names_that_are_no_text(self):
@@ -197,17 +218,24 @@ class Images(GuestCase):
 
     def test_files(self):
         results = self.guest.path("results")
-        outcome = self.check_images(f"open('{results}/a.png', 'wb').write(bytes.fromhex('{PNG.hex()}'))\nopen('{results}/b.txt', 'w').write('x')", "image/png")
+        outcome = self.check_images(
+            f"open('{results}/a.png', 'wb').write(bytes.fromhex('{PNG.hex()}'))\nopen('{results}/b.txt', 'w').write('x')",
+            "image/png",
+        )
         self.assertEqual(outcome.artifacts, ["a.png", "b.txt"])
         self.check_images("1")
         self.check_images(f"open('{results}/c.png', 'w').write('no image')")
 
     def test_the_same_image_once(self):
         results = self.guest.path("results")
-        self.check_images(f"d = bytes.fromhex('{PNG.hex()}')\nopen('{results}/same.png', 'wb').write(d)\n[d, d]", "image/png")
+        self.check_images(
+            f"d = bytes.fromhex('{PNG.hex()}')\nopen('{results}/same.png', 'wb').write(d)\n[d, d]", "image/png"
+        )
 
     def test_bounded(self):
-        outcome = self.check_images(f"d = bytes.fromhex('{PNG.hex()}')\n[d + bytes([n]) for n in range(12)]", *["image/png"] * 10)
+        outcome = self.check_images(
+            f"d = bytes.fromhex('{PNG.hex()}')\n[d + bytes([n]) for n in range(12)]", *["image/png"] * 10
+        )
         self.assertIn("after the first 10", outcome.content[-1]["text"])
         outcome = self.check_images(f"d = bytes.fromhex('{PNG.hex()}')\nd + bytes(6_000_000)")
         self.assertIn("over 5242880 bytes", outcome.content[-1]["text"])

@@ -74,8 +74,10 @@ if a:
     return a
 """
         self.check(code, 2)
-        self.check("return (a, c, d, f, i, j(), K.__qualname__, m, q, r, s)",
-                   [2, 2, [3, 4], 1, "division by zero", 2, "K", 2, 1, {"y": 2}, 9])
+        self.check(
+            "return (a, c, d, f, i, j(), K.__qualname__, m, q, r, s)",
+            [2, 2, [3, 4], 1, "division by zero", 2, "K", 2, 1, {"y": 2}, 9],
+        )
         self.check("[name for name in ('b', 'e', 'n') if name in globals()]", [])
         self.check("join('a', 'b')", "a/b")
         self.check("import pickle\npickle.loads(pickle.dumps(K())).__class__ is K", True)
@@ -121,20 +123,32 @@ class Await(GuestCase):
         self.check("async def g():\n    for n in range(3):\n        yield n\n")
         self.check("total = 0\nasync for n in g():\n    total += n\ntotal", 3)
         self.check("[n async for n in g()]", [0, 1, 2])
-        self.check("from contextlib import asynccontextmanager\n@asynccontextmanager\nasync def c():\n    yield 4\n"
-                   "async with c() as value:\n    pass\nvalue", 4)
+        self.check(
+            "from contextlib import asynccontextmanager\n@asynccontextmanager\nasync def c():\n    yield 4\n"
+            "async with c() as value:\n    pass\nvalue",
+            4,
+        )
 
     def test_without_await_no_loop_runs(self):
         self.check("import asyncio\nasync def main():\n    return 5\nasyncio.run(main())", 5)
-        self.check("def f():\n    try:\n        asyncio.get_running_loop()\n    except RuntimeError:\n        return 'none'\nf()", "none")
+        self.check(
+            "def f():\n    try:\n        asyncio.get_running_loop()\n    except RuntimeError:\n        return 'none'\nf()",
+            "none",
+        )
 
     def test_run_in_a_thread_beside_a_running_loop(self):
-        self.check("import threading\nfound = []\nasync def main():\n    await asyncio.sleep(0)\n    found.append(1)\n"
-                   "await asyncio.sleep(0)\nt = threading.Thread(target=lambda: asyncio.run(main()))\nt.start()\nt.join()\nfound", [1])
+        self.check(
+            "import threading\nfound = []\nasync def main():\n    await asyncio.sleep(0)\n    found.append(1)\n"
+            "await asyncio.sleep(0)\nt = threading.Thread(target=lambda: asyncio.run(main()))\nt.start()\nt.join()\nfound",
+            [1],
+        )
 
     def test_tasks_stand_still_between_runs(self):
-        self.check("steps = []\nasync def count():\n    while True:\n        steps.append(1)\n        await asyncio.sleep(0)\n"
-                   "task = asyncio.create_task(count())\nawait asyncio.sleep(0)\nlen(steps) > 0", True)
+        self.check(
+            "steps = []\nasync def count():\n    while True:\n        steps.append(1)\n        await asyncio.sleep(0)\n"
+            "task = asyncio.create_task(count())\nawait asyncio.sleep(0)\nlen(steps) > 0",
+            True,
+        )
         self.check("before = len(steps)\nlen(steps) == before", True)
         self.check("await asyncio.sleep(0.01)\nlen(steps) > before", True)
         self.check("task.cancel()\nawait asyncio.sleep(0)\ntask.cancelled()", True)
@@ -149,8 +163,12 @@ class Await(GuestCase):
 
 class State(GuestCase):
     def test_kept(self):
-        self.check("import statistics\nreadings = [3, 1, 4]\ndef spread(v): return max(v) - min(v)\nclass Note:\n    kind = 'kept'")
-        self.check("readings.append(9)\nprint(spread(readings), Note.kind, statistics.median(readings))", None, "8 kept 3.5\n")
+        self.check(
+            "import statistics\nreadings = [3, 1, 4]\ndef spread(v): return max(v) - min(v)\nclass Note:\n    kind = 'kept'"
+        )
+        self.check(
+            "readings.append(9)\nprint(spread(readings), Note.kind, statistics.median(readings))", None, "8 kept 3.5\n"
+        )
 
     def test_kept_after_errors(self):
         self.check_error("kept = 1\n1 / 0", "ZeroDivisionError")
@@ -191,16 +209,24 @@ class State(GuestCase):
 
 class Language(GuestCase):
     def test_ordinary_programs(self):
-        self.check("class A:\n    def f(self): return 1\ntry:\n    {}['k']\nexcept KeyError as e:\n"
-                   "    print(repr(e), isinstance(A(), A), list(map(str, range(2))))", None, "KeyError('k') True ['0', '1']\n")
+        self.check(
+            "class A:\n    def f(self): return 1\ntry:\n    {}['k']\nexcept KeyError as e:\n"
+            "    print(repr(e), isinstance(A(), A), list(map(str, range(2))))",
+            None,
+            "KeyError('k') True ['0', '1']\n",
+        )
         self.check("s='''a\nb'''\nprint(len(s))", None, "3\n")
         self.check("import re; print(re.compile('a+').match('aa').group())", None, "aa\n")
         self.check("class M:\n    def eval(self): return 5\nprint(M().eval())", None, "5\n")
         self.check('print("never call eval (x) or exec(y)")', None, "never call eval (x) or exec(y)\n")
         self.check("print(getattr({}, 'keys', None) is not None)", None, "True\n")
         self.check("# subprocess. in a comment\nprint(1)", None, "1\n")
-        self.check("import asyncio, json, re, math, datetime, time, uuid, collections, itertools, functools, statistics, "
-                   "typing\nprint('ok')", None, "ok\n")
+        self.check(
+            "import asyncio, json, re, math, datetime, time, uuid, collections, itertools, functools, statistics, "
+            "typing\nprint('ok')",
+            None,
+            "ok\n",
+        )
         self.check("\ufeffprint('mark')", None, "mark\n")
         self.check("print('größer 中 😀')", None, "größer 中 😀\n")
         self.check("x = 1;", None)
@@ -213,7 +239,9 @@ class Language(GuestCase):
         self.check("eval('1 + 1')", 2)
 
     def test_annotations(self):
-        self.check("v: int = 3\n__annotations__['v'].__name__" if __import__("sys").version_info < (3, 14) else "'int'", "int")
+        self.check(
+            "v: int = 3\n__annotations__['v'].__name__" if __import__("sys").version_info < (3, 14) else "'int'", "int"
+        )
 
 
 class Errors(GuestCase):
@@ -227,7 +255,9 @@ class Errors(GuestCase):
         self.assertEqual(outcome.stdout, b"before\n")
 
     def test_only_own_lines(self):
-        outcome = self.check_error("import json\njson.loads('{')", "JSONDecodeError", 'File "<program>", line 2', "json.loads('{')")
+        outcome = self.check_error(
+            "import json\njson.loads('{')", "JSONDecodeError", 'File "<program>", line 2', "json.loads('{')"
+        )
         self.assertEqual(outcome.error["traceback"].count("File "), 1)
 
     def test_functions_of_earlier_runs(self):
@@ -240,8 +270,14 @@ class Errors(GuestCase):
         self.check_error("import broken\nbroken.f()", "KeyError", "broken.py", "line 2, in f")
 
     def test_causes(self):
-        outcome = self.check_error("try:\n    1/0\nexcept ZeroDivisionError as e:\n    raise ValueError('second') from e",
-                                   "ValueError", "direct cause", "ZeroDivisionError", "line 2", "line 4")
+        outcome = self.check_error(
+            "try:\n    1/0\nexcept ZeroDivisionError as e:\n    raise ValueError('second') from e",
+            "ValueError",
+            "direct cause",
+            "ZeroDivisionError",
+            "line 2",
+            "line 4",
+        )
         self.assertEqual(outcome.error["message"], "second")
 
     def test_message_on_one_line(self):
@@ -267,7 +303,9 @@ class Errors(GuestCase):
         import sys
 
         if sys.version_info >= (3, 11):
-            self.check_error("raise ExceptionGroup('two', [ValueError(1), KeyError(2)])", "ExceptionGroup", "ValueError", "KeyError")
+            self.check_error(
+                "raise ExceptionGroup('two', [ValueError(1), KeyError(2)])", "ExceptionGroup", "ValueError", "KeyError"
+            )
 
     def test_syntax(self):
         self.check_error("def f(:\n  pass", "SyntaxError", "line 1", "def f(:", "^")
@@ -299,9 +337,13 @@ class Errors(GuestCase):
     def test_missing_packages_name_the_remedy(self):
         import importlib.util
 
-        missing = [name for name in ("numpy", "pandas", "openpyxl", "sklearn") if importlib.util.find_spec(name) is None]
+        missing = [
+            name for name in ("numpy", "pandas", "openpyxl", "sklearn") if importlib.util.find_spec(name) is None
+        ]
         for name in missing:
             self.check_error(f"import {name}", "ModuleNotFoundError", f"'{name}'", "codeyard python sync")
             self.check(f"import importlib.util\nimportlib.util.find_spec({name!r}) is None", True)
-            self.check(f"try:\n    import {name}\nexcept ImportError as e:\n    print('sync' in str(e))", None, "True\n")
+            self.check(
+                f"try:\n    import {name}\nexcept ImportError as e:\n    print('sync' in str(e))", None, "True\n"
+            )
         self.check_error("import nothing_of_that_name", "ModuleNotFoundError", "nothing_of_that_name")

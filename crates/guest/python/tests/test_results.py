@@ -44,7 +44,10 @@ Pair = collections.namedtuple('Pair', 'left right')
             ("types.MappingProxyType({'a': 1})", {"a": 1}),
             ("array.array('i', [1])", [1]),
             ("Pair(1, Pair(2, 3))", {"left": 1, "right": {"left": 2, "right": 3}}),
-            ("{1: 'a', None: 'b', True: 'c', 2.5: 'd', (1, 2): 'e'}", {"1": "c", "null": "b", "2.5": "d", "(1, 2)": "e"}),
+            (
+                "{1: 'a', None: 'b', True: 'c', 2.5: 'd', (1, 2): 'e'}",
+                {"1": "c", "null": "b", "2.5": "d", "(1, 2)": "e"},
+            ),
             ("{Color.RED: Color.RED, datetime.date(2020, 1, 2): Level.LOW}", {"red": "red", "2020-01-02": 1}),
             ("datetime.datetime(2020, 1, 2, 3, 4, 5)", "2020-01-02T03:04:05"),
             ("datetime.date(2020, 1, 2)", "2020-01-02"),
@@ -91,7 +94,10 @@ class Shapes(GuestCase):
         self.check("a = [1]\na.append(a)\na", [1, "<circular reference>"])
         self.check("d = {}\nd['self'] = d\nd", {"self": "<circular reference>"})
         self.check("s = [1]\n[s, s]", [[1], [1]])
-        self.check("import dataclasses\n@dataclasses.dataclass\nclass N:\n    next: object = None\nn = N()\nn.next = n\nn", {"next": "<circular reference>"})
+        self.check(
+            "import dataclasses\n@dataclasses.dataclass\nclass N:\n    next: object = None\nn = N()\nn.next = n\nn",
+            {"next": "<circular reference>"},
+        )
 
     def test_deep(self):
         outcome = self.guest.run("x = 0\nfor _ in range(100000): x = [x]\nx")

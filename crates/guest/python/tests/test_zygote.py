@@ -19,7 +19,7 @@ def state():
         "streams": [id(s) for s in (sys.stdout, sys.stderr, sys.__stdout__)],
         "finders": len(sys.meta_path),
         "main": id(sys.modules["__main__"]),
-        "builtins": len(vars(builtins)),
+        "builtins": [n for n in vars(builtins) if "warm" in n or n == "result"],
         "sources": sorted(name for name in linecache.cache if "program" in name),
         "names": [n for n in sys.modules if n.split(".")[0] in ("tools", "servers", "mcp")],
         "handler": str(signal.getsignal(signal.SIGINT)),
@@ -54,8 +54,10 @@ class Warm(unittest.TestCase):
 
     def test_event_loops_of_programs_are_not_touched(self):
         # `asyncio.get_event_loop` outside of a coroutine must still make one where Python does so.
-        made = "try:\n    asyncio.get_event_loop_policy()._local._set_called\nexcept AttributeError:\n    called = False\n" \
+        made = (
+            "try:\n    asyncio.get_event_loop_policy()._local._set_called\nexcept AttributeError:\n    called = False\n"
             "else:\n    called = asyncio.get_event_loop_policy()._local._set_called\nafter['random'] = before['random'] = called"
+        )
         if sys.version_info < (3, 14):
             before, _ = self.run_warm(made)
             self.assertFalse(before["random"])
@@ -93,7 +95,9 @@ class Handshake(unittest.TestCase):
             f"import sys, os\nsys.path.insert(0, {PACKAGE!r})\nos.dup2({theirs.fileno()}, 3)\n"
             "from codeyard import runner\nrunner.serve(3)"
         )
-        process = subprocess.Popen([sys.executable, "-I", "-B", "-c", program], pass_fds=[theirs.fileno()], stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-B", "-c", program], pass_fds=[theirs.fileno()], stderr=subprocess.PIPE
+        )
         theirs.close()
         body = b'{"t":"open","v":2,"session":{"session":"s","output":1,"concurrent_calls":1}}'
         ours.sendall(len(body).to_bytes(4, "little") + body)
@@ -105,7 +109,9 @@ class Handshake(unittest.TestCase):
     def test_a_guest_without_a_host_ends(self):
         ours, theirs = socket.socketpair()
         program = f"import sys, os\nsys.path.insert(0, {PACKAGE!r})\nfrom codeyard import runner\nrunner.serve({theirs.fileno()})"
-        process = subprocess.Popen([sys.executable, "-I", "-B", "-c", program], pass_fds=[theirs.fileno()], stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-B", "-c", program], pass_fds=[theirs.fileno()], stderr=subprocess.DEVNULL
+        )
         theirs.close()
         ours.close()
         self.assertIsNotNone(process.wait(30))

@@ -78,10 +78,7 @@ impl Descriptors {
 /// `filter` is valid.
 pub unsafe fn zygote(filter: Filter) -> i64 {
     let result = (|| {
-        for capability in 0..=LAST_POSSIBLE_CAPABILITY {
-            // Beyond the kernel's last capability this is EINVAL, and there is nothing to drop.
-            let _ = sys::prctl(PR_CAPBSET_DROP, capability, 0);
-        }
+        drop_bounding_set();
         sys::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0)?;
         capabilities(1 << CAP_SYS_ADMIN | 1 << CAP_SETUID | 1 << CAP_SETGID)?;
         sys::prctl(PR_SET_NO_NEW_PRIVS, 1, 0)?;
@@ -152,6 +149,10 @@ unsafe fn steps(
     // SAFETY: landlock_restrict_self takes numbers.
     unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[fd(RULESET), 0]) }.map_err(at(Step::Landlock))?;
     sys::close(RULESET);
+    if request.flags & wire::OWN_USER_NAMESPACE != 0 {
+        // A new user namespace has filled it again.
+        drop_bounding_set();
+    }
     capabilities(0).map_err(at(Step::Capabilities))?;
     // After the change of user, which would clear it.
     sys::prctl(PR_SET_PDEATHSIG, SIGKILL, 0).map_err(at(Step::ParentDeath))?;
@@ -314,6 +315,14 @@ fn set_rlimits(request: &Request) -> Result<()> {
         }?;
     }
     Ok(())
+}
+
+/// Gives up every capability that a program could otherwise be executed with.
+fn drop_bounding_set() {
+    for capability in 0..=LAST_POSSIBLE_CAPABILITY {
+        // Beyond the kernel's last capability this is EINVAL, and there is nothing to drop.
+        let _ = sys::prctl(PR_CAPBSET_DROP, capability, 0);
+    }
 }
 
 /// Sets permitted and effective capabilities to `mask`, inheritable ones to none.

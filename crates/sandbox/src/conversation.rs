@@ -24,7 +24,7 @@ use types::{GuestError, Limit, Limits, Outcome, SessionFate, Status, Usage};
 
 use crate::capture::Capture;
 use crate::leash::{Leash, Measured};
-use crate::wire::{Channels, Wire, WireError, drain_pipe};
+use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
 use crate::{BoxFuture, Guest, HostCalls, Run};
 use calls::Calls;
 
@@ -258,13 +258,13 @@ impl<L: Leash> Conversation<L> {
 
     /// Takes what the pipes still hold: all of it was written before the run was over.
     fn drain_output(&mut self, progress: &mut Progress) {
-        drain_pipe(
+        drain_rest(
             &self.stdout,
             &mut self.buffer,
             |bytes| progress.stdout.push(bytes),
             PIPE_REST,
         );
-        drain_pipe(
+        drain_rest(
             &self.stderr,
             &mut self.buffer,
             |bytes| progress.stderr.push(bytes),

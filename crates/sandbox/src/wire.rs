@@ -143,6 +143,23 @@ impl Wire {
     }
 }
 
+/// Reads what a pipe still holds when its run is over. It asks the kernel and not the runtime, which may not have
+/// heard yet of bytes that were written before the frame that ended the run; while runs go on, [`drain_pipe`] is right.
+pub fn drain_rest(pipe: &pipe::Receiver, buffer: &mut [u8], mut take: impl FnMut(&[u8]), most: usize) {
+    let mut total = 0;
+    while total < most {
+        match rustix::io::read(pipe, &mut *buffer) {
+            Ok(0) => return,
+            Ok(count) => {
+                take(&buffer[..count]);
+                total += count;
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
 /// Reads what a pipe holds now into `take`; `false` at its end.
 pub fn drain_pipe(
     pipe: &pipe::Receiver,

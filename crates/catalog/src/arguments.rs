@@ -3,8 +3,6 @@
 mod explain;
 mod lower;
 
-use std::fmt;
-
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
@@ -20,7 +18,8 @@ const MAX_PATTERN: usize = 1024 * 1024;
 const MAX_WORK: usize = 2_000_000_000;
 
 /// Why arguments are not sent: each problem names the parameter and what is expected.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", problems.join("; "))]
 pub struct ArgumentError {
     problems: Vec<String>,
 }
@@ -32,16 +31,6 @@ pub(crate) struct Check {
     nodes: usize,
     /// What is not checked, for people.
     pub(crate) notes: Vec<String>,
-}
-
-// === impl ArgumentError ===
-
-impl std::error::Error for ArgumentError {}
-
-impl fmt::Display for ArgumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problems.join("; "))
-    }
 }
 
 // === impl Check ===

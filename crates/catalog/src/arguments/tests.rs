@@ -1,3 +1,5 @@
+//! Checks of arguments: what passes, what is said of what does not, and what hostile schemas cost.
+
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;

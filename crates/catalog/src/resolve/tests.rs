@@ -1,3 +1,5 @@
+//! Names that lead to a tool, and what is said of those that do not.
+
 use serde_json::json;
 use types::{ServerTools, Tool};
 

@@ -1,3 +1,5 @@
+//! What a query finds, and in which order.
+
 use serde_json::{Value, json};
 use types::{ServerTools, Tool};
 

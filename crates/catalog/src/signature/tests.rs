@@ -1,3 +1,5 @@
+//! Signatures of good, odd and hostile schemas.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! The decisions about sessions, one by one and against a model.
+
 use proptest::prelude::*;
 
 use super::*;

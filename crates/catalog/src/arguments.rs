@@ -11,6 +11,9 @@ use lower::{Draft, Lowered};
 /// Problems named in one message.
 const MAX_PROBLEMS: usize = 3;
 
+/// Values in arguments of which all mistakes are looked for.
+const EXPLAINED: usize = 10_000;
+
 /// Size up to which a pattern is compiled; the engine runs in linear time whatever the pattern.
 const MAX_PATTERN: usize = 1024 * 1024;
 
@@ -88,7 +91,12 @@ impl Check {
         if validator.is_valid(arguments) {
             return Ok(());
         }
-        let mut problems = explain::problems(input, arguments, validator.iter_errors(arguments));
+        // Every item of a long list may be wrong: then the first mistake says enough.
+        let mut problems = if weight(arguments, EXPLAINED) <= EXPLAINED {
+            explain::problems(input, arguments, validator.iter_errors(arguments))
+        } else {
+            explain::problems(input, arguments, validator.validate(arguments).err().into_iter())
+        };
         if problems.len() > MAX_PROBLEMS {
             let more = problems.len() - MAX_PROBLEMS;
             problems.truncate(MAX_PROBLEMS);

@@ -19,6 +19,9 @@ const BEGINNING_LIKENESS: f64 = 0.7;
 /// Characters of a name that are compared; the cost is the product of both lengths.
 const MAX_COMPARED: usize = 64;
 
+/// Names that are compared; real servers have hundreds, programs may pass any number of arguments.
+const MAX_CANDIDATES: usize = 5_000;
+
 const MAX_SHOWN: usize = 120;
 
 /// Tools named when none is near.
@@ -198,7 +201,7 @@ fn listing<'a>(lead: &str, names: impl Iterator<Item = &'a str>) -> Option<Strin
 pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = compared(name);
     let mut best: Option<(f64, &str)> = None;
-    for candidate in candidates {
+    for candidate in candidates.take(MAX_CANDIDATES) {
         let likeness = likeness(&wanted, &compared(candidate));
         if likeness >= MIN_LIKENESS && best.is_none_or(|(known, _)| likeness > known) {
             best = Some((likeness, candidate));

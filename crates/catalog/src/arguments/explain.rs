@@ -89,15 +89,9 @@ impl Explain<'_> {
         if !place.is_root() {
             return format!("{place} lacks {quoted}");
         }
-        let strangers: Vec<&str> = match self.arguments.as_object() {
-            Some(given) if !self.strangers_named => given
-                .keys()
-                .map(String::as_str)
-                .filter(|given| self.parameter(given).is_none())
-                .collect(),
-            _ => Vec::new(),
-        };
-        let similar = nearest(name, strangers.into_iter());
+        let given = self.arguments.as_object().filter(|_| !self.strangers_named);
+        let strangers = given.into_iter().flatten().map(|(given, _)| given.as_str());
+        let similar = nearest(name, strangers.filter(|given| self.parameter(given).is_none()));
         let instead = similar.map(|given| {
             format!(
                 " ({} is no parameter of this tool)",

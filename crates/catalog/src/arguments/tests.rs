@@ -202,6 +202,25 @@ fn long_lists_of_problems_are_cut() {
     );
 }
 
+#[test]
+fn of_very_long_arguments_the_first_problem_is_named() {
+    let schema =
+        json!({"type": "object", "properties": {"rows": {"type": "array", "items": {"type": "integer"}}}});
+    check(
+        &schema,
+        json!({"rows": vec!["x"; 200_000]}),
+        "argument 'rows[0]' must be int, not str 'x'",
+    );
+    let names: serde_json::Map<String, Value> =
+        (0..200_000).map(|i| (format!("name{i}"), json!(1))).collect();
+    let schema = json!({"type": "object", "properties": {"title": {}}, "required": ["title"]});
+    check(
+        &schema,
+        Value::Object(names),
+        "missing required argument 'title': Any",
+    );
+}
+
 /// Checks what is left out of a schema and that the rest still holds.
 fn check_notes(schema: Value, notes: &[&str], passes: &[Value], fails: &[Value]) {
     let check = Check::compile(&schema);

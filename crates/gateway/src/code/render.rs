@@ -168,8 +168,9 @@ fn text(run: &Executed, error: Option<&str>) -> String {
     .into_iter()
     .filter_map(|(name, text)| Some((name, text.filter(|text| !text.is_empty())?)))
     .collect();
+    let asides = asides(run);
     let mut out = match parts.as_slice() {
-        [] if outcome.content.is_empty() => "(no output)".to_owned(),
+        [] if outcome.content.is_empty() && asides.is_empty() => "(no output)".to_owned(),
         [] => String::new(),
         [("result" | "stdout" | "error", text)] => text.clone(),
         parts => parts
@@ -178,7 +179,7 @@ fn text(run: &Executed, error: Option<&str>) -> String {
             .collect::<Vec<_>>()
             .join("\n"),
     };
-    for line in asides(run) {
+    for line in asides {
         if !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');
         }

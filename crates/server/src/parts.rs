@@ -1,4 +1,6 @@
-//! Builds the parts and joins them. Building starts nothing and reads nothing: the first answer must not wait.
+//! Builds the parts and joins them.
+//!
+//! Building starts nothing and reads nothing: the first answer must not wait.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -228,7 +228,7 @@ class Language(GuestCase):
             "ok\n",
         )
         self.check("\ufeffprint('mark')", None, "mark\n")
-        self.check("print('größer 中 😀')", None, "größer 中 😀\n")
+        self.check("print('größer 中 \U0001f600')", None, "größer 中 \U0001f600\n")
         self.check("x = 1;", None)
         self.check("if True:\r\n    print('crlf')\r\n", None, "crlf\n")
         self.check("(y := 3)", 3)

@@ -44,7 +44,7 @@ pub enum Command {
     #[command(after_help = RUN_HELP)]
     Run(RunArguments),
     /// List the connected tools, or find some
-    #[command(args_conflicts_with_subcommands = true, after_help = TOOLS_HELP)]
+    #[command(after_help = TOOLS_HELP)]
     Tools(ToolsArguments),
     /// Call one tool
     #[command(after_help = CALL_HELP)]
@@ -240,28 +240,30 @@ Exit codes:
 
 const MCP_HELP: &str = "\
 Example, an entry in a client's configuration:
-  {\"mcpServers\": {\"codeyard\": {\"command\": \"codeyard\", \"args\": [\"mcp\", \"--config\", \"/home/me/servers.json\"]}}}";
+  {\"mcpServers\": {
+    \"codeyard\": {\"command\": \"codeyard\", \"args\": [\"mcp\", \"--config\", \"/home/me/servers.json\"]}
+  }}";
 
 const RUN_HELP: &str = "\
 Examples:
   codeyard run report.py --timeout 30s
-  echo 'return [server[\"name\"] for server in await tools.crm.list()]' | codeyard run -
+  echo 'return (await tools.crm.get_customer(customer_id=\"C-0042\"))[\"name\"]' | codeyard run -
   codeyard run chart.py --images charts --json";
 
 const TOOLS_HELP: &str = "\
 Examples:
   codeyard tools                         every tool of every server
   codeyard tools send a message          the best matches
-  codeyard tools show mail.send          one tool with its parameters
+  codeyard tools show mailbox.send_mail  one tool with its parameters
   codeyard tools --json                  for another program";
 
 const CALL_HELP: &str = "\
 Examples:
-  codeyard call mail.send '{\"to\": \"ana@example.com\", \"text\": \"hello\"}'
-  codeyard call crm.list --json";
+  codeyard call crm.get_customer '{\"customer_id\": \"C-0042\"}'
+  codeyard call crm.list_customers --json";
 
 const TRUST_HELP: &str = "\
-A project's .mcp.json names commands that would run on this machine. It is used only after this command, and
+A project's .mcp.json names commands that would run on this machine. It is used only after this command, and \
 only as long as its content stays the same.
 
 Examples:
@@ -321,6 +323,14 @@ mod tests {
             panic!()
         };
         assert_eq!(show.tool, "mail.send");
+        let Command::Tools(after_an_option) = parsed("codeyard tools --config a.json show mail.send") else {
+            panic!()
+        };
+        assert!(after_an_option.command.is_some());
+        let Command::Tools(word) = parsed("codeyard tools how to show") else {
+            panic!()
+        };
+        assert_eq!(word.query, ["how", "to", "show"]);
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl Mode {
             (_, None) => (data.join("run/leases"), USER_SLOTS),
         };
         let lease = Lease::acquire(&directory, slots)
-            .map_err(|error: LeaseError| Refusal::Lease(error.to_string()))?;
+            .map_err(|error| Refusal::Lease(without_lease(&error, machine.user)))?;
         let offset = lease.slot() * USERS;
         let identity = match (machine.user, range) {
             (0, _) => Identity::Range {
@@ -178,6 +178,19 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// What went wrong, and what to do about it.
+fn without_lease(error: &LeaseError, user: u32) -> String {
+    let remedy = match (error, user) {
+        (LeaseError::Exhausted(_), _) => "end one of them",
+        // Root's leases lie in one place, whatever the data directory.
+        (LeaseError::Directory { .. }, 0) => "make the directory writable",
+        (LeaseError::Directory { .. }, _) => {
+            "make the data directory writable, or choose another with --data"
+        }
+    };
+    format!("{error}; {remedy}")
 }
 
 /// A subordinate range that the system's helpers let this user map.

@@ -47,7 +47,7 @@ fn search(settings: &Settings, data: &Path, mut cache: Cache, patience: Duration
     for path in candidates(settings) {
         let facts = match cache.get(&path) {
             Some(facts) => Ok(facts.clone()),
-            None if !path.exists() => Err(SkipReason::Missing),
+            None if path.try_exists().is_ok_and(|exists| !exists) => Err(SkipReason::Missing),
             None => probe::ask(&path, patience).inspect(|facts| {
                 cache.put(&path, facts);
                 learnt = true;

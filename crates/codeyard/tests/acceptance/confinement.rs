@@ -1,15 +1,13 @@
 //! What programs cannot reach.
 
 use std::io::ErrorKind;
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
 
-use test_support::{CodeClient, Codeyard, ServerDefinition};
+use test_support::{CodeClient, Codeyard, ServerDefinition, descendants, status_field};
 
 #[tokio::test]
 async fn c110_no_environment_of_the_host() {
-    let mut stub = ServerDefinition::stub();
-    stub.env
-        .insert("STUB_SECRET".to_owned(), "s3cr3t-upstream".to_owned());
+    let stub = ServerDefinition::stub().env("STUB_SECRET", "s3cr3t-upstream");
     let codeyard = Codeyard::new()
         .unwrap()
         .server("stub", &stub)
@@ -19,37 +17,63 @@ async fn c110_no_environment_of_the_host() {
     client
         .check("print(await tools.stub.echo(message='up'))", "up\n")
         .await;
-    let code = "import os, glob\nprint(dict(os.environ))\nfor path in glob.glob('/proc/[0-9]*/environ'):\n    \
-                try: print(open(path).read())\n    except OSError as e: print(path, e.errno)";
+    let code = "import os, glob\nprint(dict(os.environ))\nfor path in ['/proc/self/environ', *glob.glob('/proc/[0-9]*/environ')]:\n    \
+                try: print(path, open(path).read())\n    except OSError as e: print(path, e.strerror)\n\
+                return sorted(os.environ)";
     let ran = client.run(code).await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
-    for secret in ["canary-7f3a", "s3cr3t-upstream", "XDG_", "CODEYARD"] {
-        assert!(!ran.stdout().contains(secret), "{secret}: {ran:?}");
+    for secret in [
+        "canary-7f3a",
+        "s3cr3t-upstream",
+        "XDG_",
+        "CODEYARD",
+        "codeyard-test-",
+    ] {
+        assert!(!ran.stdout().contains(secret), "{secret}: {}", ran.stdout());
     }
+    let documented = [
+        "HOME",
+        "LANG",
+        "MPLBACKEND",
+        "MPLCONFIGDIR",
+        "PATH",
+        "TMPDIR",
+        "TZ",
+    ];
+    let names = ran.result().as_array().unwrap();
+    assert!(names.len() < 20, "{names:?} beside {documented:?}");
+}
+
+/// Tries each of these; all must fail with an `OSError`.
+async fn all_fail(attempts: &[(&str, String)]) {
+    let mut code = "import socket\n".to_owned();
+    for (name, attempt) in attempts {
+        code.push_str(&format!(
+            "try:\n    {attempt}\n    print('{name}: worked')\nexcept OSError as e:\n    print('{name}:', type(e).__name__, e.errno)\n"
+        ));
+    }
+    let mut client = CodeClient::with_stub().await;
+    let ran = client.run(&code).await;
+    assert_eq!(
+        (ran.status(), ran.stdout().lines().count()),
+        ("completed", attempts.len()),
+        "{ran:?}"
+    );
+    assert!(!ran.stdout().contains("worked"), "{}", ran.stdout());
 }
 
 #[tokio::test]
-async fn c111_c112_no_network() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+async fn c111_no_network_over_tcp() {
+    let listener = TcpListener::bind("0.0.0.0:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
-    let mut client = CodeClient::with_stub().await;
-    let code = format!(
-        "import socket\n\
-         def attempt(what, f):\n    \
-             try: f(); print(what, 'worked')\n    \
-             except OSError as e: print(what, 'failed')\n\
-         attempt('loopback', lambda: socket.create_connection(('127.0.0.1', {port}), 2))\n\
-         attempt('metadata', lambda: socket.create_connection(('169.254.169.254', 80), 2))\n\
-         attempt('dns', lambda: socket.getaddrinfo('example.com', 80))\n\
-         attempt('udp', lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('8.8.8.8', 53)))"
-    );
-    client
-        .check(
-            &code,
-            "loopback failed\nmetadata failed\ndns failed\nudp failed\n",
-        )
-        .await;
+    let connect = |host: &str, port: u16| format!("socket.create_connection(('{host}', {port}), 2)");
+    let mut attempts = vec![
+        ("loopback", connect("127.0.0.1", port)),
+        ("metadata", connect("169.254.169.254", 80)),
+    ];
+    attempts.extend(own_address().map(|address| ("own address", connect(&address, port))));
+    all_fail(&attempts).await;
     assert_eq!(
         listener.accept().unwrap_err().kind(),
         ErrorKind::WouldBlock,
@@ -57,30 +81,97 @@ async fn c111_c112_no_network() {
     );
 }
 
+/// The address by which this machine would send packets elsewhere; none is sent.
+fn own_address() -> Option<String> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    Some(socket.local_addr().ok()?.ip().to_string())
+}
+
 #[tokio::test]
-async fn c114_c115_c116_no_privilege_and_nothing_to_write_but_the_work_area() {
+async fn c112_no_dns_and_no_udp() {
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let port = socket.local_addr().unwrap().port();
+    let send = |host: &str, port: u16| {
+        format!("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('{host}', {port}))")
+    };
+    all_fail(&[
+        ("dns", "socket.getaddrinfo('example.com', 80)".to_owned()),
+        ("udp", send("8.8.8.8", 53)),
+        ("udp to this machine", send("127.0.0.1", port)),
+    ])
+    .await;
+    assert_eq!(
+        socket.recv(&mut [0; 8]).unwrap_err().kind(),
+        ErrorKind::WouldBlock,
+        "nothing arrived"
+    );
+}
+
+#[tokio::test]
+async fn c114_no_capabilities_and_no_way_to_more() {
     let mut client = CodeClient::with_stub().await;
-    let code = "for line in open('/proc/self/status'):\n    \
-                if line.split(':')[0] in ('CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp'): print(line.split()[1])";
-    client
-        .check(code, "0000000000000000\n0000000000000000\n1\n2\n")
-        .await;
-    let ran = client.run("import os\nos.setuid(0)").await;
-    let zero_inside = ran.status() == "completed";
-    if zero_inside {
-        // Inside, the number may be 0; the namespace maps it to a user of the host that owns nothing.
-        client
-            .check(
-                "import os\nprint(open('/proc/self/uid_map').read().split()[1] != '0')",
-                "True\n",
-            )
-            .await;
+    let code = "status = dict(line.split(':\\t', 1) for line in open('/proc/self/status') if ':\\t' in line)\n\
+                return {name: status[name].strip() for name in ('CapEff', 'CapPrm', 'CapInh', 'CapAmb', 'CapBnd', 'NoNewPrivs', 'Seccomp')}";
+    let ran = client.run(code).await;
+    assert_eq!(ran.status(), "completed", "{ran:?}");
+    let fields = ran.result();
+    for set in ["CapEff", "CapPrm", "CapInh", "CapAmb", "CapBnd"] {
+        assert_eq!(fields[set], "0000000000000000", "{set}: {fields}");
     }
-    let code = "import os\n\
-                for directory in ('/etc', '/usr', '', '/root', '/opt', '/var'):\n    \
-                    try: open(directory + '/x', 'w'); print(directory, 'written')\n    \
-                    except OSError: pass\n\
-                for directory in ('/tmp', '/workspace', '/results', '/scratch'):\n    \
-                    open(directory + '/x', 'w').write('x'); print(directory)";
-    client.check(code, "/tmp\n/workspace\n/results\n/scratch\n").await;
+    assert_eq!(
+        (&fields["NoNewPrivs"], &fields["Seccomp"]),
+        (&"1".into(), &"2".into()),
+        "{fields}"
+    );
+    let code = "import os, subprocess\nbefore = os.getresuid()\ntry:\n    os.setuid(0)\n    print('worked')\nexcept OSError as e:\n    print(e.errno)\n\
+                print(os.getresuid() == before)\n\
+                setuid = [f'/usr/bin/{n}' for n in os.listdir('/usr/bin') if os.stat(f'/usr/bin/{n}', follow_symlinks=False).st_mode & 0o4000]\n\
+                print(bool(os.statvfs('/usr/bin').f_flag & os.ST_NOSUID))\n\
+                for path in setuid:\n    if path.endswith('/su'):\n        done = subprocess.run([path, '-c', 'id -u'], capture_output=True, text=True, stdin=subprocess.DEVNULL)\n        \
+                print('su gave', done.stdout) if done.returncode == 0 else None";
+    client.check(code, "1\nTrue\nTrue\n").await;
+}
+
+#[tokio::test]
+async fn c115_not_a_privileged_user_of_the_host() {
+    let mut client = CodeClient::with_stub().await;
+    let code = "import os\nopen('mine', 'w').close()\nstatus = os.stat('mine')\nreturn [os.getuid(), os.getgid(), status.st_uid, status.st_gid, os.getgroups()]";
+    let ran = client.run(code).await;
+    let seen = ran.result();
+    assert!(seen[0] != 0 && seen[1] != 0, "{seen}");
+    assert_eq!(
+        (&seen[0], &seen[1]),
+        (&seen[2], &seen[3]),
+        "its files are its own: {seen}"
+    );
+    // The host sees the session as a user that is not root, whatever started it.
+    let codeyard = client.mcp.pid().unwrap();
+    let own = status_field(codeyard, "Uid").unwrap();
+    let uids: Vec<String> = descendants(codeyard)
+        .into_iter()
+        .filter(|process| process.command.contains("python"))
+        .map(|process| status_field(process.pid, "Uid").unwrap_or_default())
+        .collect();
+    assert!(!uids.is_empty());
+    for uid in uids {
+        assert!(!uid.starts_with("0\t"), "{uid}");
+        assert!(uid != own || !own.starts_with("0\t"), "{uid}");
+    }
+}
+
+#[tokio::test]
+async fn c116_nothing_to_write_but_the_work_area() {
+    let mut client = CodeClient::with_stub().await;
+    let code = "for path in ('/etc/x', '/usr/x', '/x', '/root/x', '/opt/x', '/var/x', '/opt/codeyard/x'):\n    \
+                try:\n        open(path, 'w')\n        print('written', path)\n    except OSError: pass\n\
+                for path in ('/tmp/x', '/workspace/x', '/scratch/x', '/results/x', 'x'):\n    \
+                open(path, 'w').write('x')\n    print(open(path).read(), path)";
+    client
+        .check(
+            code,
+            "x /tmp/x\nx /workspace/x\nx /scratch/x\nx /results/x\nx x\n",
+        )
+        .await;
 }

@@ -1,0 +1,22 @@
+//! The `code` surface as a client meets it, over MCP stdio on the binary.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+#[path = "surface/arguments.rs"]
+mod arguments;
+#[path = "surface/listing.rs"]
+mod listing;
+#[path = "surface/output.rs"]
+mod output;
+#[path = "surface/policy.rs"]
+mod policy;
+#[path = "surface/runs.rs"]
+mod runs;
+#[path = "surface/search.rs"]
+mod search;
+#[path = "surface/sessions.rs"]
+mod sessions;
+#[path = "surface/tool_errors.rs"]
+mod tool_errors;
+#[path = "surface/tools.rs"]
+mod tools;

@@ -1,0 +1,115 @@
+//! Wrong arguments: an error of the tool that names the field, what is allowed and what comes nearest.
+
+use serde_json::{Value, json};
+use test_support::CodeClient;
+
+/// The call is refused with exactly these words, and nothing of it has run.
+async fn refused(client: &mut CodeClient, tool: &str, arguments: Value, expected: &str) {
+    let result = client.mcp.call_tool(tool, arguments.clone()).await.unwrap();
+    let said = result["structuredContent"]["error"].as_str().unwrap_or_default();
+    assert_eq!(said, format!("{tool} was not run: {expected}"), "{arguments}");
+    assert_eq!(result["isError"], true, "{arguments}");
+    assert_eq!(result["content"][0]["text"], said, "the model reads the same");
+    if tool == "execute_code" {
+        assert_eq!(result["structuredContent"]["status"], "refused");
+    }
+}
+
+#[tokio::test]
+async fn programs() {
+    let mut client = CodeClient::with_stub().await;
+    let whole = "timeout_ms must be a whole number of milliseconds from 1 to 300000, not";
+    let name = "session must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, not";
+    let cases = [
+        (json!({}), "`code` is missing; it must be a string".to_owned()),
+        (json!({"code": ""}), "`code` is blank; it must be a string with some text".to_owned()),
+        (json!({"code": " \n\t "}), "`code` is blank; it must be a string with some text".to_owned()),
+        (json!({"code": ["print(1)"]}), "`code` must be a string, not an array".to_owned()),
+        (json!({"code": 5}), "`code` must be a string, not 5".to_owned()),
+        (json!({"code": "x=1", "timeout_ms": 0}), format!("{whole} 0; use 1")),
+        (json!({"code": "x=1", "timeout_ms": -1}), format!("{whole} -1; use 1")),
+        (json!({"code": "x=1", "timeout_ms": 1e9}), format!("{whole} 1000000000.0; use 300000")),
+        (json!({"code": "x=1", "timeout_ms": 1_000_000_000}), format!("{whole} 1000000000; use 300000")),
+        (json!({"code": "x=1", "timeout_ms": "x"}), format!("{whole} the text \"x\"; use 60000")),
+        (json!({"code": "x=1", "timeout_ms": "500"}), format!("{whole} the text \"500\"; use 500")),
+        (json!({"code": "x=1", "timeout_ms": 1.5}), format!("{whole} 1.5; use 2")),
+        (json!({"code": "x=1", "timeout_ms": true}), format!("{whole} true; use 60000")),
+        (
+            json!({"code": "x=1", "language": "ruby"}),
+            "`language` must be \"python\", not \"ruby\"".to_owned(),
+        ),
+        (
+            json!({"code": "x=1", "language": "typescript"}),
+            "`language` \"typescript\" is not available in this version; write the program in \"python\"".to_owned(),
+        ),
+        (
+            json!({"code": "x=1", "session": "my session/1"}),
+            format!("{name} 'my session/1'; the nearest is 'my-session-1'"),
+        ),
+        (json!({"code": "x=1", "session": ""}), format!("{name} ''")),
+        (json!({"code": "x=1", "session": 7}), "`session` must be a string, not 7".to_owned()),
+        (
+            json!({"code": "x=1", "timeout": 5, "sesion": "a"}),
+            "there is no argument `timeout`; did you mean `timeout_ms`?; there is no argument `sesion`; did you mean `session`?"
+                .to_owned(),
+        ),
+        (
+            json!({"code": "", "language": "go", "timeout_ms": 0}),
+            format!("`code` is blank; it must be a string with some text; `language` must be \"python\", not \"go\"; {whole} 0; use 1"),
+        ),
+    ];
+    for (arguments, expected) in cases {
+        refused(&mut client, "execute_code", arguments, &expected).await;
+    }
+    // `null` is how some clients write that an argument is absent; the exact bounds are allowed.
+    for arguments in [
+        json!({"code": "return 'x' in globals()", "session": null, "timeout_ms": null, "language": null}),
+        json!({"code": "return 'x' in globals()", "timeout_ms": 300_000, "language": "python"}),
+    ] {
+        assert_eq!(
+            client.execute(arguments).await.result(),
+            false,
+            "no refused program has run"
+        );
+    }
+}
+
+#[tokio::test]
+async fn searches() {
+    let mut client = CodeClient::with_stub().await;
+    let whole = "`limit` must be an integer from 1 to 50, not";
+    for (arguments, expected) in [
+        (json!({}), "`query` is missing; it must be a string".to_owned()),
+        (
+            json!({"query": "  "}),
+            "`query` is blank; it must be a string with some text".to_owned(),
+        ),
+        (json!({"query": 5}), "`query` must be a string, not 5".to_owned()),
+        (
+            json!({"query": "x", "limit": 0}),
+            format!("{whole} 0; the nearest is 1"),
+        ),
+        (
+            json!({"query": "x", "limit": 51}),
+            format!("{whole} 51; the nearest is 50"),
+        ),
+        (
+            json!({"query": "x", "limit": "many"}),
+            format!("{whole} \"many\""),
+        ),
+        (
+            json!({"query": "x", "detail": "ful"}),
+            "`detail` must be \"name\" or \"summary\" or \"full\", not \"ful\"; the nearest is \"full\""
+                .to_owned(),
+        ),
+        (
+            json!({"q": "x"}),
+            "there is no argument `q`; did you mean `query`?; `query` is missing; it must be a string"
+                .to_owned(),
+        ),
+    ] {
+        refused(&mut client, "search_tools", arguments, &expected).await;
+    }
+    let found = client.search(json!({"query": "echo"})).await;
+    assert_eq!(found["structuredContent"]["tools"][0]["tool"], "echo", "{found}");
+}

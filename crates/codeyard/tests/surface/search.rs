@@ -1,0 +1,155 @@
+//! `search_tools`: what it finds, how much it says, and what it does while servers start.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use test_support::{CodeClient, Codeyard, ServerDefinition, descendants};
+
+fn names(found: &Value) -> Vec<&str> {
+    let tools = found["structuredContent"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["tool"].as_str().unwrap()).collect()
+}
+
+fn keys(tool: &Value) -> Vec<&str> {
+    tool.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[tokio::test]
+async fn hits_carry_a_signature_and_as_much_as_is_asked_for() {
+    let mut client = CodeClient::with_stub().await;
+    let found = client.search(json!({"query": "add two numbers"})).await;
+    let best = &found["structuredContent"]["tools"][0];
+    assert_eq!(
+        keys(best),
+        ["server", "tool", "signature", "description", "score"]
+    );
+    assert_eq!(
+        (
+            &best["server"],
+            &best["tool"],
+            &best["signature"],
+            &best["description"]
+        ),
+        (
+            &json!("stub"),
+            &json!("add"),
+            &json!("tools.stub.add(a: float, b: float) -> {sum: float}"),
+            &json!("Adds two numbers.")
+        )
+    );
+    assert_eq!(found["isError"], false);
+    let text = found["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("tools.stub.add(a: float, b: float) -> {sum: float}  # Adds two numbers."),
+        "{text}"
+    );
+
+    let found = client
+        .search(json!({"query": "add two numbers", "detail": "name"}))
+        .await;
+    assert_eq!(keys(&found["structuredContent"]["tools"][0]), ["server", "tool"]);
+
+    let found = client
+        .search(json!({"query": "add two numbers", "detail": "full"}))
+        .await;
+    let best = &found["structuredContent"]["tools"][0];
+    let stub = best["stub"].as_str().unwrap();
+    assert!(
+        stub.contains("async def add(") && stub.contains("a: float"),
+        "{stub}"
+    );
+    assert!(
+        found["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains(stub.trim_end())
+    );
+}
+
+#[tokio::test]
+async fn limit_bounds_the_answer_and_more_counts_the_rest() {
+    let mut client = CodeClient::of(Codeyard::new().unwrap().catalogue()).await;
+    let found = client.search(json!({"query": "create issue", "limit": 3})).await;
+    assert_eq!(names(&found).len(), 3, "{found}");
+    let more = found["structuredContent"]["more"].as_u64().unwrap();
+    assert!(more > 10, "{found}");
+    let text = found["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.ends_with(&format!("{more} more match; narrow the query or raise limit")),
+        "{text}"
+    );
+    let found = client.search(json!({"query": "create issue", "limit": 50})).await;
+    assert_eq!(names(&found).len(), 50);
+    // Names, descriptions and names of parameters are searched; the best match of all servers comes first.
+    for (query, expected) in [
+        ("create a new github issue", "ref-github"),
+        ("list kubernetes pods in a namespace", "kubernetes"),
+        ("convert time between timezones", "time"),
+    ] {
+        let found = client.search(json!({"query": query, "limit": 5})).await;
+        let servers = found["structuredContent"]["tools"].as_array().unwrap();
+        assert!(
+            servers
+                .iter()
+                .any(|tool| tool["server"].as_str().unwrap().starts_with(expected)),
+            "{query}: {found}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn nothing_found_is_no_error() {
+    let mut client = CodeClient::with_stub().await;
+    let found = client.search(json!({"query": "zzzzqqq"})).await;
+    assert_eq!(found["structuredContent"], json!({"tools": [], "more": 0}));
+    assert_eq!(
+        (&found["content"][0]["text"], &found["isError"]),
+        (&json!("no tool matches"), &json!(false))
+    );
+    let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
+    let found = client.search(json!({"query": "anything"})).await;
+    assert_eq!(found["structuredContent"], json!({"tools": [], "more": 0}));
+}
+
+#[tokio::test]
+async fn servers_that_are_slow_to_start_are_pending_and_come_later() {
+    let codeyard = Codeyard::with_stub()
+        .unwrap()
+        .server("late", &ServerDefinition::hostile("slow-start:7"))
+        .server("broken", &ServerDefinition::hostile("exit"));
+    let mut client = CodeClient::of(codeyard).await;
+    let asked = Instant::now();
+    let found = client.search(json!({"query": "returns the message"})).await;
+    assert!(
+        asked.elapsed() < Duration::from_millis(6900),
+        "{:?}",
+        asked.elapsed()
+    );
+    assert_eq!(found["structuredContent"]["pending"], json!(["late"]), "{found}");
+    assert_eq!(names(&found)[0], "echo", "{found}");
+    let text = found["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.ends_with("still starting, search again for their tools: late"),
+        "{text}"
+    );
+    let found = client.search(json!({"query": "returns the message"})).await;
+    assert_eq!(found["structuredContent"].get("pending"), None, "{found}");
+    assert_eq!(names(&found)[..2], ["echo", "echo"], "{found}");
+}
+
+#[tokio::test]
+async fn lists_are_kept_on_disk_so_that_the_next_search_starts_nothing() {
+    let codeyard = Codeyard::with_stub().unwrap();
+    let mut first = codeyard.mcp(test_support::Era::Legacy).await.unwrap();
+    let query = json!({"query": "returns the message"});
+    let before = first.call_tool("search_tools", query.clone()).await.unwrap();
+    assert!(first.finish().await.unwrap().success());
+    let mut second = CodeClient::of(codeyard).await;
+    let after = second.search(query).await;
+    assert_eq!(after, before);
+    let running = descendants(second.mcp.pid().unwrap());
+    assert!(
+        !running.iter().any(|process| process.command.contains("stub")),
+        "{running:?}"
+    );
+}

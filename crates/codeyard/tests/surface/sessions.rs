@@ -1,0 +1,144 @@
+//! Sessions: by name, by default, new; their state, their loss, their order.
+
+use serde_json::json;
+use test_support::CodeClient;
+
+#[tokio::test]
+async fn each_name_has_variables_of_its_own() {
+    let mut client = CodeClient::with_stub().await;
+    assert_eq!(client.run("x = 1").await.session(), "default");
+    assert_eq!(client.run_in("other", "x = 2").await.session(), "other");
+    assert_eq!(client.run("return x").await.result(), 1);
+    assert_eq!(client.run_in("other", "return x").await.result(), 2);
+    // The default session has a name, too.
+    assert_eq!(client.run_in("default", "return x").await.result(), 1);
+}
+
+#[tokio::test]
+async fn new_mints_a_session_that_its_name_continues() {
+    let mut client = CodeClient::with_stub().await;
+    let first = client.run_in("new", "x = 'mine'\nreturn x").await;
+    let second = client.run_in("new", "return 'x' in globals()").await;
+    assert_eq!(second.result(), false);
+    assert_ne!(first.session(), second.session());
+    assert_ne!(first.session(), "new");
+    let again = client.run_in(first.session(), "return x").await;
+    assert_eq!(
+        (again.result(), again.session()),
+        (&json!("mine"), first.session())
+    );
+}
+
+#[tokio::test]
+async fn variables_imports_functions_and_files_stay() {
+    let mut client = CodeClient::with_stub().await;
+    let code = "import math\ndef area(r): return round(math.pi * r * r, 2)\nclass A: n = 4\nopen('notes.txt', 'w').write('kept')";
+    assert_eq!(client.run(code).await.status(), "completed");
+    client
+        .check(
+            "print(area(2), math.floor(2.5), A().n, open('notes.txt').read())",
+            "12.57 2 4 kept\n",
+        )
+        .await;
+    // A run that fails leaves what it did before.
+    let ran = client.run("late = 5\n1/0").await;
+    assert_eq!(
+        (ran.status(), &ran.fields()["session_state"]),
+        ("failed", &json!("kept"))
+    );
+    client.check("print(late)", "5\n").await;
+}
+
+#[tokio::test]
+async fn a_run_that_stops_when_told_keeps_its_session() {
+    let mut client = CodeClient::with_stub().await;
+    let code = "kept = 'yes'\nprint('so far', flush=True)\nwhile True: pass";
+    let ran = client.execute(json!({"code": code, "timeout_ms": 500})).await;
+    assert_eq!((ran.status(), ran.stdout()), ("timed_out", "so far\n"), "{ran:?}");
+    assert_eq!(ran.fields()["session_state"], "kept");
+    let ran = client.run("return kept").await;
+    assert_eq!(ran.result(), "yes");
+    assert_eq!(
+        ran.fields().get("session_state"),
+        None,
+        "nothing to say of it: {ran:?}"
+    );
+    assert_eq!(ran.fields().get("notice"), None);
+}
+
+#[tokio::test]
+async fn a_lost_session_is_told_at_once_and_once_more() {
+    let mut client = CodeClient::with_stub().await;
+    assert_eq!(client.run("kept = 1").await.status(), "completed");
+    let deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass";
+    let ran = client.execute(json!({"code": deaf, "timeout_ms": 500})).await;
+    assert_eq!(ran.status(), "timed_out");
+    assert_eq!(ran.fields()["session_state"], "lost");
+    assert!(ran.shown().contains("session default is lost"), "{}", ran.shown());
+
+    let other = client.run_in("other", "return 1").await;
+    assert_eq!(other.fields().get("notice"), None, "another session's business");
+
+    let ran = client.run("return 'kept' in globals()").await;
+    assert_eq!(ran.result(), false);
+    let notice = ran.fields()["notice"].as_str().unwrap();
+    assert!(
+        notice.starts_with("session 'default' started afresh, its earlier variables and files are gone: "),
+        "{notice}"
+    );
+    assert!(
+        ran.shown().contains(notice),
+        "the model reads it: {}",
+        ran.shown()
+    );
+    assert_eq!(
+        client.run("return 1").await.fields().get("notice"),
+        None,
+        "said once"
+    );
+}
+
+#[tokio::test]
+async fn a_session_whose_process_exits_is_lost_and_begins_again() {
+    let mut client = CodeClient::with_stub().await;
+    let ran = client
+        .run("print('bye', flush=True)\nimport os; os._exit(3)")
+        .await;
+    assert_eq!((ran.status(), ran.stdout()), ("failed", "bye\n"), "{ran:?}");
+    assert_eq!(ran.fields()["session_state"], "lost");
+    let ran = client.run("return 'again'").await;
+    assert_eq!(ran.result(), "again");
+    assert!(ran.fields()["notice"].is_string(), "{ran:?}");
+}
+
+#[tokio::test]
+async fn sessions_run_side_by_side() {
+    let codeyard = test_support::Codeyard::new()
+        .unwrap()
+        .server("stub", &test_support::ServerDefinition::stub_with_extras());
+    let mut client = CodeClient::of(codeyard).await;
+    // Each ends only when the other has called the server between two of its own calls.
+    let code = "n = (await tools.stub.calls()).calls\nwhile True:\n    m = (await tools.stub.calls()).calls\n    \
+                if m > n + 1: break\n    n = m\nreturn 'seen'";
+    let one = client.start(json!({"code": code, "session": "one"})).await;
+    let two = client.start(json!({"code": code, "session": "two"})).await;
+    assert_eq!(client.ran(&one).await.result(), "seen");
+    assert_eq!(client.ran(&two).await.result(), "seen");
+}
+
+#[tokio::test]
+async fn runs_of_one_session_come_one_after_another() {
+    let mut client = CodeClient::with_stub().await;
+    let first = "import time\norder = []\ntime.sleep(0.5)\norder.append(0)";
+    let mut ids = vec![client.start(json!({"code": first})).await];
+    for number in 1..=5 {
+        // The wait for the first run is longer than what each of these may take.
+        let arguments = json!({"code": format!("order.append({number})\nreturn order"), "timeout_ms": 400});
+        ids.push(client.start(arguments).await);
+    }
+    for id in &ids[..5] {
+        let ran = client.ran(id).await;
+        assert_eq!(ran.status(), "completed", "{ran:?}");
+    }
+    assert_eq!(client.ran(&ids[5]).await.result(), &json!([0, 1, 2, 3, 4, 5]));
+}

@@ -17,23 +17,34 @@ pub fn run(filter: Option<&str>) -> Result<()> {
     setup::upstreams()?;
     setup::build_tests()?;
     setup::environment(None)?;
-    let mut parts = vec![
-        ("Python of the guest", python::run(filter)?),
-        ("Rust", rust::run(filter)?),
-    ];
+    let mut parts: Vec<(&str, Part)> = vec![("Python of the guest", python::run), ("Rust", rust::run)];
     if setup::is_root() {
-        setup::environment(Some(setup::PLAIN_PATH))?;
-        parts.push(("sandbox as an ordinary user", ordinary_user::run(filter)?));
+        parts.push(("sandbox as an ordinary user", ordinary_user::run));
     }
+    let ended: Vec<(&str, Counts)> = parts
+        .into_iter()
+        .map(|(name, part)| (name, count(part(filter))))
+        .collect();
     say("");
-    for (name, counts) in &parts {
+    for (name, counts) in &ended {
         say(&format!("{name}: {counts}"));
     }
-    let all: Counts = parts.iter().map(|(_, counts)| *counts).sum();
+    let all: Counts = ended.iter().map(|(_, counts)| *counts).sum();
     say(&all.to_string());
     match (all.passed, all.failed) {
         (0, 0) => bail!("no test ran"),
         (_, 0) => Ok(()),
         (_, failed) => bail!("{failed} tests failed"),
     }
+}
+
+/// One kind of tests.
+type Part = fn(Option<&str>) -> Result<Counts>;
+
+/// Tests that could not even be started are a failure; the others still run.
+fn count(ran: Result<Counts>) -> Counts {
+    ran.unwrap_or_else(|error| {
+        say(&format!("error: {error:#}"));
+        Counts { passed: 0, failed: 1 }
+    })
 }

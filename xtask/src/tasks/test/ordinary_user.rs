@@ -31,14 +31,15 @@ struct TestBinary {
 
 /// Runs the test programs one after the other.
 pub fn run(filter: Option<&str>) -> Result<Counts> {
+    setup::environment(Some(setup::PLAIN_PATH))?;
     let home = tempfile::Builder::new()
         .prefix("codeyard-user-")
         .tempdir()
         .context("a home for the ordinary user")?;
     setup::fresh_upstreams(home.path())?;
     // The environment is shared, the rest of a data directory must be the user's own.
-    fs::create_dir(home.path().join("data"))?;
-    symlink(layout::data().join("python"), home.path().join("data/python"))?;
+    fs::create_dir(home.path().join("codeyard"))?;
+    symlink(layout::data().join("python"), home.path().join("codeyard/python"))?;
     run::visible(
         Command::new("chown")
             .args(["-R", "--no-dereference"])
@@ -107,7 +108,7 @@ fn command(binary: &TestBinary, home: &Path, filter: Option<&str>) -> Command {
         .env("CARGO_MANIFEST_DIR", &binary.package)
         .env("INSTA_WORKSPACE_ROOT", layout::root());
     command.env("INSTA_UPDATE", "no");
-    with_places(&mut command, home).env("CODEYARD_TEST_ENV", home.join("data"));
+    with_places(&mut command, home).env("CODEYARD_TEST_ENV", home.join("codeyard"));
     command
 }
 

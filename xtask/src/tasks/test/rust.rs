@@ -46,5 +46,4 @@ pub fn with_places<'a>(command: &'a mut Command, own: &Path) -> &'a mut Command 
         .env("CODEYARD_BIN", layout::codeyard())
         .env("CODEYARD_TEST_ENV", layout::data())
         .env("CODEYARD_UPSTREAMS", own.join("mcp.json"))
-        .env("RUST_BACKTRACE", "1")
 }

@@ -30,9 +30,9 @@ class Reserve:
 
     def __init__(self):
         self._map = None
-        self.renew()
 
     def renew(self):
+        """Takes the room, if it is not taken."""
         if self._map is None:
             try:
                 self._map = mmap.mmap(-1, _RESERVE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -40,6 +40,7 @@ class Reserve:
                 pass
 
     def release(self):
+        """Gives the room back."""
         if self._map is not None:
             self._map.close()
             self._map = None

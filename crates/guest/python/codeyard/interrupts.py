@@ -16,8 +16,19 @@ class Interrupts:
     def __init__(self):
         self.state = OFF
         self.kept = False
+        self.raised = False  # whether this run has been interrupted
         self.main = get_ident()
         self.handler = self._receive
+
+    def begin_run(self):
+        """Starts a run in a held section, with nothing kept of the last one."""
+        self.state = HELD
+        self.kept = self.raised = False
+
+    def end_run(self):
+        """Ignores interrupts until the next run."""
+        self.state = OFF
+        self.kept = False
 
     def install(self):
         """Makes this the handler of SIGINT, again if the last program put another one there."""
@@ -31,7 +42,13 @@ class Interrupts:
         elif state is not OFF:
             if state is WAITING:
                 self.state = HELD
+            self.raised = True
             raise KeyboardInterrupt
+
+    def _raise_kept(self):
+        self.kept = False
+        self.raised = True
+        raise KeyboardInterrupt
 
     def hold(self):
         """Enters a section that must not be torn. Returns what `release` needs; `None` on other threads."""
@@ -47,8 +64,7 @@ class Interrupts:
             return
         self.state = before
         if self.kept and before is OPEN:
-            self.kept = False
-            raise KeyboardInterrupt
+            self._raise_kept()
 
     def wait(self, before, blocking_call, *args):
         """Calls something that blocks. Inside a program's held section it can be interrupted, without loss."""
@@ -58,8 +74,7 @@ class Interrupts:
         try:
             # The state is changed first: an interrupt between these two lines is raised, not kept.
             if self.kept:
-                self.kept = False
-                raise KeyboardInterrupt
+                self._raise_kept()
             return blocking_call(*args)
         finally:
             self.state = HELD

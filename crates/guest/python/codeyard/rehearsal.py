@@ -9,10 +9,11 @@ import signal
 import socket
 import sys
 
-from codeyard import calls, channel, imports, names, runner
+from codeyard import calls, runner
 from codeyard.channel import Channel
 from codeyard.frames import Unpacker, pack
 from codeyard.interrupts import Interrupts
+from codeyard.session import Session
 from codeyard.streams import Streams
 
 _ROUNDS = 3
@@ -81,11 +82,10 @@ def rehearse():
     host = _Host()
     interrupts = Interrupts()
     link = Channel(host, interrupts)
-    imports.install()
-    names.install()
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     streams = Streams(interrupts, (nowhere, nowhere))
-    session = runner.open_session(link, interrupts, {"concurrent_calls": 32, "output": 1 << 20}, streams)
+    session = Session(link, interrupts, streams)
+    runner.enter(session, streams, {"concurrent_calls": 32, "output": 1 << 20})
     programs = [*_PROGRAMS, *(program for library, program in _WITH.items() if library in sys.modules)]
     try:
         for number, program in enumerate(programs * _ROUNDS):
@@ -118,7 +118,6 @@ def _remember():
         if handler is not None:
             signal.signal(signal.SIGINT, handler)
         calls.forget()
-        channel.connect(None)
         runner.forget()
 
     return undo

@@ -12,16 +12,27 @@ from codeyard.frames import VERSION
 from codeyard.interrupts import Interrupts
 from codeyard.session import Session
 from codeyard.streams import Streams
-from codeyard.stubs import Watch
 
+# The descriptor of the socket to the host in every guest.
+DESCRIPTOR = 3
+
+_PYTHON = ".".join(map(str, sys.version_info[:3]))
+
+_prepared = None
 _streams = None
 
 
 def warm():
-    """Loads everything and runs each path of the code once or more, so that a fork finds it all in memory."""
+    """Loads everything, runs each path of the code, and makes the session that a fork will only have to open."""
     from codeyard.rehearsal import rehearse
 
+    global _prepared
     rehearse()
+    if _prepared is None:
+        try:
+            _prepared = _prepare(DESCRIPTOR)
+        except OSError:
+            pass  # No socket is there before the fork; `serve` will make what it needs.
 
 
 def serve(fd):
@@ -35,39 +46,45 @@ def serve(fd):
 
 
 def _serve(fd):
+    session, interrupts, streams = _prepared if _prepared and fd == DESCRIPTOR else _prepare(fd)
     fcntl.fcntl(fd, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
-    interrupts = Interrupts()
     interrupts.install()
-    host = Channel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fd), interrupts)
-    python = ".".join(map(str, sys.version_info[:3]))
-    host.send({"t": "ready", "v": VERSION, "python": python})
+    host = session.channel
+    host.send({"t": "ready", "v": VERSION, "python": _PYTHON})
     opened = host.receive()
     if opened["t"] != "open" or opened["v"] != VERSION:
         raise RuntimeError(f"the host speaks version {opened.get('v')} of the frames, this guest {VERSION}")
     sys.path.append(places.WORKSPACE)
-    imports.install()
-    names.install()
-    session = open_session(host, interrupts, opened["session"], Streams(interrupts))
-    session.watch.install()
+    enter(session, streams, opened["session"])
+    session.watch()
     while True:
         frame = host.receive()
         session.run(frame["id"], frame["code"])
 
 
-def open_session(host, interrupts, settings, streams):
-    """Connects a session to a channel and to the streams of its output."""
+def _prepare(fd):
+    """A session on a descriptor. Nothing is read, written or changed: it may be made before the fork."""
+    interrupts = Interrupts()
+    streams = Streams(interrupts)
+    host = Channel(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fd), interrupts)
+    return Session(host, interrupts, streams), interrupts, streams
+
+
+def enter(session, streams, settings):
+    """Makes a session the one of this process."""
     global _streams
     _streams = streams
-    host.limit = max(1, settings["concurrent_calls"])
-    host.before_wait = streams.flush
-    channel.connect(host)
-    return Session(host, interrupts, streams, Watch(streams), settings["output"])
+    channel.connect(session.channel)
+    imports.install()
+    names.install()
+    session.open(settings)
 
 
 def forget():
-    """Forgets the session of this process, as before the first."""
+    """Forgets the session of this process."""
     global _streams
     _streams = None
+    channel.connect(None)
 
 
 def _before_fork():

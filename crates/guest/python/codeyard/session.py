@@ -17,9 +17,10 @@ from codeyard import artifacts, calls, failure, names, places
 from codeyard.errors import UnawaitedCall
 from codeyard.frames import pack
 from codeyard.images import Gallery
-from codeyard.interrupts import HELD, OFF, OPEN
+from codeyard.interrupts import HELD, OPEN
 from codeyard.jsonable import Converter
 from codeyard.program import VALUE, Program
+from codeyard.stubs import Watch
 
 # A larger result belongs into a file. Together with the images of a run it must fit into a frame.
 MAX_RESULT = 24 * 1024 * 1024
@@ -39,21 +40,32 @@ class ResultTooLarge(ValueError):
 class Session:
     """Executes programs, one at a time, on the main thread."""
 
-    def __init__(self, channel, interrupts, streams, watch, output_limit):
-        self._channel = channel
+    def __init__(self, channel, interrupts, streams):
+        self.channel = channel
         self._interrupts = interrupts
         self._streams = streams
-        self.watch = watch
-        self._output_limit = output_limit
+        self._watch = Watch(streams)
+        self._output_limit = 0
         self._artifacts = artifacts.Artifacts()
-        self._artifacts.changed()
         self._reserve = failure.Reserve()
         self._loop = None
         self._count = 0
         self._main = ModuleType("__main__")
         self._names = self._main.__dict__
         self._names["__builtins__"] = builtins
+
+    def open(self, settings):
+        """Begins the session with what the host has sent for it. Everything before may have happened before a fork."""
+        self.channel.limit = max(1, settings["concurrent_calls"])
+        self.channel.before_wait = self._streams.flush
+        self._output_limit = settings["output"]
+        self._artifacts.changed()
+        self._reserve.renew()
         sys.modules["__main__"] = self._main
+
+    def watch(self):
+        """Starts to see files being opened and processes being started; there is no way back."""
+        self._watch.install()
 
     def run(self, number, source):
         """Executes a program and tells the host how it ended."""
@@ -67,8 +79,8 @@ class Session:
             frame = self._finish(done, error, gallery)
         except BaseException as second:
             frame = self._report_briefly(number, error or second)
-        self._channel.close_run()
-        self._channel.send_packed(frame)
+        self.channel.close_run()
+        self.channel.send_packed(frame)
         self._end(error)
 
     def close(self):
@@ -79,17 +91,15 @@ class Session:
     def _begin(self, number):
         self._count += 1
         self._interrupts.install()
-        self._interrupts.state = HELD
-        self._interrupts.kept = False
+        self._interrupts.begin_run()
         self._streams.begin(number, self._output_limit)
-        self.watch.begin_run()
+        self._watch.begin_run()
         calls.unawaited.clear()
-        self._channel.open_run()
+        self.channel.open_run()
 
     def _end(self, error):
-        self._interrupts.state = OFF
-        self._interrupts.kept = False
-        if isinstance(error, KeyboardInterrupt):
+        self._interrupts.end_run()
+        if self._interrupts.raised:
             asyncio._set_running_loop(None)  # A loop that was interrupted while it ended is still entered here.
         if error is None:  # Else the next program may need the room, to free what this one has taken.
             self._reserve.renew()
@@ -112,7 +122,7 @@ class Session:
     def _perform(self, source, done, gallery):
         program = Program(self._count, source)
         names.bind_bridge(program.bridge_names, self._names)
-        self.watch.files.look_ahead(source)
+        self._watch.files.look_ahead(source)
         older = self._set_result_aside(source)
         value = self._execute(program)
         if calls.unawaited:
@@ -147,8 +157,8 @@ class Session:
         task = self._loop.create_task(eval(code, self._names))
         try:
             return self._loop.run_until_complete(task)
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt) or not task.done():
+        except BaseException:
+            if self._interrupts.raised or not task.done():
                 self._abandon_loop()
             elif not task.cancelled():
                 task.exception()  # Seen, so that asyncio does not complain of it later.
@@ -198,13 +208,13 @@ class Session:
     def _finish(self, done, error, gallery):
         """Gathers what the run has left and returns the frame that tells of it."""
         self._restore_result()
-        if self._channel.forked:
+        if self.channel.forked:
             self._end_fork(error)
         self._streams.end_run()
         changed = self._artifacts.changed()
         if changed:
             done["artifacts"] = changed
-        if (changed or _PYPLOT in sys.modules) and not isinstance(error, KeyboardInterrupt):
+        if (changed or _PYPLOT in sys.modules) and not self._interrupts.raised:
             late = self._attempt(self._collect, changed, gallery)
             error = error or late
         return self._report(done, error, gallery)
@@ -222,7 +232,7 @@ class Session:
             message = f"the result takes {size:,} bytes, more than {MAX_RESULT:,}; write it to a file in /results"
             error = ResultTooLarge(message)
         done.pop("result", None)
-        done["error"] = failure.describe(error, self._count, self.watch.spawned)
+        done["error"] = failure.describe(error, self._count, self._watch.spawned)
         return pack(done)
 
     def _report_briefly(self, number, error):

@@ -138,7 +138,8 @@ class AnyMoment(GuestCase):
                 guest.wait_for_call()
             guest.interrupt()
             outcome = guest.finish()
-            self.assertEqual(outcome.error and outcome.error["kind"], "KeyboardInterrupt", outcome)
+            # Python's own locks may be torn, and then another error follows the interrupt.
+            self.assertIn("KeyboardInterrupt", outcome.error["traceback"], outcome)
         self.check("servers.stub.echo(message='whole')", "whole", guest=guest)
         self.check("await tools.stub.echo(message='whole')", "whole", guest=guest)
         self.check("n > 0", True, guest=guest)

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tasks::say(&format!("error: {error:#}"));
+            tasks::complain(&format!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }

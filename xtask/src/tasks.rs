@@ -5,6 +5,12 @@ pub mod demo;
 pub mod setup;
 pub mod test;
 
+/// Prints why a task failed.
+pub fn complain(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// Prints a line for the person who started the task.
 pub fn say(line: &str) {
     use std::io::Write;

@@ -197,7 +197,7 @@ impl Hub {
     pub async fn list(&self, server: &str) -> Result<(), UpstreamError> {
         let server = self.server(server)?;
         self.ready().await;
-        server.list().await
+        server.list(server.started_by()).await
     }
 
     /// Calls a tool; the answer is the server's `CallToolResult` with all its fields.
@@ -215,11 +215,12 @@ impl Hub {
             idle: server.link.timeout(),
             deadline: call.deadline,
         };
-        let connection = server.connection(call.deadline).await?;
+        let started_by = server.started_by().min(call.deadline);
+        let connection = server.connection(started_by).await?;
         let answer = match connection.request(request(call.clone()), &name, patience).await {
             // It ended unnoticed since its last call; the next life of it is asked instead.
             Err(RequestError::Undelivered(_)) => {
-                let connection = server.connection(call.deadline).await?;
+                let connection = server.connection(started_by).await?;
                 let answer = connection.request(request(call), &name, patience).await;
                 (connection, answer)
             }
@@ -284,7 +285,7 @@ impl Hub {
         tokio::spawn(async move {
             // The semaphore is never closed; what a failed server has to say is in its state.
             let permit = starts.acquire_owned().await;
-            let _ = server.list().await;
+            let _ = server.list(Server::started_at_last()).await;
             drop(permit);
             server.discovering.send_replace(false);
         });

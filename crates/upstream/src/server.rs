@@ -22,6 +22,9 @@ use crate::start::START_TIMEOUT;
 
 /// Longest wait for an answer or for progress where the definition says nothing.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// Longest wait of a call for its server's start, which goes on after it. It is shorter than a run may take, so that
+/// the program hears which server it is.
+const START_PATIENCE: Duration = Duration::from_secs(45);
 /// A server that is held back for no longer than this is waited for; else the call fails at once.
 const SHORT_WAIT: Duration = Duration::from_secs(2);
 /// Wishes that wait for the driver; all say the same.
@@ -164,17 +167,26 @@ impl Server {
         }
     }
 
+    /// When a call that is made now gives up on the start of its server.
+    pub(crate) fn started_by(&self) -> Instant {
+        let patience = self.link.config.timeout.unwrap_or(START_PATIENCE);
+        Instant::now() + patience.min(START_PATIENCE)
+    }
+
+    /// When a start that begins now is over, well or badly.
+    pub(crate) fn started_at_last() -> Instant {
+        Instant::now() + START_TIMEOUT + SHORT_WAIT
+    }
+
     /// Makes sure that the list is known.
-    pub(crate) async fn list(&self) -> Result<(), UpstreamError> {
+    pub(crate) async fn list(&self, started_by: Instant) -> Result<(), UpstreamError> {
         let mut listing = self.link.listing.subscribe();
         let Listed { generation, outcome } = listing.borrow_and_update().clone();
         if matches!(outcome, Outcome::Known) {
             return Ok(());
         }
         let was_running = matches!(self.link.state.borrow().phase, Phase::Running(_));
-        let connection = self
-            .connection(Instant::now() + START_TIMEOUT + SHORT_WAIT)
-            .await?;
+        let connection = self.connection(started_by).await?;
         if was_running && matches!(outcome, Outcome::Failed(_)) {
             // A new life lists its tools by itself; this one has tried before.
             connection.traffic.list_changed.notify_one();

@@ -28,6 +28,9 @@ const COMMON: [&str; 9] = [
     "/", "/home", "/root", "/tmp", "/var", "/srv", "/opt", "/usr", "/mnt",
 ];
 
+/// What builders have in their homes.
+const TOOLS: [&str; 6] = [".cache", ".cargo", ".local", ".npm", ".pyenv", ".rustup"];
+
 /// The paths of this machine that no file may hold.
 #[derive(Debug)]
 pub(super) struct Private {
@@ -37,19 +40,30 @@ pub(super) struct Private {
 impl Private {
     /// The checkout, the directory around it unless every machine has it, and the builder's home.
     pub(super) fn of_this_machine() -> Private {
-        let around = layout::root()
-            .parent()
-            .filter(|parent| !COMMON.iter().any(|common| *parent == Path::new(common)));
-        let home = std::env::var_os("HOME")
-            .map(PathBuf::from)
-            .filter(|home| home.parent().is_some());
-        let places = [Some(layout::root()), around, home.as_deref()];
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        Private::of(
+            layout::root(),
+            home.as_deref().filter(|home| home.parent().is_some()),
+        )
+    }
+
+    fn of(checkout: &Path, home: Option<&Path>) -> Private {
+        let is_common = |path: &Path| COMMON.iter().any(|common| path == Path::new(common));
+        let mut places = vec![checkout.to_owned()];
+        places.extend(
+            checkout
+                .parent()
+                .filter(|around| !is_common(around))
+                .map(Path::to_owned),
+        );
+        match home {
+            // A program may well try the home of root; the builder's tools in it are another matter.
+            Some(home) if is_common(home) => places.extend(TOOLS.iter().map(|tool| home.join(tool))),
+            Some(home) => places.push(home.to_owned()),
+            None => {}
+        }
         Private {
-            directories: places
-                .into_iter()
-                .flatten()
-                .map(|path| path.display().to_string())
-                .collect(),
+            directories: places.iter().map(|path| path.display().to_string()).collect(),
         }
     }
 }
@@ -99,9 +113,7 @@ mod tests {
     use super::*;
 
     fn count(path: &str, text: &str) -> usize {
-        let private = Private {
-            directories: vec!["/build/codeyard".into(), "/home/ada".into()],
-        };
+        let private = Private::of(Path::new("/build/codeyard"), Some(Path::new("/home/ada")));
         check(&File { path, text }, &private).len()
     }
 
@@ -136,5 +148,14 @@ mod tests {
             count("a.rs", "/srv/build/codeyard/x /home/adam/x ${ROOT}/home/ada/x\n"),
             0
         );
+    }
+
+    #[test]
+    fn what_every_machine_has_tells_nothing() {
+        let private = Private::of(Path::new("/opt/codeyard"), Some(Path::new("/root")));
+        let count = |text: &str| check(&File { path: "a.rs", text }, &private).len();
+        assert_eq!(count("open('/root/x', 'w')\n/opt/other/x\n"), 0);
+        assert_eq!(count(&format!("/root/{}/bin/cargo\n", TOOLS[1])), 1);
+        assert_eq!(count("/opt/codeyard/x\n"), 1);
     }
 }

@@ -1,0 +1,71 @@
+//! The examples of the documents, run as they stand.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use test_support::{CodeClient, Codeyard, ServerDefinition, codeyard_binary};
+
+const WRITING_PROGRAMS: &str = include_str!("../../../docs/writing-programs.md");
+const README: &str = include_str!("../../../README.md");
+const CONFIGURATION: &str = include_str!("../../../docs/configuration.md");
+
+/// The fenced blocks of a page: kind and text.
+fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    page.split("```")
+        .skip(1)
+        .step_by(2)
+        .filter_map(|block| block.split_once('\n'))
+}
+
+fn with_demo(codeyard: Codeyard, server: &str) -> Codeyard {
+    let definition = ServerDefinition::new(codeyard_binary().to_string_lossy(), &["demo-server", server]);
+    codeyard.server(server, &definition)
+}
+
+#[tokio::test]
+async fn examples_of_writing_programs_do_what_they_say() {
+    let mut client = CodeClient::of(with_demo(Codeyard::new().unwrap(), "crm")).await;
+    let mut shown: Option<String> = None;
+    let mut compared = 0;
+    for (kind, text) in blocks(WRITING_PROGRAMS) {
+        match kind {
+            "python" => shown = Some(client.run(text).await.shown().trim_end().to_owned()),
+            "text" => {
+                assert_eq!(shown.take().as_deref(), Some(text.trim_end()));
+                compared += 1;
+            }
+            other => panic!("a block of kind {other:?}"),
+        }
+    }
+    assert!(compared > 5, "{compared}");
+}
+
+#[tokio::test]
+async fn the_program_of_the_readme_prints_what_it_says() {
+    let codeyard = with_demo(Codeyard::new().unwrap().managed_environment(), "orders");
+    let program = blocks(README).find(|(kind, _)| *kind == "python").unwrap().1;
+    let file = codeyard.work_directory().join("late.py");
+    std::fs::write(&file, program).unwrap();
+    let ran = codeyard.run(["run".as_ref(), file.as_os_str()]).await.unwrap();
+    let printed = String::from_utf8(ran.stdout).unwrap();
+    let said = blocks(README)
+        .find_map(|(_, text)| text.strip_prefix("$ codeyard run late.py"))
+        .unwrap();
+    let said = said.split_once('\n').unwrap().1;
+    assert_eq!(printed, said, "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[tokio::test]
+async fn settings_of_the_configuration_page_are_accepted() {
+    let mut accepted = 0;
+    for (_, toml) in blocks(CONFIGURATION).filter(|(kind, _)| *kind == "toml") {
+        let codeyard = Codeyard::new().unwrap().settings(toml);
+        let ran = codeyard.run(["tools"]).await.unwrap();
+        assert!(
+            ran.status.success(),
+            "{toml}\n{}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+        accepted += 1;
+    }
+    assert!(accepted > 0);
+}

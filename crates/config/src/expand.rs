@@ -156,7 +156,8 @@ mod tests {
             let text: String = pieces.iter().map(|piece| piece.0.as_str()).collect();
             let expected: String = pieces.iter().map(|piece| piece.1.as_str()).collect();
             // A dollar before a brace of the next piece would make another reference.
-            prop_assume!(!pieces.windows(2).any(|pair| pair[0].0 == "$" && pair[1].0.starts_with('{')));
+            let said: Vec<&str> = pieces.iter().map(|piece| piece.0.as_str()).filter(|text| !text.is_empty()).collect();
+            prop_assume!(!said.windows(2).any(|pair| pair[0] == "$" && pair[1].starts_with('{')));
             prop_assert_eq!(expand(&text, &Fake::new()), Ok(expected));
         }
 

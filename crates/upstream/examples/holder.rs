@@ -5,9 +5,14 @@ use std::time::Duration;
 
 use upstream::{Call, Config, Hub, ServerConfig};
 
-#[tokio::main]
-async fn main() {
+fn main() {
+    // Before any thread: the supervisor closes every descriptor that it does not know, a runtime's among them.
     jail::dispatch();
+    hold();
+}
+
+#[tokio::main]
+async fn hold() {
     let mut args = std::env::args().skip(1);
     let server = ServerConfig {
         name: "stub".to_owned(),

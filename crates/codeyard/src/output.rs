@@ -13,6 +13,8 @@ pub struct Closed;
 pub struct Output {
     /// Whether standard output takes colours.
     color: bool,
+    /// Whether standard output is a terminal.
+    terminal: bool,
     /// Whether a person watches standard error.
     watched: bool,
 }
@@ -48,8 +50,10 @@ impl Output {
     /// The streams of this process; `no_color` is what the variable `NO_COLOR` says.
     pub fn new(no_color: Option<&str>) -> Self {
         let wanted = no_color.is_none_or(str::is_empty);
+        let terminal = io::stdout().is_terminal();
         Self {
-            color: wanted && io::stdout().is_terminal(),
+            color: wanted && terminal,
+            terminal,
             watched: io::stderr().is_terminal(),
         }
     }
@@ -62,6 +66,15 @@ impl Output {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Closed.into()),
             written => written
                 .map_err(|error| anyhow::Error::new(error).context("standard output cannot be written")),
+        }
+    }
+
+    /// Prints text of a program or server: as it is for a program, made harmless for a terminal.
+    pub fn foreign(&self, text: &str) -> anyhow::Result<()> {
+        if self.terminal {
+            self.print(&harmless(text))
+        } else {
+            self.print(text)
         }
     }
 
@@ -118,15 +131,23 @@ pub fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Makes foreign text safe for a terminal: no control character but newline and tab reaches it.
+/// Makes foreign text safe for a terminal and for the eye: but for newline and tab, no control character and no
+/// character that reorders the others reaches it.
 pub fn harmless(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\n' | '\t' => c,
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
             c if c.is_control() => '\u{fffd}',
             c => c,
         })
         .collect()
+}
+
+/// A number of things: `1 tool`, `2 tools`.
+pub fn counted(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
 }
 
 #[cfg(test)]
@@ -143,17 +164,20 @@ mod tests {
     #[test]
     fn foreign_text_moves_no_cursor() {
         assert_eq!(harmless("a\tb\nc\x1b[2Jd\r"), "a\tb\nc\u{fffd}[2Jd\u{fffd}");
+        assert_eq!(harmless("safe\u{202e}live"), "safe\u{fffd}live");
     }
 
     #[test]
     fn nothing_is_coloured_for_a_program() {
         let output = Output {
             color: false,
+            terminal: false,
             watched: false,
         };
         assert_eq!(output.paint(Tone::Bad, "x"), "x");
         let output = Output {
             color: true,
+            terminal: true,
             watched: false,
         };
         assert_eq!(output.paint(Tone::Bad, "x"), "\x1b[31mx\x1b[0m");

@@ -96,7 +96,7 @@ async fn what_is_wrong_on_the_command_line_ends_with_2() {
     for (args, told) in [
         (&["run", "missing.py"][..], "missing.py: "),
         (&["run", "-", "--timeout", "5"], "such as `60s`"),
-        (&["run", "-", "--timeout", "10m"], "use 300000"),
+        (&["run", "-", "--timeout", "10m"], "use 300000ms"),
         (&["frobnicate"], "unrecognized subcommand"),
         (&["call", "stub.add", "{}", "--log", "loud"], "no level"),
         (&["call", "stub.add", "[1]"], "must be a JSON object"),

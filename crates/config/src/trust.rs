@@ -47,7 +47,7 @@ pub struct Review {
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// There is no such file, or it cannot be read.
-    #[error("{file}: {cause}", file = .file.display())]
+    #[error("{file}: {reason}", file = .file.display(), reason = .cause.kind())]
     Read {
         /// The file.
         file: PathBuf,

@@ -30,7 +30,7 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
     if arguments.json {
         context.output.json(&answer)?;
     } else {
-        context.output.line(&text(&answer)?)?;
+        context.output.foreign(&format!("{}\n", text(&answer)?))?;
     }
     Ok(if answer["isError"] == true {
         Exit::ProgramFailed

@@ -15,7 +15,7 @@ use crate::cli::RunArguments;
 use crate::context::{Context, read_input};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::Output;
+use crate::output::{Output, harmless};
 
 /// Runs it.
 pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
@@ -51,28 +51,33 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
 }
 
 /// Why nothing was run, and whose business that is.
-pub fn failure(error: NotRun) -> Failure {
-    let exit = match &error {
-        NotRun::Limits(_) => Exit::Usage,
-        NotRun::Session(_) => Exit::Refused,
-    };
-    Failure::new(exit, error)
+fn failure(error: NotRun) -> Failure {
+    match error {
+        NotRun::Limits(wrong) => Failure::new(
+            Exit::Usage,
+            format!(
+                "--timeout must be {}ms to {}ms, not {}ms; use {}ms",
+                wrong.lowest, wrong.highest, wrong.given, wrong.nearest
+            ),
+        ),
+        NotRun::Session(error) => Failure::new(Exit::Refused, error),
+    }
 }
 
 fn show(output: &Output, ran: &Ran, images: &[String]) -> anyhow::Result<()> {
     let outcome = &ran.outcome;
-    output.print(&outcome.stdout.text)?;
+    output.foreign(&outcome.stdout.text)?;
     if !outcome.stderr.text.is_empty() {
-        output.tell(outcome.stderr.text.trim_end_matches('\n'));
+        output.tell(&harmless(outcome.stderr.text.trim_end_matches('\n')));
     }
     match &outcome.result {
         None | Some(Value::Null) => {}
-        Some(Value::String(text)) => output.line(text)?,
+        Some(Value::String(text)) => output.foreign(&format!("{text}\n"))?,
         Some(value) => output.line(&serde_json::to_string_pretty(value)?)?,
     }
     for content in &outcome.content {
         if let Content::Text { text } = content {
-            output.line(text)?;
+            output.foreign(&format!("{text}\n"))?;
         }
     }
     for image in images {
@@ -87,7 +92,7 @@ fn show(output: &Output, ran: &Ran, images: &[String]) -> anyhow::Result<()> {
         output.tell(&format!("{figures} images were made; --images DIR saves them"));
     }
     if let Some(error) = ran.error_text() {
-        output.tell(&error);
+        output.tell(&harmless(&error));
     }
     if let Some(notice) = &ran.notice {
         output.tell(&format!("notice: {notice}"));

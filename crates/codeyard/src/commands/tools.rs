@@ -8,7 +8,7 @@ use crate::commands::call;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::{Output, Tone, harmless};
+use crate::output::{Output, Tone, counted, harmless};
 
 /// Lists, finds or shows.
 pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
@@ -69,7 +69,11 @@ fn listed(listing: &Listing, output: &Output) -> String {
     let tools: usize = listing.servers.iter().map(|server| server.tools.len()).sum();
     match listing.servers.len() {
         0 => out.push_str("no server is configured; `codeyard mcp --help` shows where they are read from\n"),
-        servers => out.push_str(&format!("{tools} tools of {servers} servers\n")),
+        servers => out.push_str(&format!(
+            "{} of {}\n",
+            counted(tools, "tool"),
+            counted(servers, "server")
+        )),
     }
     out
 }

@@ -56,10 +56,12 @@ fn shown(review: &Review) -> String {
     harmless(&out)
 }
 
-/// As a shell would take it, so that one argument is told from two.
+/// As a shell would take it, so that one argument is told from two; what would move the cursor is spelled out.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,${}".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    if text.chars().any(char::is_control) {
+        format!("$'{}'", text.escape_debug())
+    } else if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
@@ -77,5 +79,6 @@ mod tests {
         assert_eq!(quoted("a b"), "'a b'");
         assert_eq!(quoted(""), "''");
         assert_eq!(quoted("it's; rm"), "'it'\\''s; rm'");
+        assert_eq!(quoted("a\n  fake"), "$'a\\n  fake'");
     }
 }

@@ -26,7 +26,11 @@ pub(super) fn executed(run: Executed, manner: Manner) -> CallToolResult {
         Format::Text => text(&run, error.as_deref()),
         Format::Json => Value::Object(structured.clone()).to_string(),
     };
-    let mut content = vec![ContentBlock::text(text)];
+    let mut content = Vec::new();
+    // An image that is all there is needs no empty text before it.
+    if !text.is_empty() || run.outcome.content.is_empty() {
+        content.push(ContentBlock::text(text));
+    }
     for part in run.outcome.content {
         content.push(match part {
             Content::Text { text } => ContentBlock::text(text),
@@ -341,6 +345,11 @@ mod tests {
         both.outcome.result = Some(Value::Null);
         both.outcome.stdout = out("a\nb\n");
         both.outcome.stderr = out("warning\n");
+        let mut picture = run(Status::Completed);
+        picture.outcome.content = vec![Content::Image {
+            mime: "image/jpeg".to_owned(),
+            data: "/9j/".to_owned(),
+        }];
         let mut chart = run(Status::Completed);
         chart.outcome.content = vec![Content::Image {
             mime: "image/png".to_owned(),
@@ -348,7 +357,7 @@ mod tests {
         }];
         chart.outcome.artifacts = vec!["chart.png".to_owned()];
         chart.notice = Some("the session was lost before".to_owned());
-        let all = [run(Status::Completed), value, text, printed, both, chart].map(seen);
+        let all = [run(Status::Completed), value, text, printed, both, picture, chart].map(seen);
         insta::assert_snapshot!(all.join("\n=====\n"));
     }
 
@@ -358,7 +367,12 @@ mod tests {
         let mut raised = failed(Status::Failed, "ZeroDivisionError", "division by zero", traceback);
         raised.outcome.stdout = out("before\n");
         let exited = failed(Status::Failed, "SystemExit", "exit status 3", "");
-        let mut timed_out = failed(Status::TimedOut, "Timeout", "whatever", "  line 3\nKeyboardInterrupt\n");
+        let mut timed_out = failed(
+            Status::TimedOut,
+            "Timeout",
+            "whatever",
+            "  line 3\nKeyboardInterrupt\n",
+        );
         timed_out.outcome.stdout = out("partial\n");
         let mut killed = run(Status::TimedOut);
         killed.outcome.session = SessionFate::Lost;

@@ -4,10 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gateway::{
-    CodeService, Connection, Execute, Executed, NotExecuted, NotSearched, Pipes, Search,
-    Signals,
-};
+use gateway::{CodeService, Connection, Execute, Executed, NotExecuted, NotSearched, Pipes, Search, Signals};
 use policy::Policy;
 use serde_json::{Value, json};
 use session::Selector;

@@ -83,15 +83,11 @@ pub fn read_input(file: &Path) -> anyhow::Result<String> {
     if file.as_os_str() == "-" {
         return std::io::read_to_string(std::io::stdin()).context("standard input cannot be read as text");
     }
-    std::fs::read_to_string(file)
-        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {}", file.display(), why(&error))).into())
-}
-
-/// Why a file could not be read, without the system's number.
-fn why(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        std::io::ErrorKind::InvalidData => "this is no UTF-8 text".to_owned(),
-        kind => kind.to_string(),
-    }
+    std::fs::read_to_string(file).map_err(|error| {
+        Failure::new(
+            Exit::Usage,
+            format!("{}: {}", file.display(), config::why_unreadable(&error)),
+        )
+        .into()
+    })
 }

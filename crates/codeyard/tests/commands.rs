@@ -94,7 +94,7 @@ async fn run_saves_images_where_it_is_told() {
 async fn what_is_wrong_on_the_command_line_ends_with_2() {
     let codeyard = Codeyard::with_stub().unwrap();
     for (args, told) in [
-        (&["run", "missing.py"][..], "missing.py: "),
+        (&["run", "missing.py"][..], "missing.py: there is no such file"),
         (&["run", "-", "--timeout", "5"], "such as `60s`"),
         (&["run", "-", "--timeout", "10m"], "use 300000ms"),
         (&["frobnicate"], "unrecognized subcommand"),
@@ -108,7 +108,7 @@ async fn what_is_wrong_on_the_command_line_ends_with_2() {
         (&["call", "add", "{}"], "SERVER.TOOL"),
         (&["tools", "show", "stub.nothing"], "has no tool"),
         (&["demo-server", "orderz"], "orders, crm, mailbox"),
-        (&["trust", "nowhere"], "nowhere"),
+        (&["trust", "nowhere"], "nowhere: there is no such file"),
         (
             &["tools", "--config", "missing.json"],
             "missing.json: there is no such file",

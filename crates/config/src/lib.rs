@@ -20,7 +20,7 @@ mod units;
 
 pub use host::{Host, MAX_FILE, Machine, NotUnicode};
 pub use load::{Loaded, Parts, Program, Sources, load, load_settings_only, python_settings};
-pub use mistakes::{Mistake, Mistakes, Warning};
+pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
 pub use places::{config_dir, data_dir};
 pub use settings::{Python, Settings};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use upstream::ServerConfig;
 
 use crate::host::Host;
-use crate::mistakes::{Findings, Mistakes, Warning};
+use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::places::{absolute, config_dir, data_dir};
 use crate::servers::{self, Entry, Variables};
 use crate::settings::{self, Settings};
@@ -288,11 +288,6 @@ fn read_optional(file: &Path, host: &dyn Host, findings: &mut Findings) -> Optio
 
 fn unreadable(file: &Path, error: &io::Error, findings: &mut Findings) {
     let mut found = Findings::of(Some(file));
-    let message = match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "the file cannot be read: permission denied".to_owned(),
-        _ => format!("the file cannot be read: {error}"),
-    };
-    found.mistake("", message);
+    found.mistake("", why_unreadable(error));
     findings.absorb(found);
 }

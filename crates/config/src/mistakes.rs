@@ -1,6 +1,7 @@
 //! Mistakes and warnings: always with file and field, always all of them at once.
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// One thing that is wrong in a configuration file.
@@ -84,6 +85,19 @@ impl Findings {
             field: field.to_owned(),
             message,
         }
+    }
+}
+
+/// Why a file cannot be read, in words that say what to do where there is something to do.
+pub fn why_unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::IsADirectory => "this is a directory; name a file in it".to_owned(),
+        io::ErrorKind::PermissionDenied => "the file cannot be read: permission denied".to_owned(),
+        io::ErrorKind::InvalidData => {
+            "the file cannot be read: it holds bytes that are no UTF-8 text".to_owned()
+        }
+        _ => format!("the file cannot be read: {error}"),
     }
 }
 

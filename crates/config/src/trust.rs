@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use upstream::ServerConfig;
 
 use crate::host::Host;
-use crate::mistakes::{Findings, Mistakes, Warning};
+use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::servers::{self, Variables};
 
 /// Name of the project file, which other clients read too.
@@ -47,7 +47,7 @@ pub struct Review {
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// There is no such file, or it cannot be read.
-    #[error("{file}: {reason}", file = .file.display(), reason = .cause.kind())]
+    #[error("{file}: {reason}", file = .file.display(), reason = why_unreadable(.cause))]
     Read {
         /// The file.
         file: PathBuf,

@@ -1,7 +1,5 @@
 //! The examples of the documents, run as they stand.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
-
 use test_support::{CodeClient, Codeyard, ServerDefinition, codeyard_binary};
 
 const WRITING_PROGRAMS: &str = include_str!("../../../docs/writing-programs.md");
@@ -16,6 +14,7 @@ fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|block| block.split_once('\n'))
 }
 
+/// An installation with one of the demonstration's servers.
 fn with_demo(codeyard: Codeyard, server: &str) -> Codeyard {
     let definition = ServerDefinition::new(codeyard_binary().to_string_lossy(), &["demo-server", server]);
     codeyard.server(server, &definition)

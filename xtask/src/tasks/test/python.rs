@@ -12,7 +12,7 @@ use crate::{layout, run};
 /// Runs `crates/guest/python/tests`.
 pub fn run(filter: Option<&str>) -> Result<Counts> {
     let mut command = Command::new(python()?);
-    command.args(["-B", "-m", "unittest", "discover", "-s", "tests"]);
+    command.args(["-B", "-m", "unittest", "discover", "-s", "tests", "-t", "."]);
     if let Some(filter) = filter {
         command.args(["-k", filter]);
     }

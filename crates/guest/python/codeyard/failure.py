@@ -13,6 +13,8 @@ from codeyard.program import filename_of, is_program, number_of
 
 MAX_MESSAGE = 2_000
 _MAX_FRAMES = 40
+# Never the program's own, wherever it lies.
+_PACKAGE = os.path.dirname(__file__)
 _MAX_TRACEBACK = 20_000
 _RESERVE = 8 * 1024 * 1024
 
@@ -120,7 +122,7 @@ def _keep_own_frames(shown, number):
     waiting = [shown]
     while waiting:
         part = waiting.pop()
-        own = [frame for frame in part.stack if is_program(frame.filename) or frame.filename.startswith(places.OWN)]
+        own = [frame for frame in part.stack if _is_own(frame.filename)]
         if len(own) > _MAX_FRAMES:
             own[_MAX_FRAMES // 2 : -_MAX_FRAMES // 2] = []
         for frame in own:
@@ -131,6 +133,12 @@ def _keep_own_frames(shown, number):
             part.filename = _shown(part.filename, number)
         waiting.extend(filter(None, (part.__cause__, part.__context__)))
         waiting.extend(getattr(part, "exceptions", None) or ())
+
+
+def _is_own(filename):
+    if is_program(filename):
+        return True
+    return filename.startswith(places.OWN) and not filename.startswith(_PACKAGE)
 
 
 def _shown(filename, number):

@@ -19,7 +19,7 @@ const WAITING_LINES: usize = 4;
 const WAITING_MESSAGES: usize = 64;
 
 /// How long the last messages may take when the connection ends and its client does not read.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+pub(super) const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// A connection's streams. Whatever happens to them, reading and writing never block the host's tasks.
 #[derive(Debug)]

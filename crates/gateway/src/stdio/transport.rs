@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::flights::{Flights, MAX_IN_FLIGHT, Refused};
 use super::message::{self, Incoming, Unusable};
-use super::pipes::{Ended, Pipes, QueueError, Writer};
+use super::pipes::{Ended, LAST_WORDS, Pipes, QueueError, Writer};
 use super::turns::Turns;
 
 /// Code of a refusal that is the server's own, from the range that JSON-RPC leaves to servers.
@@ -166,14 +166,17 @@ impl Transport<RoleServer> for StdioTransport {
     ) -> impl Future<Output = Result<(), Ended>> + Send + 'static {
         let writer = self.pipes.out.clone();
         let flights = self.flights.clone();
-        let answered = self.signals.answered.clone();
+        let Signals { closed, answered } = self.signals.clone();
         async move {
             let id = match &message {
                 JsonRpcMessage::Response(response) => Some(response.id.clone()),
                 JsonRpcMessage::Error(error) => error.id.clone(),
                 JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
             };
-            let result = write(&writer, &message).await;
+            let result = tokio::select! {
+                result = write(&writer, &message) => result,
+                () = overdue(&closed) => Err(Ended),
+            };
             if let Some(id) = id {
                 flights.answered(&id);
                 answered.cancel();
@@ -202,6 +205,12 @@ impl Transport<RoleServer> for StdioTransport {
         self.pipes.out.flush().await;
         Ok(())
     }
+}
+
+/// Resolves when a client that has closed its side has had its time to read last answers.
+async fn overdue(closed: &CancellationToken) {
+    closed.cancelled().await;
+    tokio::time::sleep(LAST_WORDS).await;
 }
 
 async fn write(writer: &Writer, message: &TxJsonRpcMessage<RoleServer>) -> Result<(), Ended> {

@@ -85,7 +85,9 @@ async fn a_client_that_sends_garbage_and_does_not_read_is_not_waited_for() {
     client.script.logged("ended return after garbage").await;
     drop(client.to_server.take());
     soon("the end to be noticed", client.signals.closed.cancelled()).await;
+    let start = std::time::Instant::now();
     client.ended().await;
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
 }
 
 #[tokio::test]

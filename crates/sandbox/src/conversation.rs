@@ -143,16 +143,24 @@ impl<L: Leash> Conversation<L> {
             };
             let running = matches!(progress.phase, Phase::Running);
             let killed = matches!(progress.phase, Phase::Killed { .. });
+            let room = self.wire.has_room();
             tokio::select! {
+                // What ends a run comes first: a guest that never stops writing would keep everything after its frames
+                // from its turn.
                 biased;
-                () = self.wire.readable(), if !killed && calls.has_room() => {
+                () = run.cancel.cancelled(), if running => self.interrupt(Status::Cancelled, progress),
+                () = &mut wall, if running => self.interrupt(Status::TimedOut, progress),
+                () = sleep_until(kill_at.unwrap_or(deadline)), if kill_at.is_some() => self.kill(None, None, progress),
+                _ = watch.tick(), if !killed => self.check_limits(progress),
+                () = self.leash.gone(), if killed => return None,
+                () = self.wire.readable(), if !killed && room && calls.has_room() => {
                     match self.take_frames(progress, calls) {
                         Ok(Some(done)) => return Some(done),
                         Ok(None) => {}
                         Err(error) => self.broken(error, progress),
                     }
                 }
-                Some((id, answer)) = calls.next() => self.reply(id, answer),
+                Some((id, answer)) = calls.next(), if room => self.reply(id, answer),
                 () = self.wire.writable(), if self.wire.has_output() && !killed => self.wire.flush(),
                 ready = self.stdout.readable(), if progress.stdout_open => {
                     let take = |bytes: &[u8]| progress.stdout.push(bytes);
@@ -162,11 +170,6 @@ impl<L: Leash> Conversation<L> {
                     let take = |bytes: &[u8]| progress.stderr.push(bytes);
                     progress.stderr_open = ready.is_ok() && drain_pipe(&self.stderr, &mut self.buffer, take, PIPE_TURN);
                 }
-                () = run.cancel.cancelled(), if running => self.interrupt(Status::Cancelled, progress),
-                () = &mut wall, if running => self.interrupt(Status::TimedOut, progress),
-                () = sleep_until(kill_at.unwrap_or(deadline)), if kill_at.is_some() => self.kill(None, None, progress),
-                _ = watch.tick(), if !killed => self.check_limits(progress),
-                () = self.leash.gone(), if killed => return None,
             }
         }
     }

@@ -34,6 +34,9 @@ const HEADER: usize = 4;
 /// Bytes read at once; the buffer grows with what arrives, never with what a header claims.
 const PIECE: usize = 64 * 1024;
 
+/// Bytes that wait for a guest beyond which nothing more is done for it until it reads.
+const MAX_OUTPUT: usize = 16 * 1024 * 1024;
+
 /// Reads and writes frames of one channel.
 #[derive(Debug)]
 pub struct Wire {
@@ -41,6 +44,7 @@ pub struct Wire {
     input: Vec<u8>,
     taken: usize,
     output: VecDeque<Vec<u8>>,
+    waiting: usize,
     written: usize,
 }
 
@@ -52,6 +56,7 @@ impl Wire {
             input: Vec::new(),
             taken: 0,
             output: VecDeque::new(),
+            waiting: 0,
             written: 0,
         }
     }
@@ -62,8 +67,14 @@ impl Wire {
         let mut frame = Vec::with_capacity(HEADER + body.len());
         frame.extend(length.to_le_bytes());
         frame.extend(body);
+        self.waiting += frame.len();
         self.output.push_back(frame);
         self.flush();
+    }
+
+    /// Whether the guest reads what it is sent, so that it may be sent more.
+    pub fn has_room(&self) -> bool {
+        self.waiting < MAX_OUTPUT
     }
 
     /// Whether something waits to be written.
@@ -79,11 +90,13 @@ impl Wire {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(_) => {
                     self.output.clear();
+                    self.waiting = 0;
                     self.written = 0;
                     return;
                 }
             }
             if self.written == frame.len() {
+                self.waiting -= frame.len();
                 self.output.pop_front();
                 self.written = 0;
             }

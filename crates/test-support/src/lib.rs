@@ -7,6 +7,7 @@
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
 //! | to look at processes from outside | [`descendants`] |
+//! | to know that nothing of a codeyard is left | [`Traces`] |
 //! | to wait for a condition | [`wait_until`] |
 
 pub mod catalogue;
@@ -17,6 +18,7 @@ mod definition;
 mod processes;
 mod programs;
 pub mod servers;
+mod traces;
 mod wait;
 
 pub use client::{Era, McpClient};
@@ -25,4 +27,5 @@ pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use processes::{Process, descendants, status_field};
 pub use programs::{codeyard_binary, managed_data, real_servers, stub_server};
+pub use traces::Traces;
 pub use wait::{is_gone, wait_until};

@@ -1,0 +1,147 @@
+//! What a codeyard has on this machine at one moment, by identity, so that a test can wait until all of it is gone.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::processes::descendants;
+
+/// Where control groups are mounted.
+const GROUPS: &str = "/sys/fs/cgroup";
+/// What the directories of codeyard's groups begin with.
+const GROUP_PREFIX: &str = "codeyard-";
+
+/// Processes and control groups, each with what tells it from a later one of the same name.
+#[derive(Debug, Clone, Default)]
+pub struct Traces {
+    processes: Vec<Trace<u32>>,
+    groups: Vec<Trace<PathBuf>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Trace<T> {
+    name: T,
+    identity: u64,
+    shown: String,
+}
+
+// === impl Traces ===
+
+impl Traces {
+    /// Everything below a process, and that process itself.
+    pub fn of(codeyard: u32) -> Traces {
+        let mut traces = Traces::default();
+        traces.gather(codeyard);
+        traces
+    }
+
+    /// Adds what has come since.
+    pub fn gather(&mut self, codeyard: u32) {
+        let below = descendants(codeyard).into_iter().map(|process| process.pid);
+        for pid in [codeyard].into_iter().chain(below) {
+            let Some(identity) = started(pid) else { continue };
+            for group in groups_of(pid) {
+                if let Some(identity) = inode(&group) {
+                    let shown = group.display().to_string();
+                    add(&mut self.groups, group, identity, shown);
+                }
+            }
+            add(&mut self.processes, pid, identity, command(pid));
+        }
+    }
+
+    /// The numbers of the processes.
+    pub fn pids(&self) -> Vec<u32> {
+        self.processes.iter().map(|process| process.name).collect()
+    }
+
+    /// The control groups.
+    pub fn groups(&self) -> Vec<PathBuf> {
+        self.groups.iter().map(|group| group.name.clone()).collect()
+    }
+
+    /// The processes that still run.
+    pub fn running(&self) -> Vec<String> {
+        let runs = |process: &&Trace<u32>| started(process.name) == Some(process.identity);
+        self.processes
+            .iter()
+            .filter(runs)
+            .map(|process| format!("process {} ({})", process.name, process.shown))
+            .collect()
+    }
+
+    /// The processes that still run and the control groups that are still there.
+    pub fn left(&self) -> Vec<String> {
+        let stands = |group: &&Trace<PathBuf>| inode(&group.name) == Some(group.identity);
+        let groups = self.groups.iter().filter(stands).map(|group| group.shown.clone());
+        self.running().into_iter().chain(groups).collect()
+    }
+}
+
+fn add<T: PartialEq>(traces: &mut Vec<Trace<T>>, name: T, identity: u64, shown: String) {
+    let known = traces
+        .iter()
+        .any(|trace| trace.name == name && trace.identity == identity);
+    if !known {
+        traces.push(Trace {
+            name,
+            identity,
+            shown,
+        });
+    }
+}
+
+/// When a process was started, in the kernel's ticks; `None` if it does not run (one that waits to be reaped does not).
+fn started(pid: u32) -> Option<u64> {
+    const STATE: usize = 0;
+    const START: usize = 19;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold anything but ends with the last parenthesis.
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    let runs = !matches!(*fields.get(STATE)?, "Z" | "X");
+    runs.then(|| fields.get(START)?.parse().ok()).flatten()
+}
+
+fn command(pid: u32) -> String {
+    let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let command = String::from_utf8_lossy(&command).replace('\0', " ");
+    command.chars().take(80).collect()
+}
+
+/// The directories of codeyard's groups that a process is in, in every hierarchy, each with its parent.
+fn groups_of(pid: u32) -> Vec<PathBuf> {
+    let lines = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    let ours = lines
+        .lines()
+        .filter_map(|line| line.splitn(3, ':').nth(2))
+        .filter(|path| path.split('/').any(|part| part.starts_with(GROUP_PREFIX)));
+    let hierarchies: Vec<PathBuf> = fs::read_dir(GROUPS)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .chain([PathBuf::from(GROUPS)])
+        .collect();
+    ours.flat_map(|path| {
+        let below = Path::new(path.trim_start_matches('/'));
+        let parents = [Some(below), below.parent()].into_iter().flatten();
+        let named = parents.filter(|path| path.components().any(is_ours)).map(Path::to_owned);
+        named.collect::<Vec<_>>()
+    })
+    .flat_map(|path| {
+        hierarchies
+            .iter()
+            .map(|hierarchy| hierarchy.join(&path))
+            .filter(|directory| directory.is_dir())
+            .collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+fn is_ours(part: std::path::Component<'_>) -> bool {
+    part.as_os_str().to_string_lossy().starts_with(GROUP_PREFIX)
+}
+
+fn inode(directory: &Path) -> Option<u64> {
+    Some(fs::metadata(directory).ok()?.ino())
+}

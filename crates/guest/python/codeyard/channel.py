@@ -163,6 +163,8 @@ class Channel:
         """Refuses host calls from now on and ends those under way, which the host has dropped."""
         with self._state:
             self.active = False
+            if not self._pending:
+                return
             orphans = list(self._pending.values())
             self._pending.clear()
             self._queue.clear()
@@ -187,11 +189,19 @@ class Channel:
 
     def receive(self):
         """Blocks until the host sends a frame that is no reply."""
-        sleeper = _Sleeper()
+        while not self._inbox and self._reading.acquire(False):
+            try:
+                self._reader = get_ident()
+                self._receive(0)
+                if self._out:
+                    self._flush(None)
+            finally:
+                self._stop_reading()
+        # Else another thread reads, and hands the frame over.
         with self._state:
             if self._inbox:
                 return self._inbox.popleft()
-            self._idle = sleeper
+            self._idle = sleeper = _Sleeper()
         return self._sleep(sleeper, None)
 
     def detach(self):
@@ -316,9 +326,10 @@ class Channel:
         self._wake_another()
 
     def _wake_another(self):
-        for sleeper in list(self._sleepers):
-            sleeper.ring()
-            return
+        if self._sleepers:
+            for sleeper in list(self._sleepers):
+                sleeper.ring()
+                return
 
     def _flush(self, before):
         # The check is repeated after the lock is free: a thread that found it taken has left its frame to us.

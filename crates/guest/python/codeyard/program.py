@@ -2,6 +2,7 @@
 
 import ast
 import linecache
+import re
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 # Where the value of the last expression is put; the session takes it away after the run.
@@ -11,6 +12,12 @@ VALUE = "__codeyard_value__"
 PREFIX = "<program-"
 # Programs whose source is kept, so that tracebacks through functions of earlier runs show their lines.
 _KEPT_SOURCES = 256
+
+
+# What surely is no expression.
+_STATEMENT = re.compile(
+    r"\s*(?:#|@|[\w.\[\], ]+=[^=]|(?:import|from|return|raise|del|assert|with|for|while|if|def|class|async|try|pass)\b)"
+)
 
 
 def filename_of(number):
@@ -49,7 +56,7 @@ class Program:
         self.is_async = bool(self.code.co_flags & _CO_COROUTINE)
 
     def _compile(self):
-        if "\n" not in self.source and "mcp_" not in self.source:
+        if "\n" not in self.source and "mcp_" not in self.source and not _STATEMENT.match(self.source):
             # Most programs of one line are one expression, and this takes half the time.
             try:
                 code = compile(self.source, self.filename, "eval", PyCF_ALLOW_TOP_LEVEL_AWAIT, True)

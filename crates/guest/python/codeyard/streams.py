@@ -29,19 +29,23 @@ class Output(io.BufferedIOBase):
         self._lock = allocate_lock()
         self._pending = deque()
         self._size = 0
-        self._limit = 0
+        self._run = self._limit = 0
+        self._immediate = _IMMEDIATE_LINES  # lines that still go out at once
+        self._due = 0.0  # when the next bundle goes out
+        self._total = 0
+        self._kept = []  # what a copy must begin with
         self._copy = None
-        self.begin(0, 0)
 
     def begin(self, run, limit):
         """Starts a run; beyond `limit` bytes of output the full text goes to `/results` as well."""
-        self._end_copy()
-        self._immediate = _IMMEDIATE_LINES
-        self._due = 0.0
         self._run = run
         self._limit = limit
-        self._total = 0
-        self._kept = []
+        if self._total:
+            self._end_copy()
+            self._immediate = _IMMEDIATE_LINES
+            self._due = 0.0
+            self._total = 0
+            self._kept = []
 
     def writable(self):
         return True
@@ -155,17 +159,18 @@ class Streams:
 
     def begin(self, run, limit):
         """Starts a run. A program may have replaced or closed the streams of the last one."""
-        if any(output.closed for output in self._outputs) or not self._attached():
+        out, err = self._texts
+        try:
+            whole = not (out.closed or err.closed)
+        except ValueError:  # `detach` was called
+            whole = False
+        if not whole:
             self._open()
+            out, err = self._texts
+        sys.stdout = sys.__stdout__ = out
+        sys.stderr = sys.__stderr__ = err
         for output in self._outputs:
             output.begin(run, limit)
-        sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__ = self._texts
-
-    def _attached(self):
-        try:
-            return all(text.buffer is output for text, output in zip(self._texts, self._outputs))
-        except ValueError:  # `detach` was called
-            return False
 
     def flush(self):
         """Sends what has gathered."""

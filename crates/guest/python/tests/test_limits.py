@@ -10,11 +10,18 @@ class Limits(GuestCase):
         self.check("1 + 1", 2, guest=guest)
         return outcome
 
+    def leave_room(self, guest, megabytes):
+        """Limits the guest's address space to what it has and this much more."""
+        self.check(
+            "import resource\npages = int(open('/proc/self/statm').read().split()[0])\n"
+            f"room = pages * resource.getpagesize() + ({megabytes} << 20)\n"
+            "resource.setrlimit(resource.RLIMIT_AS, (room, resource.RLIM_INFINITY))",
+            guest=guest,
+        )
+
     def test_memory(self):
         guest = self.own_guest()
-        self.check(
-            "import resource\nresource.setrlimit(resource.RLIMIT_AS, (600 << 20, resource.RLIM_INFINITY))", guest=guest
-        )
+        self.leave_room(guest, 490)
         outcome = self.check_limit("print('before')\nx = bytearray(2 << 30)", "MemoryError", "memory", guest=guest)
         self.assertEqual(outcome.stdout, b"before\n")
         self.assertIn("line 2", outcome.error["traceback"])
@@ -23,10 +30,7 @@ class Limits(GuestCase):
         for piece in ("bytes(1 << 20)", "[0] * 100", "object()", "str(len(held)) * 9", "{1: 2}"):
             with self.subTest(piece):
                 guest = self.own_guest()
-                self.check(
-                    "import resource\nresource.setrlimit(resource.RLIMIT_AS, (200 << 20, resource.RLIM_INFINITY))",
-                    guest=guest,
-                )
+                self.leave_room(guest, 90)
                 outcome = guest.run(f"print('before')\nheld = []\nwhile True: held.append({piece})")
                 self.assertEqual(outcome.error["kind"], "MemoryError", outcome)
                 self.assertEqual(outcome.error["limit"], "memory")
@@ -36,16 +40,12 @@ class Limits(GuestCase):
 
     def test_memory_in_a_result(self):
         guest = self.own_guest()
-        self.check(
-            "import resource\nresource.setrlimit(resource.RLIMIT_AS, (200 << 20, resource.RLIM_INFINITY))", guest=guest
-        )
+        self.leave_room(guest, 90)
         self.check_limit("['x' * 1000 + str(n) for n in range(10)] * 20_000", "MemoryError", "memory", guest=guest)
 
     def test_memory_for_a_reply(self):
         guest = self.own_guest()
-        self.check(
-            "import resource\nresource.setrlimit(resource.RLIMIT_AS, (160 << 20, resource.RLIM_INFINITY))", guest=guest
-        )
+        self.leave_room(guest, 50)
         for code in ("await tools.stub.big(bytes=80_000_000)", "servers.stub.big(bytes=80_000_000)"):
             self.check_limit(code, "MemoryError", "memory", guest=guest)
             self.check("await tools.stub.echo(message='x')", "x", guest=guest)
@@ -92,9 +92,7 @@ class Limits(GuestCase):
 
     def test_threads(self):
         guest = self.own_guest()
-        self.check(
-            "import resource\nresource.setrlimit(resource.RLIMIT_AS, (400 << 20, resource.RLIM_INFINITY))", guest=guest
-        )
+        self.leave_room(guest, 290)
         code = "import threading\ngo = threading.Event()\nwhile True: threading.Thread(target=go.wait, daemon=True).start()"
         self.check_limit(code, "RuntimeError", "processes", guest=guest)
         self.check("go.set()", guest=guest)

@@ -1,6 +1,8 @@
 """Calls at the same time and from elsewhere: loops, threads, after the run, forked processes."""
 
-from tests.host import Gone, GuestCase, text
+import os
+
+from tests.host import Gone, GuestCase, text, wait_until
 
 
 class Parallel(GuestCase):
@@ -144,23 +146,25 @@ servers.stub.echo(message='x')
     def test_calls_between_runs_are_refused(self):
         guest = self.own_guest()
         code = """
-import threading
-go, found = threading.Event(), []
+import os, threading, time
 def work():
-    go.wait()
-    while True:
-        try:
-            servers.stub.echo(message='x')
-        except ToolError as e:
-            found.append(e.kind)
-            break
+    while not os.path.exists('go'):
+        time.sleep(0.002)
+    try:
+        servers.stub.echo(message='x')
+    except ToolError as error:
+        with open('found.part', 'w') as file:
+            file.write(f'{error.kind}: {error}')
+        os.rename('found.part', 'found')
 threading.Thread(target=work, daemon=True).start()
-threading.Timer(0.05, go.set).start()
 """
         self.assertIsNone(guest.run(code).error)
-        self.assertEqual(
-            guest.run("go.wait()\nimport time\ntime.sleep(0.1)\nfound in (['cancelled'], [])").result, True
-        )
+        open(guest.path("workspace", "go"), "w").close()
+        wait_until(lambda: os.path.exists(guest.path("workspace", "found")))
+        with open(guest.path("workspace", "found")) as file:
+            self.assertIn("cancelled: no run is under way", file.read())
+        self.assertEqual(guest.calls, [])
+        self.assertEqual(guest.run("servers.stub.echo(message='in a run')").result, "in a run")
 
     def test_the_guest_ends_with_its_socket(self):
         guest = self.own_guest()

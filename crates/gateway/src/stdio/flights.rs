@@ -1,6 +1,6 @@
 //! Requests under way by their id: none twice at once, and not more than can be kept.
 //!
-//! An id is free again when its answer is written, or when the request was cancelled (its answer is never
+//! An id is free again when its answer is about to be written, or when the request was cancelled (its answer is never
 //! written then) and its handler has ended.
 
 use std::collections::HashMap;
@@ -35,6 +35,13 @@ pub(super) enum Refused {
 #[expect(dead_code, reason = "the handle works by being dropped")]
 pub(super) struct Flight(Arc<Handling>);
 
+/// Held by the answer until it is about to be written; frees the id when it is dropped.
+#[derive(Debug)]
+pub(super) struct Landing {
+    flights: Flights,
+    id: RequestId,
+}
+
 #[derive(Debug)]
 struct Handling {
     flights: Flights,
@@ -57,9 +64,12 @@ impl Flights {
         })))
     }
 
-    /// The answer is written.
-    pub(super) fn answered(&self, id: &RequestId) {
-        self.lock().remove(id);
+    /// What the answer carries until it is about to be written.
+    pub(super) fn landing(&self, id: RequestId) -> Landing {
+        Landing {
+            flights: self.clone(),
+            id,
+        }
     }
 
     /// The client does not want the answer any more.
@@ -80,6 +90,12 @@ impl Flights {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<RequestId, Progress>> {
         // Nothing panics while it holds the lock, and a map of ids has no broken state.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Landing {
+    fn drop(&mut self) {
+        self.flights.lock().remove(&self.id);
     }
 }
 
@@ -104,12 +120,13 @@ mod tests {
         assert_eq!(flights.start(&id(1)).unwrap_err(), Refused::Duplicate);
         assert!(flights.start(&RequestId::String("1".into())).is_ok());
         drop(flight);
+        let landing = flights.landing(id(1));
         assert_eq!(
             flights.start(&id(1)).unwrap_err(),
             Refused::Duplicate,
             "not written yet"
         );
-        flights.answered(&id(1));
+        drop(landing);
         assert!(flights.start(&id(1)).is_ok());
     }
 
@@ -138,7 +155,7 @@ mod tests {
             .collect();
         assert_eq!(flights.start(&id(512)).unwrap_err(), Refused::Full);
         drop(all);
-        flights.answered(&id(3));
+        drop(flights.landing(id(3)));
         assert!(flights.start(&id(512)).is_ok());
     }
 }

@@ -7,6 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+use super::flights::Landing;
 use super::lines::{Line, Lines, MAX_LINE};
 
 /// Bytes of one read.
@@ -37,6 +38,8 @@ pub(super) struct Writer {
 #[derive(Debug)]
 struct Outgoing {
     message: Vec<u8>,
+    /// Dropped before the first byte is written: a client that has read its answer may use the id at once.
+    landing: Option<Landing>,
     written: oneshot::Sender<()>,
 }
 
@@ -56,11 +59,15 @@ pub(super) enum QueueError {
 
 impl Writer {
     /// Writes one message and its newline. A message to a client that has closed its side counts as written.
-    pub(super) async fn write(&self, mut message: Vec<u8>) -> Result<(), Ended> {
+    pub(super) async fn write(&self, mut message: Vec<u8>, landing: Option<Landing>) -> Result<(), Ended> {
         message.push(b'\n');
         let (written, done) = oneshot::channel();
         self.queue
-            .send(Outgoing { message, written })
+            .send(Outgoing {
+                message,
+                landing,
+                written,
+            })
             .await
             .map_err(|_| Ended)?;
         done.await.map_err(|_| Ended)
@@ -87,7 +94,11 @@ impl Writer {
         if let Some(mut message) = message.take() {
             message.push(b'\n');
             let (written, _) = oneshot::channel();
-            permit.send(Outgoing { message, written });
+            permit.send(Outgoing {
+                message,
+                landing: None,
+                written,
+            });
         }
         Ok(())
     }
@@ -97,7 +108,12 @@ impl Writer {
         let (written, done) = oneshot::channel();
         let message = Vec::new();
         let last = async {
-            if self.queue.send(Outgoing { message, written }).await.is_ok() {
+            let last = Outgoing {
+                message,
+                landing: None,
+                written,
+            };
+            if self.queue.send(last).await.is_ok() {
                 // The writer may have ended, which is as good.
                 let _ = done.await;
             }
@@ -170,7 +186,13 @@ fn read_blocking(mut read: impl Read, lines_in: &mpsc::Sender<Line>) {
 
 fn write_blocking(mut write: impl Write, mut messages: mpsc::Receiver<Outgoing>) {
     let mut open = true;
-    while let Some(Outgoing { message, written }) = messages.blocking_recv() {
+    while let Some(outgoing) = messages.blocking_recv() {
+        let Outgoing {
+            message,
+            landing,
+            written,
+        } = outgoing;
+        drop(landing);
         if open && let Err(error) = write.write_all(&message).and_then(|()| write.flush()) {
             closed(&error);
             open = false;
@@ -207,7 +229,13 @@ async fn read_async(mut read: impl AsyncRead + Unpin, lines_in: mpsc::Sender<Lin
 
 async fn write_async(mut write: impl AsyncWrite + Unpin, mut messages: mpsc::Receiver<Outgoing>) {
     let mut open = true;
-    while let Some(Outgoing { message, written }) = messages.recv().await {
+    while let Some(outgoing) = messages.recv().await {
+        let Outgoing {
+            message,
+            landing,
+            written,
+        } = outgoing;
+        drop(landing);
         if open {
             let result = match write.write_all(&message).await {
                 Ok(()) => write.flush().await,

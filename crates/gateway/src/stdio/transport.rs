@@ -14,7 +14,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::flights::{Flights, MAX_IN_FLIGHT, Refused};
+use super::flights::{Flights, Landing, MAX_IN_FLIGHT, Refused};
 use super::message::{self, Incoming, Unusable};
 use super::pipes::{Ended, LAST_WORDS, Pipes, QueueError, Writer};
 use super::turns::Turns;
@@ -173,12 +173,13 @@ impl Transport<RoleServer> for StdioTransport {
                 JsonRpcMessage::Error(error) => error.id.clone(),
                 JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
             };
+            let landing = id.map(|id| flights.landing(id));
+            let is_answer = landing.is_some();
             let result = tokio::select! {
-                result = write(&writer, &message) => result,
+                result = write(&writer, &message, landing) => result,
                 () = overdue(&closed) => Err(Ended),
             };
-            if let Some(id) = id {
-                flights.answered(&id);
+            if is_answer {
                 answered.cancel();
             }
             result
@@ -213,9 +214,13 @@ async fn overdue(closed: &CancellationToken) {
     tokio::time::sleep(LAST_WORDS).await;
 }
 
-async fn write(writer: &Writer, message: &TxJsonRpcMessage<RoleServer>) -> Result<(), Ended> {
+async fn write(
+    writer: &Writer,
+    message: &TxJsonRpcMessage<RoleServer>,
+    landing: Option<Landing>,
+) -> Result<(), Ended> {
     match encode(message) {
-        Some(bytes) => writer.write(bytes).await,
+        Some(bytes) => writer.write(bytes, landing).await,
         None => Ok(()),
     }
 }

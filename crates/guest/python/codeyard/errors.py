@@ -8,6 +8,8 @@ class ToolError(Exception):
     `upstream`, `timeout`, `cancelled`, `limit`.
     """
 
+    __module__ = "builtins"  # Where programs find it, and how tracebacks and pickles name it.
+
     def __init__(self, message, server="", tool="", kind="tool", retryable=False, hint=None):
         super().__init__(message, server, tool, kind, retryable, hint)
         self.message = message
@@ -23,6 +25,8 @@ class ToolError(Exception):
 
 class MCPError(RuntimeError):
     """A helper of `runtime` that was asked for something that is not there."""
+
+    __module__ = "builtins"
 
 
 class UnawaitedCall(Exception):

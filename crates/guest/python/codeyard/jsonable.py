@@ -30,6 +30,8 @@ _PLAIN = frozenset({str, bool, type(None)})
 class TooLarge(ValueError):
     """A result with too many values."""
 
+    __module__ = "builtins"
+
 
 class Converter:
     """Converts one result. Bytes that are an image are handed to `on_image`, which answers with their placeholder."""

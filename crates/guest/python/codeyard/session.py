@@ -36,6 +36,8 @@ _MISSING = object()
 class ResultTooLarge(ValueError):
     """A result that does not fit into an answer."""
 
+    __module__ = "builtins"
+
 
 class Session:
     """Executes programs, one at a time, on the main thread."""

@@ -94,7 +94,7 @@ json.dumps(v), w == v, w.a.b, w.raw == v.raw, copy.deepcopy(v) == v, dict(v) == 
 
 class Failures(GuestCase):
     def test_a_tool_that_reports_an_error(self):
-        self.check_error("await tools.stub.fail(message='nope')", "ToolError", "nope", "line 1")
+        self.check_error("await tools.stub.fail(message='nope')", "ToolError", "\nToolError: nope\n", "line 1")
         self.check(
             "try:\n    await tools.stub.fail({'message': 'nope'})\nexcept Exception as e:\n    print('caught', 'nope' in str(e))",
             None,

@@ -67,6 +67,8 @@ fn explain(error: &LaunchError) -> String {
     let text = error.to_string();
     let remedy = if text.contains("create user, mount") {
         "; user namespaces are refused here: allow them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0, or a container with --security-opt seccomp=unconfined)"
+    } else if text.contains("Too many open files") {
+        "; raise this user's limit of open files (`ulimit -n`)"
     } else if text.contains("mount /proc") {
         "; in a container, run it with an unmasked /proc (--security-opt systempaths=unconfined)"
     } else {

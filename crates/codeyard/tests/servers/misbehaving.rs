@@ -1,0 +1,240 @@
+//! Servers that misbehave hurt their own calls only: the error names the server and the cause, everything else goes on.
+
+use serde_json::json;
+use test_support::{CodeClient, Codeyard, Ran, ServerDefinition};
+
+/// A codeyard with the good `stub` and a server `bad` of this mode, and a session with a variable.
+async fn with(mode: &str, timeout: Option<u64>) -> CodeClient {
+    let mut bad = ServerDefinition::hostile(mode);
+    bad.timeout = timeout;
+    let codeyard = Codeyard::with_stub().unwrap().server("bad", &bad);
+    let mut client = CodeClient::of(codeyard).await;
+    client.check("kept = 'kept'", "").await;
+    client
+}
+
+/// Calls the bad server beside the good one.
+async fn call_both(client: &mut CodeClient) -> Ran {
+    let code = "import asyncio\nbad, good = await asyncio.gather(tools.bad.echo(message='b'), tools.stub.echo(message='g'), \
+                return_exceptions=True)\n\
+                return [good, kept, getattr(bad, 'kind', None), getattr(bad, 'retryable', None), str(bad)]";
+    let ran = client.run(code).await;
+    assert_eq!(ran.status(), "completed", "{ran:?}");
+    assert_eq!(
+        (&ran.result()[0], &ran.result()[1]),
+        (&json!("g"), &json!("kept")),
+        "{ran:?}"
+    );
+    ran
+}
+
+/// The bad server's call fails with this kind and these words; the good server and the session go on.
+async fn check(mode: &str, timeout: Option<u64>, kind: &str, expected: &[&str]) {
+    let mut client = with(mode, timeout).await;
+    let ran = call_both(&mut client).await;
+    let error = ran.result()[4].as_str().unwrap();
+    assert_eq!(ran.result()[2], kind, "{mode}: {error}");
+    for words in ["server 'bad'"].iter().chain(expected) {
+        assert!(error.contains(words), "{mode}: {words}: {error}");
+    }
+    // Uncaught, the model reads the same.
+    let ran = client.run("await tools.bad.echo(message='b')").await;
+    assert!(
+        ran.is_error() && ran.error().contains("server 'bad'"),
+        "{mode}: {ran:?}"
+    );
+    client
+        .check(
+            "print(kept, await tools.stub.echo(message='after'))",
+            "kept after\n",
+        )
+        .await;
+}
+
+/// The bad server's call works all the same.
+async fn works(mode: &str, expected: &str) {
+    let mut client = with(mode, None).await;
+    for _ in 0..3 {
+        let ran = call_both(&mut client).await;
+        assert_eq!(
+            (&ran.result()[2], &ran.result()[4]),
+            (&json!(null), &json!(expected)),
+            "{mode}: {ran:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn exits_at_start() {
+    check(
+        "exit",
+        None,
+        "upstream",
+        &["did not start", "status 1", "fatal: the API key is missing"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn hangs_at_start() {
+    check(
+        "hang",
+        Some(1_000),
+        "timeout",
+        &["did not answer its start within", "still starting"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn prints_noise() {
+    works("noise", "b").await;
+}
+
+#[tokio::test]
+async fn answers_garbage() {
+    let words = "answered the call of 'echo' with something that is no result";
+    check(
+        "garbage",
+        None,
+        "upstream",
+        &[words, "{\"jsonrpc\":\"2.0\",\"id\":"],
+    )
+    .await;
+    check("no-result", None, "upstream", &[words]).await;
+    check("answers-numbers", None, "upstream", &["the result is no object"]).await;
+}
+
+#[tokio::test]
+async fn lists_a_tool_without_schema() {
+    works("no-schema", "b").await;
+    let mut client = with("no-schema", None).await;
+    let ran = client.run("await tools.bad.bare()").await;
+    assert!(ran.error().contains("server 'bad' has no tool 'bare'"), "{ran:?}");
+}
+
+#[tokio::test]
+async fn answers_with_unknown_content() {
+    let mut client = with("unknown-content", None).await;
+    let code = "r = await tools.bad.echo(message='x')\nraw = runtime.last_raw()\n\
+                return [raw['content'][0]['type'], raw['content'][0]['beams'], raw['vendor'], raw['_meta']]";
+    let expected =
+        json!(["hologram", [1, 2.5, 12_345_678_901_234_567_890_u64], {"z": 1, "a": null}, {"trace": "t-1"}]);
+    assert_eq!(client.run(code).await.result(), &expected);
+}
+
+#[tokio::test]
+async fn answers_with_fifty_megabytes() {
+    check(
+        "huge",
+        None,
+        "upstream",
+        &[
+            "52428873 bytes, more than the 16777216",
+            "ask it for less at a time",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn prints_a_line_of_fifty_megabytes() {
+    check(
+        "endless-line",
+        None,
+        "upstream",
+        &["52428800 bytes, more than the 16777216"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn answers_another_request() {
+    let words = [
+        "did not answer the call of 'echo' within",
+        "request 1000000, which was never sent",
+    ];
+    check("wrong-ids", Some(1_500), "timeout", &words).await;
+}
+
+#[tokio::test]
+async fn answers_twice() {
+    works("duplicate", "b").await;
+}
+
+#[tokio::test]
+async fn dies_in_mid_call() {
+    let words = ["ended during the call of 'echo'", "SIGABRT", "panic: out of luck"];
+    check("dies", None, "upstream", &words).await;
+    // Of a long last word the end is told.
+    let mut client = with("dies-loudly", None).await;
+    let ran = call_both(&mut client).await;
+    let error = ran.result()[4].as_str().unwrap();
+    assert!(error.ends_with("the last words") && error.len() < 4096, "{error}");
+}
+
+#[tokio::test]
+async fn lists_pages_in_a_circle_or_no_tools_at_all() {
+    let mut client = with("circular-pages", None).await;
+    let ran = client.run("return await tools.bad.echo_first()").await;
+    assert!(ran.error().is_empty() || ran.error().contains("bad"), "{ran:?}");
+    client
+        .check(
+            "print(kept, await tools.stub.echo(message='after'))",
+            "kept after\n",
+        )
+        .await;
+    let mut client = with("no-tools", None).await;
+    let ran = client.run("await tools.bad.echo(message='x')").await;
+    assert!(ran.error().contains("server 'bad' has no tool 'echo'"), "{ran:?}");
+}
+
+#[tokio::test]
+async fn stops_reading() {
+    let mut client = with("deaf", Some(1_000)).await;
+    for _ in 0..2 {
+        let code = "try:\n    await tools.bad.echo(message='x' * 100_000)\nexcept ToolError as e:\n    print(e.kind, 'bad' in str(e))";
+        client.check(code, "timeout True\n").await;
+    }
+    client
+        .check(
+            "print(kept, await tools.stub.echo(message='after'))",
+            "kept after\n",
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn definitions_that_cannot_start_say_what_to_change() {
+    let codeyard = Codeyard::with_stub()
+        .unwrap()
+        .server("unknown", &ServerDefinition::new("no-such-command-anywhere", &[]))
+        .server("nowhere", &ServerDefinition::new("/nowhere/server", &[]))
+        .server(
+            "homeless",
+            &ServerDefinition::stub().cwd("/nowhere/at/all".as_ref()),
+        );
+    let mut client = CodeClient::of(codeyard).await;
+    for (server, expected) in [
+        (
+            "unknown",
+            "server 'unknown' did not start: command 'no-such-command-anywhere' was not found on PATH",
+        ),
+        (
+            "nowhere",
+            "cannot start '/nowhere/server': No such file or directory",
+        ),
+        (
+            "homeless",
+            "server 'homeless' did not start: `cwd` '/nowhere/at/all' is no directory",
+        ),
+    ] {
+        let ran = client
+            .run(&format!("await tools.{server}.echo(message='x')"))
+            .await;
+        assert!(ran.error().contains(expected), "{server}: {}", ran.error());
+    }
+    client
+        .check("print(await tools.stub.echo(message='after'))", "after\n")
+        .await;
+}

@@ -59,10 +59,15 @@ const NPM: Need = Need {
     is_met: || run::succeeds("npm", &["--version"]),
 };
 
+const PROCPS: Need = Need {
+    package: "procps",
+    is_met: || run::succeeds("env", &["kill", "-L"]),
+};
+
 /// What `codeyard demo` needs.
 pub const FOR_DEMO: &[Need] = &[CERTIFICATES, PYTHON, VENV];
 /// What the tests need; the ordinary user among them sees only the plain search path.
-pub const FOR_TESTS: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, GIT, NODE, NPM];
+pub const FOR_TESTS: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, GIT, NODE, NPM, PROCPS];
 
 /// Whether we may install packages and change users.
 pub fn is_root() -> bool {

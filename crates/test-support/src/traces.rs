@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::processes::descendants;
 
@@ -10,6 +11,9 @@ use crate::processes::descendants;
 const GROUPS: &str = "/sys/fs/cgroup";
 /// What the directories of codeyard's groups begin with.
 const GROUP_PREFIX: &str = "codeyard-";
+
+/// Longest wait for an end; generous, because tests share the machine.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Processes and control groups, each with what tells it from a later one of the same name.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +54,15 @@ impl Traces {
         }
     }
 
+    /// Only the processes that fit, and no groups.
+    pub fn only(self, fits: impl Fn(u32) -> bool) -> Traces {
+        let processes = self.processes.into_iter().filter(|process| fits(process.name));
+        Traces {
+            processes: processes.collect(),
+            groups: Vec::new(),
+        }
+    }
+
     /// The numbers of the processes.
     pub fn pids(&self) -> Vec<u32> {
         self.processes.iter().map(|process| process.name).collect()
@@ -75,6 +88,19 @@ impl Traces {
         let stands = |group: &&Trace<PathBuf>| inode(&group.name) == Some(group.identity);
         let groups = self.groups.iter().filter(stands).map(|group| group.shown.clone());
         self.running().into_iter().chain(groups).collect()
+    }
+
+    /// Waits until all of it is gone; panics with what is not.
+    pub async fn wait_until_gone(&self) {
+        let start = Instant::now();
+        loop {
+            let left = self.left();
+            if left.is_empty() {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "still there: {left:?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 
@@ -125,7 +151,9 @@ fn groups_of(pid: u32) -> Vec<PathBuf> {
     ours.flat_map(|path| {
         let below = Path::new(path.trim_start_matches('/'));
         let parents = [Some(below), below.parent()].into_iter().flatten();
-        let named = parents.filter(|path| path.components().any(is_ours)).map(Path::to_owned);
+        let named = parents
+            .filter(|path| path.components().any(is_ours))
+            .map(Path::to_owned);
         named.collect::<Vec<_>>()
     })
     .flat_map(|path| {

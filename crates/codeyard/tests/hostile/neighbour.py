@@ -1,0 +1,62 @@
+"""Does what any program may need of the kernel, while another session has taken all it could get."""
+
+import array
+import errno
+import fcntl
+import os
+import select
+import socket
+import threading
+
+
+def attempt(name, action):
+    """Says how the attempt ended."""
+    try:
+        action()
+    except OSError as error:
+        print(f"{name}: {errno.errorcode.get(error.errno, error.errno)}", flush=True)
+    except RuntimeError as error:
+        print(f"{name}: {error}", flush=True)
+    else:
+        print(f"{name}: allowed", flush=True)
+
+
+def fork():
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def thread():
+    started = threading.Thread(target=lambda: None)
+    started.start()
+    started.join()
+
+
+def pass_descriptor():
+    one, two = socket.socketpair()
+    one.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [0]))])
+    two.recvmsg(1, 64)
+
+
+def whole_pipe():
+    """A pipe of the usual size, which shrinks when its user holds too many."""
+    reader, writer = os.pipe()
+    if fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ) < 65536:
+        raise OSError(errno.ENOBUFS, "small")
+
+
+def watch():
+    select.epoll().register(os.pipe()[0])
+
+
+attempt("fork", fork)
+attempt("thread", thread)
+attempt("memory", lambda: bytearray(16 << 20))
+attempt("file", lambda: open("file", "wb").write(bytes(1 << 20)))
+attempt("pass_descriptor", pass_descriptor)
+attempt("whole_pipe", whole_pipe)
+attempt("watch", watch)
+attempt("lock", lambda: fcntl.lockf(open("lock", "wb"), fcntl.LOCK_EX))
+attempt("name", lambda: socket.socket(socket.AF_UNIX).bind("\0codeyard-neighbour"))

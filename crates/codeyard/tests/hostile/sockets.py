@@ -1,0 +1,65 @@
+"""Opens a socket of every family, as a stream, as datagrams and raw, and looks for a network."""
+
+import ctypes
+import errno
+import socket
+
+FAMILIES = 46
+UNIX = 1
+NAMED = {2: "inet", 10: "inet6", 16: "netlink", 17: "packet", 38: "alg", 40: "vsock", 44: "xdp"}
+KINDS = {"stream": socket.SOCK_STREAM, "datagram": socket.SOCK_DGRAM, "raw": socket.SOCK_RAW}
+
+
+def attempt(name, action):
+    """Says how the attempt ended."""
+    try:
+        action()
+    except OSError as error:
+        print(f"{name}: {errno.errorcode.get(error.errno, error.errno)}", flush=True)
+    else:
+        print(f"{name}: allowed", flush=True)
+
+
+def open_any(family):
+    """A socket of the family, of whatever kind it has."""
+    last = None
+    for kind in KINDS.values():
+        try:
+            return socket.socket(family, kind).close()
+        except OSError as error:
+            if error.errno not in (errno.ESOCKTNOSUPPORT, errno.EPROTONOSUPPORT, errno.EPROTOTYPE):
+                raise
+            last = error
+    raise last
+
+
+def all_families():
+    """Raises the error that every family but one is refused with; says `allowed` if they differ."""
+    answers = set()
+    for family in range(FAMILIES):
+        if family != UNIX:
+            try:
+                open_any(family)
+                answers.add(0)
+            except OSError as error:
+                answers.add(error.errno)
+    if len(answers) == 1:
+        raise OSError(answers.pop(), "refused")
+
+
+for family, name in NAMED.items():
+    attempt(f"socket_{name}", lambda: open_any(family))
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def family_with_high_bits():
+    if libc.syscall(ctypes.c_long(41), ctypes.c_long(1 << 32 | 2), ctypes.c_long(1), ctypes.c_long(0)) < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+
+
+attempt("socket_inet_high_bits", family_with_high_bits)
+attempt("socketpair_inet", lambda: socket.socketpair(socket.AF_INET))
+attempt("socket_unix", lambda: socket.socket(socket.AF_UNIX).close())
+attempt("bind_path", lambda: socket.socket(socket.AF_UNIX).bind("socket"))
+attempt("bind_abstract", lambda: socket.socket(socket.AF_UNIX).bind("\0codeyard-sockets"))
+attempt("every_family", all_families)

@@ -1,0 +1,198 @@
+//! A codeyard under attack: runs hostile programs in sessions of their own and looks at what is left of them.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use test_support::{CodeClient, Codeyard, Ran, ServerDefinition, Traces, wait_until};
+
+use crate::control::{self, Control};
+use crate::host::{Canaries, Secrets, State};
+use crate::table::{self, Rows};
+
+/// Small, so that whatever fills something is soon done.
+pub const LIMITS: &str = "[limits]\nwall_time = \"20s\"\ncpu_time = \"20s\"\nmemory = \"160 MiB\"\nprocesses = 24\nopen_files = 128\n\
+     file_size = \"16 MiB\"\ndisk = \"32 MiB\"\ninodes = 2000\noutput = \"64 KiB\"\nhost_calls = 100\nconcurrent_host_calls = 4\n";
+/// Bytes of `memory` above.
+pub const MEMORY: u64 = 160 << 20;
+/// Longest time to an answer beyond what the program itself may take, on a machine under load.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// `wall_time` above.
+const WALL_TIME: Duration = Duration::from_secs(20);
+
+/// One hostile program.
+#[derive(Debug, Clone, Copy)]
+pub struct Guest {
+    /// `hostile/<name>.py`.
+    pub name: &'static str,
+    pub control: Control,
+    pub rows: &'static [Rows],
+}
+
+/// What this machine and user give.
+#[derive(Debug, Clone, Copy)]
+pub struct Mode {
+    /// Control groups bind memory, processes and CPU.
+    pub groups: bool,
+    /// Each session has a kernel user of its own.
+    pub own_users: bool,
+    pub is_root: bool,
+}
+
+/// A codeyard, its client, and what was planted around it.
+pub struct Yard {
+    pub client: CodeClient,
+    pub mode: Mode,
+    pub secrets: Secrets,
+    pub canaries: Canaries,
+    temporary: PathBuf,
+    before: State,
+    traces: Traces,
+}
+
+// === impl Guest ===
+
+impl Guest {
+    /// The program, with what it is given.
+    pub fn program(self, given: &Value) -> String {
+        program(self.name, given)
+    }
+}
+
+/// The program of that name, with what it is given.
+pub fn program(name: &str, given: &Value) -> String {
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
+    let source = std::fs::read_to_string(directory.join(format!("{name}.py"))).unwrap();
+    // A JSON string is also a Python string.
+    let given = Value::String(given.to_string());
+    format!("given = __import__('json').loads({given})\n{source}")
+}
+
+// === impl Mode ===
+
+impl Mode {
+    /// Asks the doctor.
+    async fn of(codeyard: &Codeyard) -> Mode {
+        let output = codeyard.run(["doctor", "--json"]).await.unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let name = report["mode"].as_str().unwrap_or_else(|| panic!("{report}"));
+        let is_root = name.starts_with("root ");
+        Mode {
+            groups: name.contains("with control groups") || name.contains("and control groups"),
+            own_users: is_root || name.contains("subordinate"),
+            is_root,
+        }
+    }
+}
+
+// === impl Yard ===
+
+impl Yard {
+    /// A codeyard with small limits, secrets around it, and an upstream server that runs.
+    pub async fn new() -> Yard {
+        Yard::with(Codeyard::new().unwrap().settings(LIMITS)).await
+    }
+
+    /// As `new`, of this installation.
+    pub async fn with(codeyard: Codeyard) -> Yard {
+        let secrets = Secrets::new();
+        let temporary = codeyard.directory().join("temporary");
+        std::fs::create_dir(&temporary).unwrap();
+        let canaries = Canaries::plant(codeyard.directory(), &secrets);
+        let codeyard = codeyard
+            .server(
+                "stub",
+                &ServerDefinition::stub_with_extras().env("TOKEN", &secrets.upstream),
+            )
+            .env("CANARY", &secrets.variable)
+            .env("TMPDIR", &temporary);
+        let mode = Mode::of(&codeyard).await;
+        let before = State::look(&canaries, &temporary);
+        let mut client = CodeClient::of(codeyard).await;
+        client
+            .check("print(await tools.stub.echo(message='up'))", "up\n")
+            .await;
+        Yard {
+            client,
+            mode,
+            secrets,
+            canaries,
+            temporary,
+            before,
+            traces: Traces::default(),
+        }
+    }
+
+    /// Codeyard's process.
+    pub fn pid(&self) -> u32 {
+        self.client.mcp.pid().unwrap()
+    }
+
+    /// Runs a program of `hostile/` in a new session; it must be answered in time.
+    pub async fn run(&mut self, name: &str, given: Value) -> Ran {
+        self.execute(json!({"code": program(name, &given), "session": "new"}))
+            .await
+    }
+
+    /// Calls `execute_code`; it must be answered in time.
+    pub async fn execute(&mut self, mut arguments: Value) -> Ran {
+        arguments["receipt"] = json!(true);
+        let longest = arguments["timeout_ms"]
+            .as_u64()
+            .map_or(WALL_TIME, Duration::from_millis);
+        let start = Instant::now();
+        let ran = self.client.execute(arguments).await;
+        let took = start.elapsed();
+        assert!(took < longest + PATIENCE, "answered after {took:?}: {ran:?}");
+        self.traces.gather(self.pid());
+        ran
+    }
+
+    /// Runs a program of attempts inside and outside, and compares both with its table.
+    pub async fn check(&mut self, guest: Guest, given: Value) {
+        let program = guest.program(&given);
+        let ran = self.execute(json!({"code": program, "session": "new"})).await;
+        assert_eq!(ran.status(), "completed", "{}: {ran:?}", guest.name);
+        let outside = control::run(&program, guest.control).await;
+        let wrong = table::compare(guest.rows, ran.stdout(), outside.as_deref(), self.mode);
+        assert_eq!(wrong, Vec::<String>::new(), "{}", guest.name);
+        self.check_well().await;
+    }
+
+    /// The next session works, and nothing that was planted has changed.
+    pub async fn check_well(&mut self) {
+        let ran = self.execute(json!({"code": "6 * 7", "session": "new"})).await;
+        assert_eq!((ran.status(), ran.result()), ("completed", &json!(42)), "{ran:?}");
+        self.close(ran.session()).await;
+    }
+
+    /// Ends a session, as a program of its own can.
+    pub async fn close(&mut self, session: &str) {
+        let ran = self
+            .execute(json!({"code": "import os; os._exit(0)", "session": session}))
+            .await;
+        assert_eq!(ran.fields()["session_state"], "lost", "{ran:?}");
+    }
+
+    /// The processes that hang below codeyard.
+    pub fn traces(&self) -> Traces {
+        Traces::of(self.pid())
+    }
+
+    /// Ends codeyard as a client does; nothing of all that ever ran is left, and the host is as before.
+    pub async fn end(mut self) {
+        self.traces.gather(self.pid());
+        let CodeClient { mcp, codeyard } = self.client;
+        let status = mcp.finish().await.unwrap();
+        assert!(status.success(), "{status}");
+        let traces = &self.traces;
+        assert!(!traces.pids().is_empty());
+        assert_eq!(self.mode.groups, !traces.groups().is_empty());
+        traces.wait_until_gone().await;
+        wait_until("the host is as before", || {
+            (State::look(&self.canaries, &self.temporary) == self.before).then_some(())
+        })
+        .await;
+        drop(codeyard);
+    }
+}

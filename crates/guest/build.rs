@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-#[expect(clippy::disallowed_methods, reason = "a build script is told by its environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a build script is told by its environment"
+)]
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("python");
     println!("cargo::rerun-if-changed={}", root.join("codeyard").display());

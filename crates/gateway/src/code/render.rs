@@ -148,7 +148,11 @@ pub fn error_text(outcome: &Outcome, wall_time: Duration) -> Option<String> {
         "" => headline,
         // Python's traceback ends with the error itself.
         traceback if traceback.ends_with(&headline) => traceback.to_owned(),
-        traceback => format!("{traceback}\n{headline}"),
+        traceback => match traceback.rsplit_once('\n') {
+            // The headline says the same and more.
+            Some((frames, last)) if headline.starts_with(last) => format!("{frames}\n{headline}"),
+            _ => format!("{traceback}\n{headline}"),
+        },
     })
 }
 

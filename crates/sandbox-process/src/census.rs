@@ -17,9 +17,50 @@ pub struct Census {
 const MOST: usize = 4096;
 const KIB: u64 = 1024;
 
-/// Counts the process `first` and all that came from it.
+/// Counts the process `first` and all that came from it. A page that several share counts for each of them.
 pub fn take(first: u32) -> Census {
     let mut census = Census::default();
+    for_each(first, |pid| {
+        census.memory += memory(pid);
+        census.cpu += cpu(pid);
+    });
+    census
+}
+
+/// Bytes of memory of `first` and all that came from it, where a page that several share counts once. It goes through
+/// every page table, so it is for when `take` has found too much.
+pub fn memory_shared_once(first: u32) -> u64 {
+    let mut total = 0;
+    for_each(first, |pid| {
+        // Who cannot be looked at so closely counts in full.
+        total += proportional(pid).unwrap_or_else(|| memory(pid));
+    });
+    total
+}
+
+/// Anonymous, shared and swapped memory and page tables of one process; 0 if it is gone.
+pub fn memory(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    KIB * sum(&status, &["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"])
+}
+
+/// As `memory`, without page tables, each shared page divided among those who share it.
+fn proportional(pid: u32) -> Option<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    Some(KIB * sum(&rollup, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]))
+}
+
+/// The sum of these fields of a file of `name: number kB` lines.
+fn sum(text: &str, names: &[&str]) -> u64 {
+    let number = |line: &str| line.split_whitespace().nth(1)?.parse::<u64>().ok();
+    text.lines()
+        .filter(|line| names.iter().any(|name| line.starts_with(name)))
+        .filter_map(number)
+        .sum()
+}
+
+/// Visits the process `first` and all that came from it.
+fn for_each(first: u32, mut visit: impl FnMut(u32)) {
     let mut queue = VecDeque::from([first]);
     let mut seen = 0;
     while let Some(pid) = queue.pop_front() {
@@ -27,22 +68,9 @@ pub fn take(first: u32) -> Census {
         if seen > MOST {
             break;
         }
-        census.memory += memory(pid);
-        census.cpu += cpu(pid);
+        visit(pid);
         queue.extend(children(pid));
     }
-    census
-}
-
-/// Anonymous, shared and swapped memory and page tables of one process; 0 if it is gone.
-fn memory(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let field = |name: &str| -> u64 {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|rest| rest.split_whitespace().next()?.parse().ok())
-            .unwrap_or(0)
-    };
-    KIB * (field("RssAnon:") + field("RssShmem:") + field("VmSwap:") + field("VmPTE:"))
 }
 
 /// CPU time of one process and of its reaped children.
@@ -82,5 +110,7 @@ mod tests {
         let held = vec![1u8; 8 << 20];
         let census = take(std::process::id());
         assert!(census.memory >= held.len() as u64, "{census:?}");
+        let once = memory_shared_once(std::process::id());
+        assert!(once >= held.len() as u64, "{once}");
     }
 }

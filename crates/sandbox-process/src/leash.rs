@@ -18,7 +18,8 @@ pub struct ProcessLeash {
     process: Option<AsyncFd<OwnedFd>>,
     pid: u32,
     provision: Option<Provision>,
-    memory: u64,
+    /// Bytes that no control group binds, with those that it began with: pages of the zygote's.
+    most_memory: u64,
     last_cpu: Duration,
     peak_memory: u64,
     /// A session lives no longer than its zygote; the zygote stays while a session needs it.
@@ -34,11 +35,15 @@ impl ProcessLeash {
         memory: u64,
         station: Arc<Station>,
     ) -> Self {
+        let most_memory = match provision.group {
+            Some(_) => u64::MAX,
+            None => memory.saturating_add(census::memory(pid)),
+        };
         Self {
             process: Some(process),
             pid,
             provision: Some(provision),
-            memory,
+            most_memory,
             last_cpu: Duration::ZERO,
             peak_memory: 0,
             _station: station,
@@ -95,7 +100,10 @@ impl Leash for ProcessLeash {
             .provision
             .as_ref()
             .is_some_and(|provision| provision.group.is_some());
-        (!grouped && self.count() > self.memory).then_some(Limit::Memory)
+        let most = self.most_memory;
+        // What was forked shares most of its pages, so too much at first sight may be little.
+        let exceeded = !grouped && self.count() > most && census::memory_shared_once(self.pid) > most;
+        exceeded.then_some(Limit::Memory)
     }
 
     fn gone(&mut self) -> BoxFuture<'_, ()> {

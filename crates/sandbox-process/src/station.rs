@@ -16,7 +16,6 @@ use sandbox::Channels;
 use serde::Deserialize;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
-use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 use types::Limits;
@@ -254,7 +253,7 @@ impl Station {
             .ok_or(StationError::Gone)?;
         host.set_nonblocking(true).map_err(step("make a channel"))?;
         let channels = Channels {
-            channel: UnixStream::from_std(host).map_err(step("watch the channel"))?,
+            channel: watch(host.into()).map_err(step("watch the channel"))?,
             stdout,
             stderr,
         };
@@ -352,12 +351,8 @@ fn pin(pid: u32, limits: &Limits) -> io::Result<()> {
 }
 
 /// Watches a descriptor for input.
-#[expect(
-    deprecated,
-    reason = "an `OwnedFd` keeps its descriptor open, which is all the new, unsafe form asks for"
-)]
 fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    AsyncFd::with_interest(descriptor, Interest::READABLE)
+    sandbox::watch(descriptor, Interest::READABLE)
 }
 
 /// A pipe for the guest's output.

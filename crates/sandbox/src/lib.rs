@@ -14,4 +14,4 @@ pub use backend::{Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run};
 pub use calls::{HostCall, HostCallError, HostCalls};
 pub use conversation::Conversation;
 pub use leash::{Leash, Measured};
-pub use wire::Channels;
+pub use wire::{Channels, watch};

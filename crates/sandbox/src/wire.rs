@@ -2,16 +2,21 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::os::fd::OwnedFd;
 
 use guest::frames::{GuestFrame, MAX_GUEST_FRAME};
-use tokio::net::UnixStream;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 
 /// What connects host and guest.
 #[derive(Debug)]
 pub struct Channels {
-    /// Carries frames both ways.
-    pub channel: UnixStream,
+    /// A stream socket that carries frames both ways, watched for input only: the kernel would report room for
+    /// output at every frame that the guest takes, and wake the host for nothing.
+    pub channel: AsyncFd<OwnedFd>,
     /// The guest's standard output.
     pub stdout: pipe::Receiver,
     /// The guest's standard error.
@@ -40,9 +45,14 @@ const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 /// Reads and writes frames of one channel.
 #[derive(Debug)]
 pub struct Wire {
-    channel: UnixStream,
+    channel: AsyncFd<OwnedFd>,
+    /// Reports room for output while there is none.
+    room: Option<AsyncFd<OwnedFd>>,
+    piece: Box<[u8]>,
     input: Vec<u8>,
     taken: usize,
+    /// The last read filled the piece: there may be more, of which no event will tell.
+    more: bool,
     output: VecDeque<Vec<u8>>,
     waiting: usize,
     written: usize,
@@ -50,11 +60,14 @@ pub struct Wire {
 
 impl Wire {
     /// Takes over a channel.
-    pub fn new(channel: UnixStream) -> Self {
+    pub fn new(channel: AsyncFd<OwnedFd>) -> Self {
         Self {
             channel,
+            room: None,
+            piece: vec![0; PIECE].into_boxed_slice(),
             input: Vec::new(),
             taken: 0,
+            more: false,
             output: VecDeque::new(),
             waiting: 0,
             written: 0,
@@ -84,15 +97,16 @@ impl Wire {
 
     /// Writes what the socket takes now. A guest that is gone shows when its end is read.
     pub fn flush(&mut self) {
+        const FLAGS: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
         while let Some(frame) = self.output.front() {
-            match self.channel.try_write(&frame[self.written..]) {
+            match rustix::net::send(self.channel.get_ref(), &frame[self.written..], FLAGS) {
                 Ok(count) => self.written += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(Errno::AGAIN) if self.await_room() => return,
                 Err(_) => {
                     self.output.clear();
                     self.waiting = 0;
                     self.written = 0;
-                    return;
+                    break;
                 }
             }
             if self.written == frame.len() {
@@ -101,18 +115,38 @@ impl Wire {
                 self.written = 0;
             }
         }
+        self.room = None;
+    }
+
+    /// Has room for output reported; `false` if that cannot be had.
+    fn await_room(&mut self) -> bool {
+        if self.room.is_none() {
+            let watched = self.channel.get_ref().try_clone();
+            self.room = watched
+                .and_then(|channel| watch(channel, Interest::WRITABLE))
+                .ok();
+        }
+        self.room.is_some()
     }
 
     /// Resolves when the socket takes more output.
     pub async fn writable(&self) {
-        // An error shows at the next write.
-        let _ = self.channel.writable().await;
+        let Some(room) = &self.room else { return };
+        if let Ok(mut ready) = room.writable().await {
+            // What follows writes until there is no room, so the next event is news.
+            ready.clear_ready();
+        }
     }
 
     /// Resolves when there may be input.
     pub async fn readable(&self) {
-        // An error shows at the next read.
-        let _ = self.channel.readable().await;
+        if self.more {
+            return;
+        }
+        if let Ok(mut ready) = self.channel.readable().await {
+            // What follows reads until there is no more, so the next event is news.
+            ready.clear_ready();
+        }
     }
 
     /// Reads what is there; `false` if nothing was.
@@ -122,14 +156,19 @@ impl Wire {
     pub fn fill(&mut self) -> Result<bool, WireError> {
         self.input.drain(..self.taken);
         self.taken = 0;
-        let before = self.input.len();
-        self.input.resize(before + PIECE, 0);
-        let read = self.channel.try_read(&mut self.input[before..]);
-        self.input.truncate(before + *read.as_ref().unwrap_or(&0));
-        match read {
-            Ok(0) => Err(WireError::Closed),
-            Ok(_) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        self.more = false;
+        match rustix::net::recv(self.channel.get_ref(), &mut *self.piece, RecvFlags::DONTWAIT) {
+            Ok((0, _)) => Err(WireError::Closed),
+            Ok((count, _)) => {
+                self.more = count == PIECE;
+                self.input.extend_from_slice(&self.piece[..count]);
+                Ok(true)
+            }
+            Err(Errno::AGAIN) => Ok(false),
+            Err(Errno::INTR) => {
+                self.more = true;
+                Ok(false)
+            }
             Err(_) => Err(WireError::Closed),
         }
     }
@@ -171,6 +210,15 @@ pub fn drain_rest(pipe: &pipe::Receiver, buffer: &mut [u8], mut take: impl FnMut
             Err(_) => return,
         }
     }
+}
+
+/// Watches a descriptor.
+#[expect(
+    deprecated,
+    reason = "an `OwnedFd` keeps its descriptor open, which is all the new, unsafe form asks for"
+)]
+pub fn watch(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(descriptor, interest)
 }
 
 /// Reads what a pipe holds now into `take`; `false` at its end.

@@ -62,6 +62,7 @@ pub enum Command {
     #[command(after_help = DEMO_HELP)]
     Demo(DemoArguments),
     /// Serve one of the demo's servers over standard input and output
+    #[command(after_help = DEMO_SERVER_HELP)]
     DemoServer(DemoServerArguments),
     /// Print completions for a shell
     #[command(after_help = COMPLETIONS_HELP)]
@@ -121,6 +122,7 @@ pub struct ToolsArguments {
 #[derive(Debug, Subcommand)]
 pub enum ToolsCommand {
     /// Show one tool with its parameters
+    #[command(after_help = SHOW_HELP)]
     Show(ShowArguments),
 }
 
@@ -161,8 +163,10 @@ pub struct TrustArguments {
 #[derive(Debug, Subcommand)]
 pub enum PythonCommand {
     /// Make the environment with numpy, pandas and more that programs import from
+    #[command(after_help = SYNC_HELP)]
     Sync(SyncArguments),
     /// Show which Python programs run on and what it has
+    #[command(after_help = INFO_HELP)]
     Info(InfoArguments),
 }
 
@@ -257,6 +261,11 @@ Examples:
   codeyard tools show mailbox.send_mail  one tool with its parameters
   codeyard tools --json                  for another program";
 
+const SHOW_HELP: &str = "\
+Examples:
+  codeyard tools show mailbox.send_mail
+  codeyard tools show mailbox.send_mail --json";
+
 const CALL_HELP: &str = "\
 Examples:
   codeyard call crm.get_customer '{\"customer_id\": \"C-0042\"}'
@@ -276,6 +285,17 @@ Examples:
   codeyard python sync --requirements requirements.txt
   codeyard python info";
 
+const SYNC_HELP: &str = "\
+Examples:
+  codeyard python sync
+  codeyard python sync --requirements requirements.txt
+  codeyard python sync --refresh         anew, even if nothing has changed";
+
+const INFO_HELP: &str = "\
+Examples:
+  codeyard python info
+  codeyard python info --json";
+
 const DOCTOR_HELP: &str = "\
 Examples:
   codeyard doctor
@@ -284,6 +304,10 @@ Examples:
 const DEMO_HELP: &str = "\
 Example:
   codeyard demo --out /tmp";
+
+const DEMO_SERVER_HELP: &str = "\
+Example, an entry in a client's configuration:
+  {\"mcpServers\": {\"crm\": {\"command\": \"codeyard\", \"args\": [\"demo-server\", \"crm\"]}}}";
 
 const COMPLETIONS_HELP: &str = "\
 Examples:

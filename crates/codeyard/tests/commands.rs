@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "commands/messages.rs"]
+mod messages;
+
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,6 @@
-//! What a new user reads: help texts, and what is said when something is wrong. Each test compares a whole transcript.
+//! What a new user reads: help texts, and what is said when something is wrong.
+//!
+//! Each test compares a whole transcript.
 
 use std::fmt::Write as _;
 

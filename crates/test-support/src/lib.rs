@@ -7,6 +7,7 @@
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
 //! | to look at processes from outside | [`descendants`] |
+//! | to know what this machine and user give | [`Mode`] |
 //! | to know that nothing of a codeyard is left | [`Traces`] |
 //! | to wait for a condition | [`wait_until`] |
 
@@ -15,6 +16,7 @@ mod client;
 mod code;
 mod codeyard;
 mod definition;
+mod mode;
 mod processes;
 mod programs;
 pub mod servers;
@@ -25,6 +27,7 @@ pub use client::{Era, McpClient};
 pub use code::{CodeClient, Ran};
 pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
+pub use mode::Mode;
 pub use processes::{Process, descendants, status_field};
 pub use programs::{codeyard_binary, managed_data, real_servers, stub_server};
 pub use traces::Traces;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::yard::Mode;
+use test_support::Mode;
 
 /// Attempts of one program that must end alike.
 #[derive(Debug, Clone, Copy)]

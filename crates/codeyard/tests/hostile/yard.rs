@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ran, ServerDefinition, Traces, wait_until};
+use test_support::{CodeClient, Codeyard, Mode, Ran, ServerDefinition, Traces, wait_until};
 
 use crate::control::{self, Control};
 use crate::host::{Canaries, Secrets, State};
@@ -27,16 +27,6 @@ pub struct Guest {
     pub name: &'static str,
     pub control: Control,
     pub rows: &'static [Rows],
-}
-
-/// What this machine and user give.
-#[derive(Debug, Clone, Copy)]
-pub struct Mode {
-    /// Control groups bind memory, processes and CPU.
-    pub groups: bool,
-    /// Each session has a kernel user of its own.
-    pub own_users: bool,
-    pub is_root: bool,
 }
 
 /// A codeyard, its client, and what was planted around it.
@@ -68,23 +58,6 @@ pub fn program(name: &str, given: &Value) -> String {
     format!("given = __import__('json').loads({given})\n{source}")
 }
 
-// === impl Mode ===
-
-impl Mode {
-    /// Asks the doctor.
-    async fn of(codeyard: &Codeyard) -> Mode {
-        let output = codeyard.run(["doctor", "--json"]).await.unwrap();
-        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let name = report["mode"].as_str().unwrap_or_else(|| panic!("{report}"));
-        let is_root = name.starts_with("root ");
-        Mode {
-            groups: name.contains("with control groups") || name.contains("and control groups"),
-            own_users: is_root || name.contains("subordinate"),
-            is_root,
-        }
-    }
-}
-
 // === impl Yard ===
 
 impl Yard {
@@ -106,7 +79,7 @@ impl Yard {
             )
             .env("CANARY", &secrets.variable)
             .env("TMPDIR", &temporary);
-        let mode = Mode::of(&codeyard).await;
+        let mode = Mode::of(&codeyard).await.unwrap();
         let before = State::look(&canaries, &temporary);
         let mut client = CodeClient::of(codeyard).await;
         client
@@ -172,11 +145,6 @@ impl Yard {
             .execute(json!({"code": "import os; os._exit(0)", "session": session}))
             .await;
         assert_eq!(ran.fields()["session_state"], "lost", "{ran:?}");
-    }
-
-    /// The processes that hang below codeyard.
-    pub fn traces(&self) -> Traces {
-        Traces::of(self.pid())
     }
 
     /// Ends codeyard as a client does; nothing of all that ever ran is left, and the host is as before.

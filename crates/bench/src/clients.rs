@@ -8,14 +8,14 @@ use test_support::{Codeyard, Era, McpClient};
 use tokio::time::Instant;
 
 use crate::figures::{Figure, Samples};
-use crate::place::Placement;
+use crate::place::{self, Placement};
 
 /// Starts of the program are slow: fewer samples of them.
 const STARTS: usize = 30;
 
 /// Measures the release binary over its pipes.
 pub async fn over_stdio(data: &Path, placement: Placement, samples: usize) -> Result<Vec<Figure>> {
-    placement.for_children()?;
+    place::anywhere()?;
     let codeyard = Codeyard::new()?.data(data);
     let mut first = Samples::default();
     for _ in 0..STARTS {
@@ -24,6 +24,7 @@ pub async fn over_stdio(data: &Path, placement: Placement, samples: usize) -> Re
         first.push(started.elapsed());
         client.finish().await?;
     }
+    placement.for_children()?;
     let mut client = codeyard.mcp(Era::Modern).await?;
     placement.for_host()?;
     execute(&mut client).await?;
@@ -35,7 +36,10 @@ pub async fn over_stdio(data: &Path, placement: Placement, samples: usize) -> Re
     }
     client.finish().await?;
     Ok(vec![
-        first.figure("start of `codeyard mcp` to its first answer", placement),
+        first.figure(
+            "start of `codeyard mcp` to its first answer, not pinned",
+            placement,
+        ),
         live.figure("run in a live session, over MCP stdio", placement),
     ])
 }

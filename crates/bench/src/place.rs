@@ -45,6 +45,14 @@ impl Placement {
     }
 }
 
+/// Runs anywhere, as a program that a user starts does.
+pub fn anywhere() -> Result<()> {
+    let cores = std::thread::available_parallelism()?.get();
+    let mut set = CpuSet::new();
+    (0..cores).for_each(|core| set.set(core));
+    sched_setaffinity(None, &set).context("run anywhere")
+}
+
 /// Pins this thread, and what it starts from now on.
 fn pin(core: usize) -> Result<()> {
     let mut set = CpuSet::new();

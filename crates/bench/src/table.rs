@@ -5,7 +5,7 @@ use crate::figures::Figure;
 /// Prints every figure, one a row.
 pub fn print(figures: &[Figure]) {
     println!(
-        "{:<44} {:>10} {:>7} {:>11} {:>11}  beside",
+        "{:<56} {:>10} {:>7} {:>11} {:>11}  beside",
         "", "placement", "n", "p50", "p99"
     );
     for figure in figures {
@@ -14,7 +14,7 @@ pub fn print(figures: &[Figure]) {
             _ => String::new(),
         };
         println!(
-            "{:<44} {:>10} {:>7} {:>11} {:>11}  {beside}",
+            "{:<56} {:>10} {:>7} {:>11} {:>11}  {beside}",
             figure.name,
             figure.placement.describe(),
             figure.samples,

@@ -47,9 +47,9 @@ impl Placement {
 
 /// Runs anywhere, as a program that a user starts does.
 pub fn anywhere() -> Result<()> {
-    let cores = std::thread::available_parallelism()?.get();
     let mut set = CpuSet::new();
-    (0..cores).for_each(|core| set.set(core));
+    // The kernel takes those that exist.
+    (0..CpuSet::MAX_CPU).for_each(|core| set.set(core));
     sched_setaffinity(None, &set).context("run anywhere")
 }
 

@@ -1,7 +1,7 @@
 //! Control groups of sessions, version 1 or 2: prepared ahead, entered once, removed at the end.
 //!
 //! All groups of this process lie below one parent named after its lease; what a dead holder of the lease left
-//! there is removed first. Inside a session the path reads `/../s7`: nothing of the host.
+//! there is removed first. Inside, the path names the lease and the number of the session, and nothing else of the host.
 
 mod v1;
 mod v2;
@@ -72,14 +72,15 @@ enum GroupKind {
 }
 
 impl Groups {
-    /// Finds where groups can be made and makes the parent of slot `slot`, empty.
+    /// Finds where groups can be made and makes the parent of the lease `lease`, empty. The same groups may be in reach of
+    /// other users and containers with leases of their own, so the name must be no other lease's.
     ///
     /// # Errors
     /// What is missing.
-    pub fn prepare(slot: u32) -> Result<Self, Missing> {
+    pub fn prepare(lease: &str) -> Result<Self, Missing> {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let name = format!("codeyard-{slot}");
+        let name = format!("codeyard-{lease}");
         if let Some(groups) = v1::Groups::find(&own, &mounts, &name) {
             return Ok(Self {
                 kind: Kind::V1(groups?),

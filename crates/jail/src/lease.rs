@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 #[derive(Debug)]
 pub struct Lease {
     slot: u32,
-    _lock: File,
+    lock: File,
 }
 
 /// Why no slot could be leased.
@@ -54,7 +54,7 @@ impl Lease {
                     source,
                 })?;
             if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                return Ok(Self { slot, _lock: lock });
+                return Ok(Self { slot, lock });
             }
         }
         Err(LeaseError::Exhausted(slots))
@@ -63,6 +63,15 @@ impl Lease {
     /// The slot's number.
     pub fn slot(&self) -> u32 {
         self.slot
+    }
+
+    /// A name that no lease of another directory has, and the next holder of this one has again.
+    ///
+    /// # Errors
+    /// If the lock's file cannot be looked at.
+    pub fn name(&self) -> io::Result<String> {
+        let file = self.lock.metadata()?;
+        Ok(format!("{}-{:x}-{:x}", self.slot, file.dev(), file.ino()))
     }
 }
 
@@ -81,7 +90,11 @@ mod tests {
             error.to_string(),
             "all 2 slots are in use by other codeyard processes"
         );
+        let name = first.name().unwrap();
         drop(first);
-        assert_eq!(Lease::acquire(directory.path(), 2).unwrap().slot(), 0);
+        let again = Lease::acquire(directory.path(), 2).unwrap();
+        assert_eq!((again.slot(), again.name().unwrap()), (0, name.clone()));
+        let elsewhere = tempfile::tempdir().unwrap();
+        assert_ne!(Lease::acquire(elsewhere.path(), 2).unwrap().name().unwrap(), name);
     }
 }

@@ -100,7 +100,8 @@ impl Mode {
                 group: machine.group,
             },
         };
-        let groups = Groups::prepare(lease.slot());
+        let name = lease.name().map_err(|error| Refusal::Lease(error.to_string()))?;
+        let groups = Groups::prepare(&name);
         let mode = Self {
             machine,
             identity,

@@ -218,7 +218,7 @@ async fn gathered_calls_run_in_parallel() {
     );
     // Threads reach the servers in parallel, too.
     let code = "from concurrent.futures import ThreadPoolExecutor\nfrom servers.stub import slow\nstart = time.monotonic()\n\
-                with ThreadPoolExecutor(16) as pool: list(pool.map(lambda _: slow(seconds=0.25), range(16)))\n\
+                with ThreadPoolExecutor(8) as pool: list(pool.map(lambda _: slow(seconds=0.25), range(24)))\n\
                 return time.monotonic() - start";
     let ran = client.run(code).await;
     assert!(

@@ -23,9 +23,17 @@ fn main() -> ExitCode {
         // Whoever read our output has seen enough.
         Err(error) if error.is::<Closed>() => Exit::Done,
         Err(error) => {
-            Output::new(None).tell(&format!("error: {error:#}"));
+            Output::new(None).tell(&format!("error: {}", with_remedy(format!("{error:#}"))));
             exit::of(&error)
         }
     };
     exit.into()
+}
+
+/// Adds what to do where the system's words name only what is missing.
+fn with_remedy(message: String) -> String {
+    if message.contains("Too many open files") && !message.contains("ulimit") {
+        return format!("{message}; raise this user's limit of open files (`ulimit -n`)");
+    }
+    message
 }

@@ -37,6 +37,8 @@ const STACK: u64 = 8 << 20;
 const CORE: u64 = 1;
 /// Locked memory, a little for libraries that insist.
 const LOCKED: u64 = 64 << 10;
+/// Fewer open files than this may be too few to start with.
+const FEW_FILES: u64 = 256;
 /// Signals queued.
 const SIGNALS: u64 = 512;
 
@@ -53,7 +55,7 @@ pub enum StationError {
     Greeting(String),
     #[error(transparent)]
     Provision(#[from] ProvisionError),
-    #[error("{0}: {1}")]
+    #[error("{}", explain(format_args!("{0}: {1}", .0, .1)))]
     System(&'static str, #[source] io::Error),
     #[error("the zygote is gone")]
     Gone,
@@ -62,11 +64,16 @@ pub enum StationError {
 }
 
 /// Says what a failed step most often means.
-fn explain(error: &LaunchError) -> String {
+fn explain(error: impl std::fmt::Display) -> String {
     let text = error.to_string();
+    let few_files = || {
+        getrlimit(Resource::Nofile)
+            .current
+            .is_some_and(|most| most < FEW_FILES)
+    };
     let remedy = if text.contains("create user, mount") {
         "; user namespaces are refused here: allow them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0, or a container with --security-opt seccomp=unconfined)"
-    } else if text.contains("Too many open files") {
+    } else if text.contains("Too many open files") || (text.contains("ended before") && few_files()) {
         "; raise this user's limit of open files (`ulimit -n`)"
     } else if text.contains("mount /proc") {
         "; in a container, run it with an unmasked /proc (--security-opt systempaths=unconfined)"

@@ -223,13 +223,12 @@ pub fn keep_capabilities() -> io::Result<()> {
 
 /// Puts descriptors at the numbers 0, 1, 2, … and closes every other one.
 pub fn place(descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let count = libc::c_int::try_from(descriptors.len()).map_err(io::Error::other)?;
     let mut copies = Vec::new();
     for descriptor in descriptors {
         // Copies above all targets, so that no target overwrites a source.
-        let copy = rustix::io::fcntl_dupfd_cloexec(descriptor, 64)?;
-        copies.push(copy);
+        copies.push(rustix::io::fcntl_dupfd_cloexec(descriptor, count)?);
     }
-    let count = libc::c_int::try_from(copies.len()).map_err(io::Error::other)?;
     for (target, copy) in (0..count).zip(&copies) {
         // SAFETY: dup2 takes numbers; what the targets held is not used any more.
         check(libc::c_long::from(unsafe {

@@ -73,6 +73,7 @@ const FILE_RULES: [fn(&File) -> Vec<Problem>; 7] = [
 
 /// Checks every tracked file and the dependency graph; prints each problem.
 pub fn run() -> Result<()> {
+    tasks::setup::packages(tasks::setup::FOR_TIDY)?;
     let mut problems = Vec::new();
     let private = places::Private::of_this_machine();
     let paths = tracked()?;

@@ -64,6 +64,8 @@ const PROCPS: Need = Need {
     is_met: || run::succeeds("env", &["kill", "-L"]),
 };
 
+/// What listing the tracked files needs.
+pub const FOR_TIDY: &[Need] = &[GIT];
 /// What `codeyard demo` needs.
 pub const FOR_DEMO: &[Need] = &[CERTIFICATES, PYTHON, VENV];
 /// What the tests need; the ordinary user among them sees only the plain search path.

@@ -13,7 +13,7 @@ mod text;
 pub mod wire;
 
 #[cfg(not(codeyard_session_library))]
-pub use confine::Step;
+pub use confine::{HOST_NAME, Step};
 pub use sys::exit;
 
 /// Exit status of a process whose library code panicked.

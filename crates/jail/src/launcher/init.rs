@@ -42,6 +42,8 @@ fn start(
         crate::session::exit(1);
     }
     sys::make_private().during("make the mounts private")?;
+    // What the zygote learns while it loads, every session inherits: the host's name is none of it.
+    rustix::system::sethostname(crate::session::HOST_NAME).during("set the host name")?;
     // Sessions go first when the machine runs out of memory; later this user may not write here any more.
     std::fs::write("/proc/self/oom_score_adj", "1000").during("write oom_score_adj")?;
     // While still the host's own user: parents of these paths may be closed to others.

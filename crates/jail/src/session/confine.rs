@@ -240,11 +240,18 @@ fn mount(kind: &core::ffi::CStr, target: &core::ffi::CStr, flags: usize, options
     .map(|_| ())
 }
 
-/// Every session has the same neutral host name.
+/// Every session has the same neutral host name, and so has its zygote.
+pub const HOST_NAME: &[u8] = b"sandbox";
+
 fn hostname() -> Result<()> {
-    let name = b"sandbox";
     // SAFETY: the name is valid for reads of its length.
-    unsafe { sys::call(number::SETHOSTNAME, &[name.as_ptr() as usize, name.len()]) }.map(|_| ())
+    unsafe {
+        sys::call(
+            number::SETHOSTNAME,
+            &[HOST_NAME.as_ptr() as usize, HOST_NAME.len()],
+        )
+    }
+    .map(|_| ())
 }
 
 /// Puts the descriptors at their numbers and closes every other one. Standard input stays the null device.

@@ -237,8 +237,19 @@ fn clear(directory: &Path) {
         {
             kill(pid);
         }
-        // A group whose last process is still ending stays until the next start.
-        let _ = fs::remove_dir(&child);
+        remove_patiently(&child);
+    }
+}
+
+/// Removes a group whose last process may still be ending; one that takes too long stays until the next start.
+fn remove_patiently(directory: &Path) {
+    const ATTEMPTS: u32 = 100;
+    const PAUSE: Duration = Duration::from_millis(5);
+    for _ in 0..ATTEMPTS {
+        match fs::remove_dir(directory) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => std::thread::sleep(PAUSE),
+            _ => return,
+        }
     }
 }
 

@@ -301,6 +301,10 @@ impl Station {
         loop {
             let mut ready = self.networks.readable().await.map_err(|_| StationError::Gone)?;
             match ready.try_io(|_| self.zygote.take_network()) {
+                // Its attendant is gone, and sessions cannot do without.
+                Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    return Err(StationError::Gone);
+                }
                 Ok(network) => {
                     return network.map_err(|error| StationError::System("make a network namespace", error));
                 }

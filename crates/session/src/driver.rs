@@ -57,6 +57,7 @@ impl Driver {
 
     pub(crate) async fn drive(mut self) {
         while !self.contact.stop.is_cancelled() {
+            self.notice_death().await;
             let next = self.shared.table().next(&self.key, self.id, Instant::now());
             match next {
                 Next::Run(job) => self.turn(job).await,
@@ -81,12 +82,24 @@ impl Driver {
             () = self.contact.wake.notified() => {}
             () = self.contact.stop.cancelled() => {}
             () = sleep_until(until) => {}
-            () = died => {
-                tracing::info!(session = %self.key.name, "the guest of an idle session ended by itself");
-                self.guest = None;
-                self.shared.table().died(&self.key, self.id);
-            }
+            () = died => self.bury(),
         }
+    }
+
+    /// A guest that has ended since its last run is none for the next: who waits for both hears of either first.
+    async fn notice_death(&mut self) {
+        let Some(guest) = &mut self.guest else { return };
+        tokio::select! {
+            biased;
+            () = guest.died() => self.bury(),
+            () = std::future::ready(()) => {}
+        }
+    }
+
+    fn bury(&mut self) {
+        tracing::info!(session = %self.key.name, "the guest of an idle session ended by itself");
+        self.guest = None;
+        self.shared.table().died(&self.key, self.id);
     }
 
     /// One run, from its launch if there is no guest to its answer.

@@ -55,10 +55,10 @@ impl Traces {
     }
 
     /// Only the processes that fit, and no groups.
-    pub fn only(self, fits: impl Fn(u32) -> bool) -> Traces {
-        let processes = self.processes.into_iter().filter(|process| fits(process.name));
+    pub fn only(&self, fits: impl Fn(u32) -> bool) -> Traces {
+        let processes = self.processes.iter().filter(|process| fits(process.name));
         Traces {
-            processes: processes.collect(),
+            processes: processes.cloned().collect(),
             groups: Vec::new(),
         }
     }

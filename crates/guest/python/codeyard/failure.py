@@ -6,6 +6,7 @@ import os
 import sys
 from linecache import getline
 from traceback import TracebackException
+from types import TracebackType
 
 from codeyard import places
 from codeyard.errors import ToolError, UnawaitedCall
@@ -69,6 +70,22 @@ def unawaited(calls):
     more = f" (and {len(calls) - 1} more)" if len(calls) > 1 else ""
     message = f"{call.label}(...) on line {call.line} was never awaited{more}; write `await {call.label}(...)`"
     return UnawaitedCall(message, call.filename, call.line)
+
+
+def waiting_place(task):
+    """Where a task waits, as a traceback through everything that it awaits; `None` if it has not begun."""
+    frames = []
+    step = task.get_coro()
+    while step is not None:
+        frame = getattr(step, "cr_frame", None) or getattr(step, "gi_frame", None)
+        if frame is None or frame.f_lasti < 0:
+            break
+        frames.append(frame)
+        step = getattr(step, "cr_await", None) or getattr(step, "gi_yieldfrom", None)
+    place = None
+    for frame in reversed(frames):
+        place = TracebackType(place, frame, frame.f_lasti, frame.f_lineno)
+    return place
 
 
 def exit_status(error):

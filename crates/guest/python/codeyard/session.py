@@ -159,9 +159,13 @@ class Session:
         task = self._loop.create_task(eval(code, self._names))
         try:
             return self._loop.run_until_complete(task)
-        except BaseException:
+        except BaseException as error:
             if self._interrupts.raised or not task.done():
+                # An interrupt that found everything waiting was raised in the loop, not in the program.
+                place = None if task.done() else failure.waiting_place(task)
                 self._abandon_loop()
+                if place is not None:
+                    raise error.with_traceback(place)
             elif not task.cancelled():
                 task.exception()  # Seen, so that asyncio does not complain of it later.
             raise

@@ -41,6 +41,21 @@ class Interrupted(GuestCase):
     def test_awaited_call(self):
         self.interrupt("await tools.stub.hold()", wait=lambda guest: guest.wait_for_call())
 
+    def test_the_place_where_it_waited_is_told(self):
+        code = "async def find(name):\n    return await tools.stub.hold()\n\nawait find('ana')"
+        outcome = self.interrupt(code, wait=lambda guest: guest.wait_for_call())
+        places = [line.strip() for line in outcome.error["traceback"].splitlines() if line.startswith("  ")]
+        places = [line for line in places if set(line) - set("~^")]
+        self.assertEqual(
+            places,
+            [
+                'File "<program>", line 6, in <module>',
+                "await find('ana')",
+                'File "<program>", line 4, in find',
+                "return await tools.stub.hold()",
+            ],
+        )
+
     def test_gathered_calls(self):
         self.interrupt(
             "import asyncio\nawait asyncio.gather(*[tools.stub.hold() for _ in range(50)])",

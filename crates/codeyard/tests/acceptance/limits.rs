@@ -164,6 +164,12 @@ async fn c313_hung_upstream() {
     let run = client.execute(json!({"code": "await mcp_stub.slow(seconds=600)", "timeout_ms": 3000}));
     let ran = within(6.0, run).await;
     assert_eq!((ran.status(), ran.is_error()), ("timed_out", true));
+    // Who was waited for is told.
+    assert!(
+        ran.error().contains("await mcp_stub.slow(seconds=600)"),
+        "{}",
+        ran.error()
+    );
     client
         .check("print(await mcp_stub.echo(message='later'))", "later\n")
         .await;

@@ -142,3 +142,26 @@ async fn runs_of_one_session_come_one_after_another() {
     }
     assert_eq!(client.ran(&ids[5]).await.result(), &json!([0, 1, 2, 3, 4, 5]));
 }
+
+#[tokio::test]
+async fn the_session_unused_for_longest_makes_room_for_a_new_one() {
+    let mut client = CodeClient::with_stub().await;
+    assert_eq!(client.run_in("oldest", "x = 1").await.status(), "completed");
+    for _ in 0..63 {
+        assert_eq!(client.run_in("new", "x = 2").await.status(), "completed");
+    }
+    assert_eq!(
+        client.run_in("oldest", "return x").await.result(),
+        1,
+        "64 are kept"
+    );
+    let second = client.run_in("new", "x = 3").await;
+    assert_eq!(second.status(), "completed", "{second:?}");
+    for _ in 0..63 {
+        assert_eq!(client.run_in("new", "x = 4").await.status(), "completed");
+    }
+    let ran = client.run_in("oldest", "return 'x' in globals()").await;
+    assert_eq!(ran.result(), false, "{ran:?}");
+    let notice = ran.fields()["notice"].as_str().unwrap();
+    assert!(notice.contains("to make room for another session"), "{notice}");
+}

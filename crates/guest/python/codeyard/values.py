@@ -149,9 +149,18 @@ def _parse(text):
 
 
 def text_of(raw):
-    """The text blocks of a raw result, joined by line ends; `None` if there is none."""
-    texts = [block.get("text", "") for block in raw.get("content") or () if block.get("type") == "text"]
+    """The text blocks of a raw result, joined by line ends; `None` if there is none. Servers send anything."""
+    content = raw.get("content")
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    texts = [block["text"] for block in content if isinstance(block, dict) and _is_text(block)]
     return "\n".join(texts) if texts else None
+
+
+def _is_text(block):
+    return block.get("type") == "text" and isinstance(block.get("text"), str)
 
 
 def _value_of(raw):

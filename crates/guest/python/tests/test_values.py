@@ -29,6 +29,18 @@ class Values(GuestCase):
             ["t", "aGk="],
         )
 
+    def test_blocks_that_are_none(self):
+        self.check(self.value({}, "v is None"), True)
+        self.check(self.value({"content": None}, "v is None"), True)
+        self.check(self.value({"content": "all of it"}), "all of it")
+        self.check(self.value({"content": 5}), 5)
+        self.check(self.value({"content": [None, 5, "x", {"type": "text", "text": "t"}]}), "t")
+        self.check(self.value({"content": [{"type": "text", "text": None}]}), [{"type": "text", "text": None}])
+        self.check(self.value({"content": [{"type": "text"}]}, "v.raw.content == v"), True)
+        self.check_error(self.value({"isError": True, "content": "boom"}), "ToolError", "boom")
+        nothing = {"isError": True, "content": [{"type": "text", "text": 5}]}
+        self.check_error(self.value(nothing), "ToolError", "stub.raw reported an error")
+
     def test_attributes(self):
         record = text('[{"id": 1, "items": 2, "in": {"deep": 3}, "raw": 4}]')
         self.check(

@@ -176,8 +176,14 @@ async fn dies_in_mid_call() {
 #[tokio::test]
 async fn lists_pages_in_a_circle_or_no_tools_at_all() {
     let mut client = with("circular-pages", None).await;
-    let ran = client.run("return await tools.bad.echo_first()").await;
-    assert!(ran.error().is_empty() || ran.error().contains("bad"), "{ran:?}");
+    // Both of its pages are read, once.
+    let ran = client.run("return sorted(dir(tools.bad))").await;
+    assert_eq!(ran.result(), &json!(["echo_again", "echo_first"]), "{ran:?}");
+    // Called without what it echoes, it answers with a text that is none.
+    let ran = client
+        .run("return (await tools.bad.echo_first()).raw['content']")
+        .await;
+    assert_eq!(ran.result(), &json!([{"type": "text", "text": null}]), "{ran:?}");
     client
         .check(
             "print(kept, await tools.stub.echo(message='after'))",

@@ -102,7 +102,7 @@ async fn what_the_run_does_not_wait_for_is_cancelled_at_the_server() {
     client
         .check("print(len((await tools.stub.cancelled()).ids))", "1\n")
         .await;
-    let code = "import asyncio\ntry:\n    await asyncio.wait_for(tools.stub.slow(seconds=60), 0.2)\nexcept TimeoutError:\n    print('gave up')";
+    let code = "import asyncio\ntry:\n    await asyncio.wait_for(tools.stub.slow(seconds=60), 0.2)\nexcept asyncio.TimeoutError:\n    print('gave up')";
     client.check(code, "gave up\n").await;
     client
         .check("print(len((await tools.stub.cancelled()).ids))", "2\n")

@@ -1,7 +1,7 @@
 //! Sessions: by name, by default, new; their state, their loss, their order.
 
 use serde_json::json;
-use test_support::CodeClient;
+use test_support::{CodeClient, Codeyard, Era, McpClient, Ran, ServerDefinition};
 
 #[tokio::test]
 async fn each_name_has_variables_of_its_own() {
@@ -113,9 +113,9 @@ async fn a_session_whose_process_exits_is_lost_and_begins_again() {
 
 #[tokio::test]
 async fn sessions_run_side_by_side() {
-    let codeyard = test_support::Codeyard::new()
+    let codeyard = Codeyard::new()
         .unwrap()
-        .server("stub", &test_support::ServerDefinition::stub_with_extras());
+        .server("stub", &ServerDefinition::stub_with_extras());
     let mut client = CodeClient::of(codeyard).await;
     // Each ends only when the other has called the server between two of its own calls.
     let code = "n = (await tools.stub.calls()).calls\nwhile True:\n    m = (await tools.stub.calls()).calls\n    \
@@ -164,4 +164,45 @@ async fn the_session_unused_for_longest_makes_room_for_a_new_one() {
     assert_eq!(ran.result(), false, "{ran:?}");
     let notice = ran.fields()["notice"].as_str().unwrap();
     assert!(notice.contains("to make room for another session"), "{notice}");
+}
+
+#[tokio::test]
+async fn processes_side_by_side_on_one_data_directory_do_not_meet() {
+    let codeyard = Codeyard::with_stub().unwrap();
+    let mut clients = Vec::new();
+    for _ in 0..3 {
+        clients.push(codeyard.mcp(Era::Legacy).await.unwrap());
+    }
+    let execute = async |client: &mut McpClient, code: &str| {
+        let ran = client
+            .call_tool("execute_code", json!({"code": code}))
+            .await
+            .unwrap();
+        Ran(ran)
+    };
+    let mut pids = Vec::new();
+    for (number, client) in clients.iter_mut().enumerate() {
+        let code =
+            format!("x = {number}\nopen('note', 'w').write(str(x))\nreturn (await tools.stub.pid()).pid");
+        pids.push(execute(client, &code).await.result().clone());
+    }
+    pids.dedup();
+    assert_eq!(pids.len(), 3, "each has servers of its own: {pids:?}");
+    // One that is killed takes nothing from the others.
+    clients[0].kill().unwrap();
+    for (number, client) in clients.iter_mut().enumerate().skip(1) {
+        let ran = execute(
+            client,
+            "return [x, open('note').read(), await tools.stub.echo(message='on')]",
+        )
+        .await;
+        assert_eq!(
+            ran.result(),
+            &json!([number, number.to_string(), "on"]),
+            "{ran:?}"
+        );
+    }
+    let mut next = codeyard.mcp(Era::Legacy).await.unwrap();
+    let ran = execute(&mut next, "import os\nreturn ['x' in globals(), os.listdir('.')]").await;
+    assert_eq!(ran.result(), &json!([false, []]), "{ran:?}");
 }

@@ -174,7 +174,7 @@ async fn c313_hung_upstream() {
         .check("print(await mcp_stub.echo(message='later'))", "later\n")
         .await;
     // A server that takes longer than its definition allows is told apart from a run that does.
-    let slow = ServerDefinition::stub().timeout(500);
+    let slow = ServerDefinition::stub().timeout(2_000);
     let mut client = CodeClient::of(Codeyard::new().unwrap().server("stub", &slow)).await;
     let ran = client.run("await mcp_stub.slow(seconds=600)").await;
     assert_eq!(ran.status(), "failed");

@@ -180,7 +180,7 @@ async fn c313_hung_upstream() {
     assert_eq!(ran.status(), "failed");
     assert!(
         ran.error()
-            .contains("server 'stub' did not answer the call of 'slow' within 5"),
+            .contains("server 'stub' did not answer the call of 'slow' within 2"),
         "{}",
         ran.error()
     );

@@ -143,7 +143,6 @@ async fn c115_not_a_privileged_user_of_the_host() {
     );
     // The host sees the session as a user that is not root, whatever started it.
     let codeyard = client.mcp.pid().unwrap();
-    let own = status_field(codeyard, "Uid").unwrap();
     let uids: Vec<String> = descendants(codeyard)
         .into_iter()
         .filter(|process| process.command.contains("python"))
@@ -152,7 +151,6 @@ async fn c115_not_a_privileged_user_of_the_host() {
     assert!(!uids.is_empty());
     for uid in uids {
         assert!(!uid.starts_with("0\t"), "{uid}");
-        assert!(uid != own || !own.starts_with("0\t"), "{uid}");
     }
 }
 

@@ -4,6 +4,7 @@ It runs inside the template, receives only descriptors and numbers, and never ru
 Descriptor 3 is the socket to the host, 4 the session library; 0 to 2 are the null device.
 """
 
+import builtins
 import ctypes
 import gc
 import importlib
@@ -137,6 +138,8 @@ def load(profile):
     """Imports what the profile promises; returns the names of its libraries with their versions."""
     for name in COMMON:
         importlib.import_module(name)
+    # What `site` would add, without its closing of standard input.
+    builtins.exit = builtins.quit = sys.exit
     if profile != "data":
         return {}
     versions = {name: importlib.import_module(name).__version__ for name in ("numpy", "pandas")}

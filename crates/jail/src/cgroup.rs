@@ -92,6 +92,14 @@ impl Groups {
         })
     }
 
+    /// Ends whatever is still in the groups and removes them, with their parent. Dropping does the same.
+    pub fn clear(&self) {
+        match &self.kind {
+            Kind::V1(groups) => groups.parents().iter().for_each(|parent| remove_all(parent)),
+            Kind::V2(groups) => remove_all(groups.parent()),
+        }
+    }
+
     /// `cgroup v1` or `cgroup v2`.
     pub fn version(&self) -> &'static str {
         match self.kind {
@@ -110,6 +118,12 @@ impl Groups {
             Kind::V2(groups) => GroupKind::V2(groups.create(name, bounds)?),
         };
         Ok(Group { kind })
+    }
+}
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -218,6 +232,12 @@ fn make_empty(directory: &Path) -> Result<(), Missing> {
         path: directory.display().to_string(),
         cause: error.to_string(),
     })
+}
+
+/// Removes a parent with all its groups. What takes too long to end stays until the next start.
+fn remove_all(parent: &Path) {
+    clear(parent);
+    remove_patiently(parent);
 }
 
 /// Kills what is left in the groups below `directory` and removes them.

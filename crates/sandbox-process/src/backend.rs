@@ -1,9 +1,10 @@
 //! The backend: profiles, their zygotes, and launches.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use sandbox::{Backend, BoxFuture, Conversation, Guest, LaunchError, LaunchSpec};
 use tokio::sync::{Mutex, OnceCell};
+use tokio::task::JoinHandle;
 use types::Limits;
 
 use crate::config::{Config, Floor, Profile, Requirement};
@@ -40,6 +41,7 @@ struct Inner {
     ground: OnceCell<Result<Ground, LaunchError>>,
     plain: Mutex<Option<Arc<Station>>>,
     data: Mutex<Option<Arc<Station>>>,
+    self_tests: std::sync::Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// What all zygotes stand on, found once.
@@ -59,6 +61,7 @@ impl Process {
             ground: OnceCell::new(),
             plain: Mutex::default(),
             data: Mutex::default(),
+            self_tests: std::sync::Mutex::default(),
         };
         Self {
             inner: Arc::new(inner),
@@ -112,6 +115,10 @@ impl Backend for Process {
             }
         });
     }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.inner.close())
+    }
 }
 
 impl Inner {
@@ -137,6 +144,30 @@ impl Inner {
                 }
                 Err(error) => return Err(failed(error)),
             }
+        }
+    }
+
+    /// Ends the zygotes and removes all control groups.
+    async fn close(&self) {
+        let Some(Ok(ground)) = self.ground.get() else {
+            return;
+        };
+        let self_tests = std::mem::take(&mut *self.self_tests.lock().unwrap_or_else(PoisonError::into_inner));
+        for self_test in self_tests {
+            self_test.abort();
+            // What it says of its own end is of no interest any more.
+            let _ = self_test.await;
+        }
+        // One that is just being launched ends with this process.
+        let stations =
+            [&self.plain, &self.data].map(|place| place.try_lock().ok().and_then(|mut place| place.take()));
+        let provisions = Arc::clone(&ground.provisions);
+        let closed = tokio::task::spawn_blocking(move || {
+            drop(stations);
+            provisions.close();
+        });
+        if closed.await.is_err() {
+            tracing::warn!("the zygotes could not be ended in order; they end with this process");
         }
     }
 
@@ -179,11 +210,15 @@ impl Inner {
         let station = Arc::new(opened?);
         tracing::debug!(profile = name, python = station.greeting.python, "zygote ready");
         *place = Some(Arc::clone(&station));
-        tokio::spawn(selftest::run(
+        let self_test = tokio::spawn(selftest::run(
             Arc::clone(&station),
             Arc::clone(&ground.provisions),
             self.config.limits.clone(),
         ));
+        self.self_tests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(self_test);
         Ok(station)
     }
 

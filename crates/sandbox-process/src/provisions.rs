@@ -35,6 +35,7 @@ pub struct Provisions {
     refill: mpsc::Sender<Group>,
     ready: Mutex<mpsc::Receiver<Group>>,
     made: AtomicU64,
+    closed: Mutex<bool>,
 }
 
 /// What one session has, to be given back.
@@ -74,6 +75,7 @@ impl Provisions {
             refill,
             ready: Mutex::new(ready),
             made,
+            closed: Mutex::new(false),
         })
     }
 
@@ -153,7 +155,20 @@ impl Provisions {
         });
     }
 
+    /// Removes all groups, also those of sessions that are just ending, and makes none any more.
+    pub fn close(&self) {
+        *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        if let Ok(groups) = &self.mode.groups {
+            groups.clear();
+        }
+    }
+
     fn make(&self) -> std::io::Result<Group> {
+        // Held while the group is made, so that none is made after the last one was removed.
+        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        if *closed {
+            return Err(std::io::ErrorKind::BrokenPipe.into());
+        }
         let groups = self
             .mode
             .groups

@@ -23,6 +23,11 @@ pub trait Backend: Send + Sync {
 
     /// Prepares what makes the first launch fast; returns at once, works in the background.
     fn warm(&self);
+
+    /// Ends what is kept between guests and removes what guests have left on the machine; launches nothing any more.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 /// What a new guest is to be.

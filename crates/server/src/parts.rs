@@ -100,7 +100,11 @@ impl Server {
     /// Ends all sessions and servers, within a deadline. What is left then ends with this process.
     pub async fn close(&self) {
         let ended = async {
-            tokio::join!(self.shared.sessions.close(), self.shared.hub.shutdown());
+            let sandbox = async {
+                self.shared.sessions.close().await;
+                self.shared.backend.close().await;
+            };
+            tokio::join!(sandbox, self.shared.hub.shutdown());
         };
         if tokio::time::timeout(DRAIN, ended).await.is_err() {
             tracing::warn!(

@@ -47,6 +47,11 @@ impl Groups {
         )
     }
 
+    /// The parents, one in each hierarchy.
+    pub fn parents(&self) -> &[PathBuf; 4] {
+        &self.parents
+    }
+
     /// Makes a session's group.
     pub fn create(&self, name: &str, bounds: Bounds) -> io::Result<Group> {
         let directories = self.parents.clone().map(|parent| parent.join(name));
@@ -73,16 +78,6 @@ impl Groups {
         };
         group.bound(bounds)?;
         Ok(group)
-    }
-}
-
-impl Drop for Groups {
-    fn drop(&mut self) {
-        for parent in &self.parents {
-            super::clear(parent);
-            // Groups that are still ending keep it until the next start.
-            let _ = fs::remove_dir(parent);
-        }
     }
 }
 

@@ -43,6 +43,11 @@ impl Groups {
         }))
     }
 
+    /// The parent.
+    pub fn parent(&self) -> &Path {
+        &self.parent
+    }
+
     /// Makes a session's group.
     pub fn create(&self, name: &str, bounds: Bounds) -> io::Result<Group> {
         let directory = self.parent.join(name);
@@ -63,14 +68,6 @@ impl Groups {
         };
         group.bound(bounds)?;
         Ok(group)
-    }
-}
-
-impl Drop for Groups {
-    fn drop(&mut self) {
-        super::clear(&self.parent);
-        // Groups that are still ending keep it until the next start.
-        let _ = fs::remove_dir(&self.parent);
     }
 }
 

@@ -181,9 +181,7 @@ impl Case {
         let name = self.limit.name();
         let mut client = CodeClient::of(self.codeyard()).await;
         let [uncaught, caught] = self.programs();
-        let ran = client
-            .execute(json!({"code": uncaught, "session": "uncaught"}))
-            .await;
+        let ran = self.execute(&mut client, &uncaught, "uncaught").await;
         let expected = match row.outcome.as_str() {
             // What the program does not catch is then its own failure.
             "none" if self.felt.is_empty() => "completed",
@@ -193,7 +191,7 @@ impl Case {
         assert_eq!(outcome(&ran), expected, "{name}: {ran:?}");
         assert_eq!(fate(&ran), first_word(&row.session), "{name}: {ran:?}");
         assert!((self.result)(&ran, mode), "{name}: {ran:?}");
-        let ran = client.execute(json!({"code": caught, "session": "caught"})).await;
+        let ran = self.execute(&mut client, &caught, "caught").await;
         assert_eq!(fate(&ran), "kept", "{name}: {ran:?}");
         if !self.felt.is_empty() {
             let printed = ran.stdout().trim();
@@ -205,8 +203,7 @@ impl Case {
                     row.felt
                 );
             }
-            let is_time = matches!(self.limit, Limit::WallTime | Limit::CpuTime);
-            let expected = if is_time { expected } else { "completed" };
+            let expected = if self.is_time() { expected } else { "completed" };
             assert_eq!(outcome(&ran), expected, "{name}: {ran:?}");
         }
         for session in ["uncaught", "caught"] {
@@ -215,6 +212,23 @@ impl Case {
             assert_eq!(next.result(), 42, "{name}: {next:?}");
         }
         client.check_healthy().await;
+    }
+
+    fn is_time(&self) -> bool {
+        matches!(self.limit, Limit::WallTime | Limit::CpuTime)
+    }
+
+    /// Runs a program; once more where the machine was too busy to let it stop within the grace of 50 ms.
+    async fn execute(&self, client: &mut CodeClient, code: &str, session: &str) -> Ran {
+        let arguments = json!({"code": code, "session": session});
+        let mut ran = client.execute(arguments.clone()).await;
+        for _ in 0..3 {
+            if !self.is_time() || fate(&ran) == "kept" {
+                break;
+            }
+            ran = client.execute(arguments.clone()).await;
+        }
+        ran
     }
 }
 

@@ -121,7 +121,7 @@ async fn memory_of_the_kernel_is_bound_too() {
 #[tokio::test]
 async fn forks_and_threads_end_at_their_limit_and_the_bomb_with_its_session() {
     let mut yard = Yard::new().await;
-    let bomb = json!({"code": program("fork_bomb", &json!({})), "session": "bomb", "timeout_ms": 2000});
+    let bomb = json!({"code": program("fork_bomb", &json!({})), "session": "bomb", "timeout_ms": 4000});
     let ran = yard.execute(bomb).await;
     assert_eq!(
         (ran.status(), ran.stdout()),
@@ -157,7 +157,7 @@ async fn who_hears_no_signal_is_killed_with_all_it_started() {
     let code = program("deaf", &json!({}));
     let start = Instant::now();
     let ran = yard
-        .execute(json!({"code": code, "session": "deaf", "timeout_ms": 1000}))
+        .execute(json!({"code": code, "session": "deaf", "timeout_ms": 2000}))
         .await;
     assert_eq!(
         (ran.status(), ran.stdout()),

@@ -10,6 +10,8 @@ use crate::yard::{Yard, program};
 
 /// The time that ways get which make the host wait for more.
 const SHORT: u64 = 1_500;
+/// The time of all others.
+const LONG: u64 = 20_000;
 /// Answers that do not wait for anything come within this time, on a machine under load.
 const AT_ONCE: Duration = Duration::from_secs(8);
 /// Memory that the host may hold more than before, in kB: what it queues for one guest, and its own noise.
@@ -28,18 +30,19 @@ enum Ends {
     Well,
 }
 
-async fn run(yard: &mut Yard, way: &str) -> Ran {
+async fn run(yard: &mut Yard, way: &str, timeout_ms: u64) -> Ran {
     // A first run, so that the numbers of runs are no longer those of a fresh session.
     let ran = yard.execute(json!({"code": "1", "session": "new"})).await;
     let session = ran.session().to_owned();
     let code = program("frames", &json!({"way": way, "run": 2}));
-    let arguments = json!({"code": code, "session": session, "timeout_ms": SHORT});
+    let arguments = json!({"code": code, "session": session, "timeout_ms": timeout_ms});
     yard.execute(arguments).await
 }
 
 async fn check(yard: &mut Yard, way: &str, ends: Ends) {
     let start = Instant::now();
-    let ran = run(yard, way).await;
+    let timeout_ms = if matches!(ends, Ends::Late) { SHORT } else { LONG };
+    let ran = run(yard, way, timeout_ms).await;
     let took = start.elapsed();
     let fate = ran.fields()["session_state"].as_str().unwrap_or("kept");
     let (status, expected_fate, error) = match ends {
@@ -109,7 +112,7 @@ async fn what_never_becomes_whole_ends_with_its_time() {
 async fn a_forged_end_is_the_end_and_what_follows_is_not_heard() {
     let mut yard = Yard::new().await;
     // A program may end its own run early and lie about its own result, nothing more.
-    let ran = run(&mut yard, "forged_done").await;
+    let ran = run(&mut yard, "forged_done", LONG).await;
     assert_eq!(
         (ran.status(), ran.result()),
         ("completed", &json!("forged")),
@@ -121,7 +124,7 @@ async fn a_forged_end_is_the_end_and_what_follows_is_not_heard() {
     assert!(matches!(next.status(), "timed_out" | "failed"), "{next:?}");
     assert_eq!(next.fields()["session_state"], "lost", "{next:?}");
     yard.check_well().await;
-    let ran = run(&mut yard, "done_twice").await;
+    let ran = run(&mut yard, "done_twice", LONG).await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
     let next = yard
         .execute(json!({"code": "'heard'", "session": ran.session()}))

@@ -101,3 +101,29 @@ pub fn compare(rows: &[Rows], inside: &str, outside: Option<&str>, mode: Mode) -
     }
     wrong
 }
+
+#[test]
+fn a_hole_a_gap_and_a_control_that_fails_are_found() {
+    const TABLE: &[Rows] = &[Rows {
+        inside: Inside::Is("EPERM|EACCES"),
+        outside: Outside::Allowed,
+        attempts: &["one", "two"],
+    }];
+    let mode = Mode {
+        groups: true,
+        own_users: true,
+        is_root: true,
+    };
+    let check = |inside: &str, outside: &str, wrong: usize| {
+        let found = compare(TABLE, inside, Some(outside), mode);
+        assert_eq!(found.len(), wrong, "{found:?}");
+    };
+    let well = "one: EPERM\ntwo: EACCES\n";
+    let control = "one: allowed\ntwo: allowed\n";
+    check(well, control, 0);
+    check("one: allowed\ntwo: EACCES\n", control, 1);
+    check("one: EPERM\n", control, 2);
+    check("one: EPERM\ntwo: EACCES\nthree: EPERM\n", control, 1);
+    check(well, "one: allowed\ntwo: EPERM\n", 1);
+    check(well, "one: allowed\n", 1);
+}

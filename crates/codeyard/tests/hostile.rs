@@ -25,6 +25,8 @@ mod host;
 mod neighbours;
 #[path = "hostile/numbers.rs"]
 mod numbers;
+#[path = "hostile/places.rs"]
+mod places;
 #[path = "hostile/table.rs"]
 mod table;
 #[path = "hostile/yard.rs"]

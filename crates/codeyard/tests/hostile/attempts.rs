@@ -366,8 +366,12 @@ const FILES: Guest = Guest {
             Untested("not every machine has one"),
             &["machine_id", "disks"],
         ),
-        rows("EACCES|EROFS", AllowedForRoot, &["write_program", "write_users"]),
-        rows("EROFS", AllowedForRoot, &["touch_program"]),
+        rows(
+            "EACCES|EROFS",
+            AllowedForRoot,
+            &["write_system_file", "write_users"],
+        ),
+        rows("EROFS", AllowedForRoot, &["touch_system_file"]),
     ],
 };
 

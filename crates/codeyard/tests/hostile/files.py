@@ -3,6 +3,8 @@
 import errno
 import os
 
+# No program: others could not start it while it is open for writing.
+SYSTEM_FILE = "/usr/lib/os-release"
 DEVICES = ("mem", "kmsg", "tty", "fuse", "kvm", "ptmx", "net/tun", "loop-control", "rtc0", "hwrng")
 KERNEL = ("kcore", "kallsyms", "cmdline", "keys", "meminfo", "sys/kernel/core_pattern", "sysrq-trigger", "modules")
 
@@ -77,6 +79,6 @@ attempt("devices", lambda: any_of([f"/dev/{name}" for name in DEVICES], os.stat)
 attempt("disks", lambda: any_of([f"/dev/{name}" for name in os.listdir("/dev") if name[:2] in ("sd", "vd", "nv")], os.stat))
 attempt("kernel_files", lambda: any_of([f"/proc/{name}" for name in KERNEL], os.stat))
 attempt("host_name_of_kernel", lambda: open_for_writing("/proc/sys/kernel/hostname"))
-attempt("write_program", lambda: open_for_writing("/usr/bin/env"))
+attempt("write_system_file", lambda: open_for_writing(SYSTEM_FILE))
 attempt("write_users", lambda: open_for_writing("/etc/passwd"))
-attempt("touch_program", lambda: os.utime("/usr/bin/env", ns=times("/usr/bin/env")))
+attempt("touch_system_file", lambda: os.utime(SYSTEM_FILE, ns=times(SYSTEM_FILE)))

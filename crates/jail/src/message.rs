@@ -4,9 +4,10 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
+use rustix::io::Errno;
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
-    SendFlags,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
 };
 
 /// Most descriptors in one message.
@@ -38,7 +39,8 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], descriptors: &[BorrowedFd<'_>]
 /// Receives one message and its descriptors; no bytes mean that the other side is gone.
 ///
 /// # Errors
-/// The system's; `WouldBlock` if the socket is non-blocking and empty.
+/// The system's; `WouldBlock` if the socket is non-blocking and empty; "too many open files" if there was no room for a
+/// descriptor.
 pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -54,6 +56,10 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, 
         })
         .flatten()
         .collect();
+    if received.flags.contains(ReturnFlags::CTRUNC) {
+        // The kernel drops what this process has no room for, and says no more than that.
+        return Err(Errno::MFILE.into());
+    }
     Ok((received.bytes, descriptors))
 }
 

@@ -77,12 +77,24 @@ fn for_each(first: u32, mut visit: impl FnMut(u32)) {
 fn cpu(pid: u32) -> Duration {
     const FIRST_TIME: usize = 11;
     const TIMES: usize = 4;
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name may hold anything but ends with the last parenthesis.
-    let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let fields = after_name.split_whitespace().skip(FIRST_TIME).take(TIMES);
+    let stat = after_name(pid);
+    let fields = stat.split_whitespace().skip(FIRST_TIME).take(TIMES);
     let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
     Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1))
+}
+
+/// Whether a process runs, waits for a processor, or for its memory.
+pub fn wants_processor(pid: u32) -> bool {
+    matches!(after_name(pid).split_whitespace().next(), Some("R" | "D"))
+}
+
+/// What /proc/PID/stat says after the name of the process; empty if it is gone.
+fn after_name(pid: u32) -> String {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name may hold anything but ends with the last parenthesis.
+    stat.rsplit_once(')')
+        .map(|(_, rest)| rest.to_owned())
+        .unwrap_or_default()
 }
 
 /// Children of all threads of one process.

@@ -95,6 +95,10 @@ impl Leash for ProcessLeash {
         }
     }
 
+    fn wants_processor(&self) -> bool {
+        census::wants_processor(self.pid)
+    }
+
     fn exceeded(&mut self) -> Option<Limit> {
         let grouped = self
             .provision

@@ -4,7 +4,7 @@
 //!  run ──► Running ──done──► outcome, session kept
 //!            │ wall time, cpu time, cancelled
 //!            ▼
-//!         Interrupted (50 ms) ──done──► outcome, session kept
+//!         Interrupted (50 ms of its own) ──done──► outcome, session kept
 //!            │ grace over, or memory over, or protocol broken
 //!            ▼
 //!          Killed ──gone──► outcome, session lost
@@ -28,8 +28,12 @@ use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
 use crate::{BoxFuture, Guest, HostCalls, Run};
 use calls::Calls;
 
-/// How long an interrupted program may take to stop before it is killed.
+/// How long an interrupted program may take to stop before it is killed. Waiting for a processor does not count.
 const GRACE: Duration = Duration::from_millis(50);
+/// How long it may take in all, on a machine however busy.
+const MOST_GRACE: Duration = Duration::from_secs(2);
+/// How often it is interrupted meanwhile: a signal that arrives just before the program starts to wait wakes nobody.
+const NUDGE: Duration = Duration::from_millis(10);
 /// How often limits are checked that no kernel mechanism enforces.
 const WATCH: Duration = Duration::from_millis(50);
 /// How long the processes of a killed guest may take to go before the outcome is given without waiting for them.
@@ -60,7 +64,12 @@ enum Phase {
     Running,
     Interrupted {
         status: Status,
-        kill_at: Instant,
+        since: Instant,
+        /// CPU time that the guest had used then.
+        cpu: Duration,
+        /// When it was last known to wait for nothing but a processor.
+        hindered: Instant,
+        nudge_at: Instant,
     },
     Killed {
         status: Status,
@@ -137,8 +146,8 @@ impl<L: Leash> Conversation<L> {
         let mut wall = pin!(sleep_until(deadline));
         let mut watch = watch();
         loop {
-            let kill_at = match progress.phase {
-                Phase::Interrupted { kill_at, .. } => Some(kill_at),
+            let nudge_at = match progress.phase {
+                Phase::Interrupted { nudge_at, .. } => Some(nudge_at),
                 _ => None,
             };
             let running = matches!(progress.phase, Phase::Running);
@@ -150,7 +159,14 @@ impl<L: Leash> Conversation<L> {
                 biased;
                 () = run.cancel.cancelled(), if running => self.interrupt(Status::Cancelled, progress),
                 () = &mut wall, if running => self.interrupt(Status::TimedOut, progress),
-                () = sleep_until(kill_at.unwrap_or(deadline)), if kill_at.is_some() => self.kill(None, None, progress),
+                () = sleep_until(nudge_at.unwrap_or(deadline)), if nudge_at.is_some() => {
+                    // It may have stopped in time, and this process be late.
+                    match self.take_frames(progress, calls) {
+                        Ok(Some(done)) => return Some(done),
+                        Ok(None) => self.nudge(progress),
+                        Err(error) => self.broken(error, progress),
+                    }
+                }
                 _ = watch.tick(), if !killed => self.check_limits(progress),
                 () = self.leash.gone(), if killed => return None,
                 () = self.wire.readable(), if !killed && room && calls.has_room() => {
@@ -222,10 +238,39 @@ impl<L: Leash> Conversation<L> {
 
     fn interrupt(&mut self, status: Status, progress: &mut Progress) {
         self.leash.interrupt();
+        let now = Instant::now();
         progress.phase = Phase::Interrupted {
             status,
-            kill_at: Instant::now() + GRACE,
+            since: now,
+            cpu: self.leash.measure().cpu.unwrap_or_default(),
+            hindered: now,
+            nudge_at: now + NUDGE,
         };
+    }
+
+    /// Interrupts once more, or kills when the grace is over.
+    fn nudge(&mut self, progress: &mut Progress) {
+        let Phase::Interrupted {
+            since,
+            cpu,
+            hindered,
+            nudge_at,
+            ..
+        } = &mut progress.phase
+        else {
+            return;
+        };
+        let now = Instant::now();
+        let used = self.leash.measure().cpu.unwrap_or(GRACE).saturating_sub(*cpu);
+        if used < GRACE && self.leash.wants_processor() {
+            *hindered = now;
+        }
+        if now - *hindered >= GRACE || now - *since >= MOST_GRACE {
+            self.kill(None, None, progress);
+        } else {
+            *nudge_at = now + NUDGE;
+            self.leash.interrupt();
+        }
     }
 
     /// Kills; without a status of its own, for the reason of the interruption before.

@@ -17,6 +17,9 @@ pub trait Leash: Send {
     /// What the guest has used since its start.
     fn measure(&mut self) -> Measured;
 
+    /// Whether the guest's first process would run if it were given a processor.
+    fn wants_processor(&self) -> bool;
+
     /// A limit that the guest has exceeded and that no kernel mechanism has ended it for.
     fn exceeded(&mut self) -> Option<Limit>;
 

@@ -51,7 +51,7 @@ pub struct Wire {
     piece: Box<[u8]>,
     input: Vec<u8>,
     taken: usize,
-    /// The last read filled the piece: there may be more, of which no event will tell.
+    /// The last reading stopped before the end: there may be more, of which no event will tell.
     more: bool,
     output: VecDeque<Vec<u8>>,
     waiting: usize,
@@ -157,20 +157,20 @@ impl Wire {
         self.input.drain(..self.taken);
         self.taken = 0;
         self.more = false;
-        match rustix::net::recv(self.channel.get_ref(), &mut *self.piece, RecvFlags::DONTWAIT) {
-            Ok((0, _)) => Err(WireError::Closed),
-            Ok((count, _)) => {
-                self.more = count == PIECE;
-                self.input.extend_from_slice(&self.piece[..count]);
-                Ok(true)
+        let before = self.input.len();
+        // A read may end early where descriptors came along, so only the kernel knows when there is no more.
+        while self.input.len() - before < PIECE {
+            match rustix::net::recv(self.channel.get_ref(), &mut *self.piece, RecvFlags::DONTWAIT) {
+                Ok((0, _)) if self.input.len() == before => return Err(WireError::Closed),
+                Ok((0, _)) => break,
+                Ok((count, _)) => self.input.extend_from_slice(&self.piece[..count]),
+                Err(Errno::AGAIN) => return Ok(self.input.len() > before),
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(WireError::Closed),
             }
-            Err(Errno::AGAIN) => Ok(false),
-            Err(Errno::INTR) => {
-                self.more = true;
-                Ok(false)
-            }
-            Err(_) => Err(WireError::Closed),
         }
+        self.more = true;
+        Ok(true)
     }
 
     /// The next whole frame of what was read, with its size.

@@ -3,11 +3,15 @@
 import _signal
 import signal
 from _thread import get_ident
+from time import monotonic
 
 OFF = "off"  # no run is under way: an interrupt is ignored
 OPEN = "open"  # the program runs: an interrupt is raised at once
 HELD = "held"  # a section that must not be torn: an interrupt is kept for its end
 WAITING = "waiting"  # inside such a section, at the one point where nothing is lost by leaving it
+
+# The host repeats an interrupt while the run goes on: within so many seconds another one is the same.
+_REPEATED = 0.06
 
 
 class Interrupts:
@@ -17,6 +21,7 @@ class Interrupts:
         self.state = OFF
         self.kept = False
         self.raised = False  # whether this run has been interrupted
+        self._raised_at = 0.0
         self.main = get_ident()
         self.handler = self._receive
 
@@ -37,17 +42,19 @@ class Interrupts:
 
     def _receive(self, _signal, _frame):
         state = self.state
+        if state is OFF or (self.raised and monotonic() - self._raised_at < _REPEATED):
+            return
         if state is HELD:
             self.kept = True
-        elif state is not OFF:
-            if state is WAITING:
-                self.state = HELD
-            self.raised = True
-            raise KeyboardInterrupt
+            return
+        if state is WAITING:
+            self.state = HELD
+        self._raise()
 
-    def _raise_kept(self):
+    def _raise(self):
         self.kept = False
         self.raised = True
+        self._raised_at = monotonic()
         raise KeyboardInterrupt
 
     def hold(self):
@@ -64,7 +71,7 @@ class Interrupts:
             return
         self.state = before
         if self.kept and before is OPEN:
-            self._raise_kept()
+            self._raise()
 
     def wait(self, before, blocking_call, *args):
         """Calls something that blocks. Inside a program's held section it can be interrupted, without loss."""
@@ -74,7 +81,7 @@ class Interrupts:
         try:
             # The state is changed first: an interrupt between these two lines is raised, not kept.
             if self.kept:
-                self._raise_kept()
+                self._raise()
             return blocking_call(*args)
         finally:
             self.state = HELD

@@ -17,6 +17,9 @@ import unittest
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DEADLINE = 30
+# How often, and how many times, an interrupt is repeated while the run goes on, as the host does it.
+NUDGE = 0.01
+NUDGES = 4
 
 _START = """
 import os, sys
@@ -95,6 +98,7 @@ class Guest:
         self._received = bytearray()
         self._texts = {self._out: bytearray(), self._err: bytearray()}
         self._runs = 0
+        self._nudges = 0
         self.ready = self._next()
         self.send(
             {"t": "open", "v": 1, "session": {"session": "test", "output": output, "concurrent_calls": concurrent}}
@@ -120,6 +124,7 @@ class Guest:
             if frame["t"] == "done":
                 assert frame["id"] == self._runs, frame
                 self._drain()
+                self._nudges = 0
                 texts = [bytes(self._texts[source]) for source in (self._out, self._err)]
                 for text in self._texts.values():
                     text.clear()
@@ -130,6 +135,7 @@ class Guest:
 
     def interrupt(self):
         self.process.send_signal(signal.SIGINT)
+        self._nudges = NUDGES
 
     def is_stuck(self):
         """Whether the guest sleeps while the host has bytes of it to read."""
@@ -208,7 +214,13 @@ class Guest:
             self._pump()
 
     def _pump(self):
-        ready = self._selector.select(DEADLINE)
+        ready = []
+        while self._nudges and not ready:
+            ready = self._selector.select(NUDGE)
+            if not ready:
+                self._nudges -= 1
+                self.process.send_signal(signal.SIGINT)
+        ready = ready or self._selector.select(DEADLINE)
         if not ready:
             self.process.kill()
             raise AssertionError(f"the guest does not answer; it printed {self._texts}")

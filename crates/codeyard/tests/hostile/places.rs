@@ -1,4 +1,4 @@
-//! Every place that is not the session's own: nothing there is made, changed, linked or moved. And who crashes is lost.
+//! Every place that is not the session's own: nothing there is made, changed, linked or moved, and who crashes is lost.
 
 use serde_json::json;
 

@@ -164,6 +164,7 @@ impl Bench {
             session: SessionId::new("bench"),
             limits: Limits::default(),
             first_code: code.to_owned(),
+            files: Vec::new(),
         };
         Ok(match floor {
             Floor::Refused => self.backend.launch(spec).await?,

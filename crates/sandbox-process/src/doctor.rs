@@ -105,6 +105,7 @@ impl Process {
             session: SessionId::new("doctor"),
             limits: Limits::default(),
             first_code: String::new(),
+            files: Vec::new(),
         };
         let mut guest = match self.launch(spec).await {
             Ok(guest) => guest,

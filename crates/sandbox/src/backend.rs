@@ -1,6 +1,7 @@
 //! `Backend` and `Guest`: what every kind of sandbox offers.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,30 @@ pub struct LaunchSpec {
     pub limits: Limits,
     /// The first program, from which a backend may choose what to have loaded already.
     pub first_code: String,
+    /// Directories of the host that the session sees; `/workspace` and `/results` are its own where none is given.
+    pub files: Vec<Attachment>,
+}
+
+/// A directory of the host that a session sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// On the host, absolute and without symbolic links.
+    pub source: PathBuf,
+    /// In the session: `/workspace`, `/results`, `/shared`, or a place of the backend's configuration.
+    pub target: String,
+    /// What the session may do there.
+    pub access: Access,
+}
+
+/// What a session may do in an attached directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Read what everyone on the host may read: a tree that many sessions share.
+    Shared,
+    /// Read as the directory's owner.
+    ReadOnly,
+    /// Read and write as the directory's owner.
+    ReadWrite,
 }
 
 /// Why no guest could be started; the text names the remedy.

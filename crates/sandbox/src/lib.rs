@@ -10,7 +10,7 @@ mod conversation;
 mod leash;
 mod wire;
 
-pub use backend::{Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run};
+pub use backend::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run};
 pub use calls::{HostCall, HostCallError, HostCalls};
 pub use conversation::Conversation;
 pub use leash::{Leash, Measured};

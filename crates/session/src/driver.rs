@@ -201,6 +201,7 @@ impl Driver {
                 ..limits
             },
             first_code: run.code.clone(),
+            files: Vec::new(),
         };
         let launched = run
             .cancel

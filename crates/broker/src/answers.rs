@@ -161,8 +161,8 @@ impl ToolAnswer {
             alias: entry.alias.clone(),
             description,
             signature: (detail != Detail::Name).then(|| entry.signature().to_owned()),
-            input_schema: full.then(|| definition.input_schema.clone()),
-            output_schema: definition.output_schema.clone().filter(|_| full),
+            input_schema: full.then(|| definition.input_schema()),
+            output_schema: full.then(|| definition.output_schema()).flatten(),
         }
     }
 }

@@ -76,18 +76,15 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use serde_json::value::to_raw_value;
     use types::Tool;
 
     use super::*;
 
     fn lists(tools: &[&str]) -> Arc<Vec<ServerTools>> {
-        let tool = |name: &&str| Tool {
-            name: (*name).to_owned(),
-            title: None,
-            description: None,
-            input_schema: json!({}),
-            output_schema: None,
-            raw: json!({}),
+        let tool = |name: &&str| {
+            let definition = to_raw_value(&json!({"name": name, "inputSchema": {}})).expect("JSON");
+            Arc::new(Tool::parse(definition).expect("a definition"))
         };
         Arc::new(vec![ServerTools {
             name: "stub".to_owned(),

@@ -67,8 +67,8 @@ impl Check {
         }
     }
 
-    /// Checks `arguments` against the schema that was compiled from `input`.
-    pub(crate) fn run(&self, input: &Value, arguments: &Value) -> Result<(), ArgumentError> {
+    /// Checks `arguments`; `input` gives the schema that the check was compiled from, to explain what is wrong.
+    pub(crate) fn run(&self, input: impl FnOnce() -> Value, arguments: &Value) -> Result<(), ArgumentError> {
         if !arguments.is_object() {
             let given = explain::type_name(arguments);
             return Err(ArgumentError {
@@ -91,6 +91,7 @@ impl Check {
         if validator.is_valid(arguments) {
             return Ok(());
         }
+        let input = &input();
         // Every item of a long list may be wrong: then the first mistake says enough.
         let mut problems = if weight(arguments, EXPLAINED) <= EXPLAINED {
             explain::problems(input, arguments, validator.iter_errors(arguments))

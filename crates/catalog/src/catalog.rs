@@ -13,7 +13,7 @@ use crate::search::{Hit, Index};
 /// All tools of all servers at one moment.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    servers: Vec<Server>,
+    servers: Vec<Arc<Server>>,
     names: Names,
     /// Built at the first search: names alone are enough for a call.
     index: OnceLock<Index>,
@@ -30,6 +30,8 @@ pub struct Server {
     pub description: Option<String>,
     /// Whether its tools are known; if not, it has not been asked yet.
     pub listed: bool,
+    /// What it was built from.
+    tools: Option<Arc<[Arc<Tool>]>>,
     entries: Vec<Arc<Entry>>,
     names: Names,
 }
@@ -42,7 +44,8 @@ impl Catalog {
         Catalog::default().update(servers)
     }
 
-    /// Builds the next snapshot. Entries of tools that did not change are taken over with what was computed for them.
+    /// Builds the next snapshot. Servers whose list did not change are taken over whole, and of the others the entries of
+    /// tools that did not change, with what was computed for them.
     pub fn update(&self, servers: &[ServerTools]) -> Catalog {
         let aliases = aliases(servers.iter().map(|server| server.name.as_str()));
         let mut names = Names::default();
@@ -53,7 +56,10 @@ impl Catalog {
                 .servers
                 .iter()
                 .find(|server| server.name == listed.name && server.alias == alias);
-            built.push(Server::build(listed, alias, known));
+            built.push(match known {
+                Some(known) if known.is_built_from(listed) => known.clone(),
+                known => Arc::new(Server::build(listed, alias, known.map(Arc::as_ref))),
+            });
         }
         Catalog {
             servers: built,
@@ -64,12 +70,12 @@ impl Catalog {
 
     /// All servers in configured order.
     pub fn servers(&self) -> impl Iterator<Item = &Server> {
-        self.servers.iter()
+        self.servers.iter().map(Arc::as_ref)
     }
 
     /// All tools, server by server.
     pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
-        self.servers.iter().flat_map(Server::entries)
+        self.servers().flat_map(Server::entries)
     }
 
     /// The best `limit` tools for the query, best first. An empty query lists the first tools.
@@ -104,7 +110,7 @@ impl Catalog {
     }
 
     pub(crate) fn server_at(&self, index: usize) -> Option<&Server> {
-        self.servers.get(index)
+        self.servers.get(index).map(Arc::as_ref)
     }
 }
 
@@ -115,7 +121,7 @@ impl Server {
         let tools = listed.tools.as_deref().unwrap_or_default();
         // A name listed twice means its first tool.
         let mut seen = HashSet::new();
-        let tools: Vec<&Tool> = tools
+        let tools: Vec<&Arc<Tool>> = tools
             .iter()
             .filter(|tool| seen.insert(tool.name.as_str()))
             .collect();
@@ -136,9 +142,20 @@ impl Server {
             alias,
             description: listed.description.clone(),
             listed: listed.tools.is_some(),
+            tools: listed.tools.clone(),
             entries,
             names,
         }
+    }
+
+    /// Whether building it anew would give the same. Equal lists that were received twice count as different.
+    fn is_built_from(&self, listed: &ServerTools) -> bool {
+        let same_tools = match (&self.tools, &listed.tools) {
+            (Some(own), Some(listed)) => Arc::ptr_eq(own, listed),
+            (None, None) => true,
+            _ => false,
+        };
+        same_tools && self.description == listed.description
     }
 
     /// Its tools in the order listed.

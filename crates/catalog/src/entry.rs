@@ -1,6 +1,6 @@
 //! One tool with everything a program or a model is told of it.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use types::{Tool, ToolRef};
@@ -22,7 +22,7 @@ pub struct Entry {
     /// The tool's name in programs.
     pub alias: String,
     /// What the server listed.
-    pub definition: Tool,
+    pub definition: Arc<Tool>,
     signature: OnceLock<String>,
     check: OnceLock<Check>,
 }
@@ -30,7 +30,7 @@ pub struct Entry {
 // === impl Entry ===
 
 impl Entry {
-    pub(crate) fn new(tool: ToolRef, server_alias: String, alias: String, definition: Tool) -> Self {
+    pub(crate) fn new(tool: ToolRef, server_alias: String, alias: String, definition: Arc<Tool>) -> Self {
         Self {
             tool,
             server_alias,
@@ -44,8 +44,8 @@ impl Entry {
     /// One line that says how to call it and what comes back.
     pub fn signature(&self) -> &str {
         self.signature.get_or_init(|| {
-            let output = self.definition.output_schema.as_ref();
-            signature::signature(self.callable(), &self.definition.input_schema, output)
+            let (input, output) = (self.definition.input_schema(), self.definition.output_schema());
+            signature::signature(self.callable(), &input, output.as_ref())
         })
     }
 
@@ -56,7 +56,7 @@ impl Entry {
 
     /// Checks the arguments of a call by the input schema, which is compiled at the first use.
     pub fn validate(&self, arguments: &Value) -> Result<(), ArgumentError> {
-        self.check().run(&self.definition.input_schema, arguments)
+        self.check().run(|| self.definition.input_schema(), arguments)
     }
 
     /// Whether [`Entry::validate`] returns within microseconds: the schema is compiled, the arguments are small.
@@ -80,6 +80,6 @@ impl Entry {
 
     fn check(&self) -> &Check {
         self.check
-            .get_or_init(|| Check::compile(&self.definition.input_schema))
+            .get_or_init(|| Check::compile(&self.definition.input_schema()))
     }
 }

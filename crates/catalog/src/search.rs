@@ -100,7 +100,7 @@ pub(crate) struct Index {
 // === impl Index ===
 
 impl Index {
-    pub(crate) fn build(servers: &[Server]) -> Self {
+    pub(crate) fn build(servers: &[Arc<Server>]) -> Self {
         let mut entries = Vec::new();
         let mut texts: Vec<[Vec<String>; FIELDS.len()]> = Vec::new();
         for server in servers {
@@ -204,12 +204,11 @@ fn fields(entry: &Entry, server: &[String], about: &[String]) -> [Vec<String>; F
     fields[DESCRIPTION] = stems(definition.description.as_deref().unwrap_or_default(), MAX_FIELD);
     fields[ABOUT_SERVER] = about.to_vec();
     let mut left = MAX_FIELD;
-    for parameter in schema::parameters(&definition.input_schema) {
+    let input = definition.input_schema();
+    for parameter in schema::parameters(&input) {
         fields[PARAMETERS].extend(stems(parameter.name, left));
         left = left.saturating_sub(parameter.name.len());
-        let Some(object) =
-            schema::follow(&definition.input_schema, parameter.schema).and_then(|s| s.as_object())
-        else {
+        let Some(object) = schema::follow(&input, parameter.schema).and_then(|s| s.as_object()) else {
             continue;
         };
         for value in schema::array(object, "enum")

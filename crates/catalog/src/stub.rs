@@ -22,7 +22,7 @@ pub(crate) fn tool(entry: &Entry) -> String {
     if !description.is_empty() {
         let _ = write!(doc, "\n\n{}", cut(description, MAX_DESCRIPTION));
     }
-    let parameters = parameter_lines(&entry.definition.input_schema);
+    let parameters = parameter_lines(&entry.definition.input_schema());
     if !parameters.is_empty() {
         let _ = write!(doc, "\n\n{}", parameters.join("\n"));
     }

@@ -8,6 +8,7 @@ use catalog::Entry;
 use sandbox::HostCallError;
 use serde::Serialize;
 use serde_json::Value;
+use types::Tool;
 use upstream::{ServerState, Status};
 
 use crate::Server;
@@ -110,7 +111,7 @@ impl Server {
         let catalog = shared.broker.catalog().await;
         catalog
             .entries()
-            .map(|entry| entry.definition.raw.clone())
+            .map(|entry| as_value(&entry.definition))
             .collect()
     }
 
@@ -133,9 +134,9 @@ impl Server {
             tool: entry.tool.tool.clone(),
             signature: signature(&entry),
             description: definition.description.clone(),
-            input_schema: definition.input_schema.clone(),
-            output_schema: definition.output_schema.clone(),
-            definition: definition.raw.clone(),
+            input_schema: definition.input_schema(),
+            output_schema: definition.output_schema(),
+            definition: as_value(definition),
         })
     }
 
@@ -174,6 +175,11 @@ impl ToolLine {
             description: entry.definition.description.as_deref().map(catalog::summary),
         }
     }
+}
+
+fn as_value(tool: &Tool) -> Value {
+    // It was read when it was listed, so that it can be read again.
+    serde_json::from_str(tool.definition().get()).unwrap_or_default()
 }
 
 fn signature(entry: &Entry) -> String {

@@ -10,4 +10,4 @@ pub use content::Content;
 pub use ids::{Principal, RunId, SessionId, SessionName};
 pub use limits::{Limit, Limits, Network};
 pub use outcome::{GuestError, Outcome, SessionFate, Status, Text, Usage};
-pub use tool::{ServerTools, Tool, ToolRef};
+pub use tool::{DefinitionError, ServerTools, Tool, ToolRef};

@@ -1,8 +1,10 @@
 //! Tools of upstream servers as the core knows them: names, schemas, and the definition as received.
 
 use std::fmt;
+use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// One tool of one server, by the names of configuration and definition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,8 +31,9 @@ impl fmt::Display for ToolRef {
     }
 }
 
-/// One tool definition. `raw` holds all fields as received, known or not.
-#[derive(Debug, Clone, PartialEq)]
+/// One tool definition. It is kept as the text that was received, because thousands of parsed schemas take ten times the
+/// memory; what every search and listing reads stands beside it.
+#[derive(Debug, Clone)]
 pub struct Tool {
     /// The name in the definition.
     pub name: String,
@@ -38,21 +41,138 @@ pub struct Tool {
     pub title: Option<String>,
     /// What it does, for a model.
     pub description: Option<String>,
-    /// JSON Schema of the arguments.
-    pub input_schema: Value,
-    /// JSON Schema of `structuredContent`.
-    pub output_schema: Option<Value>,
-    /// The definition as the server sent it.
-    pub raw: Value,
+    definition: Box<RawValue>,
+}
+
+/// Why a definition is none of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DefinitionError {
+    /// It is nested too deeply, or no JSON.
+    #[error("a definition that cannot be read: {cause}")]
+    Unreadable {
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// It has no `name` that is a text.
+    #[error("a tool without a name")]
+    NoName,
+    /// It has no `inputSchema`.
+    #[error("tool '{name}' has no inputSchema")]
+    NoInputSchema {
+        /// The tool's name.
+        name: String,
+    },
+    /// Its `inputSchema` is something else than an object.
+    #[error("the inputSchema of tool '{name}' is no object")]
+    BadInputSchema {
+        /// The tool's name.
+        name: String,
+    },
 }
 
 /// A server with the tools that it last listed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerTools {
     /// The server's name in the configuration.
     pub name: String,
     /// The description in the configuration, else what the server says of itself.
     pub description: Option<String>,
     /// `None` while the server has not been asked and no cached list exists.
-    pub tools: Option<Vec<Tool>>,
+    pub tools: Option<Arc<[Arc<Tool>]>>,
+}
+
+// === impl Tool ===
+
+impl Tool {
+    /// Reads a definition.
+    pub fn parse(definition: Box<RawValue>) -> Result<Tool, DefinitionError> {
+        let fields = serde_json::from_str::<Value>(definition.get());
+        let fields = fields.map_err(|error| DefinitionError::Unreadable {
+            cause: error.to_string(),
+        })?;
+        let text = |field: &str| fields.get(field).and_then(Value::as_str).map(str::to_owned);
+        let name = text("name").ok_or(DefinitionError::NoName)?;
+        match fields.get("inputSchema") {
+            Some(Value::Object(_)) => {}
+            Some(_) => return Err(DefinitionError::BadInputSchema { name }),
+            None => return Err(DefinitionError::NoInputSchema { name }),
+        }
+        Ok(Tool {
+            title: text("title"),
+            description: text("description"),
+            name,
+            definition,
+        })
+    }
+
+    /// The definition as the server sent it, with all fields, known or not.
+    pub fn definition(&self) -> &RawValue {
+        &self.definition
+    }
+
+    /// JSON Schema of the arguments: an object. It is parsed anew each time.
+    pub fn input_schema(&self) -> Value {
+        self.field("inputSchema")
+            .unwrap_or_else(|| Value::Object(Map::new()))
+    }
+
+    /// JSON Schema of `structuredContent`, an object if there is one. It is parsed anew each time.
+    pub fn output_schema(&self) -> Option<Value> {
+        self.field("outputSchema").filter(Value::is_object)
+    }
+
+    fn field(&self, name: &str) -> Option<Value> {
+        // It was read once before, so that it can be read again.
+        let mut fields: Value = serde_json::from_str(self.definition.get()).ok()?;
+        fields.get_mut(name).map(Value::take)
+    }
+}
+
+impl PartialEq for Tool {
+    fn eq(&self, other: &Self) -> bool {
+        // All else is read from it.
+        self.definition.get() == other.definition.get()
+    }
+}
+
+impl Eq for Tool {}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    #[test]
+    fn a_definition_is_kept_as_it_came_and_read_where_it_is_asked_for() {
+        let text = r#"{"x": 1.50,"inputSchema":{"type":"object"}, "name":"n","title":5,"description":"d"}"#;
+        let raw = RawValue::from_string(text.to_owned()).expect("JSON");
+        let tool = Tool::parse(raw).expect("a tool");
+        assert_eq!(tool.definition().get(), text);
+        assert_eq!((tool.name.as_str(), &tool.title), ("n", &None));
+        assert_eq!(tool.description.as_deref(), Some("d"));
+        assert_eq!(tool.input_schema(), json!({"type": "object"}));
+        assert_eq!(tool.output_schema(), None);
+    }
+
+    #[test]
+    fn what_is_no_definition_is_refused_with_the_reason() {
+        let check = |definition: Value, expected: &str| {
+            let raw = to_raw_value(&definition).expect("JSON");
+            let error = Tool::parse(raw).expect_err("no tool");
+            assert_eq!(error.to_string(), expected, "{definition}");
+        };
+        check(json!({"inputSchema": {}}), "a tool without a name");
+        check(json!("text"), "a tool without a name");
+        check(json!({"name": "bare"}), "tool 'bare' has no inputSchema");
+        check(
+            json!({"name": "odd", "inputSchema": []}),
+            "the inputSchema of tool 'odd' is no object",
+        );
+        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        let raw = RawValue::from_string(deep).expect("JSON");
+        let error = Tool::parse(raw).expect_err("too deep").to_string();
+        assert!(error.contains("recursion limit"), "{error}");
+    }
 }

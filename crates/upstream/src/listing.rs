@@ -1,12 +1,13 @@
 //! The tools of a server: fetched page by page, each definition checked by itself so that a bad one costs only itself.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams};
-use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::time::Instant;
-use types::Tool;
+use types::{DefinitionError, Tool};
 
 use crate::connection::{Connection, Patience};
 use crate::error::UpstreamError;
@@ -27,8 +28,17 @@ const WHOLE_LIST: Duration = Duration::from_secs(120);
 /// The good definitions, and what was wrong with the others.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Listing {
-    pub(crate) tools: Vec<Tool>,
+    pub(crate) tools: Vec<Arc<Tool>>,
     pub(crate) warnings: Vec<String>,
+}
+
+/// One page, read no deeper than needed: the rest stays text.
+#[derive(serde::Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow, rename = "nextCursor")]
+    next: Option<&'a RawValue>,
 }
 
 /// Fetches all pages.
@@ -68,11 +78,12 @@ pub(crate) async fn fetch(
             Err(error) => return Err(error),
         };
         bytes += raw.len();
-        let mut page: Value =
+        let page: Page<'_> =
             serde_json::from_str(&raw).map_err(|error| connection.bad_answer(REQUEST, error.to_string()))?;
-        match page.get_mut("tools").map(Value::take) {
-            Some(Value::Array(tools)) => definitions.extend(tools),
-            _ => return Err(connection.bad_answer(REQUEST, "`tools` is no list".to_owned())),
+        let tools = page.tools.map(RawValue::get).unwrap_or_default();
+        match serde_json::from_str::<Vec<Box<RawValue>>>(tools) {
+            Ok(tools) => definitions.extend(tools),
+            Err(_) => return Err(connection.bad_answer(REQUEST, "`tools` is no list".to_owned())),
         }
         if definitions.len() > MAX_TOOLS || bytes > MAX_BYTES {
             warnings.push(format!(
@@ -80,9 +91,12 @@ pub(crate) async fn fetch(
             ));
             break;
         }
-        match page.get("nextCursor").and_then(Value::as_str) {
+        let next = page
+            .next
+            .and_then(|next| serde_json::from_str::<String>(next.get()).ok());
+        match next {
             // A cursor that comes again would lead in a circle.
-            Some(next) if cursors.insert(next.to_owned()) => cursor = Some(next.to_owned()),
+            Some(next) if cursors.insert(next.clone()) => cursor = Some(next),
             _ => break,
         }
     }
@@ -92,7 +106,7 @@ pub(crate) async fn fetch(
 }
 
 /// Sorts good definitions from bad ones; the order is kept.
-pub(crate) fn check(definitions: Vec<Value>) -> Listing {
+pub(crate) fn check(definitions: Vec<Box<RawValue>>) -> Listing {
     let mut listing = Listing::default();
     let mut names = HashSet::new();
     for raw in definitions.into_iter().take(MAX_TOOLS) {
@@ -103,47 +117,46 @@ pub(crate) fn check(definitions: Vec<Value>) -> Listing {
                     tool.name
                 ));
             }
-            Ok(tool) => listing.tools.push(tool),
+            Ok(tool) => listing.tools.push(Arc::new(tool)),
             Err(cause) => listing.warnings.push(cause),
         }
     }
     listing
 }
 
-fn tool(raw: Value) -> Result<Tool, String> {
-    let text = |field: &str| raw.get(field).and_then(Value::as_str).map(str::to_owned);
-    let name = match text("name") {
-        Some(name) if name.is_empty() => return Err("a tool with an empty name is left out".to_owned()),
-        Some(name) if name.len() > MAX_NAME => {
-            let start: String = name.chars().take(40).collect();
-            return Err(format!(
-                "tool '{start}…' is left out: its name is longer than {MAX_NAME} bytes"
-            ));
+fn tool(definition: Box<RawValue>) -> Result<Tool, String> {
+    let tool = Tool::parse(definition).map_err(|error| match &error {
+        DefinitionError::NoInputSchema { name } => {
+            format!("tool '{}' is left out: it has no inputSchema", shown(name))
         }
-        Some(name) => name,
-        None => return Err("a tool without a name is left out".to_owned()),
-    };
-    let input_schema = match raw.get("inputSchema") {
-        Some(schema @ Value::Object(_)) => schema.clone(),
-        Some(_) => return Err(format!("tool '{name}' is left out: its inputSchema is no object")),
-        None => return Err(format!("tool '{name}' is left out: it has no inputSchema")),
-    };
-    Ok(Tool {
-        title: text("title"),
-        description: text("description"),
-        output_schema: raw
-            .get("outputSchema")
-            .filter(|schema| schema.is_object())
-            .cloned(),
-        name,
-        input_schema,
-        raw,
-    })
+        DefinitionError::BadInputSchema { name } => {
+            format!("tool '{}' is left out: its inputSchema is no object", shown(name))
+        }
+        DefinitionError::NoName | DefinitionError::Unreadable { .. } => format!("{error} is left out"),
+    })?;
+    match tool.name.len() {
+        0 => Err("a tool with an empty name is left out".to_owned()),
+        1..=MAX_NAME => Ok(tool),
+        _ => Err(format!(
+            "tool '{}' is left out: its name is longer than {MAX_NAME} bytes",
+            shown(&tool.name)
+        )),
+    }
+}
+
+/// The start of a name that may be of any length.
+fn shown(name: &str) -> String {
+    const SHOWN: usize = 40;
+    match name.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use serde_json::value::to_raw_value;
 
     use super::*;
 
@@ -151,7 +164,7 @@ mod tests {
     fn each_bad_definition_costs_only_itself() {
         let good =
             json!({"name": "good", "inputSchema": {"type": "object"}, "execution": {"x": 1}, "id": "vendor"});
-        let listing = check(vec![
+        let definitions = [
             json!({"name": "bare"}),
             json!({"name": "wrong", "inputSchema": []}),
             json!({"inputSchema": {}}),
@@ -161,12 +174,14 @@ mod tests {
             json!({"name": "good", "inputSchema": {}, "description": "again"}),
             json!({"name": "odd", "inputSchema": {}, "description": 5, "outputSchema": "x"}),
             json!({"name": "n".repeat(300), "inputSchema": {}}),
-        ]);
+        ];
+        let definitions = definitions.iter().map(|each| to_raw_value(each).expect("JSON"));
+        let listing = check(definitions.collect());
         let names: Vec<&str> = listing.tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["good", "odd"]);
-        assert_eq!(listing.tools[0].raw, good);
+        assert_eq!(listing.tools[0].definition().get(), good.to_string());
         assert_eq!(listing.tools[1].description, None);
-        assert_eq!(listing.tools[1].output_schema, None);
+        assert_eq!(listing.tools[1].output_schema(), None);
         assert_eq!(
             listing.warnings[..6],
             [

@@ -356,7 +356,7 @@ impl Link {
     }
 
     /// Remembers what the server has just listed for the next process, then makes it known.
-    pub(crate) async fn learn(&self, greeting: &Greeting, tools: Vec<Tool>) {
+    pub(crate) async fn learn(&self, greeting: &Greeting, tools: Vec<Arc<Tool>>) {
         let server = self.entry(greeting.description.clone(), tools);
         // An unchanged list is written once, because the lifecycle beside it may have changed.
         let is_news = self.all_tools.borrow().get(self.index) != Some(&server);
@@ -365,8 +365,8 @@ impl Link {
             let raw = server
                 .tools
                 .iter()
-                .flatten()
-                .map(|tool| tool.raw.clone())
+                .flat_map(|tools| tools.iter())
+                .map(|tool| tool.definition().to_owned())
                 .collect();
             let entry = Entry::new(greeting.era, greeting.description.clone(), raw);
             let written = tokio::task::spawn_blocking(move || cache.write(&entry)).await;
@@ -414,12 +414,12 @@ impl Link {
         matches!(self.listing.borrow().outcome, Outcome::Known)
     }
 
-    fn entry(&self, description: Option<String>, tools: Vec<Tool>) -> ServerTools {
+    fn entry(&self, description: Option<String>, tools: Vec<Arc<Tool>>) -> ServerTools {
         let description = self.config.description.clone().or(description);
         ServerTools {
             name: self.config.name.clone(),
             description,
-            tools: Some(tools),
+            tools: Some(tools.into()),
         }
     }
 

@@ -295,7 +295,7 @@ async fn a_tool_that_is_added_later_is_found() {
     );
     world.tool("stub", "grow", json!({})).await.expect("an answer");
     let lists = world.hub.tools();
-    let count = || lists.borrow()[0].tools.as_ref().map_or(0, Vec::len);
+    let count = || lists.borrow()[0].tools.as_ref().map_or(0, |tools| tools.len());
     wait_until("a longer list", || (count() == 22).then_some(())).await;
     let answer = world
         .ask("tools", json!({"server": "stub"}))

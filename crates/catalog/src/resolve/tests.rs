@@ -1,18 +1,16 @@
 //! Names that lead to a tool, and what is said of those that do not.
 
 use serde_json::json;
+use serde_json::value::to_raw_value;
 use types::{ServerTools, Tool};
 
 use super::*;
 
 fn catalog() -> Catalog {
-    let tool = |name: &str| Tool {
-        name: name.to_owned(),
-        title: None,
-        description: None,
-        input_schema: json!({"type": "object"}),
-        output_schema: None,
-        raw: json!({}),
+    let tool = |name: &str| {
+        let definition =
+            to_raw_value(&json!({"name": name, "inputSchema": {"type": "object"}})).expect("JSON");
+        Arc::new(Tool::parse(definition).expect("a definition"))
     };
     let server = |name: &str, tools: Option<&[&str]>| ServerTools {
         name: name.to_owned(),

@@ -1,26 +1,23 @@
 //! What a query finds, and in which order.
 
+use std::sync::Arc;
+
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use types::{ServerTools, Tool};
 
 use crate::Catalog;
 
-fn tool(name: &str, description: &str, input_schema: Value) -> Tool {
-    Tool {
-        name: name.to_owned(),
-        title: None,
-        description: Some(description.to_owned()),
-        input_schema,
-        output_schema: None,
-        raw: json!({}),
-    }
+fn tool(name: &str, description: &str, input_schema: Value) -> Arc<Tool> {
+    let definition = json!({"name": name, "description": description, "inputSchema": input_schema});
+    Arc::new(Tool::parse(to_raw_value(&definition).expect("JSON")).expect("a definition"))
 }
 
 fn catalog() -> Catalog {
-    let server = |name: &str, about: &str, tools: Vec<Tool>| ServerTools {
+    let server = |name: &str, about: &str, tools: Vec<Arc<Tool>>| ServerTools {
         name: name.to_owned(),
         description: Some(about.to_owned()),
-        tools: Some(tools),
+        tools: Some(tools.into()),
     };
     let state =
         json!({"properties": {"state": {"enum": ["merged", "draft"]}, "assigneeName": {"type": "string"}}});

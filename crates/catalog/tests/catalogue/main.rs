@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use catalog::Catalog;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use types::{ServerTools, Tool};
 
@@ -21,7 +23,7 @@ fn servers() -> Vec<ServerTools> {
                 .to_str()?
                 .strip_suffix(".tools.json")?
                 .to_owned();
-            let list: Vec<Value> = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
+            let list: Vec<Box<RawValue>> = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
             let tools = Some(list.into_iter().map(tool).collect());
             Some(ServerTools {
                 name,
@@ -35,16 +37,8 @@ fn servers() -> Vec<ServerTools> {
     servers
 }
 
-fn tool(raw: Value) -> Tool {
-    let text = |key: &str| raw[key].as_str().map(str::to_owned);
-    Tool {
-        name: text("name").expect("a name"),
-        title: text("title"),
-        description: text("description"),
-        input_schema: raw["inputSchema"].clone(),
-        output_schema: raw.get("outputSchema").cloned(),
-        raw,
-    }
+fn tool(definition: Box<RawValue>) -> Arc<Tool> {
+    Arc::new(Tool::parse(definition).expect("a definition"))
 }
 
 #[test]
@@ -75,8 +69,13 @@ fn signatures_are_short_and_name_every_required_parameter() {
         let line = entry.signature();
         lengths.push(line.len());
         assert!(line.len() <= 700 && !line.contains('\n'), "{line}");
-        let required = entry.definition.input_schema["required"].as_array();
-        for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        let input = entry.definition.input_schema();
+        for name in input["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
             assert!(line.contains(name), "{name} is not in {line}");
         }
     }
@@ -117,7 +116,7 @@ fn arguments_are_checked_by_every_schema() {
         for note in entry.warnings() {
             *notes.entry(note).or_default() += 1;
         }
-        let required = entry.definition.input_schema["required"]
+        let required = entry.definition.input_schema()["required"]
             .as_array()
             .map_or(0, Vec::len);
         let checked = entry.validate(&json!({}));
@@ -186,13 +185,17 @@ fn an_update_keeps_what_did_not_change() {
     let mut servers = servers();
     let before = Catalog::build(&servers);
     servers[0].tools = None;
-    let tools = servers[1].tools.as_mut().expect("tools");
-    tools[0].description = Some("Xylophone".to_owned());
-    let (first, second) = (tools[0].name.clone(), tools[1].name.clone());
+    let listed = servers[1].tools.take().expect("tools");
+    let (first, second) = (listed[0].name.clone(), listed[1].name.clone());
+    let changed = json!({"name": first, "description": "Xylophone", "inputSchema": {}});
+    let changed = tool(to_raw_value(&changed).expect("JSON"));
+    // The others are received once more: equal, and not the same in memory.
+    let others = listed[1..].iter().map(|each| tool(each.definition().to_owned()));
+    servers[1].tools = Some([changed].into_iter().chain(others).collect());
     let after = before.update(&servers);
     let same = |server: &str, tool: &str| {
         let (old, new) = (before.resolve(server, tool), after.resolve(server, tool));
-        std::sync::Arc::ptr_eq(old.expect("known"), new.expect("known"))
+        Arc::ptr_eq(old.expect("known"), new.expect("known"))
     };
     let changed = servers[1].name.clone();
     assert!(!same(&changed, &first));

@@ -1,28 +1,24 @@
 //! Stubs are Python that does nothing but import and define, whatever the server wrote.
 
 use std::process::Command;
+use std::sync::Arc;
 
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use types::{ServerTools, Tool};
 
 use catalog::{Catalog, stub_module};
 
-fn tool(name: &str, description: &str, input_schema: Value) -> Tool {
-    Tool {
-        name: name.to_owned(),
-        title: None,
-        description: Some(description.to_owned()),
-        input_schema,
-        output_schema: None,
-        raw: json!({}),
-    }
+fn tool(name: &str, description: &str, input_schema: Value) -> Arc<Tool> {
+    let definition = json!({"name": name, "description": description, "inputSchema": input_schema});
+    Arc::new(Tool::parse(to_raw_value(&definition).expect("JSON")).expect("a definition"))
 }
 
-fn server(name: &str, description: &str, tools: Vec<Tool>) -> Catalog {
+fn server(name: &str, description: &str, tools: Vec<Arc<Tool>>) -> Catalog {
     Catalog::build(&[ServerTools {
         name: name.to_owned(),
         description: Some(description.to_owned()),
-        tools: Some(tools),
+        tools: Some(tools.into()),
     }])
 }
 

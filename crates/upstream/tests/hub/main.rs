@@ -110,8 +110,8 @@ fn tool_names(hub: &Hub, server: &str) -> Option<Vec<String>> {
     Some(
         snapshot(hub, server)
             .tools?
-            .into_iter()
-            .map(|tool| tool.name)
+            .iter()
+            .map(|tool| tool.name.clone())
             .collect(),
     )
 }

@@ -1,0 +1,100 @@
+//! What can go wrong with files of the host, always with the path and the remedy.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+/// Why a workspace cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// A step on a file or directory failed.
+    #[error("{}: cannot {step}: {cause}{}", .path.display(), remedy(.cause))]
+    Step {
+        /// What was being done, such as `make the directory`.
+        step: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// Something else stands where a directory of ours belongs.
+    #[error("{}: is {found}, not a directory; move it away, codeyard makes the directory itself", .path.display())]
+    NotADirectory {
+        /// Where.
+        path: PathBuf,
+        /// What stands there.
+        found: &'static str,
+    },
+    /// The files belong to somebody else than the settings say.
+    #[error(
+        "{}: belongs to user {found}, but files of sessions belong to user {expected}; run `chown -R {expected} {}`, or move it away",
+        .path.display(), .path.display()
+    )]
+    Owner {
+        /// The directory.
+        path: PathBuf,
+        /// Its owner.
+        found: u32,
+        /// Who should own it.
+        expected: u32,
+    },
+    /// Another process removes these files at the moment.
+    #[error("{}: is being cleaned by another codeyard process; try again when it is done", .0.display())]
+    BeingCleaned(PathBuf),
+    /// Another process uses these files.
+    #[error("{}: is in use by a running codeyard process; end its client first", .0.display())]
+    InUse(PathBuf),
+    /// A name of a shared file is not one.
+    #[error(
+        "`{0}` cannot be the name of a shared file: it must be relative, below `tools/` or `skills/`, without `.` and `..`"
+    )]
+    BadName(String),
+    /// The file system cannot hold the bounds, and the settings demand that it does.
+    #[error(
+        "{}: the kernel cannot hold quotas here: {cause}; {QUOTA_REMEDY}, or set `[workspace] enforce = \"auto\"`",
+        .path.display()
+    )]
+    NoQuota {
+        /// The directory of all workspaces.
+        path: PathBuf,
+        /// Why not.
+        cause: String,
+    },
+}
+
+const QUOTA_REMEDY: &str =
+    "run as root with the data directory on ext4 or xfs that is mounted with `prjquota`";
+
+impl WorkspaceError {
+    pub(crate) fn step(step: &'static str, path: &Path, cause: Errno) -> Self {
+        Self::io(step, path, io::Error::from(cause))
+    }
+
+    pub(crate) fn io(step: &'static str, path: &Path, cause: io::Error) -> Self {
+        Self::Step {
+            step,
+            path: path.to_path_buf(),
+            cause,
+        }
+    }
+}
+
+fn remedy(cause: &io::Error) -> &'static str {
+    match cause.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::ROFS) => "; name a writable data directory with --data",
+        Some(Errno::NOSPC) => "; free some space, `codeyard workspace clean` removes what sessions left",
+        Some(Errno::DQUOT) => {
+            "; the disk quota is used up, `codeyard workspace clean` removes what sessions left"
+        }
+        Some(Errno::ACCESS | Errno::PERM) => {
+            "; give this user the data directory, or name another one with --data"
+        }
+        Some(Errno::NOTDIR | Errno::EXIST) => {
+            "; a part of the path is a file: move it away, or name another data directory with --data"
+        }
+        Some(Errno::LOOP) => "; a symbolic link stands where codeyard keeps files: move it away",
+        Some(Errno::NAMETOOLONG) => "; name a data directory with a shorter path with --data",
+        _ => "",
+    }
+}

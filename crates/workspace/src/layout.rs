@@ -1,0 +1,211 @@
+//! What a session gets: a principal's workspace, its own results, the shared tree and the user's mounts.
+//!
+//! ```text
+//! <root>/<principal>/workspace           /workspace of all sessions of the principal
+//! <root>/<principal>/results/<session>   /results of one session
+//! <root>/<principal>/lock                held by every process that uses them
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+use rustix::fs::Mode;
+use types::{Principal, SessionName};
+
+use crate::config::{Config, Mount};
+use crate::error::WorkspaceError;
+use crate::lease::{Lease, Lock};
+use crate::name::encode;
+use crate::place::{Belongs, Chosen, Ids, Place, make_all};
+use crate::tree::Trees;
+
+const WORKSPACE: &str = "workspace";
+const RESULTS: &str = "results";
+
+/// Only the owner enters.
+const PRIVATE: Mode = Mode::from_raw_mode(0o700);
+
+/// How often an opening starts again because a cleaning came between; one cleaning takes away a directory once.
+const ATTEMPTS: usize = 8;
+
+/// Files of all principals. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Workspaces {
+    pub(crate) shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    /// The directory of all principals without symbolic links; found out likewise.
+    root: OnceLock<PathBuf>,
+    /// Who owns files of sessions; found out when it is first needed.
+    ids: OnceLock<Ids>,
+    /// Locks of principals that have sessions, by file name. Dead ones are swept when a new one comes.
+    locks: Mutex<HashMap<String, Weak<Lock>>>,
+    trees: Trees,
+}
+
+/// The directories of one session on the host, and what keeps them there.
+#[derive(Debug, Clone)]
+pub struct SessionFiles {
+    /// `/workspace`: absolute, without symbolic links, owned by who the session is on disk.
+    pub workspace: PathBuf,
+    /// `/results`, likewise.
+    pub results: PathBuf,
+    /// The tree with `tools/` and `skills/`, if one has been published.
+    pub shared: Option<PathBuf>,
+    /// Keep it as long as the session lives: without it another process may clean these directories away.
+    pub lease: Lease,
+}
+
+// === impl Workspaces ===
+
+impl Workspaces {
+    /// Touches nothing.
+    pub fn new(config: Config) -> Workspaces {
+        let trees = Trees::new(config.trees.clone());
+        Workspaces {
+            shared: Arc::new(Shared {
+                config,
+                root: OnceLock::new(),
+                ids: OnceLock::new(),
+                locks: Mutex::default(),
+                trees,
+            }),
+        }
+    }
+
+    /// The directories of a session; what is missing is made.
+    ///
+    /// # Errors
+    /// If they cannot be made, stand for something else, or belong to somebody else.
+    pub fn open(&self, principal: &Principal, session: &SessionName) -> Result<SessionFiles, WorkspaceError> {
+        let shared = &*self.shared;
+        let root = shared.root()?;
+        let ids = shared.ids()?;
+        let (place, lock) = shared.enter(&root, &encode(&principal.id), ids)?;
+        let workspace = owned(&place, WORKSPACE.as_ref(), ids)?;
+        let results = place.make(RESULTS.as_ref(), ids.passage(), Belongs::Ours)?;
+        let results = owned(&results, encode(session.as_str()).as_ref(), ids)?;
+        lock.touch();
+        let tree = shared.trees.current();
+        Ok(SessionFiles {
+            workspace: workspace.path().to_path_buf(),
+            results: results.path().to_path_buf(),
+            shared: tree.as_ref().map(|tree| tree.path.clone()),
+            lease: Lease {
+                _principal: lock,
+                _tree: tree.map(|tree| tree.lock),
+            },
+        })
+    }
+
+    /// The user's directories that every session sees.
+    pub fn mounts(&self) -> &[Mount] {
+        &self.shared.config.mounts
+    }
+
+    /// Makes a tree of these files, named `tools/<server>/<file>` or `skills/…`, the one that sessions opened from now on see.
+    ///
+    /// # Errors
+    /// If it cannot be written; the tree before stays the current one.
+    pub fn publish(&self, files: &BTreeMap<String, Vec<u8>>) -> Result<(), WorkspaceError> {
+        self.shared.trees.publish(files)
+    }
+
+    /// The directory of the current tree, which has `tools/` and `skills/`.
+    pub fn shared(&self) -> Option<PathBuf> {
+        self.shared.trees.current().map(|tree| tree.path)
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    /// The directory of all principals.
+    fn root(&self) -> Result<Place, WorkspaceError> {
+        if let (Some(ids), Some(path)) = (self.ids.get(), self.root.get()) {
+            return Place::root(path, ids.passage());
+        }
+        // The owner follows from the data directory, which may have to be made first.
+        let data = self.config.root.parent().unwrap_or(Path::new("/"));
+        make_all(data)?;
+        let root = Place::root(&self.config.root, self.ids()?.passage())?.canonical()?;
+        // Sessions are given paths without links, so this one is resolved, once.
+        let path = self.root.get_or_init(|| root.path().to_path_buf());
+        Place::at(path)
+    }
+
+    pub(crate) fn ids(&self) -> Result<Ids, WorkspaceError> {
+        if let Some(ids) = self.ids.get() {
+            return Ok(*ids);
+        }
+        let data = self.config.root.parent().unwrap_or(Path::new("/"));
+        let ids = Ids::of(self.config.owner, data)?;
+        Ok(*self.ids.get_or_init(|| ids))
+    }
+
+    /// The principal's directory, with the lock that keeps it there.
+    fn enter(&self, root: &Place, file: &str, ids: Ids) -> Result<(Place, Arc<Lock>), WorkspaceError> {
+        for _ in 0..ATTEMPTS {
+            let place = root.make(file.as_ref(), ids.passage(), Belongs::Ours)?;
+            if let Some(lock) = self.held(file) {
+                return Ok((place, lock));
+            }
+            if let Some(lock) = Lock::shared(&place)? {
+                let lock = Arc::new(lock);
+                self.hold(file, &lock);
+                return Ok((place, lock));
+            }
+        }
+        Err(WorkspaceError::BeingCleaned(root.path().join(file)))
+    }
+
+    fn held(&self, file: &str) -> Option<Arc<Lock>> {
+        let locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        locks
+            .get(file)
+            .and_then(Weak::upgrade)
+            .filter(|lock| lock.counts())
+    }
+
+    fn hold(&self, file: &str, lock: &Arc<Lock>) {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if !locks.contains_key(file) {
+            locks.retain(|_, lock| lock.strong_count() > 0);
+        }
+        locks.insert(file.to_owned(), Arc::downgrade(lock));
+    }
+}
+
+/// A directory that sessions see, with the right owner.
+fn owned(parent: &Place, name: &OsStr, ids: Ids) -> Result<Place, WorkspaceError> {
+    let place = match parent.child(name)? {
+        Some(place) => place,
+        None => parent.make(name, PRIVATE, Belongs::Sessions(ids))?,
+    };
+    let found = place.stat()?.st_uid;
+    let right = match ids.chosen {
+        Chosen::Said => found == ids.uid,
+        // What an earlier owner of the data directory left is as good, unless sessions would be root on disk.
+        Chosen::Derived => found != 0,
+    };
+    if right {
+        return Ok(place);
+    }
+    if found == 0 {
+        // A process that died between making the directory and giving it away left it empty and root's.
+        return parent.make(name, PRIVATE, Belongs::Sessions(ids));
+    }
+    Err(WorkspaceError::Owner {
+        path: place.path().to_path_buf(),
+        found,
+        expected: ids.uid,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Who uses what: file locks that end with the process which holds them, in whatever way it ends.
+//!
+//! A lock belongs to one open description, so two holders in one process count as two, and nothing is forgotten at a kill.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{self, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::io::Errno;
+
+use crate::error::WorkspaceError;
+use crate::place::{CONFINED, Place};
+
+/// The file that is locked, beside the files of a principal, where sessions do not see it.
+pub(crate) const LOCK: &str = "lock";
+
+/// How long a launch waits for a cleaning that is under way; it holds the lock for a few renames only.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often it looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Keeps a principal's files, and the tree that a session sees, from being cleaned away as long as it, or a clone, lives.
+#[derive(Debug, Clone)]
+pub struct Lease {
+    pub(crate) _principal: Arc<Lock>,
+    pub(crate) _tree: Option<Arc<OwnedFd>>,
+}
+
+/// The lock of one principal's files.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    fd: OwnedFd,
+}
+
+// === impl Lock ===
+
+impl Lock {
+    /// For using the files: shared with everybody else who uses them. `None` if a cleaning has taken them away.
+    pub(crate) fn shared(principal: &Place) -> Result<Option<Lock>, WorkspaceError> {
+        let Some(lock) = Lock::open(principal)? else {
+            return Ok(None);
+        };
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match fs::flock(&lock.fd, FlockOperation::NonBlockingLockShared) {
+                Ok(()) => return Ok(lock.counts().then_some(lock)),
+                Err(Errno::WOULDBLOCK) if Instant::now() < deadline => thread::sleep(PAUSE),
+                Err(Errno::WOULDBLOCK) => {
+                    return Err(WorkspaceError::BeingCleaned(principal.path().to_path_buf()));
+                }
+                Err(cause) => {
+                    return Err(WorkspaceError::step(
+                        "lock the file",
+                        &principal.path().join(LOCK),
+                        cause,
+                    ));
+                }
+            }
+        }
+    }
+
+    fn open(principal: &Place) -> Result<Option<Lock>, WorkspaceError> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mode = Mode::from_raw_mode(0o600);
+        match fs::openat2(principal.as_fd(), LOCK, flags, mode, CONFINED) {
+            Ok(fd) => Ok(Some(Lock { fd })),
+            // The directory itself has been removed.
+            Err(Errno::NOENT) => Ok(None),
+            Err(cause) => Err(WorkspaceError::step(
+                "open the file",
+                &principal.path().join(LOCK),
+                cause,
+            )),
+        }
+    }
+
+    /// Whether the locked file still has its name: a cleaning takes it away.
+    pub(crate) fn counts(&self) -> bool {
+        fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink > 0)
+    }
+
+    /// Notes that the files are being used now, for people who look for what nobody uses.
+    pub(crate) fn touch(&self) {
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: UTIME_NOW,
+        };
+        let times = Timestamps {
+            last_access: now,
+            last_modification: now,
+        };
+        // The time is a convenience: a launch must not fail because of it.
+        let _ = fs::futimens(&self.fd, &times);
+    }
+}
+
+/// Locks an open directory for using it, unless somebody is removing it.
+pub(crate) fn share(directory: impl AsFd) -> bool {
+    fs::flock(directory, FlockOperation::NonBlockingLockShared).is_ok()
+}

@@ -1,0 +1,21 @@
+//! Files of principals and sessions: where they are, who owns them, how much they may hold, how the host reads them.
+//!
+//! Everything that a session wrote is foreign input: names, links, sizes, kinds of files. The host reads it through
+//! `confined` only. Reading order: `config`, `name`, `layout` (what a session gets), `place` (opening and making directories),
+//! `lease` (who uses what), `confined` (reading), `tree` (what all sessions share).
+//!
+//! Everything here blocks; callers on asynchronous threads move it off them.
+
+mod config;
+mod error;
+mod layout;
+mod lease;
+mod name;
+mod place;
+mod remove;
+mod tree;
+
+pub use config::{Config, DEFAULT_INODES, DEFAULT_QUOTA, Enforce, Mount, Owner};
+pub use error::WorkspaceError;
+pub use layout::{SessionFiles, Workspaces};
+pub use lease::Lease;

@@ -1,0 +1,232 @@
+//! Directories of ours: opened without following links, made with their owner, named in errors.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{self, AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
+use rustix::io::Errno;
+
+use crate::config::Owner;
+use crate::error::WorkspaceError;
+
+/// The user and group `nobody` of every Linux system; also what the kernel calls an owner it cannot name.
+pub(crate) const NOBODY: u32 = 65_534;
+
+/// No link is followed and nothing above the directory is reached, whoever changes what stands there meanwhile.
+pub(crate) const CONFINED: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS);
+
+const DIRECTORY: OFlags = OFlags::PATH
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+/// A directory that is held open by identity.
+#[derive(Debug)]
+pub(crate) struct Place {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+/// Who owns the files of sessions on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ids {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    /// Whether the settings name this owner, so that another one is a mistake.
+    pub(crate) chosen: Chosen,
+}
+
+/// Who said who owns the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chosen {
+    /// The settings; or there is no choice.
+    Said,
+    /// It followed from the data directory.
+    Derived,
+}
+
+/// Whom a directory belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Belongs {
+    /// To this process: sessions see neither it nor its names.
+    Ours,
+    /// To the owner of the sessions' files.
+    Sessions(Ids),
+}
+
+// === impl Ids ===
+
+impl Ids {
+    /// Who owns files of sessions, given the data directory.
+    pub(crate) fn of(owner: Owner, data: &Path) -> Result<Ids, WorkspaceError> {
+        let own = rustix::process::geteuid();
+        if !own.is_root() {
+            return Ok(Ids {
+                uid: own.as_raw(),
+                gid: rustix::process::getegid().as_raw(),
+                chosen: Chosen::Said,
+            });
+        }
+        let directory = std::fs::metadata(data)
+            .map_err(|cause| WorkspaceError::io("look at the directory", data, cause))?;
+        Ok(match owner {
+            Owner::User(uid) if uid == directory.uid() => Ids {
+                uid,
+                gid: directory.gid(),
+                chosen: Chosen::Said,
+            },
+            Owner::User(uid) => Ids {
+                uid,
+                gid: uid,
+                chosen: Chosen::Said,
+            },
+            Owner::DataDirectory if directory.uid() == 0 => Ids {
+                uid: NOBODY,
+                gid: NOBODY,
+                chosen: Chosen::Derived,
+            },
+            Owner::DataDirectory => Ids {
+                uid: directory.uid(),
+                gid: directory.gid(),
+                chosen: Chosen::Derived,
+            },
+        })
+    }
+
+    /// Permissions of directories above those of sessions. A real user may pass through to their own files; `nobody`, who
+    /// runs other services too, may not.
+    pub(crate) fn passage(self) -> Mode {
+        let through = rustix::process::geteuid().is_root() && self.uid != NOBODY;
+        Mode::from_raw_mode(if through { 0o711 } else { 0o700 })
+    }
+}
+
+// === impl Place ===
+
+impl Place {
+    /// Opens a directory that codeyard keeps for itself, and makes it with what is missing above it.
+    pub(crate) fn root(path: &Path, mode: Mode) -> Result<Place, WorkspaceError> {
+        match Place::at(path) {
+            Err(WorkspaceError::Step { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
+            place => return place,
+        }
+        make_all(path.parent().unwrap_or(Path::new("/")))?;
+        match fs::mkdirat(CWD, path, mode) {
+            Ok(()) | Err(Errno::EXIST) => Place::at(path),
+            Err(cause) => Err(WorkspaceError::step("make the directory", path, cause)),
+        }
+    }
+
+    /// Opens an existing directory; its last component is no link, those above may be.
+    pub(crate) fn at(path: &Path) -> Result<Place, WorkspaceError> {
+        match fs::openat(CWD, path, DIRECTORY, Mode::empty()) {
+            Ok(fd) => Ok(Place {
+                fd,
+                path: path.to_path_buf(),
+            }),
+            Err(cause) => Err(refused(CWD, path.as_os_str(), path, cause)),
+        }
+    }
+
+    /// The same directory under its path without symbolic links.
+    pub(crate) fn canonical(self) -> Result<Place, WorkspaceError> {
+        match std::fs::canonicalize(&self.path) {
+            Ok(path) => Ok(Place { path, ..self }),
+            Err(cause) => Err(WorkspaceError::io("resolve the path", &self.path, cause)),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The directory of that name in this one, if there is one.
+    pub(crate) fn child(&self, name: &OsStr) -> Result<Option<Place>, WorkspaceError> {
+        let path = self.path.join(name);
+        match fs::openat2(&self.fd, name, DIRECTORY, Mode::empty(), CONFINED) {
+            Ok(fd) => Ok(Some(Place { fd, path })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(cause) => Err(refused(self.fd.as_fd(), name, &path, cause)),
+        }
+    }
+
+    /// The directory of that name in this one; made if it is missing. What another process makes at the same time is given
+    /// to the same owner twice.
+    pub(crate) fn make(&self, name: &OsStr, mode: Mode, belongs: Belongs) -> Result<Place, WorkspaceError> {
+        if let (Belongs::Ours, Some(place)) = (belongs, self.child(name)?) {
+            return Ok(place);
+        }
+        let path = self.path.join(name);
+        match fs::mkdirat(&self.fd, name, mode) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(cause) => return Err(WorkspaceError::step("make the directory", &path, cause)),
+        }
+        let Some(place) = self.child(name)? else {
+            return Err(WorkspaceError::step("open the directory", &path, Errno::NOENT));
+        };
+        if let Belongs::Sessions(ids) = belongs
+            && place.stat()?.st_uid != ids.uid
+        {
+            place.give(ids)?;
+        }
+        Ok(place)
+    }
+
+    /// Gives the directory itself to a user.
+    fn give(&self, ids: Ids) -> Result<(), WorkspaceError> {
+        let (uid, gid) = (Uid::from_raw(ids.uid), Gid::from_raw(ids.gid));
+        fs::chownat(&self.fd, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH)
+            .map_err(|cause| WorkspaceError::step("give the directory to its owner", &self.path, cause))
+    }
+
+    pub(crate) fn stat(&self) -> Result<Stat, WorkspaceError> {
+        fs::fstat(&self.fd).map_err(|cause| WorkspaceError::step("look at the directory", &self.path, cause))
+    }
+}
+
+impl AsFd for Place {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// Makes a directory, and those above it, where nothing of sessions lies: links are followed, as the user made them.
+pub(crate) fn make_all(path: &Path) -> Result<(), WorkspaceError> {
+    let made = std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path);
+    made.map_err(|cause| WorkspaceError::io("make the directory", path, cause))
+}
+
+/// Why a directory could not be opened: what stands in its place if that is it, else what the system says.
+fn refused(at: BorrowedFd<'_>, name: &OsStr, path: &Path, cause: Errno) -> WorkspaceError {
+    let found = match fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => kind(FileType::from_raw_mode(stat.st_mode)),
+        Err(_) => None,
+    };
+    match found {
+        Some(found) if matches!(cause, Errno::NOTDIR | Errno::LOOP) => WorkspaceError::NotADirectory {
+            path: path.to_path_buf(),
+            found,
+        },
+        _ => WorkspaceError::step("open the directory", path, cause),
+    }
+}
+
+/// What something is that is no directory.
+pub(crate) fn kind(file: FileType) -> Option<&'static str> {
+    Some(match file {
+        FileType::Directory => return None,
+        FileType::RegularFile => "a file",
+        FileType::Symlink => "a symbolic link",
+        FileType::Fifo => "a FIFO",
+        FileType::Socket => "a socket",
+        _ => "a device",
+    })
+}

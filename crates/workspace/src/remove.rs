@@ -1,0 +1,124 @@
+//! Removes a tree without following links, however deep, wide or strange it is.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// A directory is opened by one name from the one above it, never through a link and never into another file system.
+const STEP: ResolveFlags = crate::place::CONFINED.union(ResolveFlags::NO_XDEV);
+
+/// Deepest nesting that is walked by descriptors; what is deeper is moved up and removed from there.
+const DEEPEST: usize = 64;
+
+/// Removes what has this name in the directory, and everything below it. That it is gone already is fine.
+pub(crate) fn tree(parent: impl AsFd, name: &OsStr) -> Result<(), Errno> {
+    let parent = parent.as_fd();
+    match fs::unlinkat(parent, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::ISDIR | Errno::PERM) => {}
+        Err(cause) => return Err(cause),
+    }
+    let top = open(parent, name)?;
+    empty(&top)?;
+    match fs::unlinkat(parent, name, AtFlags::REMOVEDIR) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(cause) => Err(cause),
+    }
+}
+
+/// Removes everything in a directory.
+pub(crate) fn empty(top: &OwnedFd) -> Result<(), Errno> {
+    // Directories on the way down, each with the names in it that are still to be removed.
+    let mut stack: Vec<Level> = vec![Level::of(top.as_fd(), None)?];
+    let mut moved = 0_u64;
+    loop {
+        let depth = stack.len();
+        let Some(level) = stack.last_mut() else { break };
+        let Some(name) = level.directories.pop() else {
+            let Some(done) = stack.pop() else { break };
+            if let (Some(above), Some(name)) = (stack.last(), done.name) {
+                fs::unlinkat(&above.fd, name.as_c_str(), AtFlags::REMOVEDIR)?;
+            }
+            continue;
+        };
+        let below = open(level.fd.as_fd(), OsStr::new(os(&name)))?;
+        if depth < DEEPEST {
+            let below = Level::of(below.as_fd(), Some(name))?;
+            stack.push(below);
+            continue;
+        }
+        // Too deep for one chain of descriptors: its children go to the top and are removed from there.
+        let above = level.fd.as_fd();
+        // Moving a directory changes its `..`, for which an ordinary user must be allowed to write in it.
+        let _ = fs::fchmod(&below, Mode::from_raw_mode(0o700));
+        let fresh = CString::new(format!(".deep-{}-{moved}", std::process::id())).unwrap_or_default();
+        moved += 1;
+        fs::renameat(above, name.as_c_str(), top, fresh.as_c_str())?;
+        if let Some(first) = stack.first_mut() {
+            first.directories.push(fresh);
+        }
+    }
+    Ok(())
+}
+
+/// One directory whose files are gone and whose directories are to be.
+struct Level {
+    fd: OwnedFd,
+    name: Option<CString>,
+    directories: Vec<CString>,
+}
+
+impl Level {
+    fn of(directory: impl AsFd, name: Option<CString>) -> Result<Level, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = fs::openat(directory, ".", flags, Mode::empty())?;
+        // A directory of a tree, or one that a program protected from itself.
+        let _ = fs::fchmod(&fd, Mode::from_raw_mode(0o700));
+        let mut directories = Vec::new();
+        for entry in Dir::read_from(&fd)? {
+            let entry = entry?;
+            let entry_name = entry.file_name();
+            if entry_name == c"." || entry_name == c".." {
+                continue;
+            }
+            if entry.file_type() == FileType::Directory {
+                directories.push(entry_name.to_owned());
+                continue;
+            }
+            match fs::unlinkat(&fd, entry_name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(Errno::ISDIR | Errno::PERM) => directories.push(entry_name.to_owned()),
+                Err(cause) => return Err(cause),
+            }
+        }
+        Ok(Level {
+            fd,
+            name,
+            directories,
+        })
+    }
+}
+
+fn open(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let parent = parent.as_fd();
+    match fs::openat2(parent, name, flags | OFlags::RDONLY, Mode::empty(), STEP) {
+        Err(Errno::ACCESS) => {
+            // Its owner took the permission to read it from itself. By descriptor, so that no link can stand there instead.
+            let held = fs::openat2(parent, name, flags | OFlags::PATH, Mode::empty(), STEP)?;
+            fs::chmod(
+                format!("/proc/self/fd/{}", held.as_raw_fd()),
+                Mode::from_raw_mode(0o700),
+            )?;
+            fs::openat2(parent, name, flags | OFlags::RDONLY, Mode::empty(), STEP)
+        }
+        opened => opened,
+    }
+}
+
+fn os(name: &CString) -> &OsStr {
+    use std::os::unix::ffi::OsStrExt;
+    OsStr::from_bytes(name.as_bytes())
+}

@@ -1,0 +1,104 @@
+//! Removes trees that no process uses, and what writers left that were killed.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::{self, AtFlags, Dir, FlockOperation, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::shown;
+use crate::error::WorkspaceError;
+use crate::place::{CONFINED, Place};
+use crate::remove;
+
+/// Unused trees that stay: a catalog that comes back, as at the next start, is there at once.
+const KEPT: usize = 4;
+
+/// Most entries of the directory that one sweep looks at.
+const LOOKED_AT: usize = 10_000;
+
+/// Prefix of what is being removed.
+const OLD: &str = ".old-";
+
+/// Removes all but the newest unused trees. What cannot be removed now is left for the next time.
+pub(super) fn sweep(root: &Place) {
+    let Ok(directory) = fs::openat(
+        root,
+        ".",
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    ) else {
+        return;
+    };
+    let Ok(entries) = Dir::new(directory) else { return };
+    let mut trees: Vec<(i64, OsString)> = Vec::new();
+    for entry in entries.take(LOOKED_AT).flatten() {
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        if name.as_bytes().first() == Some(&b'.') {
+            remove_unused(root, name);
+        } else if let Ok(Some(place)) = root.child(name)
+            && let Ok(stat) = place.stat()
+        {
+            trees.push((stat.st_mtime, name.to_owned()));
+        }
+    }
+    trees.sort_unstable_by(|one, two| two.cmp(one));
+    for (_, name) in trees.into_iter().skip(KEPT) {
+        remove_unused(root, &name);
+    }
+}
+
+/// Takes a damaged tree out of the way, whoever uses it: sessions that see it keep seeing it as it is.
+pub(super) fn discard(root: &Place, name: &OsStr) -> Result<(), WorkspaceError> {
+    let aside = aside(root, name);
+    match fs::renameat_with(root, name, root, aside.as_os_str(), RenameFlags::NOREPLACE) {
+        Ok(()) | Err(Errno::NOENT) => {
+            remove_unused(root, &aside);
+            Ok(())
+        }
+        Err(cause) => Err(WorkspaceError::step(
+            "move the damaged tree away",
+            &shown(root, name),
+            cause,
+        )),
+    }
+}
+
+/// Removes something of ours that has no reader.
+pub(super) fn remove(root: &Place, name: &OsStr) {
+    if let Err(error) = remove::tree(root, name) {
+        tracing::debug!(path = %shown(root, name).display(), %error, "left for the next sweep");
+    }
+}
+
+fn remove_unused(root: &Place, name: &OsStr) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let lock = match fs::openat2(root, name, flags, Mode::empty(), CONFINED) {
+        Ok(lock) => lock,
+        // No directory: nobody locks it and nobody attaches it.
+        Err(Errno::NOTDIR | Errno::LOOP) => return remove(root, name),
+        Err(_) => return,
+    };
+    if fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return;
+    }
+    if name.as_bytes().first() == Some(&b'.') {
+        return remove(root, name);
+    }
+    // Under another name first: nobody may meet half a tree.
+    let aside = aside(root, name);
+    if fs::renameat_with(root, name, root, aside.as_os_str(), RenameFlags::NOREPLACE).is_ok() {
+        remove(root, &aside);
+    }
+}
+
+/// A name for what is being removed, which nothing else has as long as that exists.
+fn aside(root: &Place, name: &OsStr) -> OsString {
+    let inode = fs::statat(root, name, AtFlags::SYMLINK_NOFOLLOW).map_or(0, |stat| stat.st_ino);
+    let mut aside = OsString::from(format!("{OLD}{inode}-"));
+    aside.push(name);
+    aside
+}

@@ -1,0 +1,182 @@
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+use super::*;
+
+fn files(entries: &[(&str, &str)]) -> Files {
+    entries
+        .iter()
+        .map(|(name, content)| ((*name).to_owned(), content.as_bytes().to_vec()))
+        .collect()
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_tree_is_read_only_and_whole() {
+    let home = tempfile::tempdir().unwrap();
+    let trees = Trees::new(home.path().join("deep/trees"));
+    assert!(trees.current().is_none());
+    trees
+        .publish(&files(&[("tools/crm/find.py", "1"), ("tools/README.md", "2")]))
+        .unwrap();
+    let path = trees.current().unwrap().path;
+    assert_eq!(names(&path), ["skills", "tools"]);
+    assert_eq!(names(&path.join("tools")), ["README.md", "crm"]);
+    let file = path.join("tools/crm/find.py");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "1");
+    assert_eq!(file.metadata().unwrap().permissions().mode() & 0o7777, 0o444);
+    for directory in [path.clone(), path.join("skills"), path.join("tools/crm")] {
+        assert_eq!(directory.metadata().unwrap().permissions().mode() & 0o7777, 0o555);
+    }
+    assert_eq!(
+        home.path()
+            .join("deep/trees")
+            .metadata()
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o7777,
+        0o700
+    );
+}
+
+#[test]
+fn the_same_files_are_the_same_tree_for_every_process() {
+    let home = tempfile::tempdir().unwrap();
+    let (one, two) = (
+        Trees::new(home.path().to_path_buf()),
+        Trees::new(home.path().to_path_buf()),
+    );
+    one.publish(&files(&[("tools/a", "1")])).unwrap();
+    let inode = one.current().unwrap().path.metadata().unwrap().ino();
+    two.publish(&files(&[("tools/a", "1")])).unwrap();
+    assert_eq!(two.current().unwrap().path.metadata().unwrap().ino(), inode);
+    two.publish(&files(&[("tools/a", "2")])).unwrap();
+    assert_ne!(two.current().unwrap().path, one.current().unwrap().path);
+    // A boundary between name and content is no boundary between names.
+    two.publish(&files(&[("tools/a2", "")])).unwrap();
+    assert_eq!(names(home.path()).len(), 3);
+}
+
+#[test]
+fn a_damaged_tree_is_written_anew() {
+    let home = tempfile::tempdir().unwrap();
+    let wanted = files(&[("tools/a/b", "1"), ("tools/c", "2")]);
+    type Damage = fn(&Path);
+    let damages: [Damage; 7] = [
+        |tree| std::fs::write(tree.join("tools/c"), "3").unwrap(),
+        |tree| std::fs::remove_file(tree.join("tools/c")).unwrap(),
+        |tree| std::fs::write(tree.join("skills/more"), "").unwrap(),
+        |tree| std::fs::set_permissions(tree.join("tools/c"), PermissionsExt::from_mode(0o644)).unwrap(),
+        |tree| {
+            std::fs::remove_file(tree.join("tools/c")).unwrap();
+            std::os::unix::fs::symlink("/etc/hostname", tree.join("tools/c")).unwrap();
+        },
+        |tree| std::fs::hard_link(tree.join("tools/c"), tree.join("../linked")).unwrap(),
+        |tree| {
+            std::fs::remove_file(tree.join("tools/c")).unwrap();
+            rustix::fs::mkfifoat(rustix::fs::CWD, tree.join("tools/c"), FILE).unwrap();
+        },
+    ];
+    for damage in damages {
+        let trees = Trees::new(home.path().to_path_buf());
+        trees.publish(&wanted).unwrap();
+        let tree = trees.current().unwrap().path;
+        drop(trees);
+        for directory in ["tools", "skills", "tools/a"] {
+            std::fs::set_permissions(tree.join(directory), PermissionsExt::from_mode(0o755)).unwrap();
+        }
+        for file in ["tools/c", "tools/a/b"] {
+            std::fs::set_permissions(tree.join(file), PermissionsExt::from_mode(0o644)).unwrap();
+        }
+        for file in ["tools/c", "tools/a/b"] {
+            std::fs::set_permissions(tree.join(file), PermissionsExt::from_mode(0o444)).unwrap();
+        }
+        // The file alone is made writable for whoever is to change it: root may anyway.
+        std::fs::set_permissions(tree.join("tools/c"), PermissionsExt::from_mode(0o644)).unwrap();
+        damage(&tree);
+        for directory in ["tools", "skills", "tools/a"] {
+            std::fs::set_permissions(tree.join(directory), PermissionsExt::from_mode(0o555)).unwrap();
+        }
+        let trees = Trees::new(home.path().to_path_buf());
+        trees.publish(&wanted).unwrap();
+        let tree = trees.current().unwrap().path;
+        assert_eq!(std::fs::read_to_string(tree.join("tools/c")).unwrap(), "2");
+        assert_eq!(names(&tree.join("skills")), [""; 0]);
+        let _ = std::fs::remove_file(home.path().join("linked"));
+    }
+}
+
+#[test]
+fn what_nobody_uses_goes_and_the_newest_stay() {
+    let home = tempfile::tempdir().unwrap();
+    let trees = Trees::new(home.path().to_path_buf());
+    trees.publish(&files(&[("tools/a", "in use")])).unwrap();
+    let used = trees.current().unwrap();
+    // What a killed writer left, which is older than any tree.
+    std::fs::create_dir_all(home.path().join(".new-1-0/tools/x")).unwrap();
+    std::fs::set_permissions(
+        home.path().join(".new-1-0/tools"),
+        PermissionsExt::from_mode(0o555),
+    )
+    .unwrap();
+    for number in 0..10 {
+        trees
+            .publish(&files(&[("tools/a", &number.to_string())]))
+            .unwrap();
+    }
+    let left = names(home.path());
+    assert!(left.len() <= 6, "{left:?}");
+    assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
+    assert_eq!(
+        std::fs::read_to_string(used.path.join("tools/a")).unwrap(),
+        "in use"
+    );
+}
+
+#[test]
+fn many_writers_leave_one_tree() {
+    let home = tempfile::tempdir().unwrap();
+    let wanted: Files = (0..50)
+        .map(|number| (format!("tools/s{number}/x.py"), vec![b'x'; 100]))
+        .collect();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let trees = Trees::new(home.path().to_path_buf());
+                trees.publish(&wanted).unwrap();
+                assert!(trees.current().unwrap().path.join("tools/s49/x.py").is_file());
+            });
+        }
+    });
+    assert_eq!(names(home.path()).len(), 1);
+}
+
+#[test]
+fn a_name_that_leads_elsewhere_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let trees = Trees::new(home.path().join("trees"));
+    for name in [
+        "",
+        "tools",
+        "tools/",
+        "/tools/a",
+        "tools//a",
+        "tools/../a",
+        "tools/./a",
+        "other/a",
+        "../a",
+        "tools/a\0b",
+    ] {
+        let error = trees.publish(&files(&[(name, "")])).unwrap_err();
+        assert!(matches!(error, WorkspaceError::BadName(_)), "{name}: {error}");
+    }
+    assert!(!home.path().join("trees").exists());
+}

@@ -34,6 +34,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
 /// The shortest time between two looks at a server's list: one that changes it all the time must not keep us busy.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
+/// What a list may have for the shortest pause after it; after a longer one the pause is longer in proportion.
+const BYTES_BETWEEN_LISTS: usize = 1024 * 1024;
 /// How long the last answers of a server that has ended may take to be read, and its last words.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -69,11 +71,14 @@ impl Driver {
                 Some(Command::Stop(done)) => break Some(done),
                 None => break None,
             }
-            self.link.set_phase(Phase::Starting);
+            let in_its_place = async {
+                self.link.set_phase(Phase::Starting);
+                start(&self.link).await
+            };
             let started = tokio::select! {
                 biased;
                 asked = wait_for_stop(&mut self.commands) => break asked,
-                started = start(&self.link) => started,
+                started = self.link.starts.run(in_its_place) => started,
             };
             match started {
                 Ok(life) => {
@@ -116,7 +121,7 @@ impl Driver {
         let stop_service = service.cancellation_token();
         let mut closed = std::pin::pin!(service.waiting());
         let mut refreshing = Some(refresh(&self.link, &connection, &greeting, Instant::now()));
-        let mut listed_at = Instant::now();
+        let mut next_list = Instant::now();
         let end = loop {
             tokio::select! {
                 command = self.commands.recv() => match command {
@@ -139,13 +144,12 @@ impl Driver {
                     };
                     break End::Itself(cause);
                 }
-                () = finished(&mut refreshing) => {
+                pause = finished(&mut refreshing) => {
                     refreshing = None;
-                    listed_at = Instant::now();
+                    next_list = Instant::now() + pause;
                 }
                 () = connection.traffic.list_changed.notified(), if refreshing.is_none() => {
-                    let at = listed_at + BETWEEN_LISTS;
-                    refreshing = Some(refresh(&self.link, &connection, &greeting, at));
+                    refreshing = Some(refresh(&self.link, &connection, &greeting, next_list));
                 }
             }
         };
@@ -223,9 +227,9 @@ async fn subscribe(connection: &Connection, greeting: &Greeting) -> Option<impl 
         .ok()
 }
 
-type Refresh = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Refresh = Pin<Box<dyn Future<Output = Duration> + Send>>;
 
-/// Asks the server for its list, not before that time, and makes it known.
+/// Asks the server for its list, not before that time, and makes it known; gives the pause until it may be asked again.
 fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting, at: Instant) -> Refresh {
     let (link, connection, greeting) = (Arc::clone(link), Arc::clone(connection), greeting.clone());
     Box::pin(async move {
@@ -236,16 +240,19 @@ fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting, 
                     connection.traffic.warn(warning);
                 }
                 link.learn(&greeting, listing.tools).await;
+                let times = u32::try_from(listing.bytes / BYTES_BETWEEN_LISTS).unwrap_or(u32::MAX);
+                BETWEEN_LISTS.saturating_mul(times.max(1))
             }
             Err(error) => {
                 tracing::warn!("{error}");
                 link.list_failed(error);
+                BETWEEN_LISTS
             }
         }
     })
 }
 
-async fn finished(refreshing: &mut Option<Refresh>) {
+async fn finished(refreshing: &mut Option<Refresh>) -> Duration {
     match refreshing {
         Some(refresh) => refresh.await,
         None => std::future::pending().await,

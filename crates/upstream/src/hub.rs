@@ -8,7 +8,7 @@ use std::time::Duration;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use types::{ServerTools, ToolRef};
@@ -18,10 +18,13 @@ use crate::config::Config;
 use crate::connection::{Connection, Patience, RequestError};
 use crate::environment::Environment;
 use crate::error::UpstreamError;
+use crate::places::{HOLD, Places};
 use crate::server::{Link, LinkParts, Server};
 
-/// Servers that a search starts at the same time.
+/// Servers that are started at the same time.
 const STARTS_AT_ONCE: usize = 8;
+/// How many of those a search may start: a call finds a place although hundreds of servers are being discovered.
+const DISCOVERIES_AT_ONCE: usize = 6;
 
 /// All upstream servers; cheap to clone. Nothing starts until it is asked for.
 #[derive(Debug, Clone)]
@@ -39,7 +42,7 @@ struct Shared {
     tools: watch::Sender<Arc<Vec<ServerTools>>>,
     /// Whether the lists of the last process have been read.
     ready: watch::Receiver<bool>,
-    starts: Arc<Semaphore>,
+    discoveries: Arc<Places>,
 }
 
 /// One call of a tool. Dropping its future cancels the call upstream.
@@ -107,6 +110,7 @@ impl Hub {
         } = config;
         let environment = Arc::new(Environment::of_this_process());
         let supervisor: Arc<[_]> = supervisor.into();
+        let starts = Arc::new(Places::new(STARTS_AT_ONCE, HOLD));
         let (own, servers): (Vec<_>, Vec<_>) = servers
             .into_iter()
             .partition(|server| environment.is_self_reference(server, &own_executable));
@@ -125,13 +129,14 @@ impl Hub {
                 .as_deref()
                 .map(|directory| CacheFile::new(directory, &config));
             let (environment, supervisor) = (Arc::clone(&environment), Arc::clone(&supervisor));
-            let all_tools = tools.clone();
+            let (starts, all_tools) = (Arc::clone(&starts), tools.clone());
             Link::new(LinkParts {
                 config,
                 index,
                 environment,
                 supervisor,
                 cache,
+                starts,
                 all_tools,
             })
         });
@@ -148,7 +153,7 @@ impl Hub {
                 self_references: own.into_iter().map(|server| server.name).collect(),
                 tools,
                 ready,
-                starts: Arc::new(Semaphore::new(STARTS_AT_ONCE)),
+                discoveries: Arc::new(Places::new(DISCOVERIES_AT_ONCE, HOLD)),
             }),
         }
     }
@@ -166,8 +171,8 @@ impl Hub {
         let _ = ready.wait_for(|ready| *ready).await;
     }
 
-    /// Starts the servers whose list is unknown, at most eight at once, and waits for their lists; names those that
-    /// are still on their way after `wait`, which go on in the background.
+    /// Starts the servers whose list is unknown, a few at once, and waits for their lists; names those that are still on
+    /// their way after `wait`, which go on in the background. One that was waited for in vain is not waited for again.
     pub async fn discover(&self, wait: Duration) -> Vec<String> {
         let deadline = Instant::now() + wait;
         if timeout_at(deadline, self.ready()).await.is_err() {
@@ -186,7 +191,13 @@ impl Hub {
         for server in unlisted {
             let mut discovering = server.discovering.subscribe();
             let done = discovering.wait_for(|discovering| !discovering);
-            if timeout_at(deadline, done).await.is_err() {
+            let until = if server.is_slow.load(Ordering::Relaxed) {
+                Instant::now()
+            } else {
+                deadline
+            };
+            if timeout_at(until, done).await.is_err() {
+                server.is_slow.store(true, Ordering::Relaxed);
                 pending.push(server.link.config.name.clone());
             }
         }
@@ -281,12 +292,10 @@ impl Hub {
         if server.discovering.send_replace(true) {
             return;
         }
-        let (server, starts) = (Arc::clone(server), Arc::clone(&self.shared.starts));
+        let (server, discoveries) = (Arc::clone(server), Arc::clone(&self.shared.discoveries));
         tokio::spawn(async move {
-            // The semaphore is never closed; what a failed server has to say is in its state.
-            let permit = starts.acquire_owned().await;
-            let _ = server.list(Server::started_at_last()).await;
-            drop(permit);
+            // What a failed server has to say is in its state.
+            let _ = discoveries.run(server.list(Server::started_at_last())).await;
             server.discovering.send_replace(false);
         });
     }

@@ -15,6 +15,7 @@ mod error;
 mod handshake;
 mod hub;
 mod listing;
+mod places;
 mod process;
 mod server;
 mod start;

@@ -17,7 +17,7 @@ const REQUEST: &str = "tools/list";
 /// Tools kept of one server. The largest public server has 401.
 const MAX_TOOLS: usize = 10_000;
 /// Bytes of all pages together.
-const MAX_BYTES: usize = 64 * 1024 * 1024;
+const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// Pages fetched of one server.
 const MAX_PAGES: usize = 1_000;
 const MAX_NAME: usize = 256;
@@ -30,6 +30,8 @@ const WHOLE_LIST: Duration = Duration::from_secs(120);
 pub(crate) struct Listing {
     pub(crate) tools: Vec<Arc<Tool>>,
     pub(crate) warnings: Vec<String>,
+    /// What all pages took.
+    pub(crate) bytes: usize,
 }
 
 /// One page, read no deeper than needed: the rest stays text.
@@ -86,8 +88,9 @@ pub(crate) async fn fetch(
             Err(_) => return Err(connection.bad_answer(REQUEST, "`tools` is no list".to_owned())),
         }
         if definitions.len() > MAX_TOOLS || bytes > MAX_BYTES {
+            let used = definitions.len().min(MAX_TOOLS);
             warnings.push(format!(
-                "its list of tools is too long; only the first {MAX_TOOLS} tools are used"
+                "its list of tools is too long; only the first {used} tools are used"
             ));
             break;
         }
@@ -102,6 +105,7 @@ pub(crate) async fn fetch(
     }
     let mut listing = check(definitions);
     listing.warnings.splice(0..0, warnings);
+    listing.bytes = bytes;
     Ok(listing)
 }
 

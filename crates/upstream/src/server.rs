@@ -18,6 +18,7 @@ use crate::error::UpstreamError;
 use crate::handshake::Greeting;
 use crate::hub::{Era, ServerState, Status};
 use crate::listing;
+use crate::places::Places;
 use crate::start::START_TIMEOUT;
 
 /// Longest wait for an answer or for progress where the definition says nothing.
@@ -39,6 +40,8 @@ pub(crate) struct Server {
     unstarted: Mutex<Option<mpsc::Receiver<Command>>>,
     /// Whether a search waits for this server's list.
     pub(crate) discovering: watch::Sender<bool>,
+    /// Whether a search has waited for this server's list in vain.
+    pub(crate) is_slow: AtomicBool,
 }
 
 /// What the driver of a server is told.
@@ -59,6 +62,7 @@ pub(crate) struct Link {
     pub(crate) environment: Arc<Environment>,
     pub(crate) supervisor: Arc<[OsString]>,
     pub(crate) cache: Option<CacheFile>,
+    pub(crate) starts: Arc<Places>,
     pub(crate) state: watch::Sender<State>,
     listing: watch::Sender<Listed>,
     /// The snapshot of all servers, for the hub's users.
@@ -114,6 +118,7 @@ impl Server {
             commands,
             unstarted: Mutex::new(Some(receiver)),
             discovering: watch::channel(false).0,
+            is_slow: AtomicBool::new(false),
         }
     }
 
@@ -285,6 +290,7 @@ pub(crate) struct LinkParts {
     pub(crate) environment: Arc<Environment>,
     pub(crate) supervisor: Arc<[OsString]>,
     pub(crate) cache: Option<CacheFile>,
+    pub(crate) starts: Arc<Places>,
     pub(crate) all_tools: watch::Sender<Arc<Vec<ServerTools>>>,
 }
 
@@ -296,6 +302,7 @@ impl Link {
             environment,
             supervisor,
             cache,
+            starts,
             all_tools,
         } = parts;
         Link {
@@ -304,6 +311,7 @@ impl Link {
             environment,
             supervisor,
             cache,
+            starts,
             state: watch::channel(State {
                 attempt: 0,
                 phase: Phase::Idle,

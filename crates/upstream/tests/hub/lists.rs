@@ -234,14 +234,8 @@ async fn a_search_waits_only_so_long_and_names_who_is_still_coming() {
     hub.shutdown().await;
 }
 
-#[tokio::test]
-async fn at_most_eight_servers_start_at_once() {
-    let names: Vec<String> = (0..12).map(|number| format!("s{number}")).collect();
-    let definitions: Vec<_> = names
-        .iter()
-        .map(|name| (name.as_str(), ServerDefinition::hostile("slow-start:0.7")))
-        .collect();
-    let hub = hub(&definitions);
+/// The most servers that start at the same time while `work` goes on.
+async fn most_starting<F: Future>(hub: &Hub, work: F) -> (usize, F::Output) {
     let starting = || {
         hub.states()
             .iter()
@@ -249,15 +243,60 @@ async fn at_most_eight_servers_start_at_once() {
             .count()
     };
     let mut most = 0;
-    let discovery = hub.discover(WAIT);
-    tokio::pin!(discovery);
+    tokio::pin!(work);
     loop {
         tokio::select! {
-            pending = &mut discovery => break assert_eq!(pending, [""; 0]),
+            done = &mut work => return (most, done),
             () = tokio::task::yield_now() => most = most.max(starting()),
         }
     }
+}
+
+#[tokio::test]
+async fn at_most_eight_servers_start_at_once() {
+    let names: Vec<String> = (0..12).map(|number| format!("s{number}")).collect();
+    let definitions: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), ServerDefinition::hostile("slow-start:0.7")))
+        .collect();
+    // A search leaves two places for calls.
+    let searched = hub(&definitions);
+    let (most, pending) = most_starting(&searched, searched.discover(WAIT)).await;
+    assert_eq!((most, pending), (6, Vec::new()));
+    assert!(names.iter().all(|name| is_running(&searched, name)));
+    searched.shutdown().await;
+
+    let called = hub(&definitions);
+    let calls = names
+        .iter()
+        .map(|name| call(&called, name, "echo", json!({"message": "x"})));
+    let (most, answers) = most_starting(&called, futures_util::future::join_all(calls)).await;
     assert_eq!(most, 8);
-    assert!(names.iter().all(|name| is_running(&hub, name)));
+    assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    called.shutdown().await;
+}
+
+#[tokio::test]
+async fn servers_that_hang_hold_up_neither_calls_nor_the_search_for_others() {
+    let mut definitions: Vec<(String, ServerDefinition)> = (0..10)
+        .map(|number| (format!("hung{number}"), ServerDefinition::hostile("hang")))
+        .collect();
+    definitions.push(("good".to_owned(), ServerDefinition::stub()));
+    definitions.push(("called".to_owned(), ServerDefinition::stub()));
+    let definitions: Vec<_> = definitions
+        .iter()
+        .map(|(name, definition)| (name.as_str(), definition.clone()))
+        .collect();
+    let hub = hub(&definitions);
+    hub.ready().await;
+    // A search that does not wait: it starts everything, in the order of the configuration.
+    assert_eq!(hub.discover(Duration::ZERO).await.len(), 12);
+    let answer = call(&hub, "called", "echo", json!({"message": "x"})).await;
+    assert!(answer.is_ok(), "{answer:?}");
+    wait_until("the good one has its turn", || tool_names(&hub, "good")).await;
+    // They were waited for in vain before, so that this search does not wait at all.
+    let start = Instant::now();
+    assert_eq!(hub.discover(Duration::from_secs(600)).await.len(), 10);
+    assert!(start.elapsed() < Duration::from_secs(60));
     hub.shutdown().await;
 }

@@ -1,23 +1,41 @@
 #!/usr/bin/env bash
-# Installs real, public MCP servers that work offline and without keys, for the tests, and writes mcp.json beside them.
+# Installs nine real, public MCP servers that work offline and without keys, for the tests, and writes mcp.json beside them.
 # Usage: install-upstreams.sh DIR   (about 300 MB; done once; needs npm, git and python3 with venv)
+# PYTHON_PATH, if given, is the search path on which python3 is looked up.
 set -euo pipefail
 dir=${1:?usage: install-upstreams.sh DIR}; mkdir -p "$dir"; dir=$(cd "$dir" && pwd)
-npm_pkgs=(@modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31
-          @modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/server-sequential-thinking@2026.8.31)
-stamp="$dir/.installed-1"
-if [ ! -e "$stamp" ]; then
-  (cd "$dir" && { [ -e package.json ] || npm init -y >/dev/null; } && npm install --loglevel=error --no-audit --no-fund --ignore-scripts "${npm_pkgs[@]}")
-  python3 -m venv "$dir/py-modern"  # servers that speak the 2026-07-28 protocol
-  "$dir/py-modern/bin/pip" install -q mcp-server-git==2026.10.19 mcp-server-time==2026.10.19 excel-mcp-server==2.2.2
-  python3 -m venv "$dir/py-legacy"  # servers that need the 1.x SDK
-  "$dir/py-legacy/bin/pip" install -q 'mcp<2' mcp-server-sqlite==2025.4.25 mcp-server-calculator==0.2.1
-  touch "$stamp"
+node_packages=(@modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31
+               @modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/server-sequential-thinking@2026.8.31)
+modern=(mcp-server-git==2026.10.19 mcp-server-time==2026.10.19 excel-mcp-server==2.2.2)  # speak the 2026-07-28 protocol
+legacy=('mcp<2' mcp-server-sqlite==2025.4.25 mcp-server-calculator==0.2.1)               # need the 1.x SDK
+
+python=$(PATH=${PYTHON_PATH:-$PATH} command -v python3) || { echo "install-upstreams.sh: python3 is missing" >&2; exit 1; }
+# Installed once for these versions, this Python and this place: scripts of both kinds hold paths.
+wanted="$dir ${node_packages[*]} ${modern[*]} ${legacy[*]} $python $("$python" -V)"
+stamp=$dir/.installed
+if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+  rm -rf "$stamp" "$dir"/{mcp.json,package.json,package-lock.json,node_modules,py-modern,py-legacy}
+  echo "installing the servers of the tests in $dir (once, about 300 MB)" >&2
+  (cd "$dir" && npm init -y >/dev/null && npm install --loglevel=error --no-audit --no-fund --ignore-scripts "${node_packages[@]}" >/dev/null)
+  "$python" -m venv "$dir/py-modern"
+  "$dir/py-modern/bin/pip" install -q --disable-pip-version-check "${modern[@]}"
+  "$python" -m venv "$dir/py-legacy"
+  "$dir/py-legacy/bin/pip" install -q --disable-pip-version-check "${legacy[@]}"
+  printf %s "$wanted" >"$stamp"
 fi
-mkdir -p "$dir/data/files" "$dir/data/repo"
-[ -d "$dir/data/repo/.git" ] || { git -C "$dir/data/repo" init -q && echo hello >"$dir/data/repo/a.txt" && git -C "$dir/data/repo" add . && git -C "$dir/data/repo" -c user.name=t -c user.email=t@example.com commit -qm one; }
-b="$dir/node_modules/.bin"
-cat >"$dir/mcp.json" <<J
+
+# What the servers work on; each test takes a copy of it.
+if [ ! -d "$dir/data/repo/.git" ]; then
+  mkdir -p "$dir/data/files" "$dir/data/repo"
+  cd "$dir/data/repo"
+  git init -q
+  echo hello >a.txt
+  git add .
+  git -c user.name=Test -c user.email=test@example.com commit -qm one
+fi
+
+b=$dir/node_modules/.bin
+cat >"$dir/mcp.json.new" <<J
 {"mcpServers": {
   "everything": {"command": "$b/mcp-server-everything", "args": ["stdio"]},
   "filesystem": {"command": "$b/mcp-server-filesystem", "args": ["$dir/data/files"]},
@@ -30,4 +48,4 @@ cat >"$dir/mcp.json" <<J
   "calculator": {"command": "$dir/py-legacy/bin/mcp-server-calculator"}
 }}
 J
-echo "$dir/mcp.json"
+mv "$dir/mcp.json.new" "$dir/mcp.json"

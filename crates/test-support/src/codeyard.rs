@@ -71,20 +71,11 @@ impl Codeyard {
         self
     }
 
-    /// Adds the real servers that the test run installed; `None` where they are not there, or belong to somebody else.
-    pub fn real_servers(mut self) -> Option<Self> {
-        let file = std::fs::read(crate::programs::real_servers()?).ok()?;
-        let mut file: Value = serde_json::from_slice(&file).ok()?;
-        let Some(Value::Object(servers)) = file.get_mut("mcpServers").map(Value::take) else {
-            return None;
-        };
-        let can_start = |entry: &Value| {
-            let command = entry["command"].as_str().unwrap_or_default();
-            interpreter(Path::new(command)).is_some_and(|path| path.is_file())
-        };
-        let all_can_start = servers.values().all(can_start);
-        self.servers.extend(servers);
-        all_can_start.then_some(self)
+    /// Adds the nine real servers that `cargo xtask test` installs, with data of their own; fails where they are not there.
+    pub fn real_servers(mut self) -> Result<Self> {
+        self.servers
+            .extend(crate::upstreams::real_servers(self.directory.path())?);
+        Ok(self)
     }
 
     /// Adds lines to `codeyard.toml`.
@@ -199,17 +190,4 @@ impl Codeyard {
         writer.abort();
         Ok(output.with_context(|| format!("no end within {PATIENCE:?} of {command:?}"))??)
     }
-}
-
-/// The program that a script names in its first line, else the file itself; `None` if it cannot be read.
-fn interpreter(program: &Path) -> Option<PathBuf> {
-    let content = std::fs::read(program).ok()?;
-    let first_line = content.split(|byte| *byte == b'\n').next()?;
-    let named = first_line.strip_prefix(b"#!").map(String::from_utf8_lossy);
-    Some(
-        match named.as_deref().and_then(|named| named.split_whitespace().next()) {
-            Some(interpreter) => interpreter.into(),
-            None => program.to_owned(),
-        },
-    )
 }

@@ -3,6 +3,7 @@
 //! | to get | use |
 //! |---|---|
 //! | the `stub` server of the acceptance cases, a misbehaving one, one that replays a catalogue | [`ServerDefinition`] |
+//! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
@@ -21,6 +22,7 @@ mod processes;
 mod programs;
 pub mod servers;
 mod traces;
+mod upstreams;
 mod wait;
 
 pub use client::{Era, McpClient};
@@ -29,6 +31,7 @@ pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use mode::Mode;
 pub use processes::{Process, descendants, status_field};
-pub use programs::{codeyard_binary, managed_data, real_servers, stub_server};
+pub use programs::{codeyard_binary, managed_data, stub_server};
 pub use traces::Traces;
+pub use upstreams::real_servers;
 pub use wait::{is_gone, wait_until};

@@ -26,22 +26,21 @@ pub fn codeyard_binary() -> PathBuf {
     .clone()
 }
 
-/// The definitions of real servers: what `CODEYARD_UPSTREAMS` names, else those installed under `target/upstreams`.
-pub fn real_servers() -> Option<PathBuf> {
-    let path = match std::env::var_os("CODEYARD_UPSTREAMS") {
-        Some(path) => PathBuf::from(path),
-        None => profile_directory().parent()?.join("upstreams/mcp.json"),
-    };
-    path.is_file().then_some(path)
-}
-
 /// The data directory with the managed environment: what `CODEYARD_TEST_ENV` names, else the one below `target`.
 pub fn managed_data() -> Option<PathBuf> {
     let path = match std::env::var_os("CODEYARD_TEST_ENV") {
         Some(path) => PathBuf::from(path),
-        None => profile_directory().parent()?.join("xtask-data"),
+        None => target_directory().join("xtask-data"),
     };
     path.join("python").is_dir().then_some(path)
+}
+
+/// Cargo's output.
+pub(crate) fn target_directory() -> PathBuf {
+    profile_directory()
+        .parent()
+        .map(Path::to_owned)
+        .unwrap_or_default()
 }
 
 /// `target/<profile>`, where this test's executable lies in `deps` or `examples`.

@@ -1,10 +1,9 @@
 //! Brings a bare machine to where a task can run, and touches nothing that is there already.
 
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use super::say;
 use crate::{layout, run};
@@ -126,24 +125,17 @@ pub fn environment(search_path: Option<&str>) -> Result<()> {
     run::visible(&mut command)
 }
 
-/// Installs the real upstream servers below `target/`.
+/// Installs the real upstream servers below `target/`, in the Python of a plain search path, so that every user can start
+/// them.
 pub fn upstreams() -> Result<()> {
     let script = layout::root().join("xtask/install-upstreams.sh");
     run::visible(
         Command::new("bash")
             .arg(script)
             .arg(layout::upstreams())
+            .env("PYTHON_PATH", PLAIN_PATH)
             .stdout(Stdio::null()),
     )
-}
-
-/// Gives a directory the upstream servers' definitions with data of their own, so that every run starts from the same.
-pub fn fresh_upstreams(directory: &Path) -> Result<()> {
-    let (installed, own) = (layout::upstreams().join("data"), directory.join("data"));
-    run::visible(Command::new("cp").args(["-r", "--"]).arg(&installed).arg(&own))?;
-    let definitions = fs::read_to_string(layout::upstreams().join("mcp.json"))?;
-    let definitions = definitions.replace(&*installed.to_string_lossy(), &own.to_string_lossy());
-    fs::write(directory.join("mcp.json"), definitions).context("the definitions of the upstream servers")
 }
 
 /// Cargo itself, the one that runs us, in the checkout.

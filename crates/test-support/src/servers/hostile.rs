@@ -1,6 +1,7 @@
 //! Servers that break the protocol, each in one way, and otherwise behave.
 
 use std::io::{Read as _, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -28,9 +29,12 @@ enum Mode {
     MuteOnDiscover,
     NoTools,
     AnswersNumbers,
+    Crowd,
+    Wordy,
+    Restless,
 }
 
-const MODES: [(&str, Mode); 17] = [
+const MODES: [(&str, Mode); 20] = [
     ("noise", Mode::Noise),
     ("garbage", Mode::Garbage),
     ("no-result", Mode::NoResult),
@@ -48,7 +52,18 @@ const MODES: [(&str, Mode); 17] = [
     ("mute-on-discover", Mode::MuteOnDiscover),
     ("no-tools", Mode::NoTools),
     ("answers-numbers", Mode::AnswersNumbers),
+    ("crowd", Mode::Crowd),
+    ("wordy", Mode::Wordy),
+    ("restless", Mode::Restless),
 ];
+
+/// Tools of the server that lists too many.
+const CROWD: usize = 12_000;
+/// Bytes of a description that nobody reads to its end.
+const WORDS: usize = 4 * 1024 * 1024;
+/// Changes that are announced together, and the pause after them.
+const ANNOUNCED: usize = 200;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Bytes of the answer that is too long for any client.
 const HUGE: usize = 50 * 1024 * 1024;
@@ -57,7 +72,7 @@ const HUGE: usize = 50 * 1024 * 1024;
 pub(super) fn serve(mode: &str, era: Era) -> Result<()> {
     if let Some(seconds) = mode.strip_prefix("slow-start:") {
         std::thread::sleep(Duration::from_secs_f64(seconds.parse()?));
-        return protocol::serve(era, &Hostile(Mode::Duplicate));
+        return protocol::serve(era, &Hostile(Mode::Duplicate, AtomicUsize::new(0)));
     }
     match mode {
         "exit" => {
@@ -76,10 +91,10 @@ pub(super) fn serve(mode: &str, era: Era) -> Result<()> {
     if *mode == Mode::Noise {
         Connection::default().write(b"Starting up...\n\n{not json}\n");
     }
-    protocol::serve(era, &Hostile(*mode))
+    protocol::serve(era, &Hostile(*mode, AtomicUsize::new(0)))
 }
 
-struct Hostile(Mode);
+struct Hostile(Mode, AtomicUsize);
 
 impl Tools for Hostile {
     fn list(&self, cursor: Option<&str>) -> Value {
@@ -91,6 +106,23 @@ impl Tools for Hostile {
             Mode::CircularPages => {
                 let name = format!("echo_{}", cursor.unwrap_or("first"));
                 json!({"tools": [tool(&name, "", &[])], "nextCursor": "again"})
+            }
+            Mode::Crowd => {
+                let mut tools = vec![good];
+                tools.extend((0..CROWD).map(|number| tool(&format!("tool_{number}"), "One of many.", &[])));
+                json!({ "tools": tools })
+            }
+            Mode::Wordy => {
+                let long = tool("long", &"word ".repeat(WORDS / 5), &["message:string"]);
+                let again = tool("echo", "Another of that name.", &[]);
+                let clashing = ["do-it", "do_it", "do it"].map(|name| tool(name, "", &[]));
+                let mut tools = vec![good, long, again];
+                tools.extend(clashing);
+                json!({ "tools": tools })
+            }
+            Mode::Restless => {
+                let times = self.1.fetch_add(1, Ordering::SeqCst);
+                json!({"tools": [good, tool(&format!("listed_{times}"), "", &[])]})
             }
             _ => json!({"tools": [good], "unknown": {"kept": true}}),
         }
@@ -148,11 +180,23 @@ impl Tools for Hostile {
             | Mode::CircularPages
             | Mode::DiesOnDiscover
             | Mode::MuteOnDiscover
-            | Mode::NoTools => {
+            | Mode::NoTools
+            | Mode::Crowd
+            | Mode::Wordy
+            | Mode::Restless => {
                 connection.send(&good);
             }
         }
         Answer::None
+    }
+
+    fn beside(&self, connection: &Connection) {
+        while self.0 == Mode::Restless && !connection.is_over() {
+            for _ in 0..ANNOUNCED {
+                connection.tools_changed();
+            }
+            std::thread::sleep(PAUSE);
+        }
     }
 
     fn intercept(&self, message: &Value, connection: &Connection) -> bool {

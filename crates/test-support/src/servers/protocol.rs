@@ -69,6 +69,9 @@ pub(super) trait Tools: Sync {
         "A server for tests."
     }
 
+    /// Runs beside everything else from the first question for the tools on.
+    fn beside(&self, _connection: &Connection) {}
+
     /// Sees each message before it is answered in the usual way; true means that it has been dealt with.
     fn intercept(&self, _message: &Value, _connection: &Connection) -> bool {
         false
@@ -121,8 +124,12 @@ pub(super) fn serve(era: Era, tools: &impl Tools) -> Result<()> {
         initialized: false,
     };
     std::thread::scope(|scope| {
+        let mut beside = Some(|| tools.beside(&connection));
         for line in std::io::stdin().lock().lines() {
             let line = line?;
+            if let Some(beside) = beside.take_if(|_| line.contains("\"tools/list\"")) {
+                scope.spawn(beside);
+            }
             let Ok(message) = serde_json::from_str::<Value>(&line) else {
                 connection.send(&error(&Value::Null, -32700, "parse error"));
                 continue;
@@ -299,6 +306,11 @@ impl Connection {
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
+    }
+
+    /// Whether the client has closed stdin.
+    pub(super) fn is_over(&self) -> bool {
+        self.said().goodbye
     }
 
     /// The requests that the client has cancelled.

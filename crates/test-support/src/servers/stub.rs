@@ -57,6 +57,18 @@ impl Stub {
                 connection.tools_changed();
                 text("grown")
             }
+            "shrink" => {
+                let shrunk = self
+                    .grown
+                    .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |grown| grown.checked_sub(1));
+                connection.tools_changed();
+                text(if shrunk.is_ok() {
+                    "shrunk"
+                } else {
+                    "nothing to remove"
+                })
+            }
+            name if name.starts_with("grown_") => text(name),
             "progress" => progress(call),
             "spawn" => text(spawn_daemon()),
             _ => return None,
@@ -137,6 +149,7 @@ fn extra_tools() -> Vec<Value> {
             &["method:string"],
         ),
         tool("grow", "Adds a tool.", &[]),
+        tool("shrink", "Removes the tool that came last.", &[]),
         tool(
             "progress",
             "Reports progress every so many milliseconds.",

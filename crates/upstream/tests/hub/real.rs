@@ -1,5 +1,6 @@
-//! Nine public servers of both eras, as installed by the test run.
+//! Nine public servers of both eras, as `cargo xtask test` installs them.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -7,13 +8,8 @@ use test_support::{ServerDefinition, real_servers};
 
 use crate::{call, hub, snapshot};
 
-fn definitions() -> Vec<(String, ServerDefinition)> {
-    let Some(file) = real_servers() else {
-        // `cargo xtask test` installs them where npm is there; elsewhere the other tests have to do.
-        return Vec::new();
-    };
-    let file: Value = serde_json::from_slice(&std::fs::read(file).expect("readable")).expect("JSON");
-    let servers = file["mcpServers"].as_object().expect("servers");
+fn definitions(directory: &Path) -> Vec<(String, ServerDefinition)> {
+    let servers = real_servers(directory).expect("the real servers");
     let list = |value: &Value| -> Vec<String> { serde_json::from_value(value.clone()).unwrap_or_default() };
     servers
         .iter()
@@ -31,10 +27,8 @@ fn definitions() -> Vec<(String, ServerDefinition)> {
 
 #[tokio::test]
 async fn public_servers_list_and_answer() {
-    let definitions = definitions();
-    if definitions.is_empty() {
-        return;
-    }
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let definitions = definitions(directory.path());
     let named: Vec<_> = definitions
         .iter()
         .map(|(name, definition)| (name.as_str(), definition.clone()))
@@ -64,7 +58,13 @@ async fn public_servers_list_and_answer() {
     check("time", "get_current_time", json!({"timezone": "UTC"}), "UTC").await;
     check("calculator", "calculate", json!({"expression": "6*7"}), "42").await;
     check("sqlite", "list_tables", json!({}), "content").await;
-    check("filesystem", "list_allowed_directories", json!({}), "data/files").await;
+    check(
+        "filesystem",
+        "list_allowed_directories",
+        json!({}),
+        "upstreams/files",
+    )
+    .await;
     let repository = definitions
         .iter()
         .find(|(name, _)| name == "git")

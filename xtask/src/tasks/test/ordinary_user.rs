@@ -36,7 +36,6 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
         .prefix("codeyard-user-")
         .tempdir()
         .context("a home for the ordinary user")?;
-    setup::fresh_upstreams(home.path())?;
     // The environment is shared, the rest of a data directory must be the user's own.
     fs::create_dir(home.path().join("codeyard"))?;
     symlink(layout::data().join("python"), home.path().join("codeyard/python"))?;
@@ -108,7 +107,7 @@ fn command(binary: &TestBinary, home: &Path, filter: Option<&str>) -> Command {
         .env("CARGO_MANIFEST_DIR", &binary.package)
         .env("INSTA_WORKSPACE_ROOT", layout::root());
     command.env("INSTA_UPDATE", "no");
-    with_places(&mut command, home).env("CODEYARD_TEST_ENV", home.join("codeyard"));
+    with_places(&mut command).env("CODEYARD_TEST_ENV", home.join("codeyard"));
     command
 }
 

@@ -1,9 +1,8 @@
 //! Runs all Rust tests of the workspace, by nextest where it is installed.
 
-use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::counts::Counts;
 use crate::tasks::setup;
@@ -26,12 +25,7 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
         command.args(["test", "--workspace", "--tests", "--locked", "--no-fail-fast"]);
     }
     command.args(filter);
-    let own = tempfile::Builder::new()
-        .prefix("codeyard-tests-")
-        .tempdir()
-        .context("a directory for the tests")?;
-    setup::fresh_upstreams(own.path())?;
-    let ran = run::watched(with_places(&mut command, own.path()))?;
+    let ran = run::watched(with_places(&mut command))?;
     let counts = if with_nextest {
         Counts::of_nextest(&ran.lines)
     } else {
@@ -40,10 +34,10 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
     Ok(counts.with_end(ran.success))
 }
 
-/// Tells the tests where things are; `own` holds the definitions of the upstream servers.
-pub fn with_places<'a>(command: &'a mut Command, own: &Path) -> &'a mut Command {
+/// Tells the tests where things are.
+pub fn with_places(command: &mut Command) -> &mut Command {
     command
         .env("CODEYARD_BIN", layout::codeyard())
         .env("CODEYARD_TEST_ENV", layout::data())
-        .env("CODEYARD_UPSTREAMS", own.join("mcp.json"))
+        .env("CODEYARD_UPSTREAMS", layout::upstreams())
 }

@@ -1,0 +1,72 @@
+//! The nine real, public servers that `cargo xtask test` installs, with data of their own for each test.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Map, Value};
+
+use crate::programs::target_directory;
+
+/// What to do where they are not there.
+const REMEDY: &str = "run `cargo xtask test` once, which installs them";
+
+/// Their entries of `mcpServers`, by name, with a fresh copy of the files, the repository and the databases that they work
+/// on: `directory` must live as long as they run.
+pub fn real_servers(directory: &Path) -> Result<Map<String, Value>> {
+    let installed = installed();
+    let definitions = installed.join("mcp.json");
+    let definitions = fs::read_to_string(&definitions)
+        .with_context(|| format!("no real servers in {}: {REMEDY}", installed.display()))?;
+    let own = directory.join("upstreams");
+    copy(&installed.join("data"), &own).context("the data of the real servers")?;
+    let shared = installed.join("data");
+    let definitions = definitions.replace(&*shared.to_string_lossy(), &own.to_string_lossy());
+    let mut definitions: Value = serde_json::from_str(&definitions)?;
+    let Some(Value::Object(servers)) = definitions.get_mut("mcpServers").map(Value::take) else {
+        bail!("no servers in {}: {REMEDY}", installed.display());
+    };
+    for (name, entry) in &servers {
+        let command = Path::new(entry["command"].as_str().unwrap_or_default());
+        if !interpreter(command).is_some_and(|path| path.is_file()) {
+            bail!("the real server '{name}' cannot be started by this user: {REMEDY}");
+        }
+    }
+    Ok(servers)
+}
+
+/// What `CODEYARD_UPSTREAMS` names, else the place below `target`.
+fn installed() -> PathBuf {
+    match std::env::var_os("CODEYARD_UPSTREAMS") {
+        Some(path) => path.into(),
+        None => target_directory().join("upstreams"),
+    }
+}
+
+/// Copies a directory with all that is in it.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+/// The program that a script names in its first line, else the file itself; `None` if it cannot be read.
+fn interpreter(program: &Path) -> Option<PathBuf> {
+    let content = fs::read(program).ok()?;
+    let first_line = content.split(|byte| *byte == b'\n').next()?;
+    let named = first_line.strip_prefix(b"#!").map(String::from_utf8_lossy);
+    Some(
+        match named.as_deref().and_then(|named| named.split_whitespace().next()) {
+            Some(interpreter) => interpreter.into(),
+            None => program.to_owned(),
+        },
+    )
+}

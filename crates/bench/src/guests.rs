@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use sandbox::{Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run};
-use sandbox_process::{Config, Floor, Process, Profile, Requirement, python};
+use sandbox_process::{Config, Floor, Pool, Process, Profile, Requirement, python};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use types::{Limits, SessionId, Status};
@@ -67,6 +67,10 @@ impl Bench {
             limits: Limits::default(),
             helper: vec![std::env::current_exe()?.into()],
             floor: Floor::Offered,
+            // Fresh sessions are what is measured here.
+            pool: Pool { most: 0, ..Pool::default() },
+            mounts: Vec::new(),
+            owner: None,
         });
         let bench = Self {
             backend,
@@ -178,6 +182,7 @@ async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
         code: code.to_owned(),
         wall_time: Duration::from_secs(60),
         cancel: Default::default(),
+        exceeded: Default::default(),
     };
     let outcome = guest.execute(run, Arc::new(Immediate)).await;
     if outcome.status != Status::Completed {

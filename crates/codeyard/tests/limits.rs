@@ -304,6 +304,7 @@ fn default(limit: Limit) -> String {
         Limit::Output => size(limits.output),
         Limit::HostCalls => count(limits.host_calls.into()),
         Limit::ConcurrentHostCalls => count(limits.concurrent_host_calls.into()),
+        Limit::Workspace => String::new(),
         Limit::Network => match limits.network {
             Network::None => "none".to_owned(),
             Network::AllowList => "allow-list".to_owned(),

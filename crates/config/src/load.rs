@@ -85,6 +85,9 @@ impl Loaded {
                 limits: policy.limits.clone(),
                 helper,
                 floor: sandbox_process::Floor::Refused,
+                pool: sandbox_process::Pool::default(),
+                mounts: Vec::new(),
+                owner: None,
             },
             policy,
         }

@@ -22,6 +22,8 @@ pub const MAX_GUEST_FRAME: usize = 32 * 1024 * 1024;
 #[derive(Debug, Serialize)]
 #[serde(tag = "t", rename_all = "snake_case")]
 pub enum HostFrame<'a> {
+    /// Before `open`: run what warms the process, for a session that is not there yet.
+    Warm,
     /// First frame of a session.
     Open {
         /// [`VERSION`].
@@ -93,6 +95,8 @@ pub enum GuestFrame {
         /// Version of the interpreter, as in `3.11.2`.
         python: String,
     },
+    /// What `warm` asked for is done.
+    Warmed,
     /// The program asks the host.
     Call {
         /// Chosen by the guest, unique within the session while the call is under way.

@@ -167,6 +167,14 @@ impl Group {
         }
     }
 
+    /// Bytes of memory that it is charged for now.
+    pub fn memory(&self) -> u64 {
+        match &self.kind {
+            GroupKind::V1(group) => group.memory(),
+            GroupKind::V2(group) => group.memory(),
+        }
+    }
+
     /// Removes the group once its processes are gone; `false` if some are still ending.
     pub fn remove(&self) -> bool {
         match &self.kind {

@@ -6,8 +6,9 @@
 //! with it the whole namespace.
 
 mod init;
+mod mounter;
 mod net;
-mod sys;
+pub(crate) mod sys;
 mod template;
 
 use std::io::{self, Read};
@@ -74,23 +75,24 @@ fn launch(host: &UnixStream) -> Result<(), StepError> {
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).during("make a pipe")?;
     let (control, zygote_control) = seqpacket().during("make the control socket")?;
     let (networks, attendant) = seqpacket().during("make the network socket")?;
-    let mut kept = Some((release, control, networks));
+    let (mounts, mounter) = seqpacket().during("make the mounter's socket")?;
+    let mut kept = Some((release, control, networks, mounts));
     let child =
         sys::clone_init().during("create user, mount, pid, network, ipc, uts and cgroup namespaces")?;
     let Some(child) = child else {
         // The ends of the host must not stay open here: their closing is how this side learns of its death.
         drop(kept.take());
-        init::run(&spec, release_reader, zygote_control, attendant);
+        init::run(&spec, release_reader, zygote_control, attendant, mounter);
     };
-    drop((release_reader, zygote_control, attendant));
-    let Some((release, control, networks)) = kept else {
+    drop((release_reader, zygote_control, attendant, mounter));
+    let Some((release, control, networks, mounts)) = kept else {
         return Ok(());
     };
     write_maps(child, spec.identity)?;
     rustix::io::write(&release, b"!").during("release the first process")?;
-    message::send_descriptors(host.as_fd(), &[control.as_fd(), networks.as_fd()])
-        .during("hand over the sockets")?;
-    drop((control, networks));
+    let sockets = [control.as_fd(), networks.as_fd(), mounts.as_fd()];
+    message::send_descriptors(host.as_fd(), &sockets).during("hand over the sockets")?;
+    drop((control, networks, mounts));
     // Held open: it closes with this process, which is how the first process learns that its parent is gone.
     let _release = release;
     wait(host.as_fd(), child).during("wait")

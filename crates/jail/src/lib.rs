@@ -1,9 +1,10 @@
 //! The one crate with raw system calls: namespaces, cgroups, limits, Landlock, seccomp, execution.
 //!
 //! Reading order: `spec` (what a zygote is to be), `launcher` (the helper process that makes it), `session` (what a
-//! zygote runs to make a session), `seccomp` (filters from data), `zygote` (the host's handle), `cgroup` and
+//! zygote runs to make a session), `seccomp` (filters from data), `zygote` (the host's handle), `attach` (directories that sessions see), `cgroup` and
 //! `lease` (what the host prepares), `supervise` (the subreaper of upstream servers), `signal` (ends processes by identity).
 
+pub mod attach;
 pub mod cgroup;
 pub mod launcher;
 pub mod lease;

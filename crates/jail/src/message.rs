@@ -11,9 +11,11 @@ use rustix::net::{
 };
 
 /// Most descriptors in one message.
-const MAX_DESCRIPTORS: usize = crate::session::wire::MOST_DESCRIPTORS;
+pub(crate) const MAX_DESCRIPTORS: usize = crate::session::wire::MOST_DESCRIPTORS;
 /// First byte of a message that hands over descriptors.
 const HANDOVER: u8 = b'F';
+/// The message that says that something was done.
+const DONE: u8 = b'K';
 /// First byte of a message that reports a failure; text follows.
 const FAILURE: u8 = b'E';
 /// Longest failure text.
@@ -68,6 +70,11 @@ pub(crate) fn send_descriptors(socket: BorrowedFd<'_>, descriptors: &[BorrowedFd
     send(socket, &[HANDOVER], descriptors)
 }
 
+/// Says that something was done.
+pub(crate) fn send_done(socket: BorrowedFd<'_>) -> io::Result<()> {
+    send(socket, &[DONE], &[])
+}
+
 /// Reports a failure as text.
 pub(crate) fn send_error(socket: BorrowedFd<'_>, text: &str) -> io::Result<()> {
     let mut bytes = vec![FAILURE];
@@ -80,6 +87,8 @@ pub(crate) fn send_error(socket: BorrowedFd<'_>, text: &str) -> io::Result<()> {
 pub(crate) enum Said {
     /// Descriptors.
     Handover(Vec<OwnedFd>),
+    /// What was asked is done.
+    Done,
     /// A step failed.
     Failure(String),
     /// Something else, for the caller to read.
@@ -96,6 +105,7 @@ pub(crate) fn receive_said(socket: BorrowedFd<'_>) -> io::Result<Said> {
     Ok(match buffer.split_first() {
         None => Said::Gone,
         Some((&HANDOVER, _)) => Said::Handover(descriptors),
+        Some((&DONE, [])) => Said::Done,
         Some((&FAILURE, text)) => Said::Failure(String::from_utf8_lossy(text).into_owned()),
         Some(_) => Said::Other(buffer),
     })

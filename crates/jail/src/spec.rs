@@ -18,6 +18,8 @@ pub struct ZygoteSpec {
     pub files: Vec<TextFile>,
     /// Small host files copied onto the template; a missing one is left out.
     pub copies: Vec<Tree>,
+    /// Where the folders of the settings appear, in the order of their places; at most `attach::MOST_MOUNTS`.
+    pub mounts: Vec<PathBuf>,
     /// Symbolic links on the template: name and what it points at.
     pub links: Vec<(PathBuf, PathBuf)>,
     /// Program to execute, as seen inside.

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
+use crate::attach::{Order, Place, Placed, Writing};
 use crate::message::{self, Said};
 use crate::session::wire::{self, Request};
 use crate::spec::ZygoteSpec;
@@ -37,6 +39,7 @@ pub struct Zygote {
     host: Option<UnixStream>,
     control: OwnedFd,
     networks: OwnedFd,
+    mounts: OwnedFd,
     greeting: Vec<u8>,
 }
 
@@ -54,13 +57,13 @@ impl Zygote {
             launcher: Some(launcher),
             host: Some(host),
         };
-        let (control, networks) = zygote.hand_over(spec, deadline, patience)?;
+        let [control, networks, mounts] = zygote.hand_over(spec, deadline, patience)?;
         let greeting = match wait_said(control.as_fd(), deadline, patience)? {
             Said::Other(greeting) => greeting,
             Said::Failure(step) => return Err(LaunchError::Step(step)),
-            Said::Handover(_) | Said::Gone => return Err(LaunchError::Ended),
+            Said::Handover(_) | Said::Done | Said::Gone => return Err(LaunchError::Ended),
         };
-        for socket in [&control, &networks] {
+        for socket in [&control, &networks, &mounts] {
             rustix::io::ioctl_fionbio(socket, true).map_err(|error| LaunchError::Talk(error.into()))?;
         }
         let (Some(launcher), host) = (zygote.launcher.take(), zygote.host.take()) else {
@@ -71,6 +74,7 @@ impl Zygote {
             host,
             control,
             networks,
+            mounts,
             greeting,
         })
     }
@@ -88,6 +92,11 @@ impl Zygote {
     /// The non-blocking socket for network namespaces; readable when one is there.
     pub fn networks(&self) -> BorrowedFd<'_> {
         self.networks.as_fd()
+    }
+
+    /// The non-blocking socket of the mounter; readable when an answer is there.
+    pub fn mounts(&self) -> BorrowedFd<'_> {
+        self.mounts.as_fd()
     }
 
     /// Asks for a session. Answers come in the order of requests. `descriptors` are channel, standard output, standard
@@ -136,10 +145,92 @@ impl Zygote {
             }
             Said::Gone => Err(io::ErrorKind::UnexpectedEof.into()),
             Said::Failure(text) => Err(io::Error::other(text)),
+            Said::Done | Said::Other(_) => Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+
+    /// Asks the mounter to attach directories to a session, confined or not; one answer follows.
+    ///
+    /// # Errors
+    /// `WouldBlock` if too much is under way; others if the mounter is gone.
+    pub fn order_attachments(
+        &self,
+        session: BorrowedFd<'_>,
+        attachments: &[Attachment<'_>],
+    ) -> io::Result<()> {
+        let mut descriptors = vec![session];
+        let mut placed = Vec::new();
+        for Attachment {
+            place,
+            writing,
+            source,
+        } in attachments
+        {
+            let (place, writing) = (*place, *writing);
+            let source = match source {
+                Source::Path(path) => Some(path.to_path_buf()),
+                Source::Tree(tree) => {
+                    descriptors.push(*tree);
+                    None
+                }
+            };
+            placed.push(Placed {
+                place,
+                writing,
+                source,
+            });
+        }
+        let order = serde_json::to_vec(&Order::Attach(placed))?;
+        message::send(self.mounts.as_fd(), &order, &descriptors)
+    }
+
+    /// Asks the mounter for a user namespace in which user and group `inside` are what they are `outside` in the
+    /// zygote's; one answer follows.
+    ///
+    /// # Errors
+    /// As `order_attachments`.
+    pub fn order_map(&self, inside: (u32, u32), outside: u32) -> io::Result<()> {
+        let order = serde_json::to_vec(&Order::Map { inside, outside })?;
+        message::send(self.mounts.as_fd(), &order, &[])
+    }
+
+    /// Takes one answer of the mounter: the namespace, if one was asked for.
+    ///
+    /// # Errors
+    /// `WouldBlock` if no answer is there yet; `UnexpectedEof` if the mounter is gone.
+    pub fn mounted(&self) -> io::Result<Result<Option<OwnedFd>, String>> {
+        match message::receive_said(self.mounts.as_fd())? {
+            Said::Done => Ok(Ok(None)),
+            Said::Handover(mut descriptors) => Ok(Ok(descriptors.pop())),
+            Said::Failure(text) => Ok(Err(text)),
+            Said::Gone => Err(io::ErrorKind::UnexpectedEof.into()),
             Said::Other(_) => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 }
+
+/// A directory to attach to a session.
+#[derive(Debug, Clone, Copy)]
+pub struct Attachment<'a> {
+    /// Where it appears.
+    pub place: Place,
+    /// What may be done there.
+    pub writing: Writing,
+    /// Where it comes from.
+    pub source: Source<'a>,
+}
+
+/// Where a directory comes from.
+#[derive(Debug, Clone, Copy)]
+pub enum Source<'a> {
+    /// A path that the mounter opens as the user of the host.
+    Path(&'a Path),
+    /// A tree that the host has opened with [`crate::attach::open`].
+    Tree(BorrowedFd<'a>),
+}
+
+/// Most trees of one order: descriptors of one message, less that of the session.
+pub const MOST_TREES: usize = message::MAX_DESCRIPTORS - 1;
 
 impl Drop for Zygote {
     fn drop(&mut self) {
@@ -156,13 +247,13 @@ struct Sockets {
 }
 
 impl Sockets {
-    /// Sends the specification and receives the sockets of control and networks.
+    /// Sends the specification and receives the sockets of control, networks and mounts.
     fn hand_over(
         &mut self,
         spec: &ZygoteSpec,
         deadline: Instant,
         patience: Duration,
-    ) -> Result<(OwnedFd, OwnedFd), LaunchError> {
+    ) -> Result<[OwnedFd; 3], LaunchError> {
         let Some(host) = self.host.as_mut() else {
             return Err(LaunchError::Ended);
         };
@@ -173,12 +264,9 @@ impl Sockets {
             .write_all(&length.to_le_bytes())
             .and_then(|()| host.write_all(&body));
         match wait_said(host.as_fd(), deadline, patience)? {
-            Said::Handover(mut descriptors) => match (descriptors.pop(), descriptors.pop()) {
-                (Some(networks), Some(control)) => Ok((control, networks)),
-                _ => Err(LaunchError::Ended),
-            },
+            Said::Handover(descriptors) => descriptors.try_into().map_err(|_| LaunchError::Ended),
             Said::Failure(step) => Err(LaunchError::Step(step)),
-            Said::Other(_) | Said::Gone => Err(LaunchError::Ended),
+            Said::Other(_) | Said::Done | Said::Gone => Err(LaunchError::Ended),
         }
     }
 }

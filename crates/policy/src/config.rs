@@ -125,7 +125,7 @@ fn wrong_limit(limit: Limit, config: &Config) -> Option<String> {
         Limit::Output => limits.output == 0,
         Limit::HostCalls => limits.host_calls == 0,
         Limit::ConcurrentHostCalls => limits.concurrent_host_calls == 0,
-        Limit::Network => false,
+        Limit::Network | Limit::Workspace => false,
     };
     nothing.then(|| "must be above 0".to_owned())
 }

@@ -1,18 +1,22 @@
 //! The backend: profiles, their zygotes, and launches.
 
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
-use sandbox::{Backend, BoxFuture, Conversation, Guest, LaunchError, LaunchSpec};
+use jail::spec::Identity;
+use sandbox::{Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 use types::Limits;
 
 use crate::config::{Config, Floor, Profile, Requirement};
 use crate::mode::{Mode, Refusal};
+use crate::pool::Shape;
+use crate::post::Post;
 use crate::provisions::Provisions;
 use crate::python::{self, Environment, Interpreter};
-use crate::selftest;
-use crate::station::{Station, StationError};
+use crate::station::{Files, Station, StationError};
 
 /// Libraries whose import makes a session's first program one for the `data` profile: numpy, pandas and what needs them.
 const DATA_LIBRARIES: [&str; 9] = [
@@ -39,9 +43,12 @@ pub struct Process {
 struct Inner {
     config: Config,
     ground: OnceCell<Result<Ground, LaunchError>>,
-    plain: Mutex<Option<Arc<Station>>>,
-    data: Mutex<Option<Arc<Station>>>,
-    self_tests: std::sync::Mutex<Vec<JoinHandle<()>>>,
+    plain: Mutex<Option<Arc<Post>>>,
+    data: Mutex<Option<Arc<Post>>>,
+    /// Self-tests, pools and renewals.
+    tasks: std::sync::Mutex<Vec<JoinHandle<()>>>,
+    /// The file system of the workspaces cannot show files as another user's.
+    unmappable: AtomicBool,
 }
 
 /// What all zygotes stand on, found once.
@@ -61,7 +68,8 @@ impl Process {
             ground: OnceCell::new(),
             plain: Mutex::default(),
             data: Mutex::default(),
-            self_tests: std::sync::Mutex::default(),
+            tasks: std::sync::Mutex::default(),
+            unmappable: AtomicBool::new(false),
         };
         Self {
             inner: Arc::new(inner),
@@ -74,6 +82,17 @@ impl Process {
     /// If the backend refuses to serve at all.
     pub async fn binding(&self, limits: &Limits) -> Result<Limits, LaunchError> {
         Ok(self.inner.ground().await?.mode.binding(limits))
+    }
+
+    /// Sessions of all profiles that stand ready now; those of a zygote that is being launched do not count.
+    pub fn ready(&self) -> usize {
+        let posts = [&self.inner.plain, &self.inner.data];
+        let ready = posts.map(|place| {
+            let post = place.try_lock().ok();
+            post.and_then(|post| post.as_ref().map(|post| post.ready()))
+                .unwrap_or(0)
+        });
+        ready.iter().sum()
     }
 
     pub(crate) async fn ground(&self) -> Result<&Ground, LaunchError> {
@@ -108,10 +127,10 @@ impl Backend for Process {
             // A failure shows, with its reason, at the launch that needs the zygote.
             let Ok(ground) = inner.ground().await else { return };
             if inner.config.profile != Profile::Data {
-                let _ = inner.station(ground, Profile::Plain).await;
+                let _ = inner.post(ground, Profile::Plain).await;
             }
             if inner.config.profile != Profile::Plain && ground.has_data() {
-                let _ = inner.station(ground, Profile::Data).await;
+                let _ = inner.post(ground, Profile::Data).await;
             }
         });
     }
@@ -122,29 +141,56 @@ impl Backend for Process {
 }
 
 impl Inner {
-    async fn launch(&self, spec: LaunchSpec, floor: Floor) -> Result<Box<dyn Guest>, LaunchError> {
+    async fn launch(self: &Arc<Self>, spec: LaunchSpec, floor: Floor) -> Result<Box<dyn Guest>, LaunchError> {
         let ground = self.ground().await?;
         let limits = ground.mode.binding(&spec.limits);
         let profile = self.profile(ground, &spec.first_code);
         let mut attempt = 1;
         loop {
-            let station = self.station(ground, profile).await.map_err(failed)?;
-            let started = match floor {
-                Floor::Refused => station.start(&ground.provisions, &limits).await,
-                Floor::Offered => station.start_floor(&ground.provisions, &limits).await,
+            let post = self.post(ground, profile).await.map_err(failed)?;
+            self.renew_if_worn(profile, &post);
+            let (place, files) = self.files(ground, &spec.files);
+            let shape = Shape {
+                limits: limits.clone(),
+                files: place,
             };
-            match started {
-                Ok((channels, leash)) => {
-                    let session = spec.session.to_string();
-                    return Ok(Box::new(Conversation::new(channels, leash, limits, session)));
-                }
+            let mut guest = match post.start(&shape, floor).await {
+                Ok(guest) => guest,
                 Err(StationError::Gone) if attempt < ATTEMPTS => {
                     attempt += 1;
-                    self.forget(profile, &station).await;
+                    self.forget(profile, &post).await;
+                    continue;
                 }
                 Err(error) => return Err(failed(error)),
+            };
+            match guest.leash().show(&files).await {
+                Ok(()) => {
+                    guest.assign(limits, spec.session.to_string());
+                    return Ok(Box::new(guest));
+                }
+                Err(error) if error.is_unmappable() && place == Files::Attached => {
+                    tracing::warn!(%error, "workspaces are not kept: sessions have their files to themselves");
+                    self.unmappable.store(true, Ordering::Relaxed);
+                }
+                Err(error) => return Err(LaunchError::Failed(error.to_string())),
             }
         }
+    }
+
+    /// Whether sessions can write files of the host here, as far as is known.
+    fn keeps_files(&self, ground: &Ground) -> bool {
+        let subordinate = matches!(ground.mode.identity, Identity::Subordinate { .. });
+        !subordinate && !self.unmappable.load(Ordering::Relaxed)
+    }
+
+    /// Where a session's workspace and results lie, and what is attached to it.
+    fn files(&self, ground: &Ground, asked: &[Attachment]) -> (Files, Vec<Attachment>) {
+        let own = |file: &Attachment| matches!(file.target.as_str(), "/workspace" | "/results");
+        if asked.iter().any(own) && self.keeps_files(ground) {
+            return (Files::Attached, asked.to_vec());
+        }
+        let others = asked.iter().filter(|file| !own(file));
+        (Files::Own, others.cloned().collect())
     }
 
     /// Ends the zygotes and removes all control groups.
@@ -152,18 +198,18 @@ impl Inner {
         let Some(Ok(ground)) = self.ground.get() else {
             return;
         };
-        let self_tests = std::mem::take(&mut *self.self_tests.lock().unwrap_or_else(PoisonError::into_inner));
-        for self_test in self_tests {
-            self_test.abort();
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for task in tasks {
+            task.abort();
             // What it says of its own end is of no interest any more.
-            let _ = self_test.await;
+            let _ = task.await;
         }
         // One that is just being launched ends with this process.
-        let stations =
+        let posts =
             [&self.plain, &self.data].map(|place| place.try_lock().ok().and_then(|mut place| place.take()));
         let provisions = Arc::clone(&ground.provisions);
         let closed = tokio::task::spawn_blocking(move || {
-            drop(stations);
+            drop(posts);
             provisions.close();
         });
         if closed.await.is_err() {
@@ -191,47 +237,103 @@ impl Inner {
         }
     }
 
-    /// The zygote of a profile, launched if there is none.
-    async fn station(&self, ground: &Ground, profile: Profile) -> Result<Arc<Station>, StationError> {
-        let (place, name) = self.place(profile);
-        let mut place = place.lock().await;
-        if let Some(station) = &*place {
-            return Ok(Arc::clone(station));
+    /// The zygote of a profile with its pool, launched if there is none.
+    async fn post(&self, ground: &Ground, profile: Profile) -> Result<Arc<Post>, StationError> {
+        let mut place = self.place(profile).0.lock().await;
+        if let Some(post) = &*place {
+            return Ok(Arc::clone(post));
         }
+        let post = self.open(ground, profile).await?;
+        *place = Some(Arc::clone(&post));
+        let (inspected, limits) = (Arc::clone(&post), self.config.limits.clone());
+        self.in_background(async move {
+            inspected.inspect(&limits).await;
+            let keep = inspected.keep();
+            drop(inspected);
+            keep.await;
+        });
+        Ok(post)
+    }
+
+    async fn open(&self, ground: &Ground, profile: Profile) -> Result<Arc<Post>, StationError> {
+        let (_, name) = self.place(profile);
         let mode = Arc::clone(&ground.mode);
-        let opened = Station::open(
-            &self.config,
-            mode,
-            &ground.interpreter,
-            ground.environment.as_ref(),
-            name,
-        )
-        .await;
+        let environment = ground.environment.as_ref();
+        let opened = Station::open(&self.config, mode, &ground.interpreter, environment, name).await;
         let station = Arc::new(opened?);
         tracing::debug!(profile = name, python = station.greeting.python, "zygote ready");
-        *place = Some(Arc::clone(&station));
-        let self_test = tokio::spawn(selftest::run(
-            Arc::clone(&station),
-            Arc::clone(&ground.provisions),
-            self.config.limits.clone(),
-        ));
-        self.self_tests
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(self_test);
-        Ok(station)
+        let attached = self.config.owner.is_some() && self.keeps_files(ground);
+        let usual = Shape {
+            limits: ground.mode.binding(&self.config.limits),
+            files: if attached { Files::Attached } else { Files::Own },
+        };
+        let provisions = Arc::clone(&ground.provisions);
+        Ok(Post::new(
+            station,
+            provisions,
+            &self.config.pool,
+            usual,
+            self.config.owner,
+        ))
+    }
+
+    /// Launches another zygote for one that has served for long; nobody waits for it.
+    fn renew_if_worn(self: &Arc<Self>, profile: Profile, worn: &Arc<Post>) {
+        if !worn.is_to_be_renewed(&self.config.pool) {
+            return;
+        }
+        let (inner, worn) = (Arc::clone(self), Arc::clone(worn));
+        self.in_background(async move {
+            let keep = inner.renew(profile, &worn).await;
+            drop((inner, worn));
+            if let Some(keep) = keep {
+                keep.await;
+            }
+        });
+    }
+
+    /// Puts a new zygote in the place of a worn one; what keeps its pool, if that was done.
+    async fn renew(
+        &self,
+        profile: Profile,
+        worn: &Arc<Post>,
+    ) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let ground = self.ground().await.ok()?;
+        let opened = self.open(ground, profile).await;
+        let post = opened
+            .inspect_err(
+                |error| tracing::warn!(%error, "the zygote could not be renewed; the old one goes on"),
+            )
+            .ok()?;
+        post.inspect(&self.config.limits).await;
+        let (place, name) = self.place(profile);
+        let mut place = place.lock().await;
+        if !place.as_ref().is_some_and(|post| Arc::ptr_eq(post, worn)) {
+            return None;
+        }
+        let keep = post.keep();
+        *place = Some(post);
+        tracing::debug!(profile = name, "zygote renewed");
+        Some(keep)
+    }
+
+    /// Starts work that ends with the backend.
+    fn in_background(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|task| !task.is_finished());
+        tasks.push(tokio::spawn(work));
     }
 
     /// Drops a dead zygote, unless another one has taken its place already.
-    async fn forget(&self, profile: Profile, dead: &Arc<Station>) {
+    async fn forget(&self, profile: Profile, dead: &Arc<Post>) {
         let mut place = self.place(profile).0.lock().await;
-        if place.as_ref().is_some_and(|station| Arc::ptr_eq(station, dead)) {
+        if place.as_ref().is_some_and(|post| Arc::ptr_eq(post, dead)) {
             tracing::warn!("a zygote died; its sessions are lost and a new one takes its place");
             *place = None;
         }
     }
 
-    fn place(&self, profile: Profile) -> (&Mutex<Option<Arc<Station>>>, &'static str) {
+    fn place(&self, profile: Profile) -> (&Mutex<Option<Arc<Post>>>, &'static str) {
         match profile {
             Profile::Data => (&self.data, "data"),
             Profile::Auto | Profile::Plain => (&self.plain, "plain"),

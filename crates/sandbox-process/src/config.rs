@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use types::Limits;
@@ -25,6 +26,34 @@ pub struct Config {
     pub helper: Vec<OsString>,
     /// Whether unconfined guests can be had.
     pub floor: Floor,
+    /// Sessions that stand ready, and zygotes' age.
+    pub pool: Pool,
+    /// Where folders of the settings appear in sessions, such as `/data`; launches name them as targets.
+    pub mounts: Vec<String>,
+    /// Whose files launches will attach, as user and group on disk; sessions keep their files to themselves if nobody's.
+    pub owner: Option<(u32, u32)>,
+}
+
+/// How many sessions stand ready ahead of need, and when a zygote is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pool {
+    /// Most sessions of one profile that stand ready; 0 for none. How many do depends on demand.
+    pub most: u32,
+    /// Sessions after which a zygote is replaced.
+    pub renew_sessions: u32,
+    /// Age after which a zygote is replaced.
+    pub renew_after: Duration,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self {
+            most: 4,
+            renew_sessions: 10_000,
+            renew_after: Duration::from_secs(60 * 60),
+        }
+    }
 }
 
 /// Which zygote a session comes from.

@@ -115,6 +115,7 @@ impl Process {
             code: PROGRAM.to_owned(),
             wall_time: PATIENCE,
             cancel: Default::default(),
+            exceeded: Default::default(),
         };
         let outcome = guest.execute(run, Arc::new(NoCalls)).await;
         guest.close().await;

@@ -58,6 +58,8 @@ pub struct Plan<'a> {
     pub memory: Counting,
     /// Whether unconfined guests can be had.
     pub floor: Floor,
+    /// Where folders of the settings appear.
+    pub mounts: &'a [String],
 }
 
 impl Plan<'_> {
@@ -81,6 +83,7 @@ impl Plan<'_> {
             trees,
             files: files(),
             copies: COPIES.iter().map(|path| same(Path::new(path))).collect(),
+            mounts: self.mounts.iter().map(PathBuf::from).collect(),
             links,
             program: executable,
             arguments: ["-I", "-S", "-B", "-X", "utf8", "/opt/codeyard/codeyard/zygote.py"]

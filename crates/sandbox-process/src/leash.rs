@@ -3,14 +3,26 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use sandbox::{BoxFuture, Leash, Measured};
+use jail::spec::ZYGOTE_USER;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::Pid;
+use sandbox::{Attachment, BoxFuture, Leash, Measured};
 use tokio::io::unix::AsyncFd;
 use types::Limit;
 
+use crate::attach::{AttachError, Map};
 use crate::census;
 use crate::provisions::Provision;
 use crate::station::Station;
 use std::sync::Arc;
+
+/// Niceness of a session that nobody waits for.
+const LATER: i32 = 10;
+/// A question that waits for nothing.
+const NOW: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
 
 /// Holds one session. Dropping it kills every process of the session and gives back what it used.
 #[derive(Debug)]
@@ -22,8 +34,10 @@ pub struct ProcessLeash {
     most_memory: u64,
     last_cpu: Duration,
     peak_memory: u64,
+    /// Whose files it is shown, once that is known.
+    map: Option<Map>,
     /// A session lives no longer than its zygote; the zygote stays while a session needs it.
-    _station: Arc<Station>,
+    station: Arc<Station>,
 }
 
 impl ProcessLeash {
@@ -46,8 +60,54 @@ impl ProcessLeash {
             most_memory,
             last_cpu: Duration::ZERO,
             peak_memory: 0,
-            _station: station,
+            map: None,
+            station,
         }
+    }
+
+    /// Whether its first process has ended.
+    pub fn has_ended(&self) -> bool {
+        let Some(process) = &self.process else { return true };
+        let mut watched = [PollFd::new(process.get_ref(), PollFlags::IN)];
+        rustix::event::poll(&mut watched, Some(&NOW)).is_ok_and(|ready| ready > 0)
+    }
+
+    /// Lets everything else go first while it gets ready. Only root can take that back, so others do not.
+    pub fn lower_priority(&self) {
+        self.prioritise(LATER);
+    }
+
+    /// From now on it is as important as everything else.
+    pub fn restore_priority(&self) {
+        self.prioritise(0);
+    }
+
+    fn prioritise(&self, nice: i32) {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        if rustix::process::geteuid().is_root() && pid.is_some() {
+            // It may just have ended.
+            let _ = rustix::process::setpriority_process(pid, nice);
+        }
+    }
+
+    /// Prepares attaching files of `owner`.
+    pub async fn map_owner(&mut self, owner: (u32, u32)) -> Result<(), AttachError> {
+        let user = self.user();
+        self.station.map_owner(owner, user, &mut self.map).await
+    }
+
+    /// Shows it directories of the host.
+    pub async fn show(&mut self, files: &[Attachment]) -> Result<(), AttachError> {
+        let user = self.user();
+        let Some(process) = &self.process else {
+            return Ok(());
+        };
+        let session = process.get_ref().as_fd();
+        self.station.attach(session, user, &mut self.map, files).await
+    }
+
+    fn user(&self) -> u32 {
+        self.provision.as_ref().map_or(ZYGOTE_USER, Provision::user)
     }
 
     /// Counts through /proc and remembers: what has ended cannot be counted any more.
@@ -97,6 +157,21 @@ impl Leash for ProcessLeash {
 
     fn wants_processor(&self) -> bool {
         census::wants_processor(self.pid)
+    }
+
+    fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async move { self.show(&files).await.map_err(|error| error.to_string()) })
+    }
+
+    fn memory(&self) -> Option<u64> {
+        let group = self
+            .provision
+            .as_ref()
+            .and_then(|provision| provision.group.as_ref());
+        match group {
+            Some(group) => Some(group.memory()),
+            None => Some(census::take(self.pid).memory),
+        }
     }
 
     fn exceeded(&mut self) -> Option<Limit> {

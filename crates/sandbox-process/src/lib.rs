@@ -1,9 +1,11 @@
 //! The `process` backend: sessions cloned and jailed from a warmed CPython zygote.
 //!
 //! Reading order: `config`, `mode` (what this machine and user allow), `layout` (what sessions see), `station` (one
-//! zygote and what is prepared for its sessions), `backend` (profiles, launches), `leash` (a session's processes),
+//! zygote and what is prepared for its sessions), `attach` (directories that they see), `pool` (sessions that stand
+//! ready), `backend` (profiles, launches), `leash` (a session's processes),
 //! `python` (the machine's interpreter and the managed environment), `doctor` (all of it, examined).
 
+mod attach;
 mod backend;
 mod census;
 mod config;
@@ -11,10 +13,12 @@ pub mod doctor;
 mod layout;
 mod leash;
 mod mode;
+mod pool;
+mod post;
 mod provisions;
 pub mod python;
 mod selftest;
 mod station;
 
 pub use backend::Process;
-pub use config::{Config, Floor, Profile, Requirement};
+pub use config::{Config, Floor, Pool, Profile, Requirement};

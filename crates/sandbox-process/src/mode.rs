@@ -74,7 +74,9 @@ impl Mode {
     pub fn enter(require: Requirement, data: &Path) -> Result<Self, Refusal> {
         let machine = Machine::look();
         supported(&machine)?;
-        let range = (machine.user != 0).then(|| subordinate_range(&machine)).flatten();
+        // Where one tenant is enough, an ordinary user's sessions are that user: so they can be shown its files.
+        let subordinate = machine.user != 0 && require == Requirement::TenantIsolation;
+        let range = subordinate.then(|| subordinate_range(&machine)).flatten();
         let (directory, slots) = match (machine.user, range) {
             (0, _) => (Path::new(ROOT_LEASES).to_owned(), ROOT_SLOTS),
             (_, Some(range)) => (data.join("run/leases"), range.count / USERS),

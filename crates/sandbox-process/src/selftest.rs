@@ -40,6 +40,7 @@ pub async fn run(station: Arc<Station>, provisions: Arc<Provisions>, limits: Lim
         code: PROGRAM.to_owned(),
         wall_time: PATIENCE,
         cancel: Default::default(),
+        exceeded: Default::default(),
     };
     let outcome = guest.execute(run, Arc::new(NoCalls)).await;
     if outcome.status == Status::Completed {

@@ -3,8 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use jail::cgroup::Group;
 use jail::session::wire::{self, Request};
@@ -20,7 +20,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 use types::Limits;
 
-use crate::config::Config;
+use crate::config::{Config, Pool};
 use crate::layout::{LayoutError, Plan};
 use crate::leash::ProcessLeash;
 use crate::mode::Mode;
@@ -94,19 +94,33 @@ pub struct Greeting {
     error: Option<String>,
 }
 
+/// Where the workspace and the results of a session lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Files {
+    /// On its own file system, gone with it.
+    Own,
+    /// In directories of the host that are attached to it.
+    Attached,
+}
+
 /// A zygote that serves sessions.
 #[derive(Debug)]
 pub struct Station {
     zygote: Zygote,
     control: AsyncFd<OwnedFd>,
     networks: AsyncFd<OwnedFd>,
+    mounts: AsyncFd<OwnedFd>,
     /// Requests are answered in order, so one at a time waits for its answer.
     turn: Mutex<()>,
     network_turn: Mutex<()>,
+    mount_turn: Mutex<()>,
     mode: Arc<Mode>,
+    mount_targets: Vec<String>,
     /// What the zygote said.
     pub greeting: Greeting,
     hooks_needed: AtomicBool,
+    started: AtomicU32,
+    opened: Instant,
 }
 
 impl Station {
@@ -130,6 +144,7 @@ impl Station {
             identity: mode.identity,
             memory,
             floor: config.floor,
+            mounts: &config.mounts,
         };
         let (spec, helper) = (plan.spec()?, config.helper.clone());
         let zygote = tokio::task::spawn_blocking(move || Zygote::launch(&helper, &spec, PATIENCE))
@@ -145,12 +160,17 @@ impl Station {
         let station = Self {
             control: copied(zygote.control()).map_err(watched("watch the zygote"))?,
             networks: copied(zygote.networks()).map_err(watched("watch the network attendant"))?,
+            mounts: copied(zygote.mounts()).map_err(watched("watch the mounter"))?,
             turn: Mutex::new(()),
+            mount_turn: Mutex::new(()),
             network_turn: Mutex::new(()),
             zygote,
             mode,
+            mount_targets: config.mounts.clone(),
             greeting,
             hooks_needed: AtomicBool::new(true),
+            started: AtomicU32::new(0),
+            opened: Instant::now(),
         };
         for _ in 0..NETWORKS {
             station.zygote.order_network().map_err(|_| StationError::Gone)?;
@@ -163,13 +183,23 @@ impl Station {
         self.hooks_needed.store(false, Ordering::Relaxed);
     }
 
+    /// Whether it has served for so long that another should take its place.
+    pub fn is_worn(&self, pool: &Pool) -> bool {
+        self.started.load(Ordering::Relaxed) >= pool.renew_sessions
+            || self.opened.elapsed() >= pool.renew_after
+    }
+
     /// Starts a session with these limits, already bound by what is prepared for it.
     pub async fn start(
         self: &Arc<Self>,
         provisions: &Arc<Provisions>,
         limits: &Limits,
+        files: Files,
     ) -> Result<(Channels, ProcessLeash), StationError> {
         let mut request = self.request(limits);
+        if files == Files::Own {
+            request.flags |= wire::OWN_FILES;
+        }
         if self.hooks_needed.load(Ordering::Relaxed) {
             request.flags |= wire::PYTHON_HOOKS;
         }
@@ -199,7 +229,9 @@ impl Station {
         provisions: &Arc<Provisions>,
         limits: &Limits,
     ) -> Result<(Channels, ProcessLeash), StationError> {
-        self.start_as(self.request(limits), provisions, limits).await
+        let mut request = self.request(limits);
+        request.flags |= wire::OWN_FILES;
+        self.start_as(request, provisions, limits).await
     }
 
     async fn start_as(
@@ -208,6 +240,7 @@ impl Station {
         provisions: &Arc<Provisions>,
         limits: &Limits,
     ) -> Result<(Channels, ProcessLeash), StationError> {
+        self.started.fetch_add(1, Ordering::Relaxed);
         let mut provision = provisions.take(limits).await?;
         request.user = u64::from(provision.user());
         match self.start_with(&request, &mut provision, limits).await {
@@ -286,6 +319,36 @@ impl Station {
                 Err(_would_block) => {}
             }
         }
+    }
+
+    /// Sends an order to the mounter and waits for its answer.
+    pub(crate) async fn ask_mounter(
+        &self,
+        order: impl FnOnce(&Zygote) -> io::Result<()>,
+    ) -> Result<Result<Option<OwnedFd>, String>, StationError> {
+        let _turn = self.mount_turn.lock().await;
+        order(&self.zygote).map_err(|_| StationError::Gone)?;
+        loop {
+            let mut ready = self.mounts.readable().await.map_err(|_| StationError::Gone)?;
+            match ready.try_io(|_| self.zygote.mounted()) {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    return Err(StationError::Gone);
+                }
+                Ok(Err(error)) => return Err(StationError::System("attach directories", error)),
+                Err(_would_block) => {}
+            }
+        }
+    }
+
+    /// Who its sessions are outside.
+    pub(crate) fn identity(&self) -> Identity {
+        self.mode.identity
+    }
+
+    /// Where folders of the settings appear.
+    pub(crate) fn mount_targets(&self) -> &[String] {
+        &self.mount_targets
     }
 
     /// Takes a network namespace from the stock. The next is ordered a moment later: making it takes as long as

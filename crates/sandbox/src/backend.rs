@@ -3,11 +3,11 @@
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use types::{Limits, Outcome, SessionId};
+use types::{Limit, Limits, Outcome, SessionId};
 
 use crate::HostCalls;
 
@@ -86,6 +86,8 @@ pub struct Run {
     pub wall_time: Duration,
     /// Ends the run when triggered.
     pub cancel: CancellationToken,
+    /// The limit for which `cancel` is triggered, if it is for one.
+    pub exceeded: Arc<OnceLock<Limit>>,
 }
 
 /// A confined guest. Dropping it ends all of its processes.
@@ -93,6 +95,12 @@ pub trait Guest: Send {
     /// Executes one run. Never fails: what goes wrong is in the outcome. After an outcome whose session is
     /// `Lost` the guest is gone and must be dropped.
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome>;
+
+    /// Shows it these directories from its next run on; those at the same places are hidden.
+    fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), LaunchError>>;
+
+    /// Memory in bytes that it holds now; `None` where it cannot be read.
+    fn memory(&self) -> Option<u64>;
 
     /// Resolves when the guest has died by itself while no run was under way.
     fn died(&mut self) -> BoxFuture<'_, ()>;

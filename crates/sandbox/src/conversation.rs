@@ -25,7 +25,7 @@ use types::{GuestError, Limit, Limits, Outcome, SessionFate, Status, Usage};
 use crate::capture::Capture;
 use crate::leash::{Leash, Measured};
 use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
-use crate::{BoxFuture, Guest, HostCalls, Run};
+use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run};
 use calls::Calls;
 
 /// How long an interrupted program may take to stop before it is killed. Waiting for a processor does not count.
@@ -104,6 +104,42 @@ impl<L: Leash> Conversation<L> {
         }
     }
 
+    /// Has a guest that has no session yet run what warms it.
+    ///
+    /// # Errors
+    /// If it is gone, or says anything else.
+    pub async fn warm(&mut self) -> Result<(), WireError> {
+        send(&mut self.wire, &HostFrame::Warm);
+        loop {
+            self.wire.readable().await;
+            self.wire.fill()?;
+            while let Some((frame, _)) = self.wire.next_frame()? {
+                match frame {
+                    GuestFrame::Ready { v, .. } if !self.ready && v == frames::VERSION => self.ready = true,
+                    GuestFrame::Warmed if self.ready => {
+                        self.before = self.leash.measure();
+                        return Ok(());
+                    }
+                    GuestFrame::Jail { step, errno } => {
+                        return Err(WireError::Protocol(report::jail_error(step, errno).message));
+                    }
+                    _ => return Err(WireError::Protocol("a frame out of turn".to_owned())),
+                }
+            }
+        }
+    }
+
+    /// Gives a guest that has run nothing yet to a session.
+    pub fn assign(&mut self, limits: Limits, session: String) {
+        self.limits = limits;
+        self.session = session;
+    }
+
+    /// What holds its processes.
+    pub fn leash(&mut self) -> &mut L {
+        &mut self.leash
+    }
+
     async fn run(&mut self, run: Run, host: Arc<dyn HostCalls>) -> Outcome {
         let mut progress = Progress {
             phase: Phase::Running,
@@ -157,7 +193,11 @@ impl<L: Leash> Conversation<L> {
                 // What ends a run comes first: a guest that never stops writing would keep everything after its frames
                 // from its turn.
                 biased;
-                () = run.cancel.cancelled(), if running => self.interrupt(Status::Cancelled, progress),
+                () = run.cancel.cancelled(), if running => {
+                    let limit = run.exceeded.get().copied();
+                    let status = limit.map_or(Status::Cancelled, |limit| Status::LimitExceeded { limit });
+                    self.interrupt(status, progress);
+                }
                 () = &mut wall, if running => self.interrupt(Status::TimedOut, progress),
                 () = sleep_until(nudge_at.unwrap_or(deadline)), if nudge_at.is_some() => {
                     // It may have stopped in time, and this process be late.
@@ -377,6 +417,14 @@ fn watch() -> Interval {
 impl<L: Leash + 'static> Guest for Conversation<L> {
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome> {
         Box::pin(self.run(run, calls))
+    }
+
+    fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), LaunchError>> {
+        Box::pin(async { self.leash.attach(files).await.map_err(LaunchError::Failed) })
+    }
+
+    fn memory(&self) -> Option<u64> {
+        self.leash.memory()
     }
 
     fn died(&mut self) -> BoxFuture<'_, ()> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use types::Limit;
 
-use crate::BoxFuture;
+use crate::{Attachment, BoxFuture};
 
 /// Holds a guest's processes: measures, interrupts and ends them. Dropping it ends them.
 pub trait Leash: Send {
@@ -22,6 +22,15 @@ pub trait Leash: Send {
 
     /// A limit that the guest has exceeded and that no kernel mechanism has ended it for.
     fn exceeded(&mut self) -> Option<Limit>;
+
+    /// Shows the guest these directories; one that it sees already at the same place is hidden by the new one.
+    ///
+    /// # Errors
+    /// What failed, naming the directory.
+    fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>>;
+
+    /// Memory in bytes that the guest holds now; `None` where it cannot be read.
+    fn memory(&self) -> Option<u64>;
 
     /// Resolves when every process of the guest is gone.
     fn gone(&mut self) -> BoxFuture<'_, ()>;

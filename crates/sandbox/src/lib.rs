@@ -14,4 +14,4 @@ pub use backend::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, La
 pub use calls::{HostCall, HostCallError, HostCalls};
 pub use conversation::Conversation;
 pub use leash::{Leash, Measured};
-pub use wire::{Channels, watch};
+pub use wire::{Channels, WireError, watch};

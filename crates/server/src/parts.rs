@@ -66,7 +66,7 @@ impl Server {
         let hub = Hub::new(upstream);
         let broker = Broker::new(hub.clone(), policy.clone());
         let backend: Arc<dyn Backend> = Arc::new(Process::new(sandbox));
-        let sessions = Sessions::new(backend.clone(), session::Config::default());
+        let sessions = Sessions::new(backend.clone(), Arc::new(session::NoFiles), session::Config::default());
         Ok(Server {
             shared: Arc::new(Shared {
                 hub,

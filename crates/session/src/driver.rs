@@ -2,17 +2,21 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use sandbox::{Guest, HostCalls, LaunchError, LaunchSpec, Run};
+use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use types::{GuestError, Limits, Outcome, RunId, SessionFate, Status};
+use types::{GuestError, Limit, Limits, Outcome, RunId, SessionFate, Status};
 
 use crate::names::mint_id;
 use crate::request::{RunResult, SessionError};
 use crate::sessions::Shared;
 use crate::table::{Contact, DriverId, Ended, Key, Next, Why};
+
+/// How long a session has been idle when its memory is looked at.
+const RESTING: Duration = Duration::from_secs(1);
 
 /// One run that waits for its turn.
 pub(crate) struct Job {
@@ -31,6 +35,12 @@ pub(crate) struct Driver {
     id: DriverId,
     contact: Arc<Contact>,
     guest: Option<Box<dyn Guest>>,
+    /// The tree of tools and skills that the guest sees.
+    shared_tree: Option<Attachment>,
+    /// Whether files in `/workspace` and `/results` outlive the guest.
+    keeps_files: bool,
+    /// Whether what the guest holds was looked at since its last run.
+    measured: bool,
 }
 
 // === impl Job ===
@@ -52,6 +62,9 @@ impl Driver {
             id,
             contact,
             guest: None,
+            shared_tree: None,
+            keeps_files: false,
+            measured: false,
         }
     }
 
@@ -70,8 +83,25 @@ impl Driver {
         }
     }
 
-    /// Waits for a run, the end of the idle time, or the end of the guest.
+    /// Waits for a run, the end of the idle time, or the end of the guest. What it holds is looked at once it rests.
     async fn wait(&mut self, until: Instant) {
+        let rests = Instant::now() + RESTING;
+        if self.guest.is_some() && !self.measured && rests < until {
+            self.wait_until(rests).await;
+            let memory = self.guest.as_ref().and_then(|guest| guest.memory());
+            if Instant::now() >= rests
+                && let Some(memory) = memory
+            {
+                self.measured = true;
+                tracing::debug!(session = %self.key.name, memory, "idle");
+                self.shared.table().settled(&self.key, self.id, memory);
+            }
+            return;
+        }
+        self.wait_until(until).await;
+    }
+
+    async fn wait_until(&mut self, until: Instant) {
         let died = async {
             match &mut self.guest {
                 Some(guest) => guest.died().await,
@@ -118,8 +148,11 @@ impl Driver {
             code,
             wall_time: limits.wall_time,
             cancel: cancel.clone(),
+            exceeded: Arc::default(),
         };
-        let contact = self.contact.clone();
+        self.measured = false;
+        let (contact, exceeded) = (self.contact.clone(), run.exceeded.clone());
+        let (files, principal) = (self.shared.files.clone(), self.key.principal.clone());
         let (result, ended) = {
             let mut work = pin!(self.work(run, limits, calls));
             tokio::select! {
@@ -133,6 +166,12 @@ impl Driver {
                     cancel.cancel();
                     work.await
                 }
+                () = files.outgrown(&principal) => {
+                    // Nobody else sets it.
+                    let _ = exceeded.set(Limit::Workspace);
+                    cancel.cancel();
+                    work.await
+                }
             }
         };
         let notice = self.settle(ended);
@@ -141,6 +180,7 @@ impl Driver {
             session: self.key.name.clone(),
             outcome,
             notice: notice.as_ref().map(|why| self.notice(why)),
+            keeps_files: self.keeps_files,
         });
         if let Err(Ok(_)) = reply.send(answer)
             && let Some(why) = notice
@@ -166,7 +206,12 @@ impl Driver {
 
     fn notice(&self, why: &Why) -> String {
         let name = &self.key.name;
-        format!("session '{name}' started afresh, its earlier variables and files are gone: {why}")
+        let gone = if self.keeps_files {
+            "variables"
+        } else {
+            "variables and files"
+        };
+        format!("session '{name}' started afresh, its earlier {gone} are gone: {why}")
     }
 
     async fn work(
@@ -181,6 +226,8 @@ impl Driver {
                 Ok(None) => return (Ok(cancelled()), Ended::NoGuest),
                 Err(error) => return (Err(error.into()), Ended::NoGuest),
             }
+        } else if let Err(error) = self.renew_shared_tree(&run.code).await {
+            return (Err(error.into()), Ended::Kept);
         }
         let Some(guest) = &mut self.guest else {
             return (Ok(cancelled()), Ended::NoGuest);
@@ -190,8 +237,32 @@ impl Driver {
         (Ok(outcome), ended)
     }
 
+    /// Shows the guest the tools and skills as they are now.
+    async fn renew_shared_tree(&mut self, code: &str) -> Result<(), LaunchError> {
+        let now = self.shared.files.shared(code).await;
+        if now == self.shared_tree {
+            return Ok(());
+        }
+        if let (Some(guest), Some(tree)) = (&mut self.guest, &now) {
+            guest.attach(vec![tree.clone()]).await?;
+        }
+        self.shared_tree = now;
+        Ok(())
+    }
+
+    /// Everything that a new guest is to see.
+    async fn files(&mut self, code: &str) -> Result<Vec<Attachment>, LaunchError> {
+        let source = self.shared.files.clone();
+        let mut files = source.of(&self.key.principal, &self.key.name).await?;
+        self.keeps_files = files.iter().any(|file| file.target == "/workspace");
+        self.shared_tree = source.shared(code).await;
+        files.extend(self.shared_tree.clone());
+        Ok(files)
+    }
+
     /// A new guest; `None` if the run was cancelled before it was there.
     async fn launch(&mut self, run: &Run, limits: Limits) -> Result<Option<Box<dyn Guest>>, LaunchError> {
+        let files = self.files(&run.code).await?;
         let longest = self.shared.config.launch_time;
         let spec = LaunchSpec {
             session: mint_id(&self.key.name, self.shared.next_life()),
@@ -201,7 +272,7 @@ impl Driver {
                 ..limits
             },
             first_code: run.code.clone(),
-            files: Vec::new(),
+            files,
         };
         let launched = run
             .cancel

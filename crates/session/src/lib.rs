@@ -7,18 +7,20 @@
 //!                      │   ▼                       │ lost        │ died
 //!                 run  └── Lost ◄──────────────────┴─────────────┘
 //!
-//!  Opening, Idle, Lost ── idle for long, room needed ──► Closed        any ── close ──► Closed
+//!  Opening, Idle, Lost ── idle for long, room or memory needed ──► Closed        any ── close ──► Closed
 //! ```
 //!
 //! A session that is Lost or Closed starts afresh with the next run of its name, and the result of that run says
 //! that variables and files are gone, and why. `table` decides all of this and does nothing else; `driver` acts.
 
 mod driver;
+mod files;
 mod names;
 mod request;
 mod sessions;
 mod table;
 
+pub use files::{Files, NoFiles};
 pub use names::{BadName, Language, UnknownLanguage, default_name, session_name};
 pub use request::{RunRequest, RunResult, Selector, SessionError};
-pub use sessions::{Config, Sessions};
+pub use sessions::{Config, IdleSession, Sessions};

@@ -49,6 +49,8 @@ pub struct RunResult {
     pub outcome: Outcome,
     /// That an earlier life of the session is gone, and why.
     pub notice: Option<String>,
+    /// Whether files in `/workspace` and `/results` outlive the session.
+    pub keeps_files: bool,
 }
 
 /// The host could not run the program; nothing of it was executed.

@@ -9,9 +9,10 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use types::RunId;
+use types::{Principal, RunId, SessionName};
 
 use crate::driver::{Driver, Job, cancelled};
+use crate::files::Files;
 use crate::names::{default_name, mint_run};
 use crate::request::{RunRequest, RunResult, Selector, SessionError};
 use crate::table::{Accepted, Key, Refusal, Table, Ticket};
@@ -28,8 +29,21 @@ pub struct Config {
     pub max_queue: usize,
     /// A session that nobody uses for so long is closed.
     pub idle_time: Duration,
+    /// Bytes of memory that the idle sessions of one principal may hold together; the one unused for longest is closed.
+    pub idle_memory: u64,
     /// Longest wait for a new guest.
     pub launch_time: Duration,
+}
+
+/// A session that waits for its next run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdleSession {
+    /// Whose it is.
+    pub principal: Principal,
+    /// Its name.
+    pub session: SessionName,
+    /// Memory in bytes that it holds.
+    pub memory: u64,
 }
 
 /// All sessions of one process. Cheap to clone.
@@ -42,6 +56,7 @@ pub struct Sessions {
 pub(crate) struct Shared {
     table: Mutex<Table<Job>>,
     pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) files: Arc<dyn Files>,
     pub(crate) config: Config,
     lives: AtomicU64,
     tasks: TaskTracker,
@@ -59,6 +74,7 @@ impl Default for Config {
             // A client that sends more at once has lost count.
             max_queue: 64,
             idle_time: Duration::from_secs(30 * 60),
+            idle_memory: 2 << 30,
             // Far above any launch that succeeds, also on a machine under load.
             launch_time: Duration::from_secs(30),
         }
@@ -69,11 +85,12 @@ impl Default for Config {
 
 impl Sessions {
     /// Prepares sessions on this backend; starts nothing.
-    pub fn new(backend: Arc<dyn Backend>, config: Config) -> Sessions {
+    pub fn new(backend: Arc<dyn Backend>, files: Arc<dyn Files>, config: Config) -> Sessions {
         Sessions {
             shared: Arc::new(Shared {
                 table: Mutex::new(Table::new(config.clone())),
                 backend,
+                files,
                 config,
                 lives: AtomicU64::new(0),
                 tasks: TaskTracker::new(),
@@ -93,13 +110,18 @@ impl Sessions {
             answered = &mut answer => answered,
             () = cancel.cancelled() => {
                 if place.withdraw() {
-                    return Ok(RunResult { run_id, session, outcome: cancelled(), notice: None });
+                    return Ok(RunResult { run_id, session, outcome: cancelled(), notice: None, keeps_files: true });
                 }
                 // Its turn has come: the guest is being interrupted and the outcome says what became of it.
                 answer.await
             }
         };
         answered.unwrap_or(Err(SessionError::Failed { session }))
+    }
+
+    /// The idle sessions and what they hold, in no order; one that became idle a moment ago is not among them yet.
+    pub fn idle(&self) -> Vec<IdleSession> {
+        self.shared.table().idle()
     }
 
     /// Ends every session: runs under way are cancelled, guests end. Returns within a few seconds.

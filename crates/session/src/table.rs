@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Limit, Outcome, Principal, SessionFate, SessionName, Status};
 
 use crate::names::{Language, mint_session};
-use crate::sessions::Config;
+use crate::sessions::{Config, IdleSession};
 
 /// Ended sessions of one principal whose end is remembered for a notice.
 const MAX_REMEMBERED: usize = 256;
@@ -24,7 +24,7 @@ pub(crate) struct Key {
     pub(crate) name: SessionName,
 }
 
-/// Why variables and files are gone.
+/// Why variables are gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Why {
     TimedOut,
@@ -38,6 +38,8 @@ pub(crate) enum Why {
     Idle(Duration),
     /// Another session needed its place.
     Room,
+    /// Idle sessions held more bytes than they may together.
+    Memory(u64),
     /// Its driver failed.
     Inside,
 }
@@ -78,6 +80,8 @@ struct Session<J> {
     /// Why the last life ended, until a run's result has said so.
     notice: Option<Why>,
     used: Instant,
+    /// Bytes of memory that it holds while it is idle.
+    memory: u64,
 }
 
 /// See the diagram of the crate. Closed sessions are not in the table.
@@ -184,6 +188,7 @@ impl<J> Table<J> {
             queue: VecDeque::from([(ticket, job)]),
             notice,
             used: now,
+            memory: 0,
         };
         self.sessions.insert(key.clone(), session);
         Ok(Accepted {
@@ -208,6 +213,7 @@ impl<J> Table<J> {
         };
         if let Some((_, job)) = session.queue.pop_front() {
             session.state = State::Running;
+            session.memory = 0;
             return Next::Run(job);
         }
         let until = session.used + idle_time;
@@ -245,6 +251,43 @@ impl<J> Table<J> {
             Ended::NoGuest if session.notice.is_some() => State::Lost,
             Ended::NoGuest => State::Opening,
         };
+    }
+
+    /// What an idle session holds; those unused for longest are closed until the principal's hold no more than they may.
+    pub(crate) fn settled(&mut self, key: &Key, driver: DriverId, memory: u64) {
+        let Some(session) = self.session(key, driver) else {
+            return;
+        };
+        session.memory = memory;
+        loop {
+            let own = || {
+                let is_idle = |session: &Session<J>| session.state == State::Idle && session.queue.is_empty();
+                let sessions = self.sessions.iter();
+                sessions.filter(move |(other, session)| other.principal == key.principal && is_idle(session))
+            };
+            if own().map(|(_, session)| session.memory).sum::<u64>() <= self.config.idle_memory {
+                return;
+            }
+            let oldest = own().min_by_key(|(_, session)| (session.used, session.driver));
+            let Some((oldest, driver)) = oldest.map(|(key, session)| (key.clone(), session.driver)) else {
+                return;
+            };
+            self.end(&oldest, driver, Why::Memory(self.config.idle_memory));
+        }
+    }
+
+    /// The idle sessions and what they hold.
+    pub(crate) fn idle(&self) -> Vec<IdleSession> {
+        let idle = self
+            .sessions
+            .iter()
+            .filter(|(_, session)| session.state == State::Idle && session.memory > 0);
+        let told = idle.map(|(key, session)| IdleSession {
+            principal: key.principal.clone(),
+            session: key.name.clone(),
+            memory: session.memory,
+        });
+        told.collect()
     }
 
     /// The guest of an idle session is gone.
@@ -385,6 +428,11 @@ impl fmt::Display for Why {
             Why::Died => f.write_str("its process ended between runs"),
             Why::Idle(time) => write!(f, "it was closed after {} idle", shown(*time)),
             Why::Room => f.write_str("it was closed after idle time to make room for another session"),
+            Why::Memory(most) => write!(
+                f,
+                "it was closed while idle: idle sessions held more than {} MiB of memory together",
+                most >> 20
+            ),
             Why::Inside => f.write_str("codeyard failed inside"),
         }
     }

@@ -54,7 +54,7 @@ pub enum Network {
 #[serde(rename_all = "snake_case")]
 #[expect(
     missing_docs,
-    reason = "each variant is the field of `Limits` of the same name"
+    reason = "each variant but the last is the field of `Limits` of the same name"
 )]
 pub enum Limit {
     WallTime,
@@ -70,10 +70,12 @@ pub enum Limit {
     HostCalls,
     ConcurrentHostCalls,
     Network,
+    /// Size of all files that a principal keeps; bound by `workspace`, not by a session's [`Limits`].
+    Workspace,
 }
 
 impl Limit {
-    /// Every limit, in the order of the fields of [`Limits`].
+    /// Every limit of a session, in the order of the fields of [`Limits`].
     pub const ALL: [Limit; 13] = [
         Limit::WallTime,
         Limit::CpuTime,
@@ -106,10 +108,11 @@ impl Limit {
             Limit::HostCalls => "host_calls",
             Limit::ConcurrentHostCalls => "concurrent_host_calls",
             Limit::Network => "network",
+            Limit::Workspace => "workspace",
         }
     }
 
-    /// The limit of that name, if there is one.
+    /// The limit of a session of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Limit> {
         Limit::ALL.into_iter().find(|limit| limit.name() == name)
     }

@@ -64,6 +64,8 @@ pub(super) fn set(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> 
         Limit::HostCalls => limits.host_calls = count(value, HOST_CALLS)?,
         Limit::ConcurrentHostCalls => limits.concurrent_host_calls = count(value, CONCURRENT_HOST_CALLS)?,
         Limit::Network => limits.network = network(value)?,
+        // No key of this table: `Limit::from_name` does not know it.
+        Limit::Workspace => {}
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ _MAX_TRACEBACK = 20_000
 _RESERVE = 8 * 1024 * 1024
 
 _LIMIT_OF_ERRNO = {
-    errno.EDQUOT: "disk",
+    errno.EDQUOT: "workspace",
     errno.EMFILE: "open_files",
     errno.ENFILE: "open_files",
     errno.EFBIG: "file_size",

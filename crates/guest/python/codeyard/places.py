@@ -3,7 +3,6 @@
 WORKSPACE = "/workspace"
 RESULTS = "/results"
 SCRATCH = "/scratch"
-TOOLS = "/tools"
 
 # Files below these are the program's own: their lines belong into a traceback.
-OWN = ("/workspace/", "/results/", "/scratch/", "/skills/", "/home/", "/tmp/", "/rw/d/")
+OWN = ("/workspace/", "/results/", "/scratch/", "/skills/", "/home/", "/tmp/", "/rw/d/", "/at/")

@@ -71,7 +71,7 @@ def _answer(call):
     return {"content": [{"type": "text", "text": '{"text": "warm"}'}], "isError": failed}
 
 
-def rehearse():
+def rehearse(rounds=_ROUNDS):
     """Runs every program a few times in a session that is then taken apart. Only the builtin names stay."""
     if sys.version_info >= (3, 14):
         # The default there starts new interpreters, which would know nothing of the program.
@@ -88,7 +88,7 @@ def rehearse():
     runner.enter(session, streams, {"concurrent_calls": 32, "output": 1 << 20})
     programs = [*_PROGRAMS, *(program for library, program in _WITH.items() if library in sys.modules)]
     try:
-        for number, program in enumerate(programs * _ROUNDS):
+        for number, program in enumerate(programs * rounds):
             host.tell({"t": "run", "id": number, "code": program})
             frame = link.receive()
             session.run(frame["id"], frame["code"])

@@ -20,7 +20,7 @@ from codeyard.images import Gallery
 from codeyard.interrupts import HELD, OPEN
 from codeyard.jsonable import Converter
 from codeyard.program import VALUE, Program
-from codeyard.stubs import Watch
+from codeyard.watch import Watch
 
 # A larger result belongs into a file. Together with the images of a run it must fit into a frame.
 MAX_RESULT = 24 * 1024 * 1024
@@ -66,7 +66,7 @@ class Session:
         sys.modules["__main__"] = self._main
 
     def watch(self):
-        """Starts to see files being opened and processes being started; there is no way back."""
+        """Starts to see processes being started; there is no way back."""
         self._watch.install()
 
     def run(self, number, source):
@@ -124,7 +124,6 @@ class Session:
     def _perform(self, source, done, gallery):
         program = Program(self._count, source)
         names.bind_bridge(program.bridge_names, self._names)
-        self._watch.files.look_ahead(source)
         older = self._set_result_aside(source)
         value = self._execute(program)
         if calls.unawaited:
@@ -264,7 +263,7 @@ class Session:
 
 def _disk():
     try:
-        status = os.statvfs(places.RESULTS)
+        status = os.statvfs(places.SCRATCH)
     except OSError:
         return None
     return (status.f_blocks - status.f_bfree) * status.f_frsize

@@ -26,7 +26,7 @@ import os, sys
 sys.path.insert(0, {package!r})
 os.dup2({fd}, 3)
 from codeyard import places
-for name in ("workspace", "results", "scratch", "tools"):
+for name in ("workspace", "results", "scratch"):
     setattr(places, name.upper(), {root!r} + "/" + name)
 os.chdir(places.WORKSPACE)
 from codeyard import runner
@@ -73,7 +73,7 @@ class Guest:
         self.held = []
         self.flying = self.most_flying = 0
         self.root = tempfile.mkdtemp(prefix="guest-")
-        for name in ("workspace", "results", "scratch", "tools"):
+        for name in ("workspace", "results", "scratch"):
             os.mkdir(os.path.join(self.root, name))
         self._socket, theirs = socket.socketpair()
         self._out, out = os.pipe()
@@ -391,23 +391,10 @@ def _search(args):
     return {"tools": [hit][: args["limit"]], "more": 3, "pending": ["My-Stub"]}
 
 
-def _stubs(args):
-    if args["server"] == "my_stub":
-        raise Failed("upstream", "server 'My-Stub' does not start")
-    return {
-        "files": {
-            "__init__.py": "",
-            "add.py": "async def add(a, b): ...\n",
-            "echo.py": "async def echo(message): ...\n",
-        }
-    }
-
-
 _HOST_CALLS = {
     "tool": _tool,
     "servers": lambda args: _SERVERS,
     "tools": _tools,
     "search": _search,
-    "stubs": _stubs,
     "manual": lambda args: {"text": "The manual.\nAll of it."},
 }

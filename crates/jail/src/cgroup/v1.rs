@@ -122,6 +122,12 @@ impl Group {
         }
     }
 
+    /// Memory charged now.
+    pub fn memory(&self) -> u64 {
+        let [memory, ..] = &self.directories;
+        Counter::open(memory, "memory.usage_in_bytes").number()
+    }
+
     /// Removes every directory.
     pub fn remove(&self) -> bool {
         self.directories

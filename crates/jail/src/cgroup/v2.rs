@@ -136,6 +136,11 @@ impl Group {
         }
     }
 
+    /// Memory charged now.
+    pub fn memory(&self) -> u64 {
+        Counter::open(&self.directory, "memory.current").number()
+    }
+
     /// Removes the directory.
     pub fn remove(&self) -> bool {
         match fs::remove_dir(&self.directory) {

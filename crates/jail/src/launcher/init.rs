@@ -1,19 +1,21 @@
 //! The first process of the zygote's pid namespace: opens what sessions may read, then starts the parts.
 //!
-//! Two children carry on: the network attendant, which keeps this mount namespace, and the zygote, which leaves it.
+//! Three children carry on: the network attendant and the mounter, which keep this mount namespace, and the zygote,
+//! which leaves it.
 //! This process only waits; when the zygote ends it ends, and the kernel kills everything in the namespace.
 
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::{During, StepError, net, sys, template};
+use super::{During, StepError, mounter, net, sys, template};
 use crate::message;
 use crate::spec::{Identity, ZYGOTE_USER, ZygoteSpec};
 
 /// Runs it; never returns.
-pub fn run(spec: &ZygoteSpec, release: OwnedFd, control: OwnedFd, attendant: OwnedFd) -> ! {
-    let status = match start(spec, &release, &control, attendant) {
+pub fn run(spec: &ZygoteSpec, release: OwnedFd, control: OwnedFd, attendant: OwnedFd, mounter: OwnedFd) -> ! {
+    let status = match start(spec, &release, &control, attendant, mounter) {
         Ok(zygote) => {
             drop(control);
             wait(zygote)
@@ -33,6 +35,7 @@ fn start(
     release: &OwnedFd,
     control: &OwnedFd,
     attendant: OwnedFd,
+    mounter: OwnedFd,
 ) -> Result<i32, StepError> {
     sys::die_with_parent().during("ask to die with the launcher")?;
     let mut byte = [0];
@@ -55,7 +58,8 @@ fn start(
     if launcher_is_gone(release) {
         crate::session::exit(1);
     }
-    start_attendant(attendant, control)?;
+    start_attendant("make network namespaces", net::attend, attendant, control)?;
+    start_attendant("attach directories", mounter::attend, mounter, control)?;
     match sys::fork().during("fork the zygote")? {
         Some(zygote) => Ok(zygote),
         None => {
@@ -67,13 +71,22 @@ fn start(
     }
 }
 
-fn start_attendant(socket: OwnedFd, control: &OwnedFd) -> Result<(), StepError> {
-    if sys::fork().during("fork the network attendant")?.is_none() {
-        let status = match net::attend(socket) {
+/// Forks a part that keeps this mount namespace and serves on its socket.
+fn start_attendant(
+    work: &str,
+    attend: fn(OwnedFd) -> io::Result<()>,
+    socket: OwnedFd,
+    control: &OwnedFd,
+) -> Result<(), StepError> {
+    if sys::fork()
+        .during(format!("fork the attendant to {work}"))?
+        .is_none()
+    {
+        let status = match attend(socket) {
             Ok(()) => 0,
             Err(error) => {
                 // As above.
-                let _ = message::send_error(control.as_fd(), &format!("make network namespaces: {error}"));
+                let _ = message::send_error(control.as_fd(), &format!("{work}: {error}"));
                 1
             }
         };

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -130,6 +130,122 @@ pub fn open_tree(path: &Path) -> io::Result<OwnedFd> {
     owned(check(unsafe {
         libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags)
     })?)
+}
+
+/// Takes a detached copy of the mounts at and below an open directory.
+pub fn open_tree_at(directory: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    const OPEN_TREE_CLONE: libc::c_uint = 1;
+    let flags =
+        OPEN_TREE_CLONE | (libc::O_CLOEXEC | libc::AT_RECURSIVE | libc::AT_EMPTY_PATH).cast_unsigned();
+    // SAFETY: the path is a NUL-terminated constant.
+    owned(check(unsafe {
+        libc::syscall(libc::SYS_open_tree, directory.as_raw_fd(), c"".as_ptr(), flags)
+    })?)
+}
+
+/// Sets attributes on a detached tree and all below it and, with a user namespace, maps the users of its files by it.
+pub fn set_mapped_attributes(
+    tree: BorrowedFd<'_>,
+    attributes: u64,
+    map: Option<BorrowedFd<'_>>,
+) -> io::Result<()> {
+    const IDMAP: u64 = 0x10_0000;
+    let arguments = match map {
+        Some(map) => [
+            attributes | IDMAP,
+            0,
+            0,
+            u64::from(map.as_raw_fd().cast_unsigned()),
+        ],
+        None => [attributes, 0, 0, 0],
+    };
+    // SAFETY: path and arguments outlive the call.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH | libc::AT_RECURSIVE,
+            &raw const arguments,
+            size_of_val(&arguments),
+        )
+    })
+    .map(drop)
+}
+
+/// The mount namespace of this process.
+pub fn own_mount_namespace() -> io::Result<OwnedFd> {
+    Ok(std::fs::File::open("/proc/self/ns/mnt")?.into())
+}
+
+/// Enters a mount namespace, given by itself or by the pidfd of a process in it; its root becomes this process's.
+pub fn enter_mounts(namespace: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: setns takes numbers; single-threaded.
+    check(libc::c_long::from(unsafe {
+        libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNS)
+    }))
+    .map(drop)
+}
+
+/// Attaches a detached tree on an open directory.
+pub fn attach_at(tree: BorrowedFd<'_>, directory: BorrowedFd<'_>) -> io::Result<()> {
+    const BOTH_EMPTY: libc::c_uint = 4 | 0x40;
+    // SAFETY: the paths are NUL-terminated constants.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_move_mount,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            directory.as_raw_fd(),
+            c"".as_ptr(),
+            BOTH_EMPTY,
+        )
+    })
+    .map(drop)
+}
+
+/// A user namespace in which user and group `inside` are user and group `outside` of this one.
+///
+/// A child makes it: who has become `outside` may map itself, whatever the number inside.
+pub fn mapping_namespace(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd> {
+    let (reader, writer) = rustix::net::socketpair(
+        rustix::net::AddressFamily::UNIX,
+        rustix::net::SocketType::SEQPACKET,
+        rustix::net::SocketFlags::CLOEXEC,
+        None,
+    )?;
+    let Some(child) = fork()? else {
+        let sent = map_self(inside, outside)
+            .and_then(|namespace| crate::message::send_descriptors(writer.as_fd(), &[namespace.as_fd()]));
+        if let Err(error) = &sent {
+            // If the parent is gone, nobody is left to tell.
+            let _ = crate::message::send_error(writer.as_fd(), &error.to_string());
+        }
+        crate::session::exit(0);
+    };
+    drop(writer);
+    let said = crate::message::receive_said(reader.as_fd());
+    let child = rustix::process::Pid::from_raw(child);
+    rustix::io::retry_on_intr(|| rustix::process::waitpid(child, rustix::process::WaitOptions::empty()))?;
+    match said? {
+        crate::message::Said::Handover(mut descriptors) => {
+            descriptors.pop().ok_or_else(|| io::ErrorKind::InvalidData.into())
+        }
+        crate::message::Said::Failure(text) => Err(io::Error::other(text)),
+        _ => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+/// Becomes `outside`, maps itself in a new user namespace, and returns that.
+fn map_self(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd> {
+    become_user(outside)?;
+    // Else its files in /proc would be root's.
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable)?;
+    unshare(libc::CLONE_NEWUSER)?;
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("{} {outside} 1", inside.0))?;
+    std::fs::write("/proc/self/gid_map", format!("{} {outside} 1", inside.1))?;
+    Ok(std::fs::File::open("/proc/self/ns/user")?.into())
 }
 
 /// Sets attributes on a detached tree and all below it, or on the mount at `/`.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Mode;
 
 use super::{During, StepError, sys};
+use crate::attach::Place;
 use crate::seccomp;
 use crate::spec::{TextFile, ZygoteSpec};
 
@@ -21,14 +22,24 @@ const OPTIONS: &str = "size=32m,nr_inodes=8192,mode=0755";
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// Directories that mounts of a session go to, under one parent each so that Landlock rules on the parent hold
 /// (a rule on a directory that a later mount covers does not).
-const MOUNT_POINTS: [&str; 4] = ["k/proc", "rw/d", "at", "dev"];
+const MOUNT_POINTS: [&str; 7] = [
+    "k/proc",
+    "rw/d",
+    "dev",
+    "at/workspace",
+    "at/results",
+    // Empty until a tree is attached.
+    "at/shared/tools",
+    "at/shared/skills",
+];
 /// Links to what a session makes or mounts.
-const LINKS: [(&str, &str); 8] = [
+const LINKS: [(&str, &str); 9] = [
     ("proc", "k/proc"),
-    ("workspace", "rw/d/workspace"),
-    ("results", "rw/d/results"),
+    ("workspace", "at/workspace"),
+    ("results", "at/results"),
     ("scratch", "rw/d/scratch"),
-    ("tools", "rw/d/tools"),
+    ("tools", "at/shared/tools"),
+    ("skills", "at/shared/skills"),
     ("tmp", "rw/d/tmp"),
     ("home", "rw/d/home"),
     ("dev/shm", "../rw/d/shm"),
@@ -151,6 +162,13 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
     }
     for (content, path) in &sources.copies {
         write_file(&inside(root, path), content)?;
+    }
+    for (number, target) in (0..).zip(&spec.mounts) {
+        let place = Place::Mount(number).path();
+        make_directory(&inside(root, &place))?;
+        let link = inside(root, target);
+        link.parent().map(make_directory).transpose()?;
+        symlink(&place, &link).during(format!("link {}", link.display()))?;
     }
     let own = LINKS
         .iter()

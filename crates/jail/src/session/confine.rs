@@ -145,6 +145,9 @@ unsafe fn steps(
         become_user(request.user).map_err(at(Step::User))?;
     }
     make_directories().map_err(at(Step::Directories))?;
+    if request.flags & wire::OWN_FILES != 0 {
+        attach_own().map_err(at(Step::Directories))?;
+    }
     set_rlimits(request).map_err(at(Step::Rlimits))?;
     // SAFETY: landlock_restrict_self takes numbers.
     unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[fd(RULESET), 0]) }.map_err(at(Step::Landlock))?;
@@ -291,22 +294,35 @@ fn become_user(user: u64) -> Result<()> {
 
 /// The directories of the session's own file system; the template's links point at them.
 fn make_directories() -> Result<()> {
-    const MODE: usize = 0o755;
-    const PATHS: [&core::ffi::CStr; 7] = [
-        c"/rw/d/workspace",
-        c"/rw/d/results",
-        c"/rw/d/scratch",
-        c"/rw/d/tmp",
-        c"/rw/d/home",
-        c"/rw/d/tools",
-        c"/rw/d/shm",
-    ];
+    const PATHS: [&core::ffi::CStr; 4] = [c"/rw/d/scratch", c"/rw/d/tmp", c"/rw/d/home", c"/rw/d/shm"];
     for path in PATHS {
-        // SAFETY: the path is NUL-terminated.
-        unsafe { sys::call(number::MKDIR, &[path.as_ptr() as usize, MODE]) }?;
+        make_directory(path)?;
     }
+    // The guest changes to its workspace when that is there.
     // SAFETY: the path is NUL-terminated.
     unsafe { sys::call(number::CHDIR, &[PATHS[0].as_ptr() as usize]) }.map(|_| ())
+}
+
+fn make_directory(path: &core::ffi::CStr) -> Result<()> {
+    const MODE: usize = 0o755;
+    // SAFETY: the path is NUL-terminated.
+    unsafe { sys::call(number::MKDIR, &[path.as_ptr() as usize, MODE]) }.map(|_| ())
+}
+
+/// Makes a workspace and a directory of results on the session's own file system and shows them at their places.
+fn attach_own() -> Result<()> {
+    const MS_BIND: usize = 4096;
+    const PLACES: [(&core::ffi::CStr, &core::ffi::CStr); 2] = [
+        (c"/rw/d/workspace", c"/at/workspace"),
+        (c"/rw/d/results", c"/at/results"),
+    ];
+    for (own, place) in PLACES {
+        make_directory(own)?;
+        let paths = [own.as_ptr() as usize, place.as_ptr() as usize, 0, MS_BIND, 0];
+        // SAFETY: the paths are NUL-terminated; a bind mount takes neither kind nor options.
+        unsafe { sys::call(number::MOUNT, &paths) }?;
+    }
+    Ok(())
 }
 
 /// Sets every resource limit, soft and hard alike.

@@ -11,6 +11,8 @@ pub const SET_USER: u64 = 2;
 pub const PYTHON_HOOKS: u64 = 4;
 /// No namespaces and no confinement: the floor that benchmarks compare with. A zygote of a server refuses it.
 pub const FLOOR: u64 = 8;
+/// The child's workspace and results lie on its own file system; else they are attached later.
+pub const OWN_FILES: u64 = 16;
 
 /// Descriptors of every request, in this order: channel, standard output, standard error, network namespace.
 pub const REQUEST_DESCRIPTORS: usize = 4;

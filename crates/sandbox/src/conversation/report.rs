@@ -112,11 +112,17 @@ fn exceeded(limit: Limit, limits: &Limits) -> String {
             "the run used more than its {} s of CPU time",
             limits.cpu_time.as_secs_f64()
         ),
+        Limit::Workspace => {
+            "the files in /workspace and /results take more than the quota; delete some".to_owned()
+        }
         other => format!("the run exceeded its limit `{other}`"),
     }
 }
 
 fn felt(name: &str) -> Option<Limit> {
+    if name == Limit::Workspace.name() {
+        return Some(Limit::Workspace);
+    }
     Limit::from_name(name).filter(|limit| FELT_INSIDE.contains(limit))
 }
 
@@ -133,7 +139,7 @@ pub fn jail_error(step: u32, errno: i32) -> GuestError {
 pub fn lost() -> GuestError {
     error(
         "SandboxLost",
-        "the program ended its own process; variables and files of the session are gone",
+        "the program ended its own process; the session is gone",
     )
 }
 

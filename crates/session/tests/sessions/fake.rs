@@ -4,13 +4,16 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use sandbox::{Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchError, LaunchSpec, Run};
+use sandbox::{Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchError, LaunchSpec, Run};
 use serde_json::json;
 use serde_json::value::RawValue;
 use session::{Language, RunRequest, Selector};
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use types::{GuestError, Limits, Outcome, Principal, SessionFate, SessionName, Status, Text};
+
+/// Bytes that every guest holds.
+pub const MEMORY: u64 = 1 << 20;
 
 /// What a test sees of all guests, and moves in them.
 #[derive(Default)]
@@ -167,6 +170,14 @@ impl Guest for Actor {
             self.dead = outcome.session == SessionFate::Lost;
             outcome
         })
+    }
+
+    fn attach(&mut self, _files: Vec<Attachment>) -> BoxFuture<'_, Result<(), LaunchError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(MEMORY)
     }
 
     fn died(&mut self) -> BoxFuture<'_, ()> {

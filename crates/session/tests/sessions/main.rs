@@ -6,16 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use fake::{Launch, Stage, Stages, request};
+use fake::{Launch, MEMORY, Stage, Stages, request};
 use proptest::prelude::*;
 use serde_json::json;
-use session::{Config, RunRequest, RunResult, SessionError, Sessions};
+use session::{Config, NoFiles, RunRequest, RunResult, SessionError, Sessions};
 use tokio::task::JoinHandle;
 use types::{Limits, Principal, SessionFate, Status};
 
 fn sessions(config: Config) -> (Sessions, Arc<Stage>) {
     let stage = Arc::new(Stage::default());
-    (Sessions::new(Arc::new(Stages(stage.clone())), config), stage)
+    let sessions = Sessions::new(Arc::new(Stages(stage.clone())), Arc::new(NoFiles), config);
+    (sessions, stage)
 }
 
 /// Runs in the background from now on: the request is in its queue when this returns.
@@ -427,4 +428,28 @@ proptest! {
             assert_eq!(stage.alive.load(Ordering::SeqCst), 0, "a guest outlived its session");
         });
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn idle_sessions_hold_no_more_memory_than_they_may() {
+    let (sessions, _) = sessions(Config {
+        idle_memory: 2 * MEMORY,
+        ..Config::default()
+    });
+    for name in ["a", "b", "c"] {
+        sessions.run(request(name, "say x")).await.expect("ran");
+        tokio::time::sleep(Duration::from_secs(3)).await;
+    }
+    let mut idle: Vec<String> = sessions
+        .idle()
+        .iter()
+        .map(|one| one.session.to_string())
+        .collect();
+    idle.sort();
+    assert_eq!(idle, ["b", "c"]);
+    assert!(sessions.idle().iter().all(|one| one.memory == MEMORY));
+    let again = sessions.run(request("a", "say x")).await.expect("ran");
+    let notice = "session 'a' started afresh, its earlier variables and files are gone: it was closed while idle: \
+                  idle sessions held more than 2 MiB of memory together";
+    assert_eq!(again.notice.as_deref(), Some(notice));
 }

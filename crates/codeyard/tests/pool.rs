@@ -1,0 +1,315 @@
+//! Sessions from the pool and the directories that they are shown, on the backend itself.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sandbox::{
+    Access, Attachment, Backend as _, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run,
+};
+use sandbox_process::{Config, Floor, Pool, Process, Profile, Requirement, python};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use test_support::wait_until;
+use types::{Limits, Outcome, SessionId, Status};
+
+/// Who owns workspaces on disk when root runs the tests.
+const OWNER: u32 = 65_534;
+
+struct NoCalls;
+
+impl HostCalls for NoCalls {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        panic!("no program calls the host, but {} was called", call.name);
+    }
+}
+
+/// A backend with directories to show.
+struct Yard {
+    backend: Process,
+    data: tempfile::TempDir,
+}
+
+impl Yard {
+    fn new(pool: Pool) -> Self {
+        let data = tempfile::tempdir().unwrap();
+        fs::set_permissions(data.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let backend = Process::new(Config {
+            data: data.path().to_owned(),
+            python: python::Settings {
+                path: None,
+                search_path: std::env::var_os("PATH"),
+            },
+            profile: Profile::Plain,
+            require: Requirement::SingleTenant,
+            limits: Limits::default(),
+            helper: vec![env!("CARGO_BIN_EXE_codeyard").into()],
+            floor: Floor::Refused,
+            pool,
+            mounts: vec!["/data".to_owned(), "/more/data".to_owned()],
+            owner: Some((owner(), owner_group())),
+        });
+        Self { backend, data }
+    }
+
+    /// A directory of the owner's.
+    fn directory(&self, name: &str) -> PathBuf {
+        let path = self.data.path().join(name);
+        fs::create_dir_all(&path).unwrap();
+        chown(&path, Some(owner()), Some(owner_group())).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        path
+    }
+
+    async fn launch(&self, limits: Limits, files: Vec<Attachment>) -> Box<dyn Guest> {
+        let spec = LaunchSpec {
+            session: SessionId::new("test"),
+            limits,
+            first_code: String::new(),
+            files,
+        };
+        self.backend.launch(spec).await.unwrap()
+    }
+
+    /// A session with a workspace and results of this name.
+    async fn session(&self, name: &str) -> Box<dyn Guest> {
+        self.launch(Limits::default(), self.files(name)).await
+    }
+
+    fn files(&self, name: &str) -> Vec<Attachment> {
+        let attached = |kind: &str| Attachment {
+            source: self.directory(&format!("{name}-{kind}")),
+            target: format!("/{kind}"),
+            access: Access::ReadWrite,
+        };
+        vec![attached("workspace"), attached("results")]
+    }
+
+    async fn wait_until_ready(&self) {
+        let ready = || (self.backend.ready() > 0).then_some(());
+        wait_until("a session stands ready", ready).await;
+    }
+}
+
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+fn owner() -> u32 {
+    if is_root() {
+        OWNER
+    } else {
+        rustix::process::geteuid().as_raw()
+    }
+}
+
+fn owner_group() -> u32 {
+    if is_root() {
+        OWNER
+    } else {
+        rustix::process::getegid().as_raw()
+    }
+}
+
+async fn run(guest: &mut dyn Guest, code: &str) -> Outcome {
+    let run = Run {
+        code: code.to_owned(),
+        wall_time: Duration::from_secs(30),
+        cancel: Default::default(),
+        exceeded: Default::default(),
+    };
+    guest.execute(run, Arc::new(NoCalls)).await
+}
+
+async fn check(guest: &mut dyn Guest, code: &str, expected: Value) {
+    let outcome = run(guest, code).await;
+    assert_eq!(outcome.status, Status::Completed, "{code}: {outcome:?}");
+    assert_eq!(outcome.result, Some(expected), "{code}: {outcome:?}");
+}
+
+fn no_pool() -> Pool {
+    Pool {
+        most: 0,
+        ..Pool::default()
+    }
+}
+
+#[tokio::test]
+async fn files_persist_and_belong_to_the_owner_on_disk() {
+    for pool in [no_pool(), Pool::default()] {
+        let yard = Yard::new(pool);
+        let write = "import os\nos.makedirs('sub')\nopen('sub/a.txt', 'w').write('kept')\n\
+                     open('/results/r.txt', 'w').write('shown')\nos.getuid() == os.stat('sub/a.txt').st_uid";
+        for round in 0..3 {
+            if pool.most > 0 && round > 0 {
+                yard.wait_until_ready().await;
+            }
+            let mut guest = yard.session("ann").await;
+            let code = if round == 0 {
+                write
+            } else {
+                "open('sub/a.txt').read() == 'kept'"
+            };
+            check(guest.as_mut(), code, json!(true)).await;
+            check(guest.as_mut(), "open('sub/a.txt', 'a').write('')", json!(0)).await;
+            guest.close().await;
+        }
+        let file = yard.data.path().join("ann-workspace/sub/a.txt");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
+        let found = fs::metadata(&file).unwrap();
+        assert_eq!((found.uid(), found.gid()), (owner(), owner_group()));
+        assert_eq!(
+            fs::read_to_string(yard.data.path().join("ann-results/r.txt")).unwrap(),
+            "shown"
+        );
+        yard.backend.close().await;
+    }
+}
+
+#[tokio::test]
+async fn folders_are_shown_read_only_or_writable_at_their_places() {
+    let yard = Yard::new(Pool::default());
+    let (data, more) = (yard.directory("data"), yard.directory("more"));
+    fs::write(data.join("in.txt"), "read me").unwrap();
+    chown(data.join("in.txt"), Some(owner()), Some(owner_group())).unwrap();
+    let mut files = yard.files("ann");
+    for (source, target, access) in [
+        (&data, "/data", Access::ReadOnly),
+        (&more, "/more/data", Access::ReadWrite),
+    ] {
+        files.push(Attachment {
+            source: source.clone(),
+            target: target.to_owned(),
+            access,
+        });
+    }
+    yard.launch(Limits::default(), files.clone()).await.close().await;
+    yard.wait_until_ready().await;
+    let mut guest = yard.launch(Limits::default(), files.clone()).await;
+    check(guest.as_mut(), "open('/data/in.txt').read()", json!("read me")).await;
+    for attempt in [
+        "open('/data/new.txt', 'w')",
+        "open('/data/in.txt', 'a')",
+        "import os; os.remove('/data/in.txt')",
+        "import os; os.chmod('/data/in.txt', 0o777)",
+        "import os; os.rename('/data', '/other')",
+        "import os; os.rename('/at/workspace', '/at/other')",
+        "import os; os.rmdir('/at/m0')",
+        "import socket; socket.socket(socket.AF_UNIX).bind('/workspace/s')",
+        "import os; os.mkfifo('/data/p')",
+    ] {
+        let outcome = run(guest.as_mut(), attempt).await;
+        assert_eq!(outcome.status, Status::Failed, "{attempt}: {outcome:?}");
+    }
+    check(guest.as_mut(), "open('/more/data/new.txt', 'w').write('x')", json!(1)).await;
+    assert_eq!(fs::metadata(more.join("new.txt")).unwrap().uid(), owner());
+    // A folder that vanishes is gone for who sees it, and the next session is told so.
+    fs::remove_dir_all(&data).unwrap();
+    let outcome = run(guest.as_mut(), "open('/data/in.txt')").await;
+    assert_eq!(outcome.status, Status::Failed);
+    check(guest.as_mut(), "1 + 1", json!(2)).await;
+    let spec = LaunchSpec {
+        session: SessionId::new("test"),
+        limits: Limits::default(),
+        first_code: String::new(),
+        files,
+    };
+    let refused = yard.backend.launch(spec).await.err().unwrap().to_string();
+    assert!(refused.contains(&*data.to_string_lossy()), "{refused}");
+    yard.session("ann").await.close().await;
+    guest.close().await;
+    yard.backend.close().await;
+}
+
+#[tokio::test]
+async fn other_limits_than_the_pool_was_made_with_bind() {
+    let yard = Yard::new(Pool::default());
+    yard.session("ann").await.close().await;
+    yard.wait_until_ready().await;
+    let limits = Limits {
+        processes: 7,
+        disk: 3 << 20,
+        ..Limits::default()
+    };
+    let code = "import os, resource\nsize = os.statvfs('/tmp')\n\
+                [resource.getrlimit(resource.RLIMIT_NPROC)[0], size.f_blocks * size.f_frsize]";
+    for _ in 0..2 {
+        let mut guest = yard.launch(limits.clone(), yard.files("ann")).await;
+        check(guest.as_mut(), code, json!([7, 3 << 20])).await;
+        guest.close().await;
+        yard.wait_until_ready().await;
+    }
+    yard.backend.close().await;
+}
+
+#[tokio::test]
+async fn zygotes_are_renewed_and_sessions_of_the_old_one_go_on() {
+    let yard = Yard::new(Pool {
+        renew_sessions: 3,
+        ..Pool::default()
+    });
+    let mut old = yard.session("old").await;
+    check(old.as_mut(), "kept = 1", Value::Null).await;
+    let seed = "import os; open('/proc/self/stat').read().split()[0]";
+    for _ in 0..12 {
+        let mut guest = yard.session("ann").await;
+        check(guest.as_mut(), seed, json!("1")).await;
+        guest.close().await;
+        yard.wait_until_ready().await;
+    }
+    check(old.as_mut(), "kept + 1", json!(2)).await;
+    old.close().await;
+    yard.backend.close().await;
+}
+
+/// Two customers, 1,000 times from the pool in random order: neither ever sees the other's files, also after a kill.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn neither_of_two_customers_ever_sees_the_others_files() {
+    let yard = Yard::new(Pool::default());
+    for name in ["ann", "bob"] {
+        for kind in ["workspace", "results"] {
+            let path = yard.directory(&format!("{name}-{kind}"));
+            let file = path.join("whose");
+            fs::write(&file, name).unwrap();
+            chown(&file, Some(owner()), Some(owner_group())).unwrap();
+        }
+    }
+    let look = "import os\nfound = set()\nfor root in ('/workspace', '/results', '/at', '/scratch', '/tmp', '/home'):\n    \
+                for folder, _, files in os.walk(root):\n        \
+                for file in files:\n            found.add(open(os.path.join(folder, file)).read())\n\
+                open('/workspace/mine', 'w').write(NAME)\nopen('/tmp/mine', 'w').write(NAME)\nsorted(found)";
+    // As random as it has to be, and the same each time.
+    let mut order = 0x2545_F491_4F6C_DD1D_u64;
+    for _ in 0..1_000 {
+        order ^= order << 13;
+        order ^= order >> 7;
+        order ^= order << 17;
+        let name = if order & 1 == 0 { "ann" } else { "bob" };
+        let mut guest = yard.session(name).await;
+        check(
+            guest.as_mut(),
+            &format!("NAME = {name:?}\n{look}"),
+            json!([name]),
+        )
+        .await;
+        match order & 6 {
+            0 => drop(guest),
+            _ => guest.close().await,
+        }
+    }
+    assert_owned_by_the_owner(yard.data.path(), &["ann-workspace", "bob-workspace"]);
+    yard.backend.close().await;
+}
+
+fn assert_owned_by_the_owner(data: &Path, directories: &[&str]) {
+    for directory in directories {
+        for entry in fs::read_dir(data.join(directory)).unwrap() {
+            let entry = entry.unwrap();
+            assert_eq!(entry.metadata().unwrap().uid(), owner(), "{entry:?}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What sessions see of the host's files; decided elsewhere, attached by the driver.
+
+use sandbox::{Attachment, BoxFuture, LaunchError};
+use types::{Principal, SessionName};
+
+/// Says which directories sessions see.
+pub trait Files: Send + Sync {
+    /// Those of a session that is about to be launched.
+    fn of<'a>(
+        &'a self,
+        principal: &'a Principal,
+        session: &'a SessionName,
+    ) -> BoxFuture<'a, Result<Vec<Attachment>, LaunchError>>;
+
+    /// The tree of tools and skills as this program is to see it; a session that sees an older one is shown this one.
+    fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<Attachment>>;
+
+    /// Resolves when the files that a principal keeps outgrow their quota during a run, where no kernel sees to that.
+    fn outgrown<'a>(&'a self, principal: &'a Principal) -> BoxFuture<'a, ()>;
+}
+
+/// Nothing of the host: each session has its files to itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn of<'a>(
+        &'a self,
+        _principal: &'a Principal,
+        _session: &'a SessionName,
+    ) -> BoxFuture<'a, Result<Vec<Attachment>, LaunchError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
+
+    fn shared<'a>(&'a self, _code: &'a str) -> BoxFuture<'a, Option<Attachment>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    fn outgrown<'a>(&'a self, _principal: &'a Principal) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::pending())
+    }
+}

@@ -75,6 +75,9 @@ pub struct McpArguments {
     /// The tools that the client sees
     #[arg(long, value_enum, default_value_t)]
     pub surface: Surface,
+    /// Directory of yours that programs see, read-only unless :rw is added; may be given more than once
+    #[arg(long, value_name = "DIR:/target[:rw]")]
+    pub mount: Vec<String>,
 }
 
 /// Sets of tools that a client can see.
@@ -97,6 +100,9 @@ pub struct RunArguments {
     /// Save figures and images of the run in this directory
     #[arg(long, value_name = "DIR")]
     pub images: Option<PathBuf>,
+    /// Directory of yours that the program sees, read-only unless :rw is added; may be given more than once
+    #[arg(long, value_name = "DIR:/target[:rw]")]
+    pub mount: Vec<String>,
     /// Print one JSON object with everything that is known of the run
     #[arg(long)]
     pub json: bool,
@@ -246,13 +252,16 @@ const MCP_HELP: &str = "\
 Example, an entry in a client's configuration:
   {\"mcpServers\": {
     \"codeyard\": {\"command\": \"codeyard\", \"args\": [\"mcp\", \"--config\", \"/home/me/servers.json\"]}
-  }}";
+  }}
+With a directory that programs read, and one that they write to:
+  codeyard mcp --mount ~/tables:/data --mount ~/reports:/reports:rw";
 
 const RUN_HELP: &str = "\
 Examples:
   codeyard run report.py --timeout 30s
   echo 'return (await tools.crm.get_customer(customer_id=\"C-0042\"))[\"name\"]' | codeyard run -
-  codeyard run chart.py --images charts --json";
+  codeyard run chart.py --images charts --json
+  codeyard run totals.py --mount ~/tables:/data";
 
 const TOOLS_HELP: &str = "\
 Examples:

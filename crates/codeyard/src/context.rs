@@ -7,7 +7,7 @@ use config::{Host, Loaded, Machine, Program, Sources};
 
 use crate::cli::SourceArguments;
 use crate::exit::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{Output, harmless};
 
 /// What a command has at hand.
 #[derive(Debug)]
@@ -32,6 +32,20 @@ impl Context {
         self.begin(config::load(&self.sources(), &Machine))
     }
 
+    /// The whole configuration with what a command mounts beside the settings. What programs will see of the user's
+    /// directories is told, resolved, before anything else.
+    pub fn load_mounting(&self, mounts: &[String]) -> anyhow::Result<Loaded> {
+        let sources = Sources {
+            mounts: mounts.to_vec(),
+            ..self.sources()
+        };
+        let loaded = self.begin(config::load(&sources, &Machine))?;
+        for mount in &loaded.settings.mounts {
+            self.output.tell(&harmless(&format!("mount: {mount}")));
+        }
+        Ok(loaded)
+    }
+
     /// Settings and data directory, for commands that need no servers.
     pub fn load_settings(&self) -> anyhow::Result<Loaded> {
         self.begin(config::load_settings_only(&self.sources(), &Machine))
@@ -48,6 +62,7 @@ impl Context {
             servers: self.arguments.config.clone(),
             settings: self.arguments.settings.clone(),
             data: self.arguments.data.clone(),
+            mounts: Vec::new(),
         }
     }
 

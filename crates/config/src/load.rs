@@ -11,8 +11,9 @@ use crate::host::Host;
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::places::{absolute, config_dir, data_dir};
 use crate::servers::{self, Entry, Variables};
-use crate::settings::{self, Settings};
+use crate::settings::{self, Settings, Written};
 use crate::trust::{self, PROJECT_FILE, Standing};
+use crate::{memory, mounts};
 
 /// What the command line says of configuration.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +24,8 @@ pub struct Sources {
     pub settings: Option<PathBuf>,
     /// `--data`.
     pub data: Option<PathBuf>,
+    /// `--mount`, in their order.
+    pub mounts: Vec<String>,
 }
 
 /// A configuration without mistakes.
@@ -54,15 +57,38 @@ pub struct Parts {
     pub policy: policy::Config,
     /// Of the sandbox.
     pub sandbox: sandbox_process::Config,
+    /// Of the files that sessions keep; `None` where they keep none.
+    pub workspace: Option<workspace::Config>,
+    /// Of the sessions.
+    pub sessions: session::Config,
 }
 
 impl Loaded {
+    /// The files that sessions keep; `None` where they keep none.
+    pub fn workspace(&self) -> Option<workspace::Config> {
+        let settings = &self.settings.workspace;
+        settings.enabled.then(|| workspace::Config {
+            quota: settings.quota,
+            inodes: settings.inodes,
+            enforce: settings.enforce,
+            owner: settings
+                .owner
+                .map_or(workspace::Owner::DataDirectory, workspace::Owner::User),
+            mounts: self.settings.mounts.clone(),
+            ..workspace::Config::below(&self.data_dir)
+        })
+    }
+
     /// Hands each part its own.
     pub fn into_parts(self, program: Program, host: &dyn Host) -> Parts {
         let python = python_settings(&self.settings, host);
+        let workspace = self.workspace();
         let Settings {
             policy,
             python: chosen,
+            mounts,
+            pool,
+            sessions,
             ..
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
@@ -85,9 +111,16 @@ impl Loaded {
                 limits: policy.limits.clone(),
                 helper,
                 floor: sandbox_process::Floor::Refused,
-                pool: sandbox_process::Pool::default(),
-                mounts: Vec::new(),
-                owner: None,
+                pool,
+                mounts: mounts.into_iter().map(|mount| mount.target).collect(),
+                owner: workspace.as_ref().and_then(workspace::Config::owner_on_disk),
+            },
+            workspace,
+            sessions: session::Config {
+                max_sessions: sessions.max,
+                idle_time: sessions.idle_time,
+                idle_memory: sessions.idle_memory,
+                ..session::Config::default()
             },
             policy,
         }
@@ -116,7 +149,7 @@ pub fn load(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
     let mut findings = Findings::of(None);
     let data_dir = find_data_dir(sources, host, &mut findings);
     let servers = load_servers(sources, &data_dir, host, &mut findings);
-    let settings = load_settings(sources, host, &mut findings);
+    let settings = load_settings(sources, &data_dir, host, &mut findings);
     finish(findings, data_dir, servers, settings)
 }
 
@@ -124,7 +157,7 @@ pub fn load(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
 pub fn load_settings_only(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
     let mut findings = Findings::of(None);
     let data_dir = find_data_dir(sources, host, &mut findings);
-    let settings = load_settings(sources, host, &mut findings);
+    let settings = load_settings(sources, &data_dir, host, &mut findings);
     finish(findings, data_dir, Vec::new(), settings)
 }
 
@@ -240,7 +273,28 @@ fn read_project(data: &Path, host: &dyn Host, findings: &mut Findings) -> Option
     None
 }
 
-fn load_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> Settings {
+fn load_settings(sources: &Sources, data: &Path, host: &dyn Host, findings: &mut Findings) -> Settings {
+    let Written {
+        file,
+        mut settings,
+        mut mounts,
+    } = read_settings(sources, host, findings);
+    let mut found = Findings::of(file.as_deref());
+    memory::check(&settings.pool, host, &mut found);
+    mounts.extend(mounts::of_command_line(&sources.mounts, host, findings));
+    if settings.workspace.enabled || mounts.is_empty() {
+        settings.mounts = mounts::resolve(&mounts, data, findings);
+    } else {
+        found.mistake(
+            "workspace.enabled",
+            "is false, so nothing can be mounted; set it to true, or leave the mounts out",
+        );
+    }
+    findings.absorb(found);
+    settings
+}
+
+fn read_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> Written {
     let read = match &sources.settings {
         Some(file) => {
             let file = absolute(file, host);
@@ -257,17 +311,17 @@ fn load_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) ->
             .and_then(|file| read_optional(&file, host, findings).map(|bytes| (file, bytes))),
     };
     let Some((file, bytes)) = read else {
-        return Settings::default();
+        return Written::default();
     };
     let Ok(text) = String::from_utf8(bytes) else {
         let mut found = Findings::of(Some(&file));
         found.mistake("", "this is no TOML: it holds bytes that are no UTF-8 text");
         findings.absorb(found);
-        return Settings::default();
+        return Written::default();
     };
-    let (settings, found) = settings::read(&file, &text);
+    let (written, found) = settings::read(&file, &text);
     findings.absorb(found);
-    settings
+    written
 }
 
 /// A file that need not be there; that it cannot be read is a mistake all the same.

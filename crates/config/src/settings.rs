@@ -1,6 +1,8 @@
-//! Reads `codeyard.toml`: limits, policy, sandbox, Python and log.
+//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, Python and log.
 
+mod files;
 mod limits;
+mod sessions;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -11,14 +13,36 @@ use sandbox_process::Profile;
 use crate::mistakes::{Findings, nearest};
 use table::{Table, Value};
 
+pub use files::Workspace;
+pub(crate) use files::WrittenMount;
+pub use sessions::Sessions;
+
 /// The sections of the file, in the order of the documentation.
-const SECTIONS: [&str; 5] = ["limits", "policy", "sandbox", "python", "log"];
+const SECTIONS: [&str; 9] = [
+    "limits",
+    "policy",
+    "sandbox",
+    "workspace",
+    "mounts",
+    "pool",
+    "sessions",
+    "python",
+    "log",
+];
 
 /// Everything of `codeyard.toml`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     /// `[limits]`, `[policy]` and `[sandbox] require`.
     pub policy: policy::Config,
+    /// `[workspace]`.
+    pub workspace: Workspace,
+    /// `[[mounts]]` and `--mount`, resolved.
+    pub mounts: Vec<workspace::Mount>,
+    /// `[pool]`.
+    pub pool: sandbox_process::Pool,
+    /// `[sessions]`.
+    pub sessions: Sessions,
     /// `[python]`.
     pub python: Python,
     /// `[log] level`.
@@ -34,12 +58,26 @@ pub struct Python {
     pub profile: Profile,
 }
 
+/// What a file says.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// The file, if there is one.
+    pub(crate) file: Option<PathBuf>,
+    /// Everything but the mounts, which need the data directory to be checked.
+    pub(crate) settings: Settings,
+    /// The mounts as they are written.
+    pub(crate) mounts: Vec<WrittenMount>,
+}
+
 /// Reads the settings of a file.
-pub(crate) fn read(file: &Path, text: &str) -> (Settings, Findings) {
+pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
     let mut findings = Findings::of(Some(file));
-    let mut settings = Settings::default();
+    let Written {
+        mut settings,
+        mut mounts,
+    } = Written::default();
     let Some(root) = Table::parse(text, &mut findings) else {
-        return (settings, findings);
+        return (Written::default(), findings);
     };
     let mut wall_time_given = false;
     let directory = file.parent().unwrap_or(Path::new(""));
@@ -48,6 +86,10 @@ pub(crate) fn read(file: &Path, text: &str) -> (Settings, Findings) {
             findings.mistake(name, unknown("section", name, SECTIONS));
             continue;
         };
+        if section == "mounts" {
+            mounts = files::mounts(&value, file, &mut findings);
+            continue;
+        }
         let Some(table) = value.table() else {
             findings.mistake(name, format!("expected a section, found {}", value.kind()));
             continue;
@@ -58,6 +100,9 @@ pub(crate) fn read(file: &Path, text: &str) -> (Settings, Findings) {
                 "limits" => limits::set(&mut settings.policy, key, &value),
                 "policy" => access(&mut settings.policy, key, &value),
                 "sandbox" => sandbox(&mut settings.policy, key, &value),
+                "workspace" => files::set(&mut settings.workspace, key, &value),
+                "pool" => sessions::set_pool(&mut settings.pool, key, &value),
+                "sessions" => sessions::set(&mut settings.sessions, key, &value),
                 "python" => python(&mut settings.python, key, &value, directory),
                 _ => log(&mut settings, key, &value),
             };
@@ -76,7 +121,12 @@ pub(crate) fn read(file: &Path, text: &str) -> (Settings, Findings) {
             findings.mistake(&mistake.field, mistake.message);
         }
     }
-    (settings, findings)
+    let written = Written {
+        file: Some(file.to_path_buf()),
+        settings,
+        mounts,
+    };
+    (written, findings)
 }
 
 fn access(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(), String> {

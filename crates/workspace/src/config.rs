@@ -1,6 +1,6 @@
 //! What this part is told: places, bounds, owner and the user's own directories.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -61,8 +61,21 @@ pub struct Mount {
 }
 
 impl Config {
+    /// User and group of every session's files on disk; `None` if the data directory cannot be looked at, which
+    /// the first session will tell.
+    pub fn owner_on_disk(&self) -> Option<(u32, u32)> {
+        crate::place::Ids::of(self.owner, self.data())
+            .ok()
+            .map(|ids| (ids.uid, ids.gid))
+    }
+
+    /// The data directory.
+    pub(crate) fn data(&self) -> &Path {
+        self.root.parent().unwrap_or(Path::new("/"))
+    }
+
     /// The usual bounds, below this data directory.
-    pub fn below(data: &std::path::Path) -> Self {
+    pub fn below(data: &Path) -> Self {
         Self {
             root: data.join("workspaces"),
             trees: data.join("trees"),

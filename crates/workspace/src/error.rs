@@ -28,7 +28,7 @@ pub enum WorkspaceError {
     },
     /// The files belong to somebody else than the settings say.
     #[error(
-        "{}: belongs to user {found}, but files of sessions belong to user {expected}; run `chown -R {expected} {}`, or move it away",
+        "{}: belongs to user {found}, but files of sessions belong to user {expected}; run `chown -R {expected} {}`, or set `[workspace] owner = {found}`",
         .path.display(), .path.display()
     )]
     Owner {

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use rustix::fs::Mode;
@@ -18,11 +18,11 @@ use crate::config::{Config, Mount};
 use crate::error::WorkspaceError;
 use crate::lease::{Lease, Lock};
 use crate::name::encode;
-use crate::place::{Belongs, Chosen, Ids, Place, make_all};
+use crate::place::{Belongs, Ids, Place, make_all};
 use crate::tree::Trees;
 
-const WORKSPACE: &str = "workspace";
-const RESULTS: &str = "results";
+pub(crate) const WORKSPACE: &str = "workspace";
+pub(crate) const RESULTS: &str = "results";
 
 /// Only the owner enters.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
@@ -131,7 +131,7 @@ impl Shared {
             return Place::root(path, ids.passage());
         }
         // The owner follows from the data directory, which may have to be made first.
-        let data = self.config.root.parent().unwrap_or(Path::new("/"));
+        let data = self.config.data();
         make_all(data)?;
         let root = Place::root(&self.config.root, self.ids()?.passage())?.canonical()?;
         // Sessions are given paths without links, so this one is resolved, once.
@@ -139,11 +139,23 @@ impl Shared {
         Place::at(path)
     }
 
+    /// The directory of all principals, if any session has ever kept files.
+    pub(crate) fn existing_root(&self) -> Result<Option<Place>, WorkspaceError> {
+        match Place::at(&self.config.root) {
+            Ok(place) => place.canonical().map(Some),
+            Err(WorkspaceError::Step { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Who owns files of sessions.
     pub(crate) fn ids(&self) -> Result<Ids, WorkspaceError> {
         if let Some(ids) = self.ids.get() {
             return Ok(*ids);
         }
-        let data = self.config.root.parent().unwrap_or(Path::new("/"));
+        let data = self.config.data();
         let ids = Ids::of(self.config.owner, data)?;
         Ok(*self.ids.get_or_init(|| ids))
     }
@@ -188,12 +200,7 @@ fn owned(parent: &Place, name: &OsStr, ids: Ids) -> Result<Place, WorkspaceError
         None => parent.make(name, PRIVATE, Belongs::Sessions(ids))?,
     };
     let found = place.stat()?.st_uid;
-    let right = match ids.chosen {
-        Chosen::Said => found == ids.uid,
-        // What an earlier owner of the data directory left is as good, unless sessions would be root on disk.
-        Chosen::Derived => found != 0,
-    };
-    if right {
+    if found == ids.uid {
         return Ok(place);
     }
     if found == 0 {

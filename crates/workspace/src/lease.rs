@@ -62,6 +62,23 @@ impl Lock {
         }
     }
 
+    /// For taking the files away: nobody else uses them.
+    pub(crate) fn exclusive(principal: &Place) -> Result<Lock, WorkspaceError> {
+        let Some(lock) = Lock::open(principal)? else {
+            return Err(WorkspaceError::BeingCleaned(principal.path().to_path_buf()));
+        };
+        match fs::flock(&lock.fd, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) if lock.counts() => Ok(lock),
+            Ok(()) => Err(WorkspaceError::BeingCleaned(principal.path().to_path_buf())),
+            Err(Errno::WOULDBLOCK) => Err(WorkspaceError::InUse(principal.path().to_path_buf())),
+            Err(cause) => Err(WorkspaceError::step(
+                "lock the file",
+                &principal.path().join(LOCK),
+                cause,
+            )),
+        }
+    }
+
     fn open(principal: &Place) -> Result<Option<Lock>, WorkspaceError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let mode = Mode::from_raw_mode(0o600);

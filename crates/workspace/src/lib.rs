@@ -6,16 +6,25 @@
 //!
 //! Everything here blocks; callers on asynchronous threads move it off them.
 
+mod artifacts;
+mod clean;
 mod config;
+mod confined;
 mod error;
 mod layout;
 mod lease;
+pub mod mount;
 mod name;
 mod place;
 mod remove;
 mod tree;
+mod usage;
 
+pub use artifacts::{Artifact, Artifacts};
+pub use clean::{Extent, Holding};
 pub use config::{Config, DEFAULT_INODES, DEFAULT_QUOTA, Enforce, Mount, Owner};
+pub use confined::ReadError;
 pub use error::WorkspaceError;
 pub use layout::{SessionFiles, Workspaces};
 pub use lease::Lease;
+pub use usage::{DEEPEST, Quota, Usage};

@@ -37,17 +37,6 @@ pub(crate) struct Place {
 pub(crate) struct Ids {
     pub(crate) uid: u32,
     pub(crate) gid: u32,
-    /// Whether the settings name this owner, so that another one is a mistake.
-    pub(crate) chosen: Chosen,
-}
-
-/// Who said who owns the files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Chosen {
-    /// The settings; or there is no choice.
-    Said,
-    /// It followed from the data directory.
-    Derived,
 }
 
 /// Whom a directory belongs to.
@@ -62,39 +51,30 @@ pub(crate) enum Belongs {
 // === impl Ids ===
 
 impl Ids {
-    /// Who owns files of sessions, given the data directory.
+    /// Who owns files of sessions, given the data directory. One that does not exist yet will be this process's.
     pub(crate) fn of(owner: Owner, data: &Path) -> Result<Ids, WorkspaceError> {
-        let own = rustix::process::geteuid();
-        if !own.is_root() {
-            return Ok(Ids {
-                uid: own.as_raw(),
-                gid: rustix::process::getegid().as_raw(),
-                chosen: Chosen::Said,
-            });
+        let own = Ids {
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+        };
+        if own.uid != 0 {
+            return Ok(own);
         }
-        let directory = std::fs::metadata(data)
-            .map_err(|cause| WorkspaceError::io("look at the directory", data, cause))?;
+        let directory = match std::fs::metadata(data) {
+            Ok(metadata) => Ids {
+                uid: metadata.uid(),
+                gid: metadata.gid(),
+            },
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => own,
+            Err(cause) => return Err(WorkspaceError::io("look at the directory", data, cause)),
+        };
         Ok(match owner {
-            Owner::User(uid) if uid == directory.uid() => Ids {
-                uid,
-                gid: directory.gid(),
-                chosen: Chosen::Said,
-            },
-            Owner::User(uid) => Ids {
-                uid,
-                gid: uid,
-                chosen: Chosen::Said,
-            },
-            Owner::DataDirectory if directory.uid() == 0 => Ids {
+            Owner::User(uid) if uid != directory.uid => Ids { uid, gid: uid },
+            Owner::DataDirectory if directory.uid == 0 => Ids {
                 uid: NOBODY,
                 gid: NOBODY,
-                chosen: Chosen::Derived,
             },
-            Owner::DataDirectory => Ids {
-                uid: directory.uid(),
-                gid: directory.gid(),
-                chosen: Chosen::Derived,
-            },
+            Owner::User(_) | Owner::DataDirectory => directory,
         })
     }
 

@@ -19,7 +19,7 @@ use crate::output::{Output, harmless};
 
 /// Runs it.
 pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
-    let loaded = context.load()?;
+    let loaded = context.load_mounting(&arguments.mount)?;
     let code = read_input(&arguments.file)?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;

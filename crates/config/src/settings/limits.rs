@@ -70,7 +70,7 @@ pub(super) fn set(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> 
     Ok(())
 }
 
-fn time(value: &Value<'_>, range: RangeInclusive<Duration>) -> Result<Duration, String> {
+pub(super) fn time(value: &Value<'_>, range: RangeInclusive<Duration>) -> Result<Duration, String> {
     let text = value
         .string()
         .map_err(|error| format!("{error}; write a duration with its unit, such as \"60s\""))?;
@@ -87,7 +87,7 @@ fn time(value: &Value<'_>, range: RangeInclusive<Duration>) -> Result<Duration, 
     ))
 }
 
-fn size(value: &Value<'_>, range: RangeInclusive<u64>) -> Result<u64, String> {
+pub(super) fn size(value: &Value<'_>, range: RangeInclusive<u64>) -> Result<u64, String> {
     let text = value
         .string()
         .map_err(|error| format!("{error}; write a size with its unit, such as \"256 MiB\""))?;
@@ -101,7 +101,7 @@ fn size(value: &Value<'_>, range: RangeInclusive<u64>) -> Result<u64, String> {
     ))
 }
 
-fn count<T: TryFrom<u64>>(value: &Value<'_>, range: RangeInclusive<u64>) -> Result<T, String> {
+pub(super) fn count<T: TryFrom<u64>>(value: &Value<'_>, range: RangeInclusive<u64>) -> Result<T, String> {
     let number = value.whole()?;
     let out_of_range = || {
         format!(

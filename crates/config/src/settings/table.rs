@@ -61,6 +61,19 @@ impl<'a> Value<'a> {
         self.0.as_table().map(Section)
     }
 
+    /// The tables of an array of tables.
+    pub(super) fn tables(&self) -> Option<Vec<Section<'a>>> {
+        let array = self.0.as_array()?;
+        array
+            .iter()
+            .map(|item| item.get_ref().as_table().map(Section))
+            .collect()
+    }
+
+    pub(super) fn boolean(&self) -> Result<bool, String> {
+        self.0.as_bool().ok_or_else(|| self.wrong("true or false"))
+    }
+
     pub(super) fn kind(&self) -> &'static str {
         match self.0 {
             DeValue::String(_) => "a string",

@@ -1,6 +1,8 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::time::Instant;
 
+use std::path::Path;
+
 use super::*;
 
 fn ann() -> Principal {
@@ -101,12 +103,12 @@ fn as_root_the_settings_or_the_data_directory_say_who_owns_the_files() {
         "{error}"
     );
     let bob = Principal { id: "bob".to_owned() };
-    let files = Workspaces::new(config).open(&bob, &name("a")).unwrap();
+    let files = Workspaces::new(config.clone()).open(&bob, &name("a")).unwrap();
     assert_eq!(files.results.metadata().unwrap().uid(), 4321);
     // What a process left that was killed between making a directory and giving it away.
     std::os::unix::fs::chown(&files.results, Some(0), Some(0)).unwrap();
-    let files = workspaces(home.path()).open(&bob, &name("a")).unwrap();
-    assert_eq!(files.results.metadata().unwrap().uid(), 1234);
+    let files = Workspaces::new(config).open(&bob, &name("a")).unwrap();
+    assert_eq!(files.results.metadata().unwrap().uid(), 4321);
 }
 
 #[test]

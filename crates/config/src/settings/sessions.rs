@@ -1,0 +1,80 @@
+//! `[pool]` and `[sessions]`: what stands ready, and how long what is open stays.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use sandbox_process::Pool;
+
+use super::limits::{count, size};
+use super::table::Value;
+use super::unknown;
+
+const MIB: u64 = 1024 * 1024;
+
+/// More would take longer to prepare than any burst of clients lasts.
+const POOL_SIZE: RangeInclusive<u64> = 0..=256;
+/// Below this a zygote is made more often than it is of use.
+const RECYCLE_SESSIONS: RangeInclusive<u64> = 10..=10_000_000;
+const RECYCLE_MINUTES: RangeInclusive<u64> = 1..=100_000;
+const MAX_SESSIONS: RangeInclusive<u64> = 1..=10_000;
+const IDLE_MINUTES: RangeInclusive<u64> = 1..=100_000;
+/// One session with numpy and pandas loaded holds a few.
+const IDLE_MEMORY: RangeInclusive<u64> = 16 * MIB..=1024 * 1024 * MIB;
+
+/// `[sessions]`: bounds for one principal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sessions {
+    /// Open sessions.
+    pub max: usize,
+    /// How long a session stays open that nobody uses.
+    pub idle_time: Duration,
+    /// Bytes of memory that idle sessions may hold together.
+    pub idle_memory: u64,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        let session::Config {
+            max_sessions,
+            idle_time,
+            idle_memory,
+            ..
+        } = session::Config::default();
+        Self {
+            max: max_sessions,
+            idle_time,
+            idle_memory,
+        }
+    }
+}
+
+pub(super) fn set(sessions: &mut Sessions, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "max" => sessions.max = count(value, MAX_SESSIONS)?,
+        "idle_minutes" => sessions.idle_time = minutes(value, IDLE_MINUTES)?,
+        "idle_memory" => sessions.idle_memory = size(value, IDLE_MEMORY)?,
+        _ => return Err(unknown("key", key, ["max", "idle_minutes", "idle_memory"])),
+    }
+    Ok(())
+}
+
+pub(super) fn set_pool(pool: &mut Pool, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "size" => pool.most = count(value, POOL_SIZE)?,
+        "recycle_sessions" => pool.renew_sessions = count(value, RECYCLE_SESSIONS)?,
+        "recycle_minutes" => pool.renew_after = minutes(value, RECYCLE_MINUTES)?,
+        _ => {
+            return Err(unknown(
+                "key",
+                key,
+                ["size", "recycle_sessions", "recycle_minutes"],
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn minutes(value: &Value<'_>, range: RangeInclusive<u64>) -> Result<Duration, String> {
+    let minutes: u64 = count(value, range)?;
+    Ok(Duration::from_secs(minutes * 60))
+}

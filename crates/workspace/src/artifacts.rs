@@ -1,0 +1,132 @@
+//! Artifacts: the files that sessions wrote to `/results`, listed and read by their principal.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FileType, Mode, OFlags, openat};
+use types::{Principal, SessionName};
+
+use crate::confined::{Bounds, ReadError, Seen, read, walk};
+use crate::error::WorkspaceError;
+use crate::layout::{RESULTS, Workspaces};
+use crate::name::{decode, encode};
+use crate::place::Place;
+
+/// Entries that one listing looks at.
+const MOST_ENTRIES: u64 = 20_000;
+
+/// Artifacts that one listing holds; the oldest are left out.
+const MOST_ARTIFACTS: usize = 5_000;
+
+/// Deepest directory below `/results` whose files are listed.
+const DEEPEST: usize = 32;
+
+/// One file that a session wrote to `/results`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// The session.
+    pub session: SessionName,
+    /// The path below `/results`; its names are any bytes.
+    pub path: PathBuf,
+    /// Bytes.
+    pub size: u64,
+    /// When it was last written.
+    pub modified: SystemTime,
+}
+
+/// The artifacts of a principal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Artifacts {
+    /// The newest first.
+    pub files: Vec<Artifact>,
+    /// Whether there are more than are listed.
+    pub more: bool,
+}
+
+impl Workspaces {
+    /// The artifacts of all sessions of a principal.
+    ///
+    /// # Errors
+    /// If something else stands where they should be.
+    pub fn artifacts(&self, principal: &Principal) -> Result<Artifacts, WorkspaceError> {
+        let Some(results) = self.results(principal)? else {
+            return Ok(Artifacts::default());
+        };
+        let mut files = Vec::new();
+        let bounds = Bounds {
+            entries: MOST_ENTRIES,
+            depth: DEEPEST,
+        };
+        let seen = walk(&results, bounds, |met| {
+            if FileType::from_raw_mode(met.stat.st_mode) != FileType::RegularFile || met.stat.st_nlink > 1 {
+                return;
+            }
+            let mut parts = met.path.components();
+            let session = parts.next().and_then(|first| decode(first.as_os_str().to_str()?));
+            let path = parts.as_path();
+            if let Some(session) = session
+                && !path.as_os_str().is_empty()
+            {
+                files.push(Artifact {
+                    session: SessionName::new(session),
+                    path: path.to_path_buf(),
+                    size: u64::try_from(met.stat.st_size).unwrap_or(0),
+                    modified: time(met.stat),
+                });
+            }
+        });
+        // By name where times are equal, so that pages of one listing fit together.
+        files.sort_by(|one, two| {
+            two.modified
+                .cmp(&one.modified)
+                .then_with(|| (&one.session, &one.path).cmp(&(&two.session, &two.path)))
+        });
+        let more = seen == Seen::Part || files.len() > MOST_ARTIFACTS;
+        files.truncate(MOST_ARTIFACTS);
+        Ok(Artifacts { files, more })
+    }
+
+    /// The content of one artifact of at most `most` bytes.
+    ///
+    /// # Errors
+    /// If it is not there, or is nothing that is read.
+    pub fn read_artifact(
+        &self,
+        principal: &Principal,
+        session: &SessionName,
+        path: &Path,
+        most: u64,
+    ) -> Result<Vec<u8>, ReadError> {
+        // Whatever is wrong with the directories above, the file is not to be had.
+        let results = self.results(principal).ok().flatten().ok_or(ReadError::Missing)?;
+        let file = Path::new(&encode(session.as_str())).join(path);
+        if path.is_absolute() || path.as_os_str().is_empty() {
+            return Err(ReadError::Missing);
+        }
+        read(&results, &file, most)
+    }
+
+    /// The directory with the results of a principal's sessions, if there is one.
+    fn results(&self, principal: &Principal) -> Result<Option<OwnedFd>, WorkspaceError> {
+        let child = |place: Option<Place>, name: &OsStr| match place {
+            Some(place) => place.child(name),
+            None => Ok(None),
+        };
+        let place = child(self.shared.existing_root()?, encode(&principal.id).as_ref())?;
+        let Some(results) = child(place, RESULTS.as_ref())? else {
+            return Ok(None);
+        };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        openat(&results, ".", flags, Mode::empty())
+            .map(Some)
+            .map_err(|cause| WorkspaceError::step("open the directory", results.path(), cause))
+    }
+}
+
+pub(crate) fn time(stat: &rustix::fs::Stat) -> SystemTime {
+    let seconds = u64::try_from(stat.st_mtime).unwrap_or(0);
+    let nanoseconds = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds)
+}

@@ -1,0 +1,159 @@
+//! Which principals have files, and removing them: never while a process uses them.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use rustix::fs::{self, AtFlags, Dir, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use types::Principal;
+
+use crate::artifacts::time;
+use crate::error::WorkspaceError;
+use crate::layout::{RESULTS, WORKSPACE, Workspaces};
+use crate::lease::{LOCK, Lock};
+use crate::name::{decode, encode};
+use crate::place::Place;
+use crate::remove;
+use crate::usage::Usage;
+
+/// Prefix of what is being removed, beside the principals' directories.
+const OLD: &str = ".old-";
+
+/// One principal's files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holding {
+    /// The principal's name; that of the directory where the name was too long for one.
+    pub name: String,
+    /// The directory.
+    pub path: PathBuf,
+    /// What it takes.
+    pub usage: Usage,
+    /// When a session was last opened there.
+    pub last_use: Option<SystemTime>,
+    /// Whether a running process uses it.
+    pub in_use: bool,
+}
+
+/// What of a principal's files is removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// The workspace and the results of all sessions.
+    Everything,
+    /// The results of all sessions.
+    Results,
+}
+
+impl Workspaces {
+    /// The directory of a principal's workspace, whether it exists or not.
+    pub fn path(&self, principal: &Principal) -> PathBuf {
+        self.shared
+            .config
+            .root
+            .join(encode(&principal.id))
+            .join(WORKSPACE)
+    }
+
+    /// Every principal that has files, by name.
+    ///
+    /// # Errors
+    /// If the directory of all of them cannot be read.
+    pub fn list(&self) -> Result<Vec<Holding>, WorkspaceError> {
+        let Some(root) = self.shared.existing_root()? else {
+            return Ok(Vec::new());
+        };
+        let mut holdings = Vec::new();
+        for file in names(&root)? {
+            let Some(name) = file.to_str().filter(|name| !name.starts_with('.')) else {
+                continue;
+            };
+            // Something else may lie there; it is none of ours.
+            let Ok(Some(place)) = root.child(&file) else {
+                continue;
+            };
+            let Ok(Some(_)) = place.child(WORKSPACE.as_ref()) else {
+                continue;
+            };
+            let lock = fs::statat(&place, LOCK, AtFlags::SYMLINK_NOFOLLOW).ok();
+            holdings.push(Holding {
+                name: decode(name).unwrap_or_else(|| name.to_owned()),
+                usage: self.measure_place(&place),
+                last_use: lock.as_ref().map(time),
+                in_use: matches!(Lock::exclusive(&place), Err(WorkspaceError::InUse(_))),
+                path: place.path().to_path_buf(),
+            });
+        }
+        holdings.sort_by(|one, two| one.name.cmp(&two.name));
+        Ok(holdings)
+    }
+
+    /// Removes a principal's files.
+    ///
+    /// # Errors
+    /// If a process uses them, or they cannot be removed.
+    pub fn clean(&self, holding: &Holding, extent: Extent) -> Result<(), WorkspaceError> {
+        let Some(root) = self.shared.existing_root()? else {
+            return Ok(());
+        };
+        let Some(file) = holding.path.file_name() else {
+            return Ok(());
+        };
+        let Some(place) = root.child(file)? else {
+            return Ok(());
+        };
+        let lock = Lock::exclusive(&place)?;
+        // First out of the way, which is quick: whoever opens a session meanwhile waits for no more than that.
+        let taken: &[&str] = match extent {
+            Extent::Everything => &[WORKSPACE, RESULTS],
+            Extent::Results => &[RESULTS],
+        };
+        for name in taken {
+            self.put_aside(&place, name, &root)?;
+        }
+        if extent == Extent::Everything {
+            // Who waits for the lock sees that it has no name any more, and starts again. What else lies there stays.
+            let _ = fs::unlinkat(&place, LOCK, AtFlags::empty());
+            let _ = fs::unlinkat(&root, file, AtFlags::REMOVEDIR);
+        }
+        drop(lock);
+        sweep(&root)
+    }
+
+    fn put_aside(&self, place: &Place, name: &str, root: &Place) -> Result<(), WorkspaceError> {
+        let inode = match fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat.st_ino,
+            Err(_) => return Ok(()),
+        };
+        let aside = format!("{OLD}{inode}-{}", std::process::id());
+        fs::renameat_with(place, name, root, aside.as_str(), RenameFlags::NOREPLACE)
+            .map_err(|cause| WorkspaceError::step("move the directory away", &place.path().join(name), cause))
+    }
+}
+
+/// Removes what was put aside, also by a cleaning that did not come to its end.
+fn sweep(root: &Place) -> Result<(), WorkspaceError> {
+    for name in names(root)? {
+        if name.as_bytes().starts_with(OLD.as_bytes()) {
+            remove::tree(root, &name).map_err(|cause| {
+                WorkspaceError::step("remove the directory", &root.path().join(&name), cause)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn names(root: &Place) -> Result<Vec<OsString>, WorkspaceError> {
+    let failed = |cause: Errno| WorkspaceError::step("read the directory", root.path(), cause);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = fs::openat(root, ".", flags, Mode::empty()).map_err(failed)?;
+    let mut names = Vec::new();
+    for entry in Dir::new(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name != "." && name != ".." {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
+}

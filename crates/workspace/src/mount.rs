@@ -1,0 +1,314 @@
+//! The user's own directories in sessions: what was asked for, checked and resolved once.
+
+use std::fmt;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr;
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+use crate::config::Mount;
+
+/// Most mounts of one process.
+pub const MOST_MOUNTS: usize = 16;
+
+/// Longest place in a session; it is shown in errors and is one path of many.
+const LONGEST_TARGET: usize = 200;
+
+/// Where sessions have something of their own, or may have in time.
+const RESERVED: [&str; 34] = [
+    "workspace",
+    "results",
+    "tools",
+    "skills",
+    "scratch",
+    "servers",
+    "shared",
+    "tmp",
+    "home",
+    "root",
+    "usr",
+    "etc",
+    "proc",
+    "sys",
+    "dev",
+    "run",
+    "var",
+    "opt",
+    "bin",
+    "sbin",
+    "lib",
+    "lib32",
+    "lib64",
+    "libx32",
+    "boot",
+    "mnt",
+    "media",
+    "srv",
+    "at",
+    "k",
+    "rw",
+    "old",
+    "new",
+    "lost+found",
+];
+
+/// Directories of the kernel: what lies below changes the machine, or tells about it.
+const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// A mount as somebody wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The directory on the host.
+    pub path: PathBuf,
+    /// The place in sessions.
+    pub target: String,
+    /// What sessions may do there.
+    pub mode: Mode,
+}
+
+/// What sessions may do in a mount.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Read.
+    #[default]
+    ReadOnly,
+    /// Read and write.
+    ReadWrite,
+}
+
+/// A text that is no `DIR:/target[:ro|:rw]`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no mount; write DIR:/target, or DIR:/target:rw to let programs write there, such as /home/me/tables:/data"
+)]
+pub struct BadMount(String);
+
+/// Why a directory is not shown to sessions. The messages end with what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's message says what it is")]
+pub enum MountError {
+    #[error("{}: there is no such directory{}", .0.display(), tilde(.0))]
+    Missing(PathBuf),
+    #[error("{}: this is no directory; name the directory that it is in", .0.display())]
+    NotADirectory(PathBuf),
+    #[error("{}: the path goes through a symbolic link; write {} if that is what you mean", .path.display(), .resolved.display())]
+    Link { path: PathBuf, resolved: PathBuf },
+    #[error("{}: the whole machine is not shown to programs; name a directory with only what they need", .0.display())]
+    Everything(PathBuf),
+    #[error("{}: belongs to the kernel and is not shown to programs; copy what they need to a directory of yours", .0.display())]
+    Kernel(PathBuf),
+    #[error("{}: holds, or lies in, codeyard's own data directory {}; name another directory, or another data directory with --data",
+        .path.display(), .data.display())]
+    Data { path: PathBuf, data: PathBuf },
+    #[error("{}: cannot be used: {cause}; give this user the right to {right}", .path.display())]
+    Denied {
+        path: PathBuf,
+        cause: String,
+        right: &'static str,
+    },
+    #[error("{}: belongs to root, and what programs write there would too; give the directory to an ordinary user, or mount it read-only",
+        .0.display())]
+    RootOwned(PathBuf),
+    #[error(
+        "`{0}` cannot be a place in sessions; write an absolute one of letters, digits, `.`, `_` and `-`, such as /data"
+    )]
+    BadTarget(String),
+    #[error("`{0}` is a place that sessions use themselves; write another one, such as /data")]
+    Reserved(String),
+    #[error("`{target}` is taken: another mount has `{other}`; write one beside it")]
+    Taken { target: String, other: String },
+    #[error("there are more than {MOST_MOUNTS} mounts; mount a directory that holds several of them")]
+    TooMany,
+}
+
+/// What mounts are checked against.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The data directory, which programs must not see.
+    pub data: &'a Path,
+    /// Mounts that there are already.
+    pub before: &'a [Mount],
+}
+
+// === impl Asked ===
+
+impl FromStr for Asked {
+    type Err = BadMount;
+
+    fn from_str(text: &str) -> Result<Asked, BadMount> {
+        let bad = || BadMount(text.escape_debug().take(300).collect());
+        let (rest, mode) = match text.rsplit_once(':') {
+            Some((rest, "ro")) => (rest, Mode::ReadOnly),
+            Some((rest, "rw")) => (rest, Mode::ReadWrite),
+            _ => (text, Mode::ReadOnly),
+        };
+        let (path, target) = rest.rsplit_once(':').ok_or_else(bad)?;
+        if path.is_empty() || !target.starts_with('/') {
+            return Err(bad());
+        }
+        Ok(Asked {
+            path: PathBuf::from(path),
+            target: target.to_owned(),
+            mode,
+        })
+    }
+}
+
+impl Asked {
+    /// The mount, if it may be one. The path counts from `directory` where it is relative.
+    ///
+    /// # Errors
+    /// Why not, and what to do.
+    pub fn resolve(&self, directory: &Path, surroundings: Surroundings<'_>) -> Result<Mount, MountError> {
+        let target = place(&self.target, surroundings.before)?;
+        let path = normal(&directory.join(&self.path));
+        let source = std::fs::canonicalize(&path).map_err(|cause| denied(&path, &cause))?;
+        refuse_places(&path, &source, surroundings.data)?;
+        if source != path {
+            return Err(MountError::Link {
+                path,
+                resolved: source,
+            });
+        }
+        let metadata = std::fs::metadata(&source).map_err(|cause| denied(&path, &cause))?;
+        if !metadata.is_dir() {
+            return Err(MountError::NotADirectory(path));
+        }
+        let writable = self.mode == Mode::ReadWrite;
+        if writable && metadata.uid() == 0 && rustix::process::geteuid().is_root() {
+            return Err(MountError::RootOwned(path));
+        }
+        let (access, right) = match self.mode {
+            Mode::ReadOnly => (Access::READ_OK | Access::EXEC_OK, "read it"),
+            Mode::ReadWrite => (
+                Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK,
+                "write there",
+            ),
+        };
+        accessat(CWD, &source, access, AtFlags::EACCESS).map_err(|cause| MountError::Denied {
+            path,
+            cause: io::Error::from(cause).to_string(),
+            right,
+        })?;
+        if surroundings.before.len() >= MOST_MOUNTS {
+            return Err(MountError::TooMany);
+        }
+        Ok(Mount {
+            source,
+            target,
+            writable,
+        })
+    }
+}
+
+impl fmt::Display for Mount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mode = if self.writable { "rw" } else { "ro" };
+        write!(f, "{}:{}:{mode}", self.source.display(), self.target)
+    }
+}
+
+/// What is refused whatever it is, under the name that was written and under the one that it has.
+fn refuse_places(path: &Path, source: &Path, data: &Path) -> Result<(), MountError> {
+    for named in [path, source] {
+        if named == Path::new("/") {
+            return Err(MountError::Everything(path.to_path_buf()));
+        }
+        if KERNEL.iter().any(|kernel| named.starts_with(kernel)) {
+            return Err(MountError::Kernel(path.to_path_buf()));
+        }
+    }
+    let data = resolved(&normal(data));
+    if source.starts_with(&data) || data.starts_with(source) {
+        return Err(MountError::Data {
+            path: path.to_path_buf(),
+            data,
+        });
+    }
+    Ok(())
+}
+
+/// The place in sessions, if it may be one beside the others.
+fn place(target: &str, before: &[Mount]) -> Result<String, MountError> {
+    let bad = || MountError::BadTarget(target.escape_debug().take(LONGEST_TARGET).collect());
+    let below = target.strip_prefix('/').ok_or_else(bad)?;
+    let below = below.strip_suffix('/').unwrap_or(below);
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '+');
+    let right = |part: &str| !part.is_empty() && !part.starts_with('.') && part.chars().all(plain);
+    if target.len() > LONGEST_TARGET || !below.split('/').all(right) {
+        return Err(bad());
+    }
+    let target = format!("/{below}");
+    let top = below.split('/').next().unwrap_or_default();
+    if RESERVED.contains(&top) {
+        return Err(MountError::Reserved(target));
+    }
+    let meets = |other: &&Mount| {
+        Path::new(&target).starts_with(&other.target) || Path::new(&other.target).starts_with(&target)
+    };
+    match before.iter().find(meets) {
+        Some(other) => Err(MountError::Taken {
+            other: other.target.clone(),
+            target,
+        }),
+        None => Ok(target),
+    }
+}
+
+fn denied(path: &Path, cause: &io::Error) -> MountError {
+    match cause.kind() {
+        io::ErrorKind::NotFound => MountError::Missing(path.to_path_buf()),
+        io::ErrorKind::NotADirectory => MountError::NotADirectory(path.to_path_buf()),
+        _ => MountError::Denied {
+            path: path.to_path_buf(),
+            cause: cause.to_string(),
+            right: "read it",
+        },
+    }
+}
+
+/// Without `.` and `..`, by the text alone; where that is not what the system makes of it, there is a link.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::CurDir => {}
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Without links, as far as it exists: the rest will be made by codeyard itself.
+fn resolved(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let Ok(real) = std::fs::canonicalize(above) {
+            let rest = path.strip_prefix(above).unwrap_or(Path::new(""));
+            return if rest.as_os_str().is_empty() {
+                real
+            } else {
+                real.join(rest)
+            };
+        }
+    }
+    path.to_path_buf()
+}
+
+fn tilde(path: &Path) -> &'static str {
+    let written = path
+        .components()
+        .any(|part| part.as_os_str().as_encoded_bytes().first() == Some(&b'~'));
+    if written {
+        "; `~` is not expanded, write the whole path"
+    } else {
+        "; make it, or correct the path"
+    }
+}
+
+#[cfg(test)]
+mod tests;

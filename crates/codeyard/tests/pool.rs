@@ -253,11 +253,11 @@ async fn zygotes_are_renewed_and_sessions_of_the_old_one_go_on() {
         ..Pool::default()
     });
     let mut old = yard.session("old").await;
-    check(old.as_mut(), "kept = 1", Value::Null).await;
-    let seed = "import os; open('/proc/self/stat').read().split()[0]";
+    check(old.as_mut(), "kept = 1\nkept", json!(1)).await;
+    let pid = "open('/proc/self/stat').read().split()[0]";
     for _ in 0..12 {
         let mut guest = yard.session("ann").await;
-        check(guest.as_mut(), seed, json!("1")).await;
+        check(guest.as_mut(), pid, json!("1")).await;
         guest.close().await;
         yard.wait_until_ready().await;
     }

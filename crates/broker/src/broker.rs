@@ -23,7 +23,7 @@ const DISCOVERY: Duration = Duration::from_secs(5);
 /// Answers host calls. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Broker {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What all runs share.

@@ -9,6 +9,7 @@ mod answers;
 mod broker;
 mod call;
 mod error;
+mod files;
 mod run;
 mod snapshot;
 

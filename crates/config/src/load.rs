@@ -57,26 +57,27 @@ pub struct Parts {
     pub policy: policy::Config,
     /// Of the sandbox.
     pub sandbox: sandbox_process::Config,
-    /// Of the files that sessions keep; `None` where they keep none.
-    pub workspace: Option<workspace::Config>,
+    /// Of the files that sessions keep and see.
+    pub workspace: workspace::Config,
     /// Of the sessions.
     pub sessions: session::Config,
 }
 
 impl Loaded {
-    /// The files that sessions keep; `None` where they keep none.
-    pub fn workspace(&self) -> Option<workspace::Config> {
+    /// The files that sessions keep and see.
+    pub fn workspace(&self) -> workspace::Config {
         let settings = &self.settings.workspace;
-        settings.enabled.then(|| workspace::Config {
+        workspace::Config {
             quota: settings.quota,
             inodes: settings.inodes,
             enforce: settings.enforce,
+            keeping: settings.keeping,
             owner: settings
                 .owner
                 .map_or(workspace::Owner::DataDirectory, workspace::Owner::User),
             mounts: self.settings.mounts.clone(),
             ..workspace::Config::below(&self.data_dir)
-        })
+        }
     }
 
     /// Hands each part its own.
@@ -113,7 +114,7 @@ impl Loaded {
                 floor: sandbox_process::Floor::Refused,
                 pool,
                 mounts: mounts.into_iter().map(|mount| mount.target).collect(),
-                owner: workspace.as_ref().and_then(workspace::Config::owner_on_disk),
+                owner: workspace.owner_on_disk(),
             },
             workspace,
             sessions: session::Config {
@@ -282,14 +283,7 @@ fn load_settings(sources: &Sources, data: &Path, host: &dyn Host, findings: &mut
     let mut found = Findings::of(file.as_deref());
     memory::check(&settings.pool, host, &mut found);
     mounts.extend(mounts::of_command_line(&sources.mounts, host, findings));
-    if settings.workspace.enabled || mounts.is_empty() {
-        settings.mounts = mounts::resolve(&mounts, data, findings);
-    } else {
-        found.mistake(
-            "workspace.enabled",
-            "is false, so nothing can be mounted; set it to true, or leave the mounts out",
-        );
-    }
+    settings.mounts = mounts::resolve(&mounts, data, findings);
     findings.absorb(found);
     settings
 }

@@ -75,6 +75,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
     let Written {
         mut settings,
         mut mounts,
+        ..
     } = Written::default();
     let Some(root) = Table::parse(text, &mut findings) else {
         return (Written::default(), findings);

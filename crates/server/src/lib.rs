@@ -4,6 +4,7 @@
 
 mod calls;
 pub mod doctor;
+mod files;
 mod parts;
 mod programs;
 mod recording;

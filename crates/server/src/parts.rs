@@ -13,7 +13,9 @@ use sandbox_process::Process;
 use session::Sessions;
 use types::Principal;
 use upstream::Hub;
+use workspace::Workspaces;
 
+use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
 
 /// How long sessions and servers have to end.
@@ -31,6 +33,9 @@ pub(crate) struct Shared {
     pub(crate) broker: Broker,
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) sessions: Sessions,
+    /// What sessions see of the host's files.
+    pub(crate) files: Arc<SessionFiles>,
+    pub(crate) workspaces: Workspaces,
     /// Keeps the tool calls of programs, if somebody wants to see them.
     pub(crate) log: Option<CallLog>,
     /// Whoever started this process: over standard input and on the command line nobody else asks.
@@ -61,12 +66,20 @@ impl Server {
             upstream,
             policy,
             sandbox,
+            workspace,
+            sessions,
         } = parts;
         let policy = Arc::new(Policy::new(policy)?);
         let hub = Hub::new(upstream);
         let broker = Broker::new(hub.clone(), policy.clone());
         let backend: Arc<dyn Backend> = Arc::new(Process::new(sandbox));
-        let sessions = Sessions::new(backend.clone(), Arc::new(session::NoFiles), session::Config::default());
+        let principal = Principal::local();
+        let workspaces = Workspaces::new(workspace);
+        let files = Arc::new(SessionFiles::new(
+            workspaces.clone(),
+            ToolFiles::new(hub.clone(), broker.clone(), principal.clone()),
+        ));
+        let sessions = Sessions::new(backend.clone(), files.clone(), sessions);
         Ok(Server {
             shared: Arc::new(Shared {
                 hub,
@@ -74,8 +87,10 @@ impl Server {
                 broker,
                 backend,
                 sessions,
+                files,
+                workspaces,
                 log,
-                principal: Principal::local(),
+                principal,
             }),
         })
     }

@@ -40,10 +40,12 @@ impl Server {
     }
 }
 
-/// Prepares the sandbox once the client has its first answer, which must not compete with it.
+/// Prepares the sandbox once the client has its first answer, which must not compete with it; then keeps the files that
+/// describe tools up to date.
 async fn warm(server: Server, signals: gateway::Signals) {
     tokio::select! {
         () = signals.answered.cancelled() => server.shared.backend.warm(),
-        () = signals.closed.cancelled() => {}
+        () = signals.closed.cancelled() => return,
     }
+    server.shared.files.follow_tools().await;
 }

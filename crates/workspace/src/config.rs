@@ -23,6 +23,8 @@ pub struct Config {
     pub inodes: u64,
     /// What must hold the bounds.
     pub enforce: Enforce,
+    /// Whether sessions keep files here at all; trees and mounts are theirs in any case.
+    pub keeping: Keeping,
     /// Who owns the files on disk when this process is root.
     pub owner: Owner,
     /// Directories of the user that every session sees.
@@ -37,6 +39,16 @@ pub enum Enforce {
     Auto,
     /// The kernel, or nothing is served.
     Kernel,
+}
+
+/// Whether the files of sessions outlive them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Keeping {
+    /// They do.
+    #[default]
+    Kept,
+    /// Each session has its own, which go with it.
+    Own,
 }
 
 /// Who owns a principal's files on disk. An ordinary user owns them in any case.
@@ -61,9 +73,12 @@ pub struct Mount {
 }
 
 impl Config {
-    /// User and group of every session's files on disk; `None` if the data directory cannot be looked at, which
+    /// User and group of every session's files on disk; `None` if they keep none, or if the data directory cannot be looked at, which
     /// the first session will tell.
     pub fn owner_on_disk(&self) -> Option<(u32, u32)> {
+        if self.keeping == Keeping::Own {
+            return None;
+        }
         crate::place::Ids::of(self.owner, self.data())
             .ok()
             .map(|ids| (ids.uid, ids.gid))
@@ -82,6 +97,7 @@ impl Config {
             quota: DEFAULT_QUOTA,
             inodes: DEFAULT_INODES,
             enforce: Enforce::default(),
+            keeping: Keeping::default(),
             owner: Owner::default(),
             mounts: Vec::new(),
         }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use rustix::fs::Mode;
 use types::{Principal, SessionName};
 
-use crate::config::{Config, Mount};
+use crate::config::{Config, Keeping, Mount};
 use crate::error::WorkspaceError;
 use crate::lease::{Lease, Lock};
 use crate::name::encode;
@@ -101,6 +101,11 @@ impl Workspaces {
                 _tree: tree.map(|tree| tree.lock),
             },
         })
+    }
+
+    /// Whether the files of sessions outlive them.
+    pub fn keeping(&self) -> Keeping {
+        self.shared.config.keeping
     }
 
     /// The user's directories that every session sees.

@@ -22,7 +22,7 @@ mod usage;
 
 pub use artifacts::{Artifact, Artifacts};
 pub use clean::{Extent, Holding};
-pub use config::{Config, DEFAULT_INODES, DEFAULT_QUOTA, Enforce, Mount, Owner};
+pub use config::{Config, DEFAULT_INODES, DEFAULT_QUOTA, Enforce, Keeping, Mount, Owner};
 pub use confined::ReadError;
 pub use error::WorkspaceError;
 pub use layout::{SessionFiles, Workspaces};

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use workspace::mount::{Asked, Mode};
-use workspace::{DEFAULT_INODES, DEFAULT_QUOTA, Enforce};
+use workspace::{DEFAULT_INODES, DEFAULT_QUOTA, Enforce, Keeping};
 
 use super::limits::{count, size};
 use super::table::{Section, Value};
@@ -22,8 +22,8 @@ const OWNER: RangeInclusive<u64> = 1..=4_294_967_294;
 /// `[workspace]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
-    /// Whether sessions keep files on the host at all.
-    pub enabled: bool,
+    /// `enabled`: whether sessions keep files on the host at all.
+    pub keeping: Keeping,
     /// Bytes that one principal's files may take; 0 for no bound.
     pub quota: u64,
     /// Files and directories that one principal may have.
@@ -49,7 +49,7 @@ pub(crate) struct WrittenMount {
 impl Default for Workspace {
     fn default() -> Self {
         Self {
-            enabled: true,
+            keeping: Keeping::default(),
             quota: DEFAULT_QUOTA,
             inodes: DEFAULT_INODES,
             owner: None,
@@ -60,7 +60,13 @@ impl Default for Workspace {
 
 pub(super) fn set(workspace: &mut Workspace, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
-        "enabled" => workspace.enabled = value.boolean()?,
+        "enabled" => {
+            workspace.keeping = if value.boolean()? {
+                Keeping::Kept
+            } else {
+                Keeping::Own
+            }
+        }
         "quota" => workspace.quota = quota(value)?,
         "inodes" => workspace.inodes = count(value, INODES)?,
         "owner" => {

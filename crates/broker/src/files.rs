@@ -1,0 +1,35 @@
+//! The files that describe tools, as programs find them below `/tools`.
+
+use std::collections::BTreeMap;
+
+use catalog::{Catalog, Entry};
+use types::Principal;
+
+use crate::broker::Broker;
+
+/// Longest name of a file; a tool with a longer one is called all the same, only its file is left out.
+const LONGEST_NAME: usize = 255;
+
+impl Broker {
+    /// The files of every tool that `principal` may call, as `tools/<server>/<tool>.py`. A server that has not listed
+    /// its tools has a directory without any.
+    pub fn files(&self, principal: &Principal, catalog: &Catalog) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        let visible = |entry: &Entry| self.shared.may_call(principal, entry);
+        for server in catalog
+            .servers()
+            .filter(|server| server.alias.len() <= LONGEST_NAME)
+        {
+            let directory = format!("tools/{}", server.alias);
+            for entry in server.entries().filter(|entry| visible(entry)) {
+                let file = format!("{}.py", entry.alias);
+                if file.len() <= LONGEST_NAME {
+                    files.insert(format!("{directory}/{file}"), entry.stub().into_bytes());
+                }
+            }
+            let module = catalog::stub_module(server, visible);
+            files.insert(format!("{directory}/__init__.py"), module.into_bytes());
+        }
+        files
+    }
+}

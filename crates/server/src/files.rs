@@ -1,0 +1,122 @@
+//! What sessions see of the host's files: their principal's, the user's mounts, and the files that describe tools.
+
+mod tools;
+mod watch;
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use sandbox::{Access, Attachment, BoxFuture, LaunchError};
+use types::{Principal, SessionName};
+use workspace::{Keeping, Lease, WorkspaceError, Workspaces};
+
+pub(crate) use tools::ToolFiles;
+use watch::Watch;
+
+/// Answers what a session sees when it is launched, and later.
+pub(crate) struct SessionFiles {
+    workspaces: Workspaces,
+    tools: ToolFiles,
+    watch: Watch,
+    /// Keep the files of principals that have had a session from being cleaned away by another process, as long as this
+    /// one lives: their next session is likely.
+    leases: Mutex<HashMap<Principal, Lease>>,
+}
+
+impl SessionFiles {
+    /// Touches nothing.
+    pub(crate) fn new(workspaces: Workspaces, tools: ToolFiles) -> SessionFiles {
+        SessionFiles {
+            watch: Watch::new(workspaces.clone()),
+            workspaces,
+            tools,
+            leases: Mutex::default(),
+        }
+    }
+
+    /// Publishes the files that describe tools whenever the tools change. Never ends.
+    pub(crate) async fn follow_tools(&self) {
+        self.tools.follow(&self.workspaces).await;
+    }
+
+    /// The directories that the principal keeps.
+    async fn kept(
+        &self,
+        principal: &Principal,
+        session: &SessionName,
+    ) -> Result<Vec<Attachment>, LaunchError> {
+        if self.workspaces.keeping() == Keeping::Own {
+            return Ok(Vec::new());
+        }
+        let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), session.clone());
+        let opened = tokio::task::spawn_blocking(move || workspaces.open(&whose, &name)).await;
+        let files = opened
+            .map_err(|error| LaunchError::Failed(error.to_string()))?
+            .map_err(refused)?;
+        self.leases
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(principal.clone(), files.lease);
+        let own = |source, target: &str| Attachment {
+            source,
+            target: target.to_owned(),
+            access: Access::ReadWrite,
+        };
+        Ok(vec![
+            own(files.workspace, "/workspace"),
+            own(files.results, "/results"),
+        ])
+    }
+}
+
+impl session::Files for SessionFiles {
+    fn of<'a>(
+        &'a self,
+        principal: &'a Principal,
+        session: &'a SessionName,
+    ) -> BoxFuture<'a, Result<Vec<Attachment>, LaunchError>> {
+        Box::pin(async move {
+            let mut files = self.kept(principal, session).await?;
+            files.extend(self.workspaces.mounts().iter().map(|mount| Attachment {
+                source: mount.source.clone(),
+                target: mount.target.clone(),
+                access: if mount.writable {
+                    Access::ReadWrite
+                } else {
+                    Access::ReadOnly
+                },
+            }));
+            Ok(files)
+        })
+    }
+
+    fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<Attachment>> {
+        Box::pin(async move {
+            self.tools.prepare(code, &self.workspaces).await;
+            self.workspaces.shared().map(|source| Attachment {
+                source,
+                target: "/shared".to_owned(),
+                access: Access::Shared,
+            })
+        })
+    }
+
+    fn outgrown<'a>(&'a self, principal: &'a Principal) -> BoxFuture<'a, ()> {
+        Box::pin(self.watch.outgrown(principal))
+    }
+}
+
+fn refused(error: WorkspaceError) -> LaunchError {
+    match error {
+        WorkspaceError::NoQuota { .. } => LaunchError::Refused(error.to_string()),
+        error => LaunchError::Failed(error.to_string()),
+    }
+}
+
+/// Runs file work off the asynchronous threads; `None` if its thread failed.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .inspect_err(|error| tracing::error!(%error, "file work failed"))
+        .ok()
+}

@@ -1,0 +1,83 @@
+//! The files that describe tools: written as a tree of their own whenever the tools change.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::Broker;
+use catalog::Catalog;
+use tokio::sync::Mutex;
+use types::Principal;
+use upstream::Hub;
+use workspace::Workspaces;
+
+use super::blocking;
+
+/// How long a program that looks at the files waits for servers that were never asked for their tools.
+const DISCOVERY: Duration = Duration::from_secs(5);
+
+/// Servers list their tools in swarms; one tree does for all of them.
+const SETTLE: Duration = Duration::from_millis(300);
+
+/// How a program names the files.
+const DIRECTORY: &str = "/tools";
+
+/// Keeps the published tree in step with the catalog.
+pub(crate) struct ToolFiles {
+    hub: Hub,
+    broker: Broker,
+    principal: Principal,
+    /// The catalog that the current tree was made from.
+    published: Mutex<Option<Arc<Catalog>>>,
+}
+
+impl ToolFiles {
+    /// Starts nothing.
+    pub(crate) fn new(hub: Hub, broker: Broker, principal: Principal) -> ToolFiles {
+        ToolFiles {
+            hub,
+            broker,
+            principal,
+            published: Mutex::default(),
+        }
+    }
+
+    /// Publishes whenever the tools change, until the hub is gone.
+    pub(super) async fn follow(&self, workspaces: &Workspaces) {
+        let mut lists = self.hub.tools();
+        loop {
+            self.publish(workspaces).await;
+            if lists.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+            tokio::time::sleep(SETTLE).await;
+            lists.mark_unchanged();
+        }
+    }
+
+    /// Has the files ready for a program that names them: those of all servers, for it may look at any.
+    pub(super) async fn prepare(&self, code: &str, workspaces: &Workspaces) {
+        if code.contains(DIRECTORY) {
+            self.hub.discover(DISCOVERY).await;
+            self.publish(workspaces).await;
+        }
+    }
+
+    /// Makes the tree of the tools as they are now the current one. A failure leaves the one before.
+    async fn publish(&self, workspaces: &Workspaces) {
+        let mut published = self.published.lock().await;
+        let catalog = self.broker.catalog().await;
+        if published
+            .as_ref()
+            .is_some_and(|before| Arc::ptr_eq(before, &catalog))
+        {
+            return;
+        }
+        let (broker, principal) = (self.broker.clone(), self.principal.clone());
+        let (workspaces, tools) = (workspaces.clone(), catalog.clone());
+        match blocking(move || workspaces.publish(&broker.files(&principal, &tools))).await {
+            Some(Ok(())) => *published = Some(catalog),
+            Some(Err(error)) => tracing::warn!(%error, "the files below /tools are not up to date"),
+            None => {}
+        }
+    }
+}

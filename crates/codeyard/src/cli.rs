@@ -55,6 +55,9 @@ pub enum Command {
     /// Manage the Python that programs run on
     #[command(subcommand, after_help = PYTHON_HELP)]
     Python(PythonCommand),
+    /// Find, list and remove the files that sessions keep
+    #[command(subcommand, after_help = WORKSPACE_HELP)]
+    Workspace(WorkspaceCommand),
     /// Examine this machine: what holds, what is missing, what to do about it
     #[command(after_help = DOCTOR_HELP)]
     Doctor(DoctorArguments),
@@ -195,6 +198,56 @@ pub struct InfoArguments {
     pub json: bool,
 }
 
+/// What can be done with the files that sessions keep.
+#[derive(Debug, Subcommand)]
+pub enum WorkspaceCommand {
+    /// Print the directory that programs see as /workspace
+    #[command(after_help = PATH_HELP)]
+    Path(PathArguments),
+    /// List whose files there are, and how much they take
+    #[command(after_help = LIST_HELP)]
+    List(ListArguments),
+    /// Remove files that sessions kept
+    #[command(after_help = CLEAN_HELP)]
+    Clean(CleanArguments),
+}
+
+/// Arguments of `workspace path`.
+#[derive(Debug, Args)]
+pub struct PathArguments {
+    /// Whose; `local` is whoever runs codeyard
+    #[arg(value_name = "PRINCIPAL", default_value = "local")]
+    pub principal: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `workspace list`.
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `workspace clean`.
+#[derive(Debug, Args)]
+pub struct CleanArguments {
+    /// Whose; `local` is whoever runs codeyard
+    #[arg(value_name = "PRINCIPAL", default_value = "local")]
+    pub principal: String,
+    /// Only what sessions wrote to /results
+    #[arg(long)]
+    pub results: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Arguments of `doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
@@ -304,6 +357,30 @@ const INFO_HELP: &str = "\
 Examples:
   codeyard python info
   codeyard python info --json";
+
+const WORKSPACE_HELP: &str = "\
+Examples:
+  codeyard workspace path
+  codeyard workspace list
+  codeyard workspace clean --results     what sessions wrote to /results
+  codeyard workspace clean               /workspace too";
+
+const PATH_HELP: &str = "\
+Examples:
+  codeyard workspace path
+  cp table.csv \"$(codeyard workspace path)\"";
+
+const LIST_HELP: &str = "\
+Examples:
+  codeyard workspace list
+  codeyard workspace list --json";
+
+const CLEAN_HELP: &str = "\
+Files that a running codeyard uses are not removed.
+
+Examples:
+  codeyard workspace clean
+  codeyard workspace clean --results --yes";
 
 const DOCTOR_HELP: &str = "\
 Examples:

@@ -9,6 +9,7 @@ mod python;
 mod run;
 mod tools;
 mod trust;
+mod workspace;
 
 use crate::cli::{Cli, Command};
 use crate::context::Context;
@@ -25,6 +26,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Call(arguments) => block_on(call::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Python(command) => python::run(&context, &command),
+        Command::Workspace(command) => workspace::run(&context, &command),
         Command::Doctor(arguments) => block_on(doctor::run(&context, &arguments)),
         Command::Demo(arguments) => block_on(demo::run(&context, &arguments)),
         Command::DemoServer(arguments) => block_on(demo_server::run(&arguments)),

@@ -23,6 +23,7 @@ pub use recording::RecordedCall;
 pub use sandbox_process::python;
 pub use signals::{Ending, Signals};
 pub use tools::{Listing, NamedServer, ToolLine, ToolView};
+pub use workspace;
 
 /// Runs the helper process that the arguments name, if they name one, and does not return then. Must be the first
 /// thing in `main`, before any thread exists.

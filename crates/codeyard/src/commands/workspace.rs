@@ -1,0 +1,212 @@
+//! `codeyard workspace`: where the files of sessions are, how much there is, and removing them.
+
+use std::io::{self, BufRead, IsTerminal};
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+use server::workspace::{Extent, Holding, Quota, Usage, WorkspaceError, Workspaces};
+use types::Principal;
+
+use crate::cli::{CleanArguments, ListArguments, PathArguments, WorkspaceCommand};
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, harmless, table};
+
+/// Runs a subcommand.
+pub fn run(context: &Context, command: &WorkspaceCommand) -> anyhow::Result<Exit> {
+    let loaded = context.load_settings()?;
+    let workspaces = Workspaces::new(loaded.workspace());
+    match command {
+        WorkspaceCommand::Path(arguments) => path(&context.output, &workspaces, arguments),
+        WorkspaceCommand::List(arguments) => list(&context.output, &workspaces, arguments),
+        WorkspaceCommand::Clean(arguments) => clean(&context.output, &workspaces, arguments),
+    }
+}
+
+fn path(output: &Output, workspaces: &Workspaces, arguments: &PathArguments) -> anyhow::Result<Exit> {
+    let principal = Principal {
+        id: arguments.principal.clone(),
+    };
+    let path = workspaces.path(&principal);
+    if arguments.json {
+        output.json(&json!({ "path": path.to_string_lossy(), "exists": path.is_dir() }))?;
+    } else {
+        output.line(&path.to_string_lossy())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn list(output: &Output, workspaces: &Workspaces, arguments: &ListArguments) -> anyhow::Result<Exit> {
+    let holdings = workspaces.list().map_err(failure)?;
+    let quota = workspaces.quota();
+    if arguments.json {
+        let described: Vec<Value> = holdings.iter().map(|holding| described(holding, quota)).collect();
+        output.json(&json!({ "workspaces": described }))?;
+        return Ok(Exit::Done);
+    }
+    if holdings.is_empty() {
+        output.line("no session has kept files yet")?;
+        return Ok(Exit::Done);
+    }
+    let mut rows = vec![
+        ["NAME", "SIZE", "QUOTA", "FILES", "LAST USE"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(holdings.iter().map(|holding| {
+        let (bytes, files) = counted(holding.usage);
+        let used = match (holding.in_use, holding.last_use) {
+            (true, _) => "now".to_owned(),
+            (false, Some(time)) => ago(time),
+            (false, None) => "unknown".to_owned(),
+        };
+        vec![harmless(&holding.name), bytes, bound(quota), files, used]
+    }));
+    output.print(&table(&rows))?;
+    Ok(Exit::Done)
+}
+
+fn clean(output: &Output, workspaces: &Workspaces, arguments: &CleanArguments) -> anyhow::Result<Exit> {
+    let name = &arguments.principal;
+    let holdings = workspaces.list().map_err(failure)?;
+    let Some(holding) = holdings.iter().find(|holding| holding.name == *name) else {
+        if holdings.is_empty() || *name == Principal::local().id {
+            output.line(&format!("`{}` has no files", harmless(name)))?;
+            return Ok(Exit::Done);
+        }
+        let message = format!(
+            "there are no files of `{}`; `codeyard workspace list` shows whose there are",
+            harmless(name)
+        );
+        return Err(Failure::new(Exit::Usage, message).into());
+    };
+    let (extent, what) = if arguments.results {
+        (Extent::Results, "the results of all sessions")
+    } else {
+        (Extent::Everything, "the workspace and all results")
+    };
+    let (bytes, files) = counted(holding.usage);
+    let question = format!(
+        "remove {what} of `{}` in {}? In all there are {files} files with {bytes}.",
+        harmless(name),
+        harmless(&holding.path.to_string_lossy())
+    );
+    if !arguments.yes && !agreed(output, &question)? {
+        output.tell("nothing was removed");
+        return Ok(Exit::Done);
+    }
+    workspaces.clean(holding, extent).map_err(failure)?;
+    if arguments.json {
+        output.json(&json!({ "removed": holding.name, "results_only": arguments.results }))?;
+    } else {
+        output.line(&format!("removed {what} of `{}`", harmless(name)))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Asks the person at the terminal; refuses where there is none, because silence is no consent.
+fn agreed(output: &Output, question: &str) -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::new(Exit::Usage, format!("{question} Say so with --yes")).into());
+    }
+    output.tell(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn failure(error: WorkspaceError) -> Failure {
+    Failure::new(Exit::Broken, error)
+}
+
+fn described(holding: &Holding, quota: Quota) -> Value {
+    let seconds = |time: SystemTime| {
+        time.duration_since(SystemTime::UNIX_EPOCH)
+            .ok()
+            .map(|since| since.as_secs())
+    };
+    let bound = |bound: u64| (bound > 0).then_some(bound);
+    json!({
+        "name": holding.name,
+        "path": holding.path.to_string_lossy(),
+        "bytes": holding.usage.bytes,
+        "files": holding.usage.files,
+        "complete": holding.usage.complete,
+        "last_use": holding.last_use.and_then(seconds),
+        "in_use": holding.in_use,
+        "quota": { "bytes": bound(quota.bytes), "files": bound(quota.files) },
+    })
+}
+
+/// Size and number as a person reads them; what could not be counted is more.
+fn counted(usage: Usage) -> (String, String) {
+    let more = if usage.complete { "" } else { "over " };
+    (
+        format!("{more}{}", size(usage.bytes)),
+        format!("{more}{}", usage.files),
+    )
+}
+
+fn bound(quota: Quota) -> String {
+    match quota.bytes {
+        0 => "none".to_owned(),
+        bytes => size(bytes),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    let mut unit = 1_u64;
+    let mut name = "B";
+    for larger in ["KiB", "MiB", "GiB", "TiB"] {
+        if bytes / unit < 1024 {
+            break;
+        }
+        unit *= 1024;
+        name = larger;
+    }
+    let tenths = (u128::from(bytes) * 10 + u128::from(unit) / 2) / u128::from(unit);
+    match (unit, tenths % 10) {
+        (1, _) | (_, 0) => format!("{} {name}", tenths / 10),
+        (_, tenth) => format!("{}.{tenth} {name}", tenths / 10),
+    }
+}
+
+fn ago(time: SystemTime) -> String {
+    let minutes = time.elapsed().unwrap_or(Duration::ZERO).as_secs() / 60;
+    match minutes {
+        0 => "just now".to_owned(),
+        1..60 => format!("{minutes} min ago"),
+        60..2880 => format!("{} h ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 60 / 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        for (bytes, shown) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            (10 << 20, "10 MiB"),
+            ((3 << 30) + (205 << 20), "3.2 GiB"),
+            (u64::MAX, "16777216 TiB"),
+        ] {
+            assert_eq!(size(bytes), shown);
+        }
+    }
+
+    #[test]
+    fn times_are_coarse() {
+        let before = |seconds| ago(SystemTime::now() - Duration::from_secs(seconds));
+        assert_eq!(before(5), "just now");
+        assert_eq!(before(300), "5 min ago");
+        assert_eq!(before(2 * 3600 + 5), "2 h ago");
+        assert_eq!(before(5 * 86_400), "5 days ago");
+        assert_eq!(ago(SystemTime::now() + Duration::from_secs(900)), "just now");
+    }
+}

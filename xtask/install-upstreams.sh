@@ -24,24 +24,26 @@ if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
   printf %s "$wanted" >"$stamp"
 fi
 
-# What the servers work on; each test takes a copy of it.
-if [ ! -d "$dir/data/repo/.git" ]; then
-  mkdir -p "$dir/data/files" "$dir/data/repo"
+# What the servers work on, as good as new; each test takes a copy of it.
+rm -rf "$dir/data"
+mkdir -p "$dir/data/files" "$dir/data/repo"
+(
   cd "$dir/data/repo"
   git init -q
   echo hello >a.txt
   git add .
   git -c user.name=Test -c user.email=test@example.com commit -qm one
-fi
+)
 
 b=$dir/node_modules/.bin
 cat >"$dir/mcp.json.new" <<J
 {"mcpServers": {
   "everything": {"command": "$b/mcp-server-everything", "args": ["stdio"]},
-  "filesystem": {"command": "$b/mcp-server-filesystem", "args": ["$dir/data/files"]},
+  "filesystem": {"command": "$b/mcp-server-filesystem", "args": ["$dir/data"]},
   "memory": {"command": "$b/mcp-server-memory", "env": {"MEMORY_FILE_PATH": "$dir/data/memory.jsonl"}},
   "thinking": {"command": "$b/mcp-server-sequential-thinking"},
-  "git": {"command": "$dir/py-modern/bin/mcp-server-git", "args": ["--repository", "$dir/data/repo"]},
+  "git": {"command": "$dir/py-modern/bin/mcp-server-git", "args": ["--repository", "$dir/data/repo"], "env": {
+    "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.com", "GIT_COMMITTER_NAME": "Test", "GIT_COMMITTER_EMAIL": "test@example.com"}},
   "time": {"command": "$dir/py-modern/bin/mcp-server-time", "args": ["--local-timezone", "UTC"]},
   "excel": {"command": "$dir/py-modern/bin/excel-mcp-server", "args": ["stdio"]},
   "sqlite": {"command": "$dir/py-legacy/bin/mcp-server-sqlite", "args": ["--db-path", "$dir/data/test.db"]},

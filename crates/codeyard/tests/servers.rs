@@ -1,4 +1,4 @@
-//! Upstream servers behind programs: public ones, misbehaving ones, their lives, and a client that misbehaves itself.
+//! Upstream servers behind programs: misbehaving ones, their lives, and a client that misbehaves itself.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
@@ -8,5 +8,3 @@ mod lines;
 mod lives;
 #[path = "servers/misbehaving.rs"]
 mod misbehaving;
-#[path = "servers/public.rs"]
-mod public;

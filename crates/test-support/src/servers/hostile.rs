@@ -172,6 +172,7 @@ impl Tools for Hostile {
                 complain("the last words\n");
                 std::process::abort();
             }
+            Mode::Wordy => return text(call.name),
             Mode::AnswersNumbers => return Answer::Result(json!(42)),
             Mode::DeafAfterList => loop {
                 std::thread::park();
@@ -182,7 +183,6 @@ impl Tools for Hostile {
             | Mode::MuteOnDiscover
             | Mode::NoTools
             | Mode::Crowd
-            | Mode::Wordy
             | Mode::Restless => {
                 connection.send(&good);
             }

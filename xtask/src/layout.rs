@@ -27,6 +27,11 @@ pub fn upstreams() -> PathBuf {
     target().join("upstreams")
 }
 
+/// What the benchmarks compare with.
+pub fn rivals() -> PathBuf {
+    target().join("rivals")
+}
+
 /// The binary of the dev profile.
 pub fn codeyard() -> PathBuf {
     target().join("debug/codeyard")

@@ -1,8 +1,9 @@
-//! The project's own tasks: tidy, test, demo and starting the benchmarks.
+//! The project's own tasks: tidy, test, demo, benchmarks and soak.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tasks::bench::Work;
 
 mod layout;
 mod run;
@@ -33,9 +34,15 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Build the release profile and run the benchmarks, all or the one named.
+    /// Build the release profile and run the benchmarks, all parts or those named, beside what others offer.
     Bench {
         /// Arguments for the benchmark program.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Build the release profile and open, use and close sessions in thousands: nothing may grow or be left.
+    Soak {
+        /// Arguments for the soak: `--short`, `--seconds N`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -46,7 +53,8 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Test { filter } => tasks::test::run(filter.as_deref()),
         Task::Demo { arguments } => tasks::demo::run(&arguments),
-        Task::Bench { arguments } => tasks::bench::run(&arguments),
+        Task::Bench { arguments } => tasks::bench::run(Work::Measure, &arguments),
+        Task::Soak { arguments } => tasks::bench::run(Work::Soak, &arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

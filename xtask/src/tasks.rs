@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod demo;
+mod rivals;
 pub mod setup;
 pub mod test;
 

@@ -16,14 +16,14 @@ pub struct Echo {
 
 impl Echo {
     /// Starts it with its standard input as the socket.
-    pub fn start(python: &str) -> Result<Self> {
+    pub fn start(python: &std::path::Path) -> Result<Self> {
         let (host, end) = std::os::unix::net::UnixStream::pair()?;
         host.set_nonblocking(true)?;
         let child = Command::new(python)
             .args(["-I", "-S", "-c", include_str!("echo.py"), "0"])
             .stdin(Stdio::from(OwnedFd::from(end)))
             .spawn()
-            .with_context(|| format!("start {python}"))?;
+            .with_context(|| format!("start {}", python.display()))?;
         Ok(Self {
             channel: UnixStream::from_std(host)?,
             child,

@@ -15,60 +15,222 @@ pub struct Figure {
     pub placement: Placement,
     /// Number of samples.
     pub samples: usize,
-    /// Median in microseconds.
+    /// What is counted.
+    pub unit: Unit,
+    /// Median.
     pub p50: f64,
-    /// 99th percentile in microseconds.
+    /// 99th percentile; of what is better when it is more, the first.
     pub p99: f64,
-    /// Name of the floor that was measured in turn with it.
-    pub floor: Option<String>,
-    /// Median divided by the floor's.
+    /// Name of what was measured in turn with it.
+    pub beside: Option<String>,
+    /// Its median divided by the other's.
     pub ratio: Option<f64>,
+    /// What is promised.
+    pub goal: Option<Goal>,
 }
 
-/// Durations of one thing.
+/// What a figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Microseconds.
+    Micros,
+    /// Bytes.
+    Bytes,
+    /// Times a second.
+    PerSecond,
+}
+
+/// A promise and whether this measurement keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Goal {
+    /// In words.
+    pub promise: String,
+    /// Whether it is kept.
+    pub met: bool,
+}
+
+/// What a run of the benchmarks gives.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Report {
+    /// In the order in which they were measured.
+    pub figures: Vec<Figure>,
+    /// What was not measured.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Something that could not be measured on this machine.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Skipped {
+    /// What.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Samples of one thing.
 #[derive(Debug, Default)]
-pub struct Samples(Vec<Duration>);
+pub struct Samples(Vec<f64>);
+
+// === impl Report ===
+
+impl Report {
+    /// Adds what another part gave.
+    pub fn extend(&mut self, other: Report) {
+        self.figures.extend(other.figures);
+        self.skipped.extend(other.skipped);
+    }
+}
+
+impl From<Vec<Figure>> for Report {
+    fn from(figures: Vec<Figure>) -> Self {
+        Self {
+            figures,
+            skipped: Vec::new(),
+        }
+    }
+}
+
+// === impl Samples ===
 
 impl Samples {
-    /// Adds one.
+    /// Adds a duration.
     pub fn push(&mut self, sample: Duration) {
+        self.0.push(sample.as_secs_f64() * 1e6);
+    }
+
+    /// Adds a number of the figure's unit.
+    pub fn push_number(&mut self, sample: f64) {
         self.0.push(sample);
     }
 
-    /// Median and 99th percentile in microseconds.
-    fn percentiles(&mut self) -> (f64, f64) {
-        self.0.sort();
-        let at = |per_mille: usize| {
-            let last = self.0.len().saturating_sub(1);
-            self.0
-                .get(last * per_mille / 1000)
-                .map_or(0.0, |sample| sample.as_secs_f64() * 1e6)
-        };
-        (at(500), at(990))
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    /// The figure of a floor, or of something that has none.
-    pub fn figure(mut self, name: &str, placement: Placement) -> Figure {
-        let (p50, p99) = self.percentiles();
+    /// The figure of durations.
+    pub fn figure(self, name: &str, placement: Placement) -> Figure {
+        self.figure_in(Unit::Micros, name, placement)
+    }
+
+    /// The figure of something that is no duration.
+    pub fn figure_in(mut self, unit: Unit, name: &str, placement: Placement) -> Figure {
+        self.0.sort_by(f64::total_cmp);
+        let at = |per_mille: usize| {
+            let last = self.0.len().saturating_sub(1);
+            self.0.get(last * per_mille / 1000).copied().unwrap_or_default()
+        };
+        let tail = if unit == Unit::PerSecond { 10 } else { 990 };
         Figure {
             name: name.to_owned(),
             placement,
             samples: self.0.len(),
-            p50,
-            p99,
-            floor: None,
+            unit,
+            p50: at(500),
+            p99: at(tail),
+            beside: None,
             ratio: None,
+            goal: None,
         }
     }
 
     /// The figure of something beside its floor.
     pub fn figure_over(self, name: &str, floor: &Figure) -> Figure {
-        let figure = self.figure(name, floor.placement);
-        let ratio = figure.p50 / floor.p50;
-        Figure {
-            floor: Some(floor.name.clone()),
-            ratio: Some(ratio),
-            ..figure
+        self.figure(name, floor.placement).beside(floor)
+    }
+}
+
+// === impl Figure ===
+
+impl Figure {
+    /// Puts it beside another of the same run.
+    pub fn beside(mut self, other: &Figure) -> Self {
+        self.ratio = Some(self.p50 / other.p50);
+        self.beside = Some(other.name.clone());
+        self
+    }
+
+    /// Promises a multiple of what it stands beside.
+    pub fn at_most_times(self, most: f64) -> Self {
+        let met = self.ratio.is_some_and(|ratio| ratio <= most);
+        self.goal(format!("<= {most} x"), met)
+    }
+
+    /// Promises so many microseconds more than the floor.
+    pub fn at_most_over(self, floor: &Figure, more: f64) -> Self {
+        let met = self.p50 <= floor.p50 + more;
+        self.goal(format!("<= P + {more} us"), met)
+    }
+
+    /// Promises a median, in the figure's unit.
+    pub fn at_most(self, most: f64) -> Self {
+        let met = self.p50 <= most;
+        let promise = format!("<= {}", self.unit.show(most));
+        self.goal(promise, met)
+    }
+
+    /// Promises a median and a tail.
+    pub fn at_most_with_tail(self, most: f64, tail: f64) -> Self {
+        let met = self.p50 <= most && self.p99 <= tail;
+        let promise = format!("<= {}, p99 <= {}", self.unit.show(most), self.unit.show(tail));
+        self.goal(promise, met)
+    }
+
+    /// Promises that it is no less.
+    pub fn at_least(self, least: f64) -> Self {
+        let met = self.p50 >= least;
+        let promise = format!(">= {}", self.unit.show(least));
+        self.goal(promise, met)
+    }
+
+    fn goal(mut self, promise: String, met: bool) -> Self {
+        self.goal = Some(Goal { promise, met });
+        self
+    }
+}
+
+// === impl Unit ===
+
+impl Unit {
+    /// A number with its unit, short.
+    pub fn show(self, number: f64) -> String {
+        match self {
+            Unit::Micros if number < 1e3 => format!("{number:.0} us"),
+            Unit::Micros if number < 1e6 => format!("{:.2} ms", number / 1e3),
+            Unit::Micros => format!("{:.2} s", number / 1e6),
+            Unit::Bytes => format!("{:.2} MB", number / 1e6),
+            Unit::PerSecond => format!("{number:.0} / s"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(numbers: impl IntoIterator<Item = u32>) -> Samples {
+        Samples(numbers.into_iter().map(f64::from).collect())
+    }
+
+    #[test]
+    fn percentiles_do_not_depend_on_the_order() {
+        let figure = samples((0..=1000).rev()).figure("x", Placement::Free);
+        assert_eq!((figure.samples, figure.p50, figure.p99), (1001, 500.0, 990.0));
+        let rate = samples(0..=1000).figure_in(Unit::PerSecond, "x", Placement::Free);
+        assert_eq!(rate.p99, 10.0, "the tail of a rate is its slow end");
+    }
+
+    #[test]
+    fn a_goal_says_whether_it_is_met() {
+        let floor = samples([100]).figure("floor", Placement::Free);
+        let figure = |number| samples([number]).figure_over("x", &floor);
+        let check = |figure: Figure, met| assert_eq!(figure.goal.map(|goal| goal.met), Some(met));
+        check(figure(130).at_most_times(1.3), true);
+        check(figure(131).at_most_times(1.3), false);
+        check(figure(160).at_most_over(&floor, 60.0), true);
+        check(figure(161).at_most_over(&floor, 60.0), false);
+        check(figure(90).at_most_with_tail(100.0, 80.0), false);
+        check(figure(90).at_least(100.0), false);
     }
 }

@@ -1,36 +1,30 @@
-//! Sessions of the process backend: fresh ones beside the floor, runs and host calls beside a round trip.
+//! Guests of the process backend as the parts use them: a warm backend, sessions, runs and immediate host calls.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
-use sandbox::{Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run};
+use anyhow::{Context, Result, bail};
+use sandbox::{Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run};
 use sandbox_process::{Config, Floor, Pool, Process, Profile, Requirement, python};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use types::{Limits, SessionId, Status};
 
-use crate::echo::Echo;
-use crate::figures::{Figure, Samples};
-use crate::place::Placement;
-
-/// Bytes of a small frame, as `1 + 1` and its answer have.
-const FRAME: usize = 48;
-/// Calls that a program makes at once.
-const GATHERED: usize = 100;
-/// Pause between sessions.
-const SETTLE: Duration = Duration::from_millis(20);
-/// A first program that the data profile serves.
-const DATA: &str = "import pandas\nprint(1 + 1)";
-const PLAIN: &str = "print(1 + 1)";
+/// Pause between sessions: what is cleaned up and prepared behind one must not be part of the next one's figure.
+pub const SETTLE: Duration = Duration::from_millis(20);
+/// How long the self-test of a new zygote and the first preparations take at most.
+const WARM: Duration = Duration::from_millis(500);
+/// A first program of the plain profile.
+pub const PLAIN: &str = "print(1 + 1)";
+/// One that the data profile serves.
+pub const DATA: &str = "import pandas\nprint(1 + 1)";
 
 /// A backend with warm zygotes.
-pub struct Bench {
+pub struct Guests {
     backend: Process,
-    placement: Placement,
-    samples: usize,
-    python: String,
+    /// The interpreter that its guests are.
+    pub python: PathBuf,
 }
 
 /// Answers every call with its arguments, at once.
@@ -48,17 +42,32 @@ impl HostCalls for Immediate {
     }
 }
 
-impl Bench {
-    /// Warms the zygotes where they are to run, then goes where the host is to run.
-    pub async fn new(data: &Path, placement: Placement, samples: usize) -> Result<Self> {
+impl Guests {
+    /// Prepares a backend that keeps nothing ready; starts nothing yet.
+    pub fn without_pool(data: &Path) -> Result<Self> {
+        let most = 0;
+        Self::new(
+            data,
+            Pool {
+                most,
+                ..Pool::default()
+            },
+            None,
+        )
+    }
+
+    /// Prepares a backend that keeps sessions ready, to which files of this owner can be attached; starts nothing yet.
+    pub fn with_pool(data: &Path, owner: Option<(u32, u32)>) -> Result<Self> {
+        Self::new(data, Pool::default(), owner)
+    }
+
+    fn new(data: &Path, pool: Pool, owner: Option<(u32, u32)>) -> Result<Self> {
         let settings = python::Settings {
             path: None,
-            search_path: search_path(),
+            search_path: std::env::var_os("PATH"),
         };
         let found = python::discover(&settings, data).interpreter;
-        let Some(interpreter) = found else {
-            bail!("no Python was found")
-        };
+        let interpreter = found.context("no Python was found")?;
         let backend = Process::new(Config {
             data: data.to_owned(),
             python: settings,
@@ -67,117 +76,58 @@ impl Bench {
             limits: Limits::default(),
             helper: vec![std::env::current_exe()?.into()],
             floor: Floor::Offered,
-            // Fresh sessions are what is measured here.
-            pool: Pool { most: 0, ..Pool::default() },
+            pool,
             mounts: Vec::new(),
-            owner: None,
+            owner,
         });
-        let bench = Self {
+        Ok(Self {
             backend,
-            placement,
-            samples,
-            python: interpreter.executable.display().to_string(),
-        };
+            python: interpreter.executable,
+        })
+    }
+
+    /// Starts the zygotes of both profiles, where this thread may run, and waits until they are at rest.
+    pub async fn warm(&self, files: &[Attachment]) -> Result<()> {
         // Twice: the second comes from a zygote whose self-test is over or under way with the first.
         for code in [PLAIN, DATA, PLAIN, DATA] {
-            bench.session(code, Floor::Refused).await?;
+            self.session(code, Floor::Refused, files).await?;
         }
-        tokio::time::sleep(Duration::from_millis(500)).await;
-        placement.for_host()?;
-        Ok(bench)
+        tokio::time::sleep(WARM).await;
+        Ok(())
     }
 
-    /// Fresh sessions to their first output, beside the floor on the same zygote.
-    pub async fn fresh(&self) -> Result<Vec<Figure>> {
-        let mut figures = Vec::new();
-        for (name, code) in [("plain", PLAIN), ("numpy and pandas", DATA)] {
-            let (mut floor, mut fresh) = (Samples::default(), Samples::default());
-            for _ in 0..self.samples {
-                floor.push(self.session(code, Floor::Offered).await?);
-                fresh.push(self.session(code, Floor::Refused).await?);
-            }
-            let floor = floor.figure(&format!("F: unconfined clone, {name}"), self.placement);
-            figures.push(fresh.figure_over(&format!("fresh session, {name}"), &floor));
-            figures.insert(figures.len() - 1, floor);
-        }
-        Ok(figures)
-    }
-
-    /// Runs in a live session, beside a round trip.
-    pub async fn live(&self) -> Result<Vec<Figure>> {
-        let mut echo = Echo::start(&self.python)?;
-        let mut guest = self.guest(PLAIN, Floor::Refused).await?;
-        let (mut floor, mut live) = (Samples::default(), Samples::default());
-        for _ in 0..self.samples {
-            floor.push(echo.round_trip(FRAME).await?);
-            let started = Instant::now();
-            execute(guest.as_mut(), "1 + 1").await?;
-            live.push(started.elapsed());
-        }
-        guest.close().await;
-        echo.stop()?;
-        let floor = floor.figure("P: round trip to a warm Python", self.placement);
-        let live = live.figure_over("run in a live session, host side", &floor);
-        Ok(vec![floor, live])
-    }
-
-    /// Host calls one by one and gathered, beside a round trip.
-    pub async fn calls(&self) -> Result<Vec<Figure>> {
-        const EACH: usize = 50;
-        let one_by_one = format!("for n in range({EACH}):\n    tools.bench.echo(n=n)");
-        let one_by_one = one_by_one.replace("    tools", "    await tools");
-        let gathered = format!(
-            "import asyncio\nawait asyncio.gather(*[tools.bench.echo(n=n) for n in range({GATHERED})])"
-        );
-        let mut echo = Echo::start(&self.python)?;
-        let mut guest = self.guest(PLAIN, Floor::Refused).await?;
-        let (mut floor, mut call, mut gather) = (Samples::default(), Samples::default(), Samples::default());
-        for _ in 0..self.samples.div_ceil(10).max(10) {
-            for _ in 0..EACH {
-                floor.push(echo.round_trip(FRAME).await?);
-            }
-            let started = Instant::now();
-            execute(guest.as_mut(), &one_by_one).await?;
-            call.push(started.elapsed() / u32::try_from(EACH)?);
-            let started = Instant::now();
-            execute(guest.as_mut(), &gathered).await?;
-            gather.push(started.elapsed());
-        }
-        guest.close().await;
-        echo.stop()?;
-        let floor = floor.figure("P: round trip to a warm Python", self.placement);
-        let call = call.figure_over("host call, awaited one by one", &floor);
-        let gather = gather.figure("100 gathered host calls", self.placement);
-        Ok(vec![floor, call, gather])
-    }
-
-    /// Time of a session from its request to its first output.
-    async fn session(&self, code: &str, floor: Floor) -> Result<Duration> {
+    /// Time of a session from its request to the end of its first run.
+    pub async fn session(&self, code: &str, floor: Floor, files: &[Attachment]) -> Result<Duration> {
         let started = Instant::now();
-        let mut guest = self.guest(code, floor).await?;
+        let mut guest = self.launch(code, floor, files).await?;
         execute(guest.as_mut(), code).await?;
         let took = started.elapsed();
         guest.close().await;
-        // What is cleaned up and prepared behind a session must not be part of the next one's figure.
-        tokio::time::sleep(SETTLE).await;
         Ok(took)
     }
 
-    async fn guest(&self, code: &str, floor: Floor) -> Result<Box<dyn Guest>> {
+    /// A guest that has run nothing.
+    pub async fn launch(&self, code: &str, floor: Floor, files: &[Attachment]) -> Result<Box<dyn Guest>> {
         let spec = LaunchSpec {
             session: SessionId::new("bench"),
             limits: Limits::default(),
             first_code: code.to_owned(),
-            files: Vec::new(),
+            files: files.to_vec(),
         };
         Ok(match floor {
             Floor::Refused => self.backend.launch(spec).await?,
             Floor::Offered => self.backend.launch_floor(spec).await?,
         })
     }
+
+    /// Ends the zygotes and gives back what they hold.
+    pub async fn close(self) {
+        self.backend.close().await;
+    }
 }
 
-async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
+/// One run that has to complete.
+pub async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
     let run = Run {
         code: code.to_owned(),
         wall_time: Duration::from_secs(60),
@@ -189,8 +139,4 @@ async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
         bail!("{code:?}: {:?}", outcome.error);
     }
     Ok(())
-}
-
-fn search_path() -> Option<std::ffi::OsString> {
-    std::env::var_os("PATH")
 }

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::{Deserialize, Serialize};
 
-use crate::figures::Figure;
+use crate::figures::Report;
 
 /// Where things run. An unpinned round trip swings by an order of magnitude.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -17,40 +17,39 @@ pub enum Placement {
     One,
     /// The host on core 0, what it starts on core 1.
     Two,
+    /// Anywhere, as a program that a user starts does.
+    Free,
 }
 
 impl Placement {
     /// Every placement.
-    pub const ALL: [Placement; 2] = [Placement::One, Placement::Two];
+    pub const ALL: [Placement; 3] = [Placement::One, Placement::Two, Placement::Free];
 
     /// In words.
     pub fn describe(self) -> &'static str {
         match self {
             Placement::One => "one core",
             Placement::Two => "two cores",
+            Placement::Free => "not pinned",
         }
     }
 
     /// Goes where children are to run: they inherit it.
     pub fn for_children(self) -> Result<()> {
-        pin(match self {
-            Placement::One => 0,
-            Placement::Two => 1,
-        })
+        match self {
+            Placement::One => pin(0),
+            Placement::Two => pin(1),
+            Placement::Free => Ok(()),
+        }
     }
 
     /// Goes where the host is to run, when everything has been started.
     pub fn for_host(self) -> Result<()> {
-        pin(0)
+        match self {
+            Placement::One | Placement::Two => pin(0),
+            Placement::Free => Ok(()),
+        }
     }
-}
-
-/// Runs anywhere, as a program that a user starts does.
-pub fn anywhere() -> Result<()> {
-    let mut set = CpuSet::new();
-    // The kernel takes those that exist.
-    (0..CpuSet::MAX_CPU).for_each(|core| set.set(core));
-    sched_setaffinity(None, &set).context("run anywhere")
 }
 
 /// Pins this thread, and what it starts from now on.
@@ -61,7 +60,7 @@ fn pin(core: usize) -> Result<()> {
 }
 
 /// Measures in a process of its own, pinned from its first instruction.
-pub fn in_process_of_its_own(placement: Placement) -> Result<Vec<Figure>> {
+pub fn in_process_of_its_own(placement: Placement) -> Result<Report> {
     let mut command = Command::new(std::env::current_exe()?);
     let value = placement.to_possible_value().context("a placement has a name")?;
     let output = command

@@ -1,34 +1,46 @@
 //! Prints figures as a table.
 
-use crate::figures::Figure;
+use crate::figures::{Figure, Report};
 
-/// Prints every figure, one a row.
-pub fn print(figures: &[Figure]) {
+/// Prints every figure, one a row, and what was not measured.
+pub fn print(report: &Report) {
+    let width = report
+        .figures
+        .iter()
+        .map(|figure| figure.name.chars().count())
+        .max();
+    let width = width.unwrap_or_default();
     println!(
-        "{:<56} {:>10} {:>7} {:>11} {:>11}  beside",
-        "", "placement", "n", "p50", "p99"
+        "{:<width$} {:>10} {:>6} {:>10} {:>10}  {:<22} beside",
+        "", "placement", "n", "p50", "p99", "promise"
     );
-    for figure in figures {
-        let beside = match (&figure.floor, figure.ratio) {
-            (Some(floor), Some(ratio)) => format!("{ratio:.2} x {floor}"),
-            _ => String::new(),
-        };
+    for figure in &report.figures {
         println!(
-            "{:<56} {:>10} {:>7} {:>11} {:>11}  {beside}",
+            "{:<width$} {:>10} {:>6} {:>10} {:>10}  {:<22} {}",
             figure.name,
             figure.placement.describe(),
             figure.samples,
-            duration(figure.p50),
-            duration(figure.p99),
+            figure.unit.show(figure.p50),
+            figure.unit.show(figure.p99),
+            promise(figure),
+            beside(figure),
         );
+    }
+    for skipped in &report.skipped {
+        println!("skipped: {}: {}", skipped.name, skipped.reason);
     }
 }
 
-/// Microseconds, or milliseconds from one on.
-fn duration(micros: f64) -> String {
-    if micros < 1000.0 {
-        format!("{micros:.0} us")
-    } else {
-        format!("{:.2} ms", micros / 1000.0)
+fn promise(figure: &Figure) -> String {
+    figure.goal.as_ref().map_or_else(String::new, |goal| {
+        let verdict = if goal.met { "kept" } else { "NOT KEPT" };
+        format!("{}: {verdict}", goal.promise)
+    })
+}
+
+fn beside(figure: &Figure) -> String {
+    match (&figure.beside, figure.ratio) {
+        (Some(floor), Some(ratio)) => format!("{ratio:.2} x {floor}"),
+        _ => String::new(),
     }
 }

@@ -1,14 +1,32 @@
-//! Builds the release profile and hands over to the benchmark program.
+//! Builds the release profile and hands over to the benchmark program: `measure` and `soak`.
 
 use std::process::Command;
 
 use anyhow::Result;
 
-use super::setup;
+use super::{rivals, setup};
 use crate::{layout, run};
 
+/// What the benchmark program is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Floors, promises and rivals.
+    Measure,
+    /// Thousands of sessions and runs.
+    Soak,
+}
+
+impl Work {
+    fn name(self) -> &'static str {
+        match self {
+            Work::Measure => "measure",
+            Work::Soak => "soak",
+        }
+    }
+}
+
 /// Runs the crate `bench` against the release binary and the managed environment.
-pub fn run(arguments: &[String]) -> Result<()> {
+pub fn run(work: Work, arguments: &[String]) -> Result<()> {
     setup::packages(setup::FOR_DEMO)?;
     setup::build_codeyard()?;
     setup::environment(None)?;
@@ -18,13 +36,18 @@ pub fn run(arguments: &[String]) -> Result<()> {
         "--release",
         "--package=codeyard",
         "--package=bench",
+        "--package=test-support",
     ]))?;
     let release = layout::target().join("release");
-    run::visible(
-        Command::new(release.join("bench"))
-            .args(arguments)
-            .arg("--data")
-            .arg(layout::data())
-            .env("CODEYARD_BIN", release.join("codeyard")),
-    )
+    let mut command = Command::new(release.join("bench"));
+    command.arg(work.name()).args(arguments);
+    command.arg("--data").arg(layout::data());
+    command.env("CODEYARD_BIN", release.join("codeyard"));
+    if work == Work::Measure {
+        if rivals::are_wanted(arguments) {
+            rivals::install();
+        }
+        command.arg("--rivals").arg(layout::rivals());
+    }
+    run::visible(&mut command)
 }

@@ -1,0 +1,41 @@
+"""Monty as a library: for each word on standard input, does it once and writes the seconds it took."""
+
+import sys
+import time
+
+from pydantic_monty import CollectString, Monty
+
+CALLS = 40
+PROGRAM = f"for n in range({CALLS}):\n    echo('x')"
+
+
+def seconds(work):
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def main():
+    def start():
+        with pool.checkout() as fresh:
+            fresh.feed_run("print(1 + 1)", print_callback=CollectString())
+
+    def live():
+        session.feed_run("1 + 1")
+
+    def call():
+        session.feed_run(PROGRAM, external_lookup={"echo": lambda message: message})
+
+    with Monty(min_processes=2) as pool, pool.checkout() as session:
+        for line in sys.stdin:
+            word = line.strip()
+            if word == "start":
+                took = seconds(start)
+            elif word == "live":
+                took = seconds(live)
+            else:
+                took = (seconds(call) - seconds(live)) / CALLS
+            print(took, flush=True)
+
+
+main()

@@ -1,0 +1,108 @@
+//! What can be measured: every part by name, and where each is measured.
+
+mod clients;
+mod memory;
+mod pool;
+mod runs;
+mod servers;
+mod sessions;
+mod throughput;
+
+pub use clients::execute;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::figures::Report;
+use crate::guests::Guests;
+use crate::place::Placement;
+use crate::rivals;
+
+/// What a part is told.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// Data directory with a managed environment.
+    pub data: PathBuf,
+    /// Where the rivals are installed.
+    pub rivals: Option<PathBuf>,
+    /// Where this process runs.
+    pub placement: Placement,
+    /// Samples of each figure; slow ones take fewer.
+    pub samples: usize,
+}
+
+/// One part of the benchmarks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// A fresh session beside F, the unconfined clone.
+    Fresh,
+    /// A session from the pool with its files attached.
+    Pool,
+    /// A run in a live session beside P, the round trip to a warm Python.
+    Live,
+    /// A host call beside P.
+    Call,
+    /// Live runs and new sessions over MCP stdio.
+    Stdio,
+    /// Start of the program to its first answer, and what it holds in memory when idle.
+    FirstAnswer,
+    /// Memory of an idle session.
+    Memory,
+    /// Sessions a second with two zygotes.
+    Throughput,
+    /// A hundred gathered calls beside the slowest of them.
+    Gather,
+    /// A host call with 1, 10, 46 and 100 servers configured.
+    Servers,
+    /// What a user would pick instead.
+    Rivals,
+}
+
+impl Part {
+    /// Measures it.
+    pub async fn measure(self, setting: &Setting) -> Result<Report> {
+        let figures = match self {
+            Part::Stdio => clients::over_stdio(setting).await?,
+            Part::FirstAnswer => clients::first_answer(setting).await?,
+            Part::Pool => pool::measure(setting).await?,
+            Part::Gather => servers::gather(setting).await?,
+            Part::Servers => servers::many(setting).await?,
+            Part::Throughput => throughput::measure(setting).await?,
+            Part::Memory => memory::measure(setting).await?,
+            Part::Rivals => return rivals::measure(setting).await,
+            Part::Fresh | Part::Live | Part::Call => return self.measure_guests(setting).await,
+        };
+        Ok(figures.into())
+    }
+
+    /// Parts that need nothing but guests: zygotes are started where children run, the host then goes where it runs.
+    async fn measure_guests(self, setting: &Setting) -> Result<Report> {
+        setting.placement.for_children()?;
+        let guests = Guests::without_pool(&setting.data)?;
+        guests.warm(&[]).await?;
+        let figures = match self {
+            Part::Fresh => sessions::fresh(&guests, setting).await?,
+            Part::Live => runs::live(&guests, setting).await?,
+            _ => runs::calls(&guests, setting).await?,
+        };
+        guests.close().await;
+        Ok(figures.into())
+    }
+
+    /// Where it says something: what is pinned is measured twice, what is made of many processes is not pinned.
+    pub fn placements(self) -> &'static [Placement] {
+        match self {
+            Part::Fresh | Part::Pool | Part::Live | Part::Call | Part::Stdio => {
+                &[Placement::One, Placement::Two]
+            }
+            Part::FirstAnswer
+            | Part::Memory
+            | Part::Throughput
+            | Part::Gather
+            | Part::Servers
+            | Part::Rivals => &[Placement::Free],
+        }
+    }
+}

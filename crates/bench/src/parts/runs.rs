@@ -1,0 +1,63 @@
+//! Runs and host calls of a live session, beside P: a round trip of an equal frame to a warm Python that echoes.
+
+use anyhow::Result;
+use sandbox_process::Floor;
+use tokio::time::Instant;
+
+use super::Setting;
+use crate::echo::Echo;
+use crate::figures::{Figure, Samples};
+use crate::guests::{Guests, PLAIN, execute};
+
+/// Bytes of a small frame, as `1 + 1` and its answer have.
+const FRAME: usize = 48;
+/// Host calls of one run.
+const CALLS: u32 = 50;
+/// What a run or a call may cost beyond P, in microseconds.
+const BEYOND: f64 = 60.0;
+const FLOOR: &str = "P: round trip to a warm Python";
+
+/// Runs in a live session.
+pub async fn live(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
+    let mut echo = Echo::start(&guests.python)?;
+    setting.placement.for_host()?;
+    let mut guest = guests.launch(PLAIN, Floor::Refused, &[]).await?;
+    execute(guest.as_mut(), PLAIN).await?;
+    let (mut floor, mut live) = (Samples::default(), Samples::default());
+    for _ in 0..setting.samples {
+        floor.push(echo.round_trip(FRAME).await?);
+        let started = Instant::now();
+        execute(guest.as_mut(), "1 + 1").await?;
+        live.push(started.elapsed());
+    }
+    guest.close().await;
+    echo.stop()?;
+    let floor = floor.figure(FLOOR, setting.placement);
+    let live = live.figure_over("run in a live session, host side", &floor);
+    let live = live.at_most_over(&floor, BEYOND);
+    Ok(vec![floor, live])
+}
+
+/// Host calls that the host answers at once, awaited one by one.
+pub async fn calls(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
+    let program = format!("for n in range({CALLS}):\n    await tools.bench.echo(n=n)");
+    let mut echo = Echo::start(&guests.python)?;
+    setting.placement.for_host()?;
+    let mut guest = guests.launch(PLAIN, Floor::Refused, &[]).await?;
+    execute(guest.as_mut(), &program).await?;
+    let (mut floor, mut call) = (Samples::default(), Samples::default());
+    for _ in 0..setting.samples.div_ceil(10).max(10) {
+        for _ in 0..CALLS {
+            floor.push(echo.round_trip(FRAME).await?);
+        }
+        let started = Instant::now();
+        execute(guest.as_mut(), &program).await?;
+        call.push(started.elapsed() / CALLS);
+    }
+    guest.close().await;
+    echo.stop()?;
+    let floor = floor.figure(FLOOR, setting.placement);
+    let call = call.figure_over("host call, awaited, answered at once", &floor);
+    let call = call.at_most_over(&floor, BEYOND);
+    Ok(vec![floor, call])
+}

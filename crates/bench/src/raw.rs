@@ -1,0 +1,152 @@
+//! The least MCP client that can be written: blocking, over pipes, so that what is measured is the server.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::{Value, json};
+
+/// Longest silence: above the slowest start of anything measured here.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 30,
+    tv_nsec: 0,
+};
+const VERSION: &str = "2025-06-18";
+
+/// A program that answers lines. Dropping it kills the program.
+pub struct Lines {
+    child: Child,
+    /// Taken away to tell it that there is nothing more.
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+}
+
+/// An MCP server.
+pub struct Raw {
+    lines: Lines,
+    next_id: u64,
+}
+
+// === impl Lines ===
+
+impl Lines {
+    /// Starts the program; what it complains of goes nowhere.
+    pub fn start(command: &mut Command) -> Result<Self> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("start {}", command.get_program().display()))?;
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().context("stdout is piped")?);
+        Ok(Self { child, stdin, stdout })
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a line.
+    pub fn send(&mut self, line: &str) -> Result<()> {
+        let stdin = self
+            .stdin
+            .as_mut()
+            .context("it was told that there is nothing more")?;
+        Ok(stdin.write_all(format!("{line}\n").as_bytes())?)
+    }
+
+    /// The next line that it answers.
+    pub fn receive(&mut self) -> Result<String> {
+        if self.stdout.buffer().is_empty() {
+            let mut watched = [PollFd::new(self.stdout.get_ref(), PollFlags::IN)];
+            ensure!(
+                poll(&mut watched, Some(&PATIENCE))? > 0,
+                "no answer within 30 seconds"
+            );
+        }
+        let mut line = String::new();
+        ensure!(
+            self.stdout.read_line(&mut line)? > 0,
+            "it ended instead of answering"
+        );
+        Ok(line)
+    }
+
+    /// Tells it that there is nothing more and waits for its end.
+    pub fn close(mut self) -> Result<()> {
+        self.stdin = None;
+        let status = self.child.wait()?;
+        ensure!(status.success(), "it ended with {status}");
+        Ok(())
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+// === impl Raw ===
+
+impl Raw {
+    /// Starts a server and opens the conversation.
+    pub fn open(command: &mut Command) -> Result<Self> {
+        let lines = Lines::start(command)?;
+        let mut raw = Self { lines, next_id: 0 };
+        let client = json!({"name": "bench", "version": "1.0.0"});
+        raw.request(
+            "initialize",
+            &json!({"protocolVersion": VERSION, "capabilities": {}, "clientInfo": client}),
+        )?;
+        raw.lines
+            .send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string())?;
+        Ok(raw)
+    }
+
+    /// The server's process.
+    pub fn pid(&self) -> u32 {
+        self.lines.pid()
+    }
+
+    /// Calls a tool; gives its result and the time that passed until it was there.
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<(Value, Duration)> {
+        let started = Instant::now();
+        let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}))?;
+        let took = started.elapsed();
+        ensure!(result["isError"] != true, "{tool} reports an error: {result}");
+        Ok((result, took))
+    }
+
+    /// Ends the conversation as a client does and waits for the server's end.
+    pub fn close(self) -> Result<()> {
+        self.lines.close()
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value> {
+        self.next_id += 1;
+        let id = self.next_id;
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.lines.send(&request.to_string())?;
+        loop {
+            let line = self.lines.receive()?;
+            // Some print what their programs print between the messages.
+            let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
+                continue;
+            };
+            if message.get("method").is_some() || message["id"] != id {
+                continue;
+            }
+            if let Some(result) = message.get_mut("result") {
+                return Ok(result.take());
+            }
+            bail!("{method} was refused: {}", message["error"]);
+        }
+    }
+}

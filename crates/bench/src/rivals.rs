@@ -1,0 +1,213 @@
+//! What a user would pick instead, side by side with Codeyard in one run, and how many times longer each takes.
+//!
+//! Rivals are installed below the target directory by `cargo xtask bench`; one that is missing or does not run is
+//! skipped with its reason.
+
+mod codeyard;
+mod commands;
+mod libraries;
+mod servers;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::figures::{Figure, Report, Samples, Skipped};
+use crate::parts::Setting;
+use crate::place::Placement;
+
+/// Rounds, of which each asks everyone for one sample of everything.
+const ROUNDS: usize = 40;
+/// Rounds that only warm up.
+const WARM_UP: usize = 3;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A new sandbox, the server being up, to the end of its first program.
+    Start,
+    /// The next program of the same session; of the same client where there are no sessions.
+    Live,
+    /// One call of an upstream server's tool from a program.
+    Call,
+}
+
+/// In which company a contender is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// A server or command that a client starts: compared with `codeyard mcp`.
+    Server,
+    /// A library in its caller's process: compared with the crates alone.
+    Library,
+}
+
+/// One that is measured.
+pub trait Contender {
+    /// One sample; `None` if it has nothing of that kind.
+    fn sample(&mut self, what: What) -> Result<Option<Duration>>;
+}
+
+/// A contender, or why there is none.
+struct Entry {
+    name: String,
+    class: Class,
+    contender: Result<Box<dyn Contender>>,
+}
+
+/// What the entries came to.
+struct Row {
+    name: String,
+    class: Class,
+    samples: [Samples; 3],
+}
+
+/// Where a rival is installed and which server it is to call.
+pub struct Place {
+    directory: PathBuf,
+    /// Command line of the upstream server.
+    upstream: Vec<String>,
+}
+
+// === impl What ===
+
+impl What {
+    /// All, in the order of the table.
+    pub const ALL: [What; 3] = [What::Start, What::Live, What::Call];
+
+    /// In words.
+    pub fn describe(self) -> &'static str {
+        match self {
+            What::Start => "session start",
+            What::Live => "live run",
+            What::Call => "host call",
+        }
+    }
+}
+
+// === impl Place ===
+
+impl Place {
+    /// What was installed under that name, or the reason that was written down instead.
+    pub fn installed(&self, name: &str, file: &str) -> Result<PathBuf> {
+        let reason = self.directory.join(format!("{name}.skipped"));
+        if let Ok(reason) = std::fs::read_to_string(reason) {
+            anyhow::bail!("{}", reason.trim());
+        }
+        let file = self.directory.join(name).join(file);
+        file.exists()
+            .then_some(file)
+            .context("it is not installed; `cargo xtask bench rivals` does it")
+    }
+
+    /// The directory of all.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The upstream server's program and arguments.
+    pub fn upstream(&self) -> &[String] {
+        &self.upstream
+    }
+}
+
+/// Measures everyone in turn.
+pub async fn measure(setting: &Setting) -> Result<Report> {
+    let setting = setting.clone();
+    // The clients block, and one contender drives a runtime of its own.
+    tokio::task::spawn_blocking(move || in_turn(&setting)).await?
+}
+
+fn in_turn(setting: &Setting) -> Result<Report> {
+    let stub = test_support::stub_server().to_string_lossy().into_owned();
+    let place = Place {
+        directory: setting.rivals.clone().unwrap_or_default(),
+        upstream: vec![stub, "stub".to_owned()],
+    };
+    let (mut standing, mut report) = (Vec::new(), Report::default());
+    for entry in entries(setting, &place) {
+        let warmed = entry.contender.and_then(warm_up);
+        match warmed {
+            Ok(contender) => standing.push((Row::new(entry.name, entry.class), contender)),
+            Err(error) => report.skipped.push(skipped(entry.name, &error)),
+        }
+    }
+    for _ in 0..ROUNDS {
+        for (row, contender) in &mut standing {
+            for what in What::ALL {
+                if let Some(took) = contender.sample(what)? {
+                    row.samples[place_of(what)].push(took);
+                }
+            }
+        }
+    }
+    let rows = standing.into_iter().map(|(row, _)| row).collect();
+    report.figures = compare(rows, setting.placement);
+    Ok(report)
+}
+
+/// Codeyard first: everyone else is put beside it.
+fn entries(setting: &Setting, place: &Place) -> Vec<Entry> {
+    let mut entries = codeyard::entries(setting, place);
+    entries.extend(servers::entries(place));
+    entries.extend(commands::entries(place));
+    entries.extend(libraries::entries(place));
+    entries
+}
+
+fn warm_up(mut contender: Box<dyn Contender>) -> Result<Box<dyn Contender>> {
+    for _ in 0..WARM_UP {
+        for what in What::ALL {
+            contender.sample(what)?;
+        }
+    }
+    Ok(contender)
+}
+
+fn skipped(name: String, error: &anyhow::Error) -> Skipped {
+    let reason = format!("{error:#}");
+    Skipped { name, reason }
+}
+
+fn place_of(what: What) -> usize {
+    What::ALL
+        .iter()
+        .position(|other| *other == what)
+        .unwrap_or_default()
+}
+
+/// Figures by what is compared, each beside Codeyard's of its class.
+fn compare(rows: Vec<Row>, placement: Placement) -> Vec<Figure> {
+    let mut figures: [Vec<Figure>; 3] = Default::default();
+    let mut own: Vec<(Class, usize, Figure)> = Vec::new();
+    for row in rows {
+        for ((index, samples), what) in row.samples.into_iter().enumerate().zip(What::ALL) {
+            if samples.is_empty() {
+                continue;
+            }
+            let figure = samples.figure(&format!("{}: {}", what.describe(), row.name), placement);
+            let beside = own
+                .iter()
+                .find(|(class, at, _)| *class == row.class && *at == index);
+            let figure = match beside {
+                Some((_, _, codeyard)) => figure.beside(codeyard),
+                None => {
+                    own.push((row.class, index, figure.clone()));
+                    figure
+                }
+            };
+            figures[index].push(figure);
+        }
+    }
+    figures.into_iter().flatten().collect()
+}
+
+impl Row {
+    fn new(name: String, class: Class) -> Self {
+        Self {
+            name,
+            class,
+            samples: Default::default(),
+        }
+    }
+}

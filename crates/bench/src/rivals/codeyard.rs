@@ -1,0 +1,120 @@
+//! Codeyard itself as a contender: the program over its pipes, and the crates in this process.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use sandbox::Guest;
+use sandbox_process::Floor;
+use serde_json::{Value, json};
+use test_support::{Codeyard, ServerDefinition};
+use tokio::runtime::Runtime;
+
+use super::{Class, Contender, Entry, Place, What};
+use crate::guests::{Guests, PLAIN, execute};
+use crate::parts::Setting;
+use crate::raw::Raw;
+
+/// Calls of one run.
+const CALLS: u32 = 40;
+/// Time for the zygotes to start behind the first answer.
+const WARM: Duration = Duration::from_secs(2);
+
+/// Both forms.
+pub(super) fn entries(setting: &Setting, place: &Place) -> Vec<Entry> {
+    let entry = |name: &str, class, contender| Entry {
+        name: name.to_owned(),
+        class,
+        contender,
+    };
+    vec![
+        entry("codeyard", Class::Server, Program::start(setting, place)),
+        entry("codeyard, library alone", Class::Library, Library::start(setting)),
+    ]
+}
+
+/// `codeyard mcp` with one upstream server.
+struct Program {
+    _directories: Codeyard,
+    client: Raw,
+    program: String,
+}
+
+impl Program {
+    fn start(setting: &Setting, place: &Place) -> Result<Box<dyn Contender>> {
+        let (command, args) = place.upstream().split_first().context("an upstream server")?;
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let stub = ServerDefinition::new(command, &args);
+        let directories = Codeyard::new()?.data(&setting.data).server("stub", &stub);
+        let client = Raw::open(&mut directories.command(["mcp"])?.into_std())?;
+        let mut contender = Self {
+            _directories: directories,
+            client,
+            program: format!("for n in range({CALLS}):\n    await tools.stub.echo(message='x')"),
+        };
+        contender.sample(What::Call)?;
+        std::thread::sleep(WARM);
+        Ok(Box::new(contender))
+    }
+
+    fn run(&mut self, arguments: &Value) -> Result<Duration> {
+        crate::parts::execute(&mut self.client, arguments)
+    }
+}
+
+impl Contender for Program {
+    fn sample(&mut self, what: What) -> Result<Option<Duration>> {
+        let live = json!({"code": "1 + 1"});
+        Ok(Some(match what {
+            What::Start => self.run(&json!({"code": PLAIN, "session": "new"}))?,
+            What::Live => self.run(&live)?,
+            What::Call => {
+                let full = json!({"code": self.program});
+                self.run(&full)?.saturating_sub(self.run(&live)?) / CALLS
+            }
+        }))
+    }
+}
+
+/// The process backend with a pool, without session table, catalog and protocol.
+struct Library {
+    runtime: Runtime,
+    guests: Guests,
+    live: Box<dyn Guest>,
+}
+
+impl Library {
+    fn start(setting: &Setting) -> Result<Box<dyn Contender>> {
+        let runtime = Runtime::new()?;
+        let guests = Guests::with_pool(&setting.data, None)?;
+        let live = runtime.block_on(async {
+            guests.warm(&[]).await?;
+            guests.launch(PLAIN, Floor::Refused, &[]).await
+        })?;
+        Ok(Box::new(Self {
+            runtime,
+            guests,
+            live,
+        }))
+    }
+
+    fn run(&mut self, code: &str) -> Result<Duration> {
+        let started = Instant::now();
+        self.runtime.block_on(execute(self.live.as_mut(), code))?;
+        Ok(started.elapsed())
+    }
+}
+
+impl Contender for Library {
+    fn sample(&mut self, what: What) -> Result<Option<Duration>> {
+        Ok(Some(match what {
+            What::Start => self
+                .runtime
+                .block_on(self.guests.session(PLAIN, Floor::Refused, &[]))?,
+            What::Live => self.run("1 + 1")?,
+            What::Call => {
+                let program = format!("for n in range({CALLS}):\n    await tools.bench.echo(n=n)");
+                self.run(&program)?.saturating_sub(self.run("1 + 1")?) / CALLS
+            }
+        }))
+    }
+}

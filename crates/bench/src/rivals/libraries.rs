@@ -1,0 +1,44 @@
+//! Rivals that are libraries of their caller's process: they time themselves.
+
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::{Class, Contender, Entry, Place, What};
+use crate::raw::Lines;
+
+/// All of them.
+pub(super) fn entries(place: &Place) -> Vec<Entry> {
+    vec![Entry {
+        name: "pydantic-monty, library alone".to_owned(),
+        class: Class::Library,
+        contender: monty(place),
+    }]
+}
+
+fn monty(place: &Place) -> Result<Box<dyn Contender>> {
+    let python = place.installed("monty", "bin/python")?;
+    let script = include_str!("../../rivals/monty.py");
+    let lines = Lines::start(Command::new(python).args(["-c", script]))?;
+    Ok(Box::new(Library(lines)))
+}
+
+/// A process that does once what a word says and answers with the seconds that it took.
+struct Library(Lines);
+
+impl Contender for Library {
+    fn sample(&mut self, what: What) -> Result<Option<Duration>> {
+        self.0.send(match what {
+            What::Start => "start",
+            What::Live => "live",
+            What::Call => "call",
+        })?;
+        let line = self.0.receive()?;
+        let seconds = line
+            .trim()
+            .parse()
+            .with_context(|| format!("it answered {line:?}"))?;
+        Ok(Some(Duration::try_from_secs_f64(seconds).unwrap_or_default()))
+    }
+}

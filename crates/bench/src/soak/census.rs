@@ -1,0 +1,146 @@
+//! What a codeyard may leave on a machine, counted from outside: processes, groups, namespaces, mounts, leases, files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use test_support::Traces;
+
+use crate::processes;
+
+/// Directories of the data directory that are filled once and kept: environments, lists of tools, trees of stubs.
+const KEPT: [&str; 4] = ["python", "cache", "trees", "run"];
+
+/// What stands on the machine and belongs to no process.
+#[derive(Debug, Clone, Default)]
+pub struct Standing {
+    mounts: BTreeSet<String>,
+    files: BTreeSet<PathBuf>,
+}
+
+/// What belongs to programs that were watched while they ran.
+#[derive(Debug, Clone, Default)]
+pub struct Owned {
+    traces: Traces,
+    programs: BTreeSet<u32>,
+    namespaces: BTreeSet<PathBuf>,
+}
+
+// === impl Standing ===
+
+impl Standing {
+    /// Looks at the machine's mounts and below these directories.
+    pub fn look(directories: &[PathBuf]) -> Self {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let mut files = BTreeSet::new();
+        for directory in directories {
+            walk(directory, &mut files);
+        }
+        Self {
+            mounts: mounts.lines().map(str::to_owned).collect(),
+            files,
+        }
+    }
+
+    /// What is here and was not there before.
+    pub fn beyond(&self, before: &Standing) -> Vec<String> {
+        let mounts = self
+            .mounts
+            .difference(&before.mounts)
+            .map(|mount| format!("mount {mount}"));
+        let files = self
+            .files
+            .difference(&before.files)
+            .map(|file| format!("file {}", file.display()));
+        mounts.chain(files).collect()
+    }
+}
+
+fn walk(directory: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let kept = path
+            .file_name()
+            .is_some_and(|name| KEPT.iter().any(|kept| *kept == name));
+        if kept {
+            continue;
+        }
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            walk(&path, found);
+        }
+        found.insert(path);
+    }
+}
+
+// === impl Owned ===
+
+impl Owned {
+    /// Adds what a running program has now.
+    pub fn gather(&mut self, program: u32) {
+        self.programs.insert(program);
+        self.traces.gather(program);
+        let family = processes::family(program);
+        let own = network(std::process::id());
+        let namespaces = family.into_iter().filter_map(network);
+        self.namespaces
+            .extend(namespaces.filter(|namespace| Some(namespace) != own.as_ref()));
+    }
+
+    /// What of all that is still there.
+    pub fn left(&self) -> Vec<String> {
+        let mut left = self.traces.left();
+        let alive: BTreeSet<PathBuf> = all_processes().into_iter().filter_map(network).collect();
+        let namespaces = self.namespaces.intersection(&alive);
+        left.extend(namespaces.map(|namespace| format!("network namespace {}", namespace.display())));
+        let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+        let held = locks.lines().filter(|line| {
+            let holder = line.split_whitespace().nth(4).and_then(|pid| pid.parse().ok());
+            holder.is_some_and(|pid: u32| self.programs.contains(&pid))
+        });
+        left.extend(held.map(|lock| format!("lease {lock}")));
+        left
+    }
+}
+
+fn network(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/ns/net")).ok()
+}
+
+fn all_processes() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_stays_is_found_and_what_is_kept_is_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let directories = [directory.path().to_owned()];
+        let before = Standing::look(&directories);
+        fs::create_dir(directory.path().join("cache")).unwrap();
+        fs::write(directory.path().join("cache/tools"), "x").unwrap();
+        assert!(Standing::look(&directories).beyond(&before).is_empty());
+        fs::write(directory.path().join("left"), "x").unwrap();
+        let beyond = Standing::look(&directories).beyond(&before);
+        assert_eq!(
+            beyond,
+            [format!("file {}", directory.path().join("left").display())]
+        );
+    }
+
+    #[test]
+    fn a_process_that_runs_is_left_and_one_that_ended_is_not() {
+        let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let mut owned = Owned::default();
+        owned.gather(sleeper.id());
+        assert_eq!(owned.left().len(), 1, "{:?}", owned.left());
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert!(owned.left().is_empty(), "{:?}", owned.left());
+    }
+}

@@ -1,0 +1,182 @@
+//! Installs what the benchmarks compare Codeyard with, below `target/` and from the package registries' own clients.
+//!
+//! A rival that cannot be installed keeps nothing else from being measured: its reason is written down beside it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::{say, setup};
+use crate::{layout, run};
+
+/// The part of the benchmarks that needs them.
+const PART: &str = "rivals";
+
+/// Debian packages, each with the program that it brings.
+const PACKAGES: [(&str, &str); 4] = [
+    ("bubblewrap", "bwrap"),
+    ("runc", "runc"),
+    ("crun", "crun"),
+    ("podman", "podman"),
+];
+
+/// One rival: the name of its directory, and how it comes there.
+struct Rival {
+    name: &'static str,
+    install: fn(&Path) -> Result<()>,
+}
+
+const RIVALS: [Rival; 3] = [
+    Rival {
+        name: "monty",
+        install: |directory| python(directory, &["fastmcp==4.1.2", "pydantic-monty==1.4.0"]),
+    },
+    Rival {
+        name: "gway",
+        install: |directory| python(directory, &["mcp-gway==4.10.2"]),
+    },
+    Rival {
+        name: "utcp",
+        install: |directory| {
+            node(
+                directory,
+                &[
+                    "node@22.23.3",
+                    "@utcp/code-mode@1.2.12",
+                    "@utcp/mcp@1.1.3",
+                    "@utcp/sdk@1.1.2",
+                ],
+            )
+        },
+    },
+];
+
+/// Whether these arguments ask for all parts or for this one.
+pub fn are_wanted(arguments: &[String]) -> bool {
+    // The word after an option is its value.
+    let mut words = arguments.iter().peekable();
+    let mut parts = Vec::new();
+    while let Some(word) = words.next() {
+        if word.starts_with("--") {
+            if !word.contains('=') {
+                words.next();
+            }
+        } else {
+            parts.push(word.as_str());
+        }
+    }
+    parts.is_empty() || parts.contains(&PART)
+}
+
+/// Installs those that are missing.
+pub fn install() {
+    if let Err(error) = packages() {
+        say(&format!("the benchmarks go on without some rivals: {error:#}"));
+    }
+    for rival in RIVALS {
+        let directory = layout::rivals().join(rival.name);
+        let stamp = directory.join(".installed");
+        if stamp.exists() {
+            continue;
+        }
+        say(&format!("installing {} to compare with", rival.name));
+        let installed = fs::create_dir_all(&directory)
+            .context("its directory")
+            .and_then(|()| (rival.install)(&directory))
+            .and_then(|()| fs::write(&stamp, "").context("its stamp"));
+        let note = layout::rivals().join(format!("{}.skipped", rival.name));
+        let noted = match installed {
+            Ok(()) if note.exists() => fs::remove_file(note),
+            Ok(()) => Ok(()),
+            Err(error) => fs::write(note, format!("it could not be installed: {error:#}")),
+        };
+        if let Err(error) = noted {
+            say(&format!("{}: {error}", rival.name));
+        }
+    }
+}
+
+fn packages() -> Result<()> {
+    let missing: Vec<&str> = PACKAGES
+        .iter()
+        .filter(|(_, program)| !run::succeeds(program, &["--version"]))
+        .map(|(package, _)| *package)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !setup::is_root() {
+        bail!(
+            "run as root: apt-get install -y --no-install-recommends {}",
+            missing.join(" ")
+        );
+    }
+    run::visible(Command::new("apt-get").args(["update", "-qq"]))?;
+    run::visible(
+        Command::new("apt-get")
+            .args(["install", "-y", "-qq", "--no-install-recommends"])
+            .args(missing)
+            .env("DEBIAN_FRONTEND", "noninteractive"),
+    )
+}
+
+/// An environment of the newest Python that is there: some need one that Debian's is too old for.
+fn python(directory: &Path, packages: &[&str]) -> Result<()> {
+    let newest = ["python3.14", "python3.13", "python3.12", "python3"];
+    let works = |program: &&&str| run::succeeds(program, &["-I", "-c", "import venv, ensurepip"]);
+    let python = newest
+        .iter()
+        .find(works)
+        .context("there is no python3 with venv")?;
+    quietly(Command::new(python).args(["-m", "venv"]).arg(directory))?;
+    quietly(
+        Command::new(directory.join("bin/pip"))
+            .args(["install", "-q", "--disable-pip-version-check"])
+            .args(packages),
+    )
+}
+
+fn node(directory: &Path, packages: &[&str]) -> Result<()> {
+    fs::write(directory.join("package.json"), "{\"private\": true}\n")?;
+    quietly(
+        Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--loglevel=error"])
+            .args(packages)
+            .current_dir(directory),
+    )
+}
+
+/// Runs a command; an error has the last thing that it said.
+fn quietly(command: &mut Command) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.with_context(|| format!("cannot run {program}"))?;
+    if !output.status.success() {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        bail!(
+            "{program}: {}",
+            complaint.trim().lines().last().unwrap_or_default()
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::are_wanted;
+
+    #[test]
+    fn rivals_are_wanted_with_all_parts_or_by_name() {
+        let check = |arguments: &[&str], wanted| {
+            let owned: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(are_wanted(&owned), wanted, "{arguments:?}");
+        };
+        check(&[], true);
+        check(&["--json", "rivals.json"], true);
+        check(&["fresh"], false);
+        check(&["fresh", "--json", "rivals"], false);
+        check(&["--samples=3", "fresh", "rivals"], true);
+    }
+}

@@ -1,6 +1,7 @@
 //! The `code` surface: two tools, behind which everything that is connected can be called from programs.
 
 mod arguments;
+mod artifacts;
 mod handler;
 mod render;
 mod service;
@@ -8,4 +9,4 @@ mod tools;
 
 pub(crate) use handler::CodeHandler;
 pub use render::error_text;
-pub use service::{CodeService, Detail, Execute, Executed, NotExecuted, NotSearched, Search};
+pub use service::{CodeService, Detail, Execute, Executed, NotExecuted, NotListed, NotSearched, Search};

@@ -7,6 +7,8 @@ mod code;
 mod serve;
 mod stdio;
 
-pub use code::{CodeService, Detail, Execute, Executed, NotExecuted, NotSearched, Search, error_text};
+pub use code::{
+    CodeService, Detail, Execute, Executed, NotExecuted, NotListed, NotSearched, Search, error_text,
+};
 pub use serve::{Connection, serve_code};
 pub use stdio::{Pipes, Signals};

@@ -114,7 +114,7 @@ fn refused(error: WorkspaceError) -> LaunchError {
 }
 
 /// Runs file work off the asynchronous threads; `None` if its thread failed.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     tokio::task::spawn_blocking(work)
         .await
         .inspect_err(|error| tracing::error!(%error, "file work failed"))

@@ -1,12 +1,18 @@
 //! What stands behind the gateway: sessions run programs, the broker finds tools.
 
 use broker::Detail;
-use gateway::{CodeService, Execute, Executed, NotExecuted, NotSearched, Search};
+use std::io;
+use std::path::PathBuf;
+
+use gateway::{CodeService, Execute, Executed, NotExecuted, NotListed, NotSearched, Search};
 use serde_json::Value;
 use session::RunRequest;
 use tokio_util::sync::CancellationToken;
+use types::{Principal, SessionName};
+use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Server;
+use crate::files::blocking;
 
 impl CodeService for Server {
     async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
@@ -46,5 +52,30 @@ impl CodeService for Server {
             .search(&shared.principal, &request.query, request.limit, detail)
             .await;
         serde_json::to_value(answer).map_err(|error| NotSearched(error.to_string()))
+    }
+
+    async fn artifacts(&self) -> Result<Artifacts, NotListed> {
+        let (workspaces, principal) = self.whose_files();
+        match blocking(move || workspaces.artifacts(&principal)).await {
+            Some(listed) => listed.map_err(|error| NotListed(error.to_string())),
+            None => Err(NotListed("the files could not be listed".to_owned())),
+        }
+    }
+
+    async fn read_artifact(
+        &self,
+        session: SessionName,
+        path: PathBuf,
+        most: u64,
+    ) -> Result<Vec<u8>, ReadError> {
+        let (workspaces, principal) = self.whose_files();
+        let read = blocking(move || workspaces.read_artifact(&principal, &session, &path, most)).await;
+        read.unwrap_or_else(|| Err(ReadError::System(io::Error::other("its thread failed"))))
+    }
+}
+
+impl Server {
+    fn whose_files(&self) -> (Workspaces, Principal) {
+        (self.shared.workspaces.clone(), self.shared.principal.clone())
     }
 }

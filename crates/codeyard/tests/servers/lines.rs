@@ -53,7 +53,7 @@ async fn malformed_lines() {
         (b"{\"jsonrpc\":\"2.0\",\"id\":805,\"method\":\"tools/call\",\"params\":{\"name\":\"github_search\"}}\n", json!(805), -32602),
         (b"{\"jsonrpc\":\"2.0\",\"id\":806,\"method\":\"no/such/method\"}\n", json!(806), -32601),
         (b"{\"jsonrpc\":\"2.0\",\"id\":807,\"method\":\"prompts/list\"}\n", json!(807), -32601),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":808,\"method\":\"resources/list\"}\n", json!(808), -32601),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":808,\"method\":\"prompts/list\"}\n", json!(808), -32601),
     ] {
         client.send_raw(line).await.unwrap();
         let (told, message) = error(&mut client, id).await;

@@ -1,4 +1,4 @@
-//! The MCP handler of the `code` surface: two tools, both protocol eras, nothing that is not declared.
+//! The MCP handler of the `code` surface: two tools, artifacts, both protocol eras, nothing that is not declared.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -10,9 +10,9 @@ use policy::Policy;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
     CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
-    JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, Tool,
+    JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::render::Manner;
 use super::service::CodeService;
-use super::{arguments, render, tools};
+use super::{arguments, artifacts, render, tools};
 use crate::stdio::Turn;
 
 /// Between two progress notifications; well below the time after which clients give up.
@@ -31,7 +31,15 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
 /// Methods that exist and fail to decode: their parameters are wrong, not their name.
-const KNOWN_METHODS: [&str; 4] = ["initialize", "server/discover", "tools/call", "tools/list"];
+const KNOWN_METHODS: [&str; 7] = [
+    "initialize",
+    "server/discover",
+    "tools/call",
+    "tools/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+];
 
 /// One connection of a client that sees the `code` surface.
 pub(crate) struct CodeHandler<S> {
@@ -152,11 +160,14 @@ fn not_found(method: &str) -> ErrorData {
 
 impl<S: CodeService> ServerHandler for CodeHandler<S> {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(
-                Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"),
-            )
-            .with_instructions(tools::INSTRUCTIONS)
+        ServerConfig::new(
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_resources()
+                .build(),
+        )
+        .with_server_info(Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"))
+        .with_instructions(tools::INSTRUCTIONS)
     }
 
     async fn list_tools(
@@ -239,10 +250,12 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
 
     async fn list_resources(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        let listed = self.service.artifacts().await;
+        let listed = listed.map_err(|not_listed| ErrorData::internal_error(not_listed.to_string(), None))?;
+        artifacts::page(&listed, page.and_then(|page| page.cursor).as_deref())
     }
 
     async fn list_resource_templates(
@@ -250,6 +263,24 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        Ok(artifacts::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let named = artifacts::parse(&uri).ok_or_else(|| artifacts::not_found(&uri))?;
+        let (session, path) = (named.session.clone(), named.path.clone());
+        match self
+            .service
+            .read_artifact(session, path, artifacts::LARGEST)
+            .await
+        {
+            Ok(content) => Ok(artifacts::contents(&uri, &named, &content).into()),
+            Err(error) => Err(artifacts::not_read(&uri, &error)),
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! What stands behind the `code` surface: programs are run, tools are found. `server` connects the real parts.
 
 use std::future::Future;
+use std::path::PathBuf;
 
 use serde_json::Value;
 use session::{Language, Selector};
 use tokio_util::sync::CancellationToken;
 use types::{Limits, Outcome, RunId, SessionName};
+use workspace::{Artifacts, ReadError};
 
 /// Runs programs and finds tools for one client.
 pub trait CodeService: Send + Sync + 'static {
@@ -19,6 +21,17 @@ pub trait CodeService: Send + Sync + 'static {
 
     /// Finds tools; the answer is `{tools, more, pending?}`.
     fn search(&self, request: Search) -> impl Future<Output = Result<Value, NotSearched>> + Send;
+
+    /// The files that the client's programs wrote to `/results`, the newest first.
+    fn artifacts(&self) -> impl Future<Output = Result<Artifacts, NotListed>> + Send;
+
+    /// The content of one of these files of at most `most` bytes.
+    fn read_artifact(
+        &self,
+        session: SessionName,
+        path: PathBuf,
+        most: u64,
+    ) -> impl Future<Output = Result<Vec<u8>, ReadError>> + Send;
 }
 
 /// One program, its arguments checked.
@@ -89,3 +102,8 @@ impl Detail {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotSearched(pub String);
+
+/// The files could not be listed; the text says why and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NotListed(pub String);

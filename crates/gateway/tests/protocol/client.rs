@@ -1,10 +1,13 @@
 //! A client that sees bytes, and a service whose programs are words.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use gateway::{CodeService, Connection, Execute, Executed, NotExecuted, NotSearched, Pipes, Search, Signals};
+use gateway::{
+    CodeService, Connection, Execute, Executed, NotExecuted, NotListed, NotSearched, Pipes, Search, Signals,
+};
 use policy::Policy;
 use serde_json::{Value, json};
 use session::Selector;
@@ -13,6 +16,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use types::{Outcome, RunId, SessionFate, SessionName, Status};
+use workspace::{Artifact, Artifacts, ReadError};
 
 /// Longest wait for anything; reached only by a test that fails.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -98,6 +102,32 @@ impl CodeService for Script {
             "tools": [{"server": "crm", "tool": request.query, "signature": format!("tools.crm.{}()", request.query), "description": request.detail.name(), "score": 1.0}],
             "more": request.limit,
         }))
+    }
+
+    async fn artifacts(&self) -> Result<Artifacts, NotListed> {
+        Ok(Artifacts {
+            files: vec![Artifact {
+                session: SessionName::new("default"),
+                path: PathBuf::from("tables/of may.csv"),
+                size: 3,
+                modified: SystemTime::UNIX_EPOCH,
+            }],
+            more: false,
+        })
+    }
+
+    async fn read_artifact(
+        &self,
+        session: SessionName,
+        path: PathBuf,
+        most: u64,
+    ) -> Result<Vec<u8>, ReadError> {
+        match (session.as_str(), path.to_str()) {
+            ("default", Some("tables/of may.csv")) => Ok(b"a,b".to_vec()),
+            ("default", Some("huge")) => Err(ReadError::TooLarge { size: most + 1, most }),
+            ("default", Some("link")) => Err(ReadError::Special("a symbolic link, or behind one")),
+            _ => Err(ReadError::Missing),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ async fn every_older_version_is_spoken() {
         let info = client.initialize(version).await;
         assert_eq!(info["protocolVersion"], version);
         assert_eq!(info["serverInfo"]["name"], "codeyard");
-        assert_eq!(info["capabilities"], json!({"tools": {}}));
+        assert_eq!(info["capabilities"], json!({"resources": {}, "tools": {}}));
         assert!(info["instructions"].as_str().unwrap().contains("search_tools"));
         let tools = client.call("tools/list", json!({})).await;
         assert_eq!(tools["result"]["tools"][0]["name"], "execute_code");
@@ -102,9 +102,6 @@ async fn what_is_not_declared_is_not_found() {
     for (method, params) in [
         ("prompts/list", json!({})),
         ("prompts/get", json!({"name": "x"})),
-        ("resources/list", json!({})),
-        ("resources/templates/list", json!({})),
-        ("resources/read", json!({"uri": "x:y"})),
         ("resources/subscribe", json!({"uri": "x:y"})),
         (
             "completion/complete",
@@ -142,4 +139,76 @@ async fn wrong_parameters_are_told_as_such() {
     assert_eq!(code, -32602);
     assert!(message.starts_with("Unknown tool: github_search;"), "{message}");
     client.check_alive().await;
+}
+
+#[tokio::test]
+async fn artifacts_are_resources_in_both_eras() {
+    for wrap in [|params| params, modern] {
+        let mut client = Client::silent();
+        if wrap(json!({})) == json!({}) {
+            client.initialize("2025-11-25").await;
+        }
+        let listed = client.call("resources/list", wrap(json!({}))).await["result"].clone();
+        let uri = "codeyard://results/default/tables/of%20may.csv";
+        assert_eq!(
+            listed["resources"],
+            json!([{"uri": uri, "name": "tables/of may.csv", "description": "written in session 'default'", "mimeType": "text/csv", "size": 3}])
+        );
+        assert_eq!(listed.get("nextCursor"), None);
+        let read = client.call("resources/read", wrap(json!({"uri": uri}))).await["result"].clone();
+        assert_eq!(
+            read["contents"],
+            json!([{"uri": uri, "mimeType": "text/csv", "text": "a,b"}])
+        );
+        let templates = client.call("resources/templates/list", wrap(json!({}))).await["result"].clone();
+        assert_eq!(
+            templates["resourceTemplates"][0]["uriTemplate"],
+            "codeyard://results/{session}/{+path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_resource_that_is_not_to_be_had_is_told_by_its_uri() {
+    let mut client = Client::connected().await;
+    for (uri, code, said) in [
+        ("codeyard://results/default/gone", -32002, "Resource not found"),
+        (
+            "codeyard://results/other/tables/of%20may.csv",
+            -32002,
+            "Resource not found",
+        ),
+        ("file:///etc/passwd", -32002, "Resource not found"),
+        (
+            "codeyard://results/default/huge",
+            -32602,
+            "at most 8388608 are read at once",
+        ),
+        (
+            "codeyard://results/default/link",
+            -32602,
+            "only regular files are read",
+        ),
+    ] {
+        let answer = client.call("resources/read", json!({"uri": uri})).await;
+        let (found, message) = error_of(&answer);
+        assert_eq!(found, code, "{message}");
+        assert!(message.contains(said) && message.contains(uri), "{message}");
+        assert_eq!(answer["error"]["data"]["uri"], uri);
+    }
+    let answer = client
+        .call(
+            "resources/read",
+            modern(json!({"uri": "codeyard://results/default/gone"})),
+        )
+        .await;
+    assert_eq!(error_of(&answer).0, -32602, "as the stateless era has it");
+    let (code, message) = client.error("resources/list", json!({"cursor": "x"})).await;
+    assert_eq!((code, message.contains("`cursor`")), (-32602, true), "{message}");
+    let (code, message) = client.error("resources/read", json!({})).await;
+    assert_eq!(
+        (code, message.contains("resources/read")),
+        (-32602, true),
+        "{message}"
+    );
 }

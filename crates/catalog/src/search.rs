@@ -94,24 +94,35 @@ const FIELDS: [Field; 7] = [
 pub(crate) struct Index {
     entries: Vec<Arc<Entry>>,
     /// In order, so that words with a common beginning are neighbours.
-    postings: BTreeMap<String, Vec<(usize, f32)>>,
+    postings: BTreeMap<String, Box<[Posting]>>,
 }
+
+/// The number of an entry, and what a word weighs there.
+type Posting = (u32, f32);
+
+/// The words of one entry by field, each as its number: thousands of entries have few different words.
+type Text = [Vec<u32>; FIELDS.len()];
+
+/// Numbers for words, in the order in which they are first met.
+#[derive(Debug, Default)]
+struct Vocabulary(HashMap<String, u32>);
 
 // === impl Index ===
 
 impl Index {
     pub(crate) fn build(servers: &[Arc<Server>]) -> Self {
         let mut entries = Vec::new();
-        let mut texts: Vec<[Vec<String>; FIELDS.len()]> = Vec::new();
+        let mut texts: Vec<Text> = Vec::new();
+        let mut vocabulary = Vocabulary::default();
         for server in servers {
             let about = stems(server.description.as_deref().unwrap_or_default(), MAX_FIELD);
             let name = stems(&server.name, MAX_FIELD);
             for entry in server.entries() {
                 entries.push(entry.clone());
-                texts.push(fields(entry, &name, &about));
+                texts.push(fields(entry, &name, &about).map(|words| vocabulary.numbers(words)));
             }
         }
-        let postings = postings(&texts);
+        let postings = postings(&texts, vocabulary);
         Self { entries, postings }
     }
 
@@ -128,7 +139,12 @@ impl Index {
         let mut scores = vec![0.0f32; self.entries.len()];
         for (postings, weight) in terms {
             for (entry, score) in postings {
-                scores[*entry] += weight * score;
+                if let Some(sum) = usize::try_from(*entry)
+                    .ok()
+                    .and_then(|entry| scores.get_mut(entry))
+                {
+                    *sum += weight * score;
+                }
             }
         }
         let best = scores.iter().copied().fold(0.0, f32::max);
@@ -147,7 +163,7 @@ impl Index {
     }
 
     /// The query's words with their postings; words that no tool has are replaced by similar ones.
-    fn terms(&self, query: &str) -> Vec<(&[(usize, f32)], f32)> {
+    fn terms(&self, query: &str) -> Vec<(&[Posting], f32)> {
         let mut distinct: Vec<String> = Vec::new();
         for stem in stems(query, MAX_FIELD) {
             if distinct.len() < MAX_TERMS && !distinct.contains(&stem) {
@@ -158,7 +174,7 @@ impl Index {
         let mut terms = Vec::new();
         for stem in distinct {
             if let Some(postings) = self.postings.get(&stem) {
-                terms.push((postings.as_slice(), 1.0));
+                terms.push((&**postings, 1.0));
             } else if repairs < MAX_REPAIRS && stem.len() >= MIN_REPAIRED {
                 repairs += 1;
                 terms.extend(
@@ -172,15 +188,15 @@ impl Index {
     }
 
     /// Postings of words that begin with `stem`, else of those one typing mistake away with the same first letter.
-    fn similar(&self, stem: &str) -> Vec<&[(usize, f32)]> {
+    fn similar(&self, stem: &str) -> Vec<&[Posting]> {
         let from = |beginning: &str| {
             let beginning = beginning.to_owned();
             let range = self.postings.range(beginning.clone()..);
             range.take_while(move |(word, _)| word.starts_with(&beginning))
         };
-        let longer: Vec<&[(usize, f32)]> = from(stem)
+        let longer: Vec<&[Posting]> = from(stem)
             .take(MAX_SIMILAR)
-            .map(|(_, postings)| postings.as_slice())
+            .map(|(_, postings)| &**postings)
             .collect();
         if !longer.is_empty() || stem.len() == MIN_REPAIRED {
             return longer;
@@ -189,7 +205,7 @@ impl Index {
         from(&first)
             .filter(|(word, _)| word.len().abs_diff(stem.len()) <= 1 && strsim::osa_distance(word, stem) <= 1)
             .take(MAX_SIMILAR)
-            .map(|(_, postings)| postings.as_slice())
+            .map(|(_, postings)| &**postings)
             .collect()
     }
 }
@@ -223,7 +239,7 @@ fn fields(entry: &Entry, server: &[String], about: &[String]) -> [Vec<String>; F
 }
 
 /// The finished weights: BM25F, in which the fields of an entry are one text with weighted repetitions.
-fn postings(texts: &[[Vec<String>; FIELDS.len()]]) -> BTreeMap<String, Vec<(usize, f32)>> {
+fn postings(texts: &[Text], vocabulary: Vocabulary) -> BTreeMap<String, Box<[Posting]>> {
     let count = small(texts.len());
     let mut average = [0.0f32; FIELDS.len()];
     for fields in texts {
@@ -231,13 +247,18 @@ fn postings(texts: &[[Vec<String>; FIELDS.len()]]) -> BTreeMap<String, Vec<(usiz
             *sum += small(words.len()) / count;
         }
     }
-    let mut frequencies: HashMap<&str, Vec<(usize, f32)>> = HashMap::new();
-    for (entry, fields) in texts.iter().enumerate() {
+    let mut frequencies: Vec<Vec<Posting>> = vec![Vec::new(); vocabulary.0.len()];
+    for (entry, fields) in (0u32..).zip(texts) {
         for ((field, words), average) in FIELDS.iter().zip(fields).zip(average) {
             let length = small(words.len()) / average.max(f32::MIN_POSITIVE);
             let each = field.weight / (1.0 - field.length_effect + field.length_effect * length);
             for word in words {
-                let postings = frequencies.entry(word).or_default();
+                let Some(postings) = usize::try_from(*word)
+                    .ok()
+                    .and_then(|word| frequencies.get_mut(word))
+                else {
+                    continue;
+                };
                 match postings.last_mut() {
                     Some((last, frequency)) if *last == entry => *frequency += each,
                     _ => postings.push((entry, each)),
@@ -245,15 +266,31 @@ fn postings(texts: &[[Vec<String>; FIELDS.len()]]) -> BTreeMap<String, Vec<(usiz
             }
         }
     }
-    let finished = frequencies.into_iter().map(|(word, mut postings)| {
+    let finished = vocabulary.0.into_iter().filter_map(|(word, number)| {
+        let postings = frequencies.get_mut(usize::try_from(number).ok()?)?;
         let holders = small(postings.len());
         let rarity = (1.0 + (count - holders + 0.5) / (holders + 0.5)).ln();
-        for (_, frequency) in &mut postings {
+        for (_, frequency) in postings.iter_mut() {
             *frequency = rarity * *frequency / (K1 + *frequency);
         }
-        (word.to_owned(), postings)
+        Some((word, std::mem::take(postings).into_boxed_slice()))
     });
     finished.collect()
+}
+
+// === impl Vocabulary ===
+
+impl Vocabulary {
+    fn numbers(&mut self, words: Vec<String>) -> Vec<u32> {
+        let known = &mut self.0;
+        words
+            .into_iter()
+            .map(|word| {
+                let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+                *known.entry(word).or_insert(next)
+            })
+            .collect()
+    }
 }
 
 /// A count as a number to compute with; counts here stay far below where that would be inexact.

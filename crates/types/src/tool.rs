@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -70,6 +71,22 @@ pub enum DefinitionError {
     },
 }
 
+/// The fields that are looked at, unread.
+#[derive(serde::Deserialize)]
+struct Fields<'a> {
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    title: Option<&'a RawValue>,
+    #[serde(borrow)]
+    description: Option<&'a RawValue>,
+    #[serde(borrow, rename = "inputSchema")]
+    input_schema: Option<&'a RawValue>,
+}
+
+/// Any JSON that can be read as a [`Value`], which is bounded in depth; nothing of it is kept.
+struct Readable;
+
 /// A server with the tools that it last listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerTools {
@@ -84,22 +101,26 @@ pub struct ServerTools {
 // === impl Tool ===
 
 impl Tool {
-    /// Reads a definition.
+    /// Reads a definition. Nothing of it is kept beside its text and the few fields that are often asked for.
     pub fn parse(definition: Box<RawValue>) -> Result<Tool, DefinitionError> {
-        let fields = serde_json::from_str::<Value>(definition.get());
-        let fields = fields.map_err(|error| DefinitionError::Unreadable {
+        let text = definition.get();
+        if !text.starts_with('{') {
+            return Err(DefinitionError::NoName);
+        }
+        let unreadable = |error: serde_json::Error| DefinitionError::Unreadable {
             cause: error.to_string(),
-        })?;
-        let text = |field: &str| fields.get(field).and_then(Value::as_str).map(str::to_owned);
-        let name = text("name").ok_or(DefinitionError::NoName)?;
-        match fields.get("inputSchema") {
-            Some(Value::Object(_)) => {}
+        };
+        serde_json::from_str::<Readable>(text).map_err(unreadable)?;
+        let fields: Fields<'_> = serde_json::from_str(text).map_err(unreadable)?;
+        let name = string(fields.name).ok_or(DefinitionError::NoName)?;
+        match fields.input_schema {
+            Some(schema) if schema.get().starts_with('{') => {}
             Some(_) => return Err(DefinitionError::BadInputSchema { name }),
             None => return Err(DefinitionError::NoInputSchema { name }),
         }
         Ok(Tool {
-            title: text("title"),
-            description: text("description"),
+            title: string(fields.title),
+            description: string(fields.description),
             name,
             definition,
         })
@@ -125,6 +146,59 @@ impl Tool {
         // It was read once before, so that it can be read again.
         let mut fields: Value = serde_json::from_str(self.definition.get()).ok()?;
         fields.get_mut(name).map(Value::take)
+    }
+}
+
+/// The text, if it is one.
+fn string(raw: Option<&RawValue>) -> Option<String> {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+}
+
+impl<'de> Deserialize<'de> for Readable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Readable)
+    }
+}
+
+impl<'de> Visitor<'de> for Readable {
+    type Value = Readable;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Readable, E> {
+        Ok(Readable)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Readable, A::Error> {
+        while items.next_element::<Readable>()?.is_some() {}
+        Ok(Readable)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Readable, A::Error> {
+        while members.next_entry::<Readable, Readable>()?.is_some() {}
+        Ok(Readable)
     }
 }
 
@@ -170,7 +244,11 @@ mod tests {
             json!({"name": "odd", "inputSchema": []}),
             "the inputSchema of tool 'odd' is no object",
         );
-        let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+        let deep = format!(
+            r#"{{"name":"deep","inputSchema":{{"x":{}{}}}}}"#,
+            "[".repeat(10_000),
+            "]".repeat(10_000)
+        );
         let raw = RawValue::from_string(deep).expect("JSON");
         let error = Tool::parse(raw).expect_err("too deep").to_string();
         assert!(error.contains("recursion limit"), "{error}");

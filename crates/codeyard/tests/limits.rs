@@ -109,14 +109,14 @@ const CASES: [Case; 13] = [
     Case {
         limit: Limit::Disk,
         settings: "disk = \"2 MiB\"",
-        exceeds: "with open('large', 'wb', buffering=0) as file:\n    while True: file.write(bytes(1 << 16))",
+        exceeds: "with open('/scratch/large', 'wb', buffering=0) as file:\n    while True: file.write(bytes(1 << 16))",
         felt: "OSError ENOSPC",
         result: none,
     },
     Case {
         limit: Limit::Inodes,
         settings: "inodes = 100",
-        exceeds: "for number in range(1000): open(f'small-{number}', 'wb').close()",
+        exceeds: "for number in range(1000): open(f'/scratch/small-{number}', 'wb').close()",
         felt: "OSError ENOSPC",
         result: none,
     },

@@ -10,6 +10,7 @@ use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 use types::Limits;
 
+use crate::attach::AttachError;
 use crate::config::{Config, Floor, Profile, Requirement};
 use crate::mode::{Mode, Refusal};
 use crate::pool::Shape;
@@ -167,6 +168,10 @@ impl Inner {
                 Ok(()) => {
                     guest.assign(limits, spec.session.to_string());
                     return Ok(Box::new(guest));
+                }
+                Err(AttachError::Station(StationError::Gone)) if attempt < ATTEMPTS => {
+                    attempt += 1;
+                    self.forget(profile, &post).await;
                 }
                 Err(error) if error.is_unmappable() && place == Files::Attached => {
                     tracing::warn!(%error, "workspaces are not kept: sessions have their files to themselves");

@@ -57,7 +57,7 @@ pub enum StationError {
     Provision(#[from] ProvisionError),
     #[error("{}", explain(format_args!("{0}: {1}", .0, .1)))]
     System(&'static str, #[source] io::Error),
-    #[error("the zygote is gone")]
+    #[error("{}", explain("the zygote is gone"))]
     Gone,
     #[error("clone a session: {0}")]
     Clone(#[source] io::Error),
@@ -73,7 +73,9 @@ fn explain(error: impl std::fmt::Display) -> String {
     };
     let remedy = if text.contains("create user, mount") {
         "; user namespaces are refused here: allow them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0, or a container with --security-opt seccomp=unconfined)"
-    } else if text.contains("Too many open files") || (text.contains("ended before") && few_files()) {
+    } else if text.contains("Too many open files")
+        || ((text.contains("ended before") || text.contains("is gone")) && few_files())
+    {
         "; raise this user's limit of open files (`ulimit -n`)"
     } else if text.contains("mount /proc") {
         "; in a container, run it with an unmasked /proc (--security-opt systempaths=unconfined)"

@@ -146,8 +146,8 @@ async fn the_host_holds_neither_descriptors_nor_answers_for_a_guest_that_does_no
     yard.check_well().await;
     let (descriptors_before, memory_before) = (descriptors(&yard), memory(&yard));
     check(&mut yard, "descriptors", Ends::Well).await;
-    // The session itself has a few.
-    assert!(descriptors(&yard) < descriptors_before + 20);
+    // The session itself has a few, and so has each that stands ready.
+    assert!(descriptors(&yard) < descriptors_before + 100);
     check(&mut yard, "flood", Ends::Late).await;
     let before = calls_of_the_server(&mut yard).await;
     let arguments = json!({"code": program("frames", &json!({"way": "big_answers"})), "session": "new", "timeout_ms": 5000});

@@ -8,7 +8,7 @@ INSIDE = os.uname().nodename == "sandbox"
 # Outside only what the test gives to be changed.
 ROOT = "/" if INSIDE else given["directory"]
 FILE = "/usr/lib/os-release" if INSIDE else given["file"]
-OWN = ("/rw/d", "/proc", "/k/proc", "/dev/shm")
+OWN = ("/rw/d", "/at/workspace", "/at/results", "/proc", "/k/proc", "/dev/shm")
 NAME = "planted-by-everywhere"
 libc = ctypes.CDLL(None, use_errno=True)
 

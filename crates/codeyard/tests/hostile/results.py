@@ -1,7 +1,6 @@
 """Leaves things in /results that whoever collects them might follow, read without end, or choke on."""
 
 import os
-import socket
 
 if os.uname().nodename != "sandbox":
     raise SystemExit("this fills whatever it runs on, so it runs in sessions only")
@@ -14,7 +13,7 @@ os.symlink("/dev/zero", "zero.png")
 os.symlink("/dev/urandom", "random.svg")
 os.symlink("loop.png", "loop.png")
 os.symlink("..", "up")
-socket.socket(socket.AF_UNIX).bind("socket.png")
+os.mkfifo("fifo.png")
 os.truncate(os.open("hole.png", os.O_CREAT | os.O_RDWR), given["hole"])
 open("unreadable.png", "wb").write(b"\x89PNG\r\n\x1a\n")
 os.chmod("unreadable.png", 0)

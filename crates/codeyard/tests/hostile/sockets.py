@@ -60,6 +60,6 @@ def family_with_high_bits():
 attempt("socket_inet_high_bits", family_with_high_bits)
 attempt("socketpair_inet", lambda: socket.socketpair(socket.AF_INET))
 attempt("socket_unix", lambda: socket.socket(socket.AF_UNIX).close())
-attempt("bind_path", lambda: socket.socket(socket.AF_UNIX).bind("socket"))
+attempt("bind_path", lambda: socket.socket(socket.AF_UNIX).bind("/tmp/socket"))
 attempt("bind_abstract", lambda: socket.socket(socket.AF_UNIX).bind("\0codeyard-sockets"))
 attempt("every_family", all_families)

@@ -83,7 +83,7 @@ async fn a_lost_session_is_told_at_once_and_once_more() {
     assert_eq!(ran.result(), false);
     let notice = ran.fields()["notice"].as_str().unwrap();
     assert!(
-        notice.starts_with("session 'default' started afresh, its earlier variables and files are gone: "),
+        notice.starts_with("session 'default' started afresh, its earlier variables are gone: "),
         "{notice}"
     );
     assert!(
@@ -182,8 +182,9 @@ async fn processes_side_by_side_on_one_data_directory_do_not_meet() {
     };
     let mut pids = Vec::new();
     for (number, client) in clients.iter_mut().enumerate() {
-        let code =
-            format!("x = {number}\nopen('note', 'w').write(str(x))\nreturn (await tools.stub.pid()).pid");
+        let code = format!(
+            "x = {number}\nopen(f'note-{{x}}', 'w').write(str(x))\nreturn (await tools.stub.pid()).pid"
+        );
         pids.push(execute(client, &code).await.result().clone());
     }
     pids.dedup();
@@ -193,7 +194,7 @@ async fn processes_side_by_side_on_one_data_directory_do_not_meet() {
     for (number, client) in clients.iter_mut().enumerate().skip(1) {
         let ran = execute(
             client,
-            "return [x, open('note').read(), await tools.stub.echo(message='on')]",
+            "return [x, open(f'note-{x}').read(), await tools.stub.echo(message='on')]",
         )
         .await;
         assert_eq!(
@@ -203,6 +204,15 @@ async fn processes_side_by_side_on_one_data_directory_do_not_meet() {
         );
     }
     let mut next = codeyard.mcp(Era::Legacy).await.unwrap();
-    let ran = execute(&mut next, "import os\nreturn ['x' in globals(), os.listdir('.')]").await;
-    assert_eq!(ran.result(), &json!([false, []]), "{ran:?}");
+    // Variables are a process's own; files are the user's, whichever process wrote them.
+    let ran = execute(
+        &mut next,
+        "import os\nreturn ['x' in globals(), sorted(os.listdir('.'))]",
+    )
+    .await;
+    assert_eq!(
+        ran.result(),
+        &json!([false, ["note-0", "note-1", "note-2"]]),
+        "{ran:?}"
+    );
 }

@@ -172,7 +172,7 @@ def _limit_of(error, spawned):
         return "host_calls" if error.kind == "limit" else None
     if isinstance(error, OSError):
         if error.errno == errno.ENOSPC:
-            return _full()
+            return _full(error)
         if error.errno == errno.EAGAIN and spawned:
             return "processes"
         return _LIMIT_OF_ERRNO.get(error.errno)
@@ -185,9 +185,13 @@ def _limit_of(error, spawned):
     return None
 
 
-def _full():
+def _full(error):
+    """Which of the session's file systems has no room: its own, or that of the files it keeps."""
     try:
-        status = os.statvfs(places.RESULTS)
+        own = os.statvfs(places.SCRATCH)
     except OSError:
         return "disk"
-    return "inodes" if status.f_files and not status.f_ffree else "disk"
+    if own.f_files and not own.f_ffree:
+        return "inodes"
+    kept = str(error.filename or os.getcwd()).startswith((places.WORKSPACE, places.RESULTS, "/at/"))
+    return "workspace" if kept and own.f_bavail else "disk"

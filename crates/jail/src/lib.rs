@@ -10,6 +10,7 @@ pub mod launcher;
 pub mod lease;
 pub mod machine;
 pub mod message;
+pub mod quota;
 pub mod seccomp;
 pub mod session;
 pub mod signal;

@@ -13,7 +13,7 @@ use sandbox_process::Process;
 use session::Sessions;
 use types::Principal;
 use upstream::Hub;
-use workspace::Workspaces;
+use workspace::{WorkspaceError, Workspaces};
 
 use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
@@ -48,6 +48,9 @@ pub enum StartError {
     /// A setting is wrong.
     #[error(transparent)]
     Policy(#[from] policy::ConfigError),
+    /// The files of sessions cannot be kept as the settings want it.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
 }
 
 impl Server {
@@ -75,6 +78,7 @@ impl Server {
         let backend: Arc<dyn Backend> = Arc::new(Process::new(sandbox));
         let principal = Principal::local();
         let workspaces = Workspaces::new(workspace);
+        workspaces.check()?;
         let files = Arc::new(SessionFiles::new(
             workspaces.clone(),
             ToolFiles::new(hub.clone(), broker.clone(), principal.clone()),

@@ -143,10 +143,15 @@ pub(crate) fn read(top: impl AsFd, path: &Path, most: u64) -> Result<Vec<u8>, Re
     }
 }
 
+/// Opens a file or directory, not for its content: nobody waits for a FIFO.
+pub(crate) fn open_any(top: impl AsFd, path: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    fs::openat2(top, path, flags, Mode::empty(), WITHIN)
+}
+
 /// Opens a regular file that has one name.
 fn open(top: impl AsFd, path: &Path) -> Result<OwnedFd, ReadError> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match fs::openat2(top, path, flags, Mode::empty(), WITHIN) {
+    let file = match open_any(top, path) {
         Ok(file) => file,
         Err(
             Errno::NOENT | Errno::NOTDIR | Errno::XDEV | Errno::NAMETOOLONG | Errno::INVAL | Errno::ACCESS,

@@ -14,11 +14,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use rustix::fs::Mode;
 use types::{Principal, SessionName};
 
-use crate::config::{Config, Keeping, Mount};
+use crate::config::{Config, Enforce, Keeping, Mount};
 use crate::error::WorkspaceError;
 use crate::lease::{Lease, Lock};
 use crate::name::encode;
 use crate::place::{Belongs, Ids, Place, make_all};
+use crate::quota;
 use crate::tree::Trees;
 
 pub(crate) const WORKSPACE: &str = "workspace";
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) config: Config,
     /// The directory of all principals without symbolic links; found out likewise.
     root: OnceLock<PathBuf>,
+    /// Whether the kernel holds quotas there, or why not; found out likewise.
+    kernel: OnceLock<Result<(), String>>,
     /// Who owns files of sessions; found out when it is first needed.
     ids: OnceLock<Ids>,
     /// Locks of principals that have sessions, by file name. Dead ones are swept when a new one comes.
@@ -71,6 +74,7 @@ impl Workspaces {
             shared: Arc::new(Shared {
                 config,
                 root: OnceLock::new(),
+                kernel: OnceLock::new(),
                 ids: OnceLock::new(),
                 locks: Mutex::default(),
                 trees,
@@ -101,6 +105,32 @@ impl Workspaces {
                 _tree: tree.map(|tree| tree.lock),
             },
         })
+    }
+
+    /// Whether the kernel itself holds principals to their quota, which is known once a session has been opened;
+    /// where it does not, whoever runs programs measures.
+    pub fn kernel_holds_quota(&self) -> bool {
+        matches!(self.shared.kernel.get(), Some(Ok(())))
+    }
+
+    /// Refuses a place that cannot hold the bounds which the settings want the kernel to hold. Touches nothing where they
+    /// do not.
+    ///
+    /// # Errors
+    /// Why it cannot, with the remedy.
+    pub fn check(&self) -> Result<(), WorkspaceError> {
+        let config = &self.shared.config;
+        if config.enforce == Enforce::Auto || config.keeping == Keeping::Own {
+            return Ok(());
+        }
+        let root = self.shared.root()?;
+        match self.shared.kernel(&root) {
+            Ok(()) => Ok(()),
+            Err(cause) => Err(WorkspaceError::NoQuota {
+                path: root.path().to_path_buf(),
+                cause: cause.clone(),
+            }),
+        }
     }
 
     /// Whether the files of sessions outlive them.
@@ -174,11 +204,29 @@ impl Shared {
             }
             if let Some(lock) = Lock::shared(&place)? {
                 let lock = Arc::new(lock);
+                self.bound(root, &place)?;
                 self.hold(file, &lock);
                 return Ok((place, lock));
             }
         }
         Err(WorkspaceError::BeingCleaned(root.path().join(file)))
+    }
+
+    /// Has the kernel hold the principal to the quota, where it can.
+    fn bound(&self, root: &Place, place: &Place) -> Result<(), WorkspaceError> {
+        match (self.kernel(root), self.config.enforce) {
+            (Ok(()), _) => quota::bind(root, place, self.config.quota, self.config.inodes),
+            (Err(_), Enforce::Auto) => Ok(()),
+            (Err(cause), Enforce::Kernel) => Err(WorkspaceError::NoQuota {
+                path: root.path().to_path_buf(),
+                cause: cause.clone(),
+            }),
+        }
+    }
+
+    /// Whether the kernel can hold principals to their quota there, or why not.
+    fn kernel(&self, root: &Place) -> &Result<(), String> {
+        self.kernel.get_or_init(|| quota::available(root))
     }
 
     fn held(&self, file: &str) -> Option<Arc<Lock>> {

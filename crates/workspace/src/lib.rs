@@ -16,6 +16,7 @@ mod lease;
 pub mod mount;
 mod name;
 mod place;
+mod quota;
 mod remove;
 mod tree;
 mod usage;

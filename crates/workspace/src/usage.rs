@@ -59,11 +59,6 @@ impl Workspaces {
         }
     }
 
-    /// Whether the kernel itself holds principals to their quota here.
-    pub fn kernel_holds_quota(&self) -> bool {
-        false
-    }
-
     /// What a principal's files take now; nothing if there are none.
     ///
     /// # Errors

@@ -142,7 +142,7 @@ pub(crate) fn parse(uri: &str) -> Option<Named> {
 /// The URI of a file.
 pub(crate) fn uri(session: &SessionName, path: &Path) -> String {
     let mut uri = String::from(PREFIX);
-    encode(session.as_str().as_bytes(), &mut uri, |byte| is_plain(byte));
+    encode(session.as_str().as_bytes(), &mut uri, is_plain);
     uri.push('/');
     encode(path.as_os_str().as_bytes(), &mut uri, |byte| {
         is_plain(byte) || byte == b'/'

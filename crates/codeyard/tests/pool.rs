@@ -205,7 +205,12 @@ async fn folders_are_shown_read_only_or_writable_at_their_places() {
         let outcome = run(guest.as_mut(), attempt).await;
         assert_eq!(outcome.status, Status::Failed, "{attempt}: {outcome:?}");
     }
-    check(guest.as_mut(), "open('/more/data/new.txt', 'w').write('x')", json!(1)).await;
+    check(
+        guest.as_mut(),
+        "open('/more/data/new.txt', 'w').write('x')",
+        json!(1),
+    )
+    .await;
     assert_eq!(fs::metadata(more.join("new.txt")).unwrap().uid(), owner());
     // A folder that vanishes is gone for who sees it, and the next session is told so.
     fs::remove_dir_all(&data).unwrap();
@@ -290,12 +295,7 @@ async fn neither_of_two_customers_ever_sees_the_others_files() {
         order ^= order << 17;
         let name = if order & 1 == 0 { "ann" } else { "bob" };
         let mut guest = yard.session(name).await;
-        check(
-            guest.as_mut(),
-            &format!("NAME = {name:?}\n{look}"),
-            json!([name]),
-        )
-        .await;
+        check(guest.as_mut(), &format!("NAME = {name:?}\n{look}"), json!([name])).await;
         match order & 6 {
             0 => drop(guest),
             _ => guest.close().await,

@@ -68,7 +68,8 @@ attempt("list_directory_of_canary", lambda: os.listdir(os.path.dirname(given["ca
 attempt("through_root", through_root(given["canary"]))
 attempt("through_working_directory", lambda: read("/proc/self/cwd/" + "../" * 40 + given["canary"].lstrip("/")))
 attempt("through_descriptors", lambda: os.close(below(".")))
-attempt("through_link", lambda: (os.symlink(given["canary"], "link"), read("link")))
+LINK = f"link-{os.urandom(8).hex()}"
+attempt("through_link", lambda: (os.symlink(given["canary"], LINK), read(LINK)))
 attempt("root_home", lambda: os.listdir("/root"))
 attempt("homes", lambda: os.stat("/home/../root"))
 attempt("sys", lambda: os.listdir("/sys/kernel"))

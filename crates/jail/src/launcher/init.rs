@@ -58,8 +58,7 @@ fn start(
     if launcher_is_gone(release) {
         crate::session::exit(1);
     }
-    start_attendant("make network namespaces", net::attend, attendant, control)?;
-    start_attendant("attach directories", mounter::attend, mounter, control)?;
+    start_attendants(attendant, mounter, control)?;
     match sys::fork().during("fork the zygote")? {
         Some(zygote) => Ok(zygote),
         None => {
@@ -71,28 +70,27 @@ fn start(
     }
 }
 
-/// Forks a part that keeps this mount namespace and serves on its socket.
-fn start_attendant(
-    work: &str,
-    attend: fn(OwnedFd) -> io::Result<()>,
-    socket: OwnedFd,
-    control: &OwnedFd,
-) -> Result<(), StepError> {
-    if sys::fork()
-        .during(format!("fork the attendant to {work}"))?
-        .is_none()
-    {
-        let status = match attend(socket) {
-            Ok(()) => 0,
-            Err(error) => {
-                // As above.
-                let _ = message::send_error(control.as_fd(), &format!("{work}: {error}"));
-                1
-            }
-        };
-        crate::session::exit(status);
+/// Forks the parts that keep this mount namespace. Neither holds the other's socket: its closing is how the host learns
+/// that one is gone.
+fn start_attendants(networks: OwnedFd, mounts: OwnedFd, control: &OwnedFd) -> Result<(), StepError> {
+    if sys::fork().during("fork the network attendant")?.is_none() {
+        drop(mounts);
+        serve("make network namespaces", net::attend(networks), control);
+    }
+    drop(networks);
+    if sys::fork().during("fork the mounter")?.is_none() {
+        serve("attach directories", mounter::attend(mounts), control);
     }
     Ok(())
+}
+
+/// Ends an attendant with how its service ended.
+fn serve(work: &str, served: io::Result<()>, control: &OwnedFd) -> ! {
+    if let Err(error) = &served {
+        // As above.
+        let _ = message::send_error(control.as_fd(), &format!("{work}: {error}"));
+    }
+    crate::session::exit(i32::from(served.is_err()))
 }
 
 /// Whether the launcher ended before the parent-death signal was set: its end of the pipe is closed.

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use sandbox::{Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchError, LaunchSpec, Run};
+use sandbox::{
+    Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchError, LaunchSpec, Run,
+};
 use serde_json::json;
 use serde_json::value::RawValue;
 use session::{Language, RunRequest, Selector};

@@ -7,6 +7,8 @@
 
 #[path = "acceptance/confinement.rs"]
 mod confinement;
+#[path = "acceptance/front_ends.rs"]
+mod front_ends;
 #[path = "acceptance/language.rs"]
 mod language;
 #[path = "acceptance/limits.rs"]

@@ -125,6 +125,11 @@ fn a_place_with_project_quotas() {
 }
 
 fn holds(data: &Path) {
+    // Who has this capability is held to no quota; sessions have none.
+    let mut sets = rustix::thread::capabilities(None).unwrap();
+    sets.effective.remove(rustix::thread::CapabilitySet::SYS_RESOURCE);
+    rustix::thread::set_capabilities(None, sets).unwrap();
+
     // What lay there before there was a quota counts too.
     std::fs::create_dir_all(data.join("workspaces/old/workspace/deep")).unwrap();
     std::fs::write(data.join("workspaces/old/workspace/deep/file"), vec![1; 3 << 20]).unwrap();

@@ -21,7 +21,8 @@ mod rivals;
 mod soak;
 mod table;
 
-use anyhow::Result;
+use std::process::ExitCode;
+
 use clap::Parser;
 
 /// Measures Codeyard's promises beside their floors and beside what a user would pick instead.
@@ -31,10 +32,17 @@ enum Task {
     Soak(soak::Soak),
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
     jail::dispatch();
-    match Task::parse() {
+    let done = match Task::parse() {
         Task::Measure(measure) => measure.run(),
         Task::Soak(soak) => soak.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }

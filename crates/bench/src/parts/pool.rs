@@ -22,8 +22,7 @@ const TEACHING: usize = 10;
 /// Who owns a session's files when we are root.
 const NOBODY: u32 = 65534;
 /// Reads one file of each attached directory.
-const READS: &str =
-    "print(len(open('/workspace/500.txt').read() + open('/shared/tools/bench/50.pyi').read()))";
+const READS: &str = "print(len(open('/workspace/500.txt').read() + open('/tools/bench/50.pyi').read()))";
 
 /// Measures hits of the pool, without files and with, of both profiles.
 pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {

@@ -59,7 +59,7 @@ pub async fn many(setting: &Setting) -> Result<Vec<Figure>> {
         let codeyard = with_stubs(setting, count)?;
         let mut client = open(&codeyard)?;
         // All of them run, so that a call meets a full catalog.
-        client.call("search_tools", &json!({"query": "echo", "limit": 100}))?;
+        client.call("search_tools", &json!({"query": "echo", "limit": 50}))?;
         call(&mut client, count)?;
         clients.push((count, codeyard, client, Samples::default()));
     }

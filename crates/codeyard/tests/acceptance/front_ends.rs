@@ -1,4 +1,4 @@
-//! The ways to a run that exist: MCP in each era, and the command line. All share one wall; and how long a run takes.
+//! The ways to a run, MCP in each era and the command line, share one wall; and how long a run takes.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};

@@ -10,6 +10,8 @@ use crate::processes;
 
 /// Directories of the data directory that are filled once and kept: environments, lists of tools, trees of stubs.
 const KEPT: [&str; 4] = ["python", "cache", "trees", "run"];
+/// Name of the directory in which a principal's sessions keep their results.
+const RESULTS: &str = "results";
 
 /// What stands on the machine and belongs to no process.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +44,7 @@ impl Standing {
         }
     }
 
-    /// What is here and was not there before.
+    /// What is here and was not there before, each with its kind first.
     pub fn beyond(&self, before: &Standing) -> Vec<String> {
         let mounts = self
             .mounts
@@ -68,8 +70,17 @@ fn walk(directory: &Path, found: &mut BTreeSet<PathBuf>) {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             walk(&path, found);
         }
-        found.insert(path);
+        if !is_result(&path) {
+            found.insert(path);
+        }
     }
+}
+
+/// Whether this is something that a session wrote to `/results`, or the directory of it: kept until a person cleans.
+fn is_result(path: &Path) -> bool {
+    let below = path.ancestors().skip(1).any(|parent| parent.ends_with(RESULTS));
+    let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    below && (path.is_file() || !is_empty())
 }
 
 // === impl Owned ===
@@ -131,6 +142,20 @@ mod tests {
             beyond,
             [format!("file {}", directory.path().join("left").display())]
         );
+    }
+
+    #[test]
+    fn results_are_kept_and_their_empty_directories_are_not() {
+        let directory = tempfile::tempdir().unwrap();
+        let results = directory.path().join(RESULTS);
+        fs::create_dir(&results).unwrap();
+        let directories = [directory.path().to_owned()];
+        let before = Standing::look(&directories);
+        fs::create_dir(results.join("full")).unwrap();
+        fs::write(results.join("full/chart.png"), "x").unwrap();
+        assert!(Standing::look(&directories).beyond(&before).is_empty());
+        fs::create_dir(results.join("empty")).unwrap();
+        assert_eq!(Standing::look(&directories).beyond(&before).len(), 1);
     }
 
     #[test]

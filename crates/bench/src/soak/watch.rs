@@ -1,5 +1,6 @@
 //! Watches programs through a phase: looks at them in between, and at the machine before and after.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -105,7 +106,7 @@ impl Watch {
         let left = self.left_in_the_end().await;
         self.figures
             .push(("left behind".to_owned(), left.len().to_string()));
-        wrong.extend(left.into_iter().map(|left| format!("left: {left}")));
+        wrong.extend(by_kind(left));
         Verdict {
             title: self.title,
             figures: self.figures,
@@ -124,6 +125,17 @@ impl Watch {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
+}
+
+/// One line for each kind of what was left: thousands of the same say no more than their number and the first.
+fn by_kind(left: Vec<String>) -> Vec<String> {
+    let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for one in left {
+        let kind = one.split(' ').next().unwrap_or_default().to_owned();
+        kinds.entry(kind).or_insert((0, one)).0 += 1;
+    }
+    let line = |(count, first)| format!("{count} left, as {first}");
+    kinds.into_values().map(line).collect()
 }
 
 fn shown(halves: Halves, amount: f64) -> String {

@@ -57,7 +57,7 @@ impl Station {
         session: BorrowedFd<'_>,
         user: u32,
         map: &mut Option<Map>,
-        files: &[Attachment],
+        files: &[&Attachment],
     ) -> Result<(), AttachError> {
         let mut trees = Vec::new();
         for file in files {

@@ -155,7 +155,7 @@ impl Inner {
                 limits: limits.clone(),
                 files: place,
             };
-            let mut guest = match post.start(&shape, floor).await {
+            let mut guest = match post.start(&shape, &files, floor).await {
                 Ok(guest) => guest,
                 Err(StationError::Gone) if attempt < ATTEMPTS => {
                     attempt += 1;

@@ -36,6 +36,8 @@ pub struct ProcessLeash {
     peak_memory: u64,
     /// Whose files it is shown, once that is known.
     map: Option<Map>,
+    /// The directories that it sees.
+    shown: Vec<Attachment>,
     /// A session lives no longer than its zygote; the zygote stays while a session needs it.
     station: Arc<Station>,
 }
@@ -61,6 +63,7 @@ impl ProcessLeash {
             last_cpu: Duration::ZERO,
             peak_memory: 0,
             map: None,
+            shown: Vec::new(),
             station,
         }
     }
@@ -96,14 +99,20 @@ impl ProcessLeash {
         self.station.map_owner(owner, user, &mut self.map).await
     }
 
-    /// Shows it directories of the host.
+    /// Shows it directories of the host, those that it does not see yet.
     pub async fn show(&mut self, files: &[Attachment]) -> Result<(), AttachError> {
         let user = self.user();
         let Some(process) = &self.process else {
             return Ok(());
         };
         let session = process.get_ref().as_fd();
-        self.station.attach(session, user, &mut self.map, files).await
+        let new: Vec<&Attachment> = files.iter().filter(|file| !self.shown.contains(file)).collect();
+        self.station.attach(session, user, &mut self.map, &new).await?;
+        // What was shown at the same place is hidden now.
+        self.shown
+            .retain(|old| new.iter().all(|new| new.target != old.target));
+        self.shown.extend(new.into_iter().cloned());
+        Ok(())
     }
 
     fn user(&self) -> u32 {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use sandbox::Conversation;
+use sandbox::{Access, Attachment, Conversation};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use types::Limits;
@@ -43,6 +43,8 @@ pub struct Pool {
 struct State {
     ready: VecDeque<Ready>,
     shape: Shape,
+    /// The tree that all sessions share, as it was last.
+    shared: Option<Attachment>,
     wanted: usize,
     missed: Instant,
     taken: Instant,
@@ -78,6 +80,7 @@ impl Pool {
             state: Mutex::new(State {
                 ready: VecDeque::new(),
                 shape,
+                shared: None,
                 wanted: 1,
                 missed: now,
                 taken: now,
@@ -88,10 +91,14 @@ impl Pool {
     }
 
     /// Takes a session of this shape, if one stands ready. One of another shape asked for makes the pool change to it.
-    pub fn take(&self, asked: &Shape) -> Option<Ready> {
+    pub fn take(&self, asked: &Shape, files: &[Attachment]) -> Option<Ready> {
         let mut state = self.state();
         let now = Instant::now();
         state.taken = now;
+        let shared = files.iter().find(|file| file.access == Access::Shared);
+        if state.shared.as_ref() != shared {
+            state.shared = shared.cloned();
+        }
         if !state.shape.serves(asked) {
             state.shape = asked.clone();
             state.ready.clear();
@@ -178,6 +185,11 @@ impl Pool {
             && let Some(owner) = self.owner
         {
             leash.map_owner(owner).await.ok()?;
+        }
+        let shared = self.state().shared.clone();
+        if let Some(shared) = shared {
+            // It may have been removed meanwhile, in favour of a newer one.
+            let _ = leash.show(&[shared]).await;
         }
         let mut ready = Conversation::new(channels, leash, shape.limits.clone(), String::new());
         let warmed = ready.warm().await;

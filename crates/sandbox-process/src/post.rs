@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sandbox::Conversation;
+use sandbox::{Attachment, Conversation};
 use types::Limits;
 
 use crate::config::{self, Floor};
@@ -39,10 +39,15 @@ impl Post {
         })
     }
 
-    /// A session of this shape: one that stands ready, else a fresh one.
-    pub async fn start(&self, shape: &Shape, floor: Floor) -> Result<Ready, StationError> {
+    /// A session of this shape that is to be shown these files: one that stands ready, else a fresh one.
+    pub async fn start(
+        &self,
+        shape: &Shape,
+        files: &[Attachment],
+        floor: Floor,
+    ) -> Result<Ready, StationError> {
         if floor == Floor::Refused
-            && let Some(ready) = self.pool.take(shape)
+            && let Some(ready) = self.pool.take(shape, files)
         {
             return Ok(ready);
         }

@@ -88,11 +88,11 @@ impl Driver {
         let rests = Instant::now() + RESTING;
         if self.guest.is_some() && !self.measured && rests < until {
             self.wait_until(rests).await;
-            let memory = self.guest.as_ref().and_then(|guest| guest.memory());
-            if Instant::now() >= rests
-                && let Some(memory) = memory
-            {
-                self.measured = true;
+            if Instant::now() < rests {
+                return;
+            }
+            self.measured = true;
+            if let Some(memory) = self.guest.as_ref().and_then(|guest| guest.memory()) {
                 tracing::debug!(session = %self.key.name, memory, "idle");
                 self.shared.table().settled(&self.key, self.id, memory);
             }

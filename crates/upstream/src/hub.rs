@@ -172,7 +172,8 @@ impl Hub {
     }
 
     /// Starts the servers whose list is unknown, a few at once, and waits for their lists; names those that are still on
-    /// their way after `wait`, which go on in the background. One that was waited for in vain is not waited for again.
+    /// their way after `wait`, which go on in the background. Each is waited for once: one that was slow or failed then is
+    /// asked again, but holds up no later search.
     pub async fn discover(&self, wait: Duration) -> Vec<String> {
         let deadline = Instant::now() + wait;
         if timeout_at(deadline, self.ready()).await.is_err() {
@@ -182,7 +183,7 @@ impl Hub {
             .shared
             .servers
             .iter()
-            .filter(|server| !server.link.is_listed())
+            .filter(|server| !server.link.is_listed() && !server.link.is_held_back())
             .collect();
         for server in &unlisted {
             self.discover_one(server);
@@ -190,16 +191,16 @@ impl Hub {
         let mut pending = Vec::new();
         for server in unlisted {
             let mut discovering = server.discovering.subscribe();
-            let done = discovering.wait_for(|discovering| !discovering);
-            let until = if server.is_slow.load(Ordering::Relaxed) {
-                Instant::now()
+            let is_done = if server.was_awaited.load(Ordering::Relaxed) {
+                !*discovering.borrow()
             } else {
-                deadline
+                let done = discovering.wait_for(|discovering| !discovering);
+                timeout_at(deadline, done).await.is_ok()
             };
-            if timeout_at(until, done).await.is_err() {
-                server.is_slow.store(true, Ordering::Relaxed);
+            if !is_done {
                 pending.push(server.link.config.name.clone());
             }
+            server.was_awaited.store(true, Ordering::Relaxed);
         }
         pending
     }

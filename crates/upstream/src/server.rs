@@ -40,8 +40,8 @@ pub(crate) struct Server {
     unstarted: Mutex<Option<mpsc::Receiver<Command>>>,
     /// Whether a search waits for this server's list.
     pub(crate) discovering: watch::Sender<bool>,
-    /// Whether a search has waited for this server's list in vain.
-    pub(crate) is_slow: AtomicBool,
+    /// Whether a search has waited for this server's list before.
+    pub(crate) was_awaited: AtomicBool,
 }
 
 /// What the driver of a server is told.
@@ -118,7 +118,7 @@ impl Server {
             commands,
             unstarted: Mutex::new(Some(receiver)),
             discovering: watch::channel(false).0,
-            is_slow: AtomicBool::new(false),
+            was_awaited: AtomicBool::new(false),
         }
     }
 

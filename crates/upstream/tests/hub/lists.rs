@@ -277,6 +277,28 @@ async fn at_most_eight_servers_start_at_once() {
 }
 
 #[tokio::test]
+async fn a_server_that_fails_slowly_holds_up_one_search_only() {
+    let script = "sleep 1; exit 3";
+    let hub = hub(&[("bad", ServerDefinition::new("/bin/sh", &["-c", script]))]);
+    // It has failed by then, so that it is not on its way.
+    assert_eq!(hub.discover(WAIT).await, [""; 0]);
+    let failed = || matches!(state(&hub, "bad").status, Status::Failed { .. });
+    assert!(failed());
+    wait_until("it is tried again", || {
+        let begun = Instant::now();
+        let pending = futures_util::FutureExt::now_or_never(hub.discover(WAIT));
+        assert!(
+            begun.elapsed() < Duration::from_millis(900),
+            "{:?}",
+            begun.elapsed()
+        );
+        pending.filter(|pending| pending == &["bad"])
+    })
+    .await;
+    hub.shutdown().await;
+}
+
+#[tokio::test]
 async fn servers_that_hang_hold_up_neither_calls_nor_the_search_for_others() {
     let mut definitions: Vec<(String, ServerDefinition)> = (0..10)
         .map(|number| (format!("hung{number}"), ServerDefinition::hostile("hang")))

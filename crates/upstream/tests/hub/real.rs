@@ -58,13 +58,7 @@ async fn public_servers_list_and_answer() {
     check("time", "get_current_time", json!({"timezone": "UTC"}), "UTC").await;
     check("calculator", "calculate", json!({"expression": "6*7"}), "42").await;
     check("sqlite", "list_tables", json!({}), "content").await;
-    check(
-        "filesystem",
-        "list_allowed_directories",
-        json!({}),
-        "upstreams/files",
-    )
-    .await;
+    check("filesystem", "list_allowed_directories", json!({}), "/upstreams").await;
     let repository = definitions
         .iter()
         .find(|(name, _)| name == "git")

@@ -130,3 +130,6 @@ pub(crate) fn time(stat: &rustix::fs::Stat) -> SystemTime {
     let nanoseconds = u32::try_from(stat.st_mtime_nsec).unwrap_or(0);
     SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds)
 }
+
+#[cfg(test)]
+mod tests;

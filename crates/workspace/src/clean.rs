@@ -157,3 +157,6 @@ fn names(root: &Place) -> Result<Vec<OsString>, WorkspaceError> {
     }
     Ok(names)
 }
+
+#[cfg(test)]
+mod tests;

@@ -172,8 +172,8 @@ impl Hub {
     }
 
     /// Starts the servers whose list is unknown, a few at once, and waits for their lists; names those that are still on
-    /// their way after `wait`, which go on in the background. Each is waited for once: one that was slow or failed then is
-    /// asked again, but holds up no later search.
+    /// their way after `wait`, which go on in the background. Each is waited for once: one that is slow holds up no later
+    /// search, and one that failed is tried again without a word.
     pub async fn discover(&self, wait: Duration) -> Vec<String> {
         let deadline = Instant::now() + wait;
         if timeout_at(deadline, self.ready()).await.is_err() {
@@ -192,7 +192,7 @@ impl Hub {
         for server in unlisted {
             let mut discovering = server.discovering.subscribe();
             let is_done = if server.was_awaited.load(Ordering::Relaxed) {
-                !*discovering.borrow()
+                !*discovering.borrow() || server.link.has_no_list()
             } else {
                 let done = discovering.wait_for(|discovering| !discovering);
                 timeout_at(deadline, done).await.is_ok()

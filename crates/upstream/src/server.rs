@@ -422,6 +422,11 @@ impl Link {
         matches!(self.listing.borrow().outcome, Outcome::Known)
     }
 
+    /// Whether the list could not be had the last time.
+    pub(crate) fn has_no_list(&self) -> bool {
+        matches!(self.listing.borrow().outcome, Outcome::Failed(_))
+    }
+
     fn entry(&self, description: Option<String>, tools: Vec<Arc<Tool>>) -> ServerTools {
         let description = self.config.description.clone().or(description);
         ServerTools {

@@ -70,9 +70,12 @@ impl Measure {
 
     fn in_place(&self, placement: Placement) -> Result<()> {
         let scratch = tempfile::tempdir()?;
+        // Programs that are given these paths run elsewhere.
+        let absolute = |path: &PathBuf| std::path::absolute(path);
+        let data = self.data.as_ref().map(absolute).transpose()?;
         let setting = Setting {
-            data: self.data.clone().unwrap_or_else(|| scratch.path().to_owned()),
-            rivals: self.rivals.clone(),
+            data: data.unwrap_or_else(|| scratch.path().to_owned()),
+            rivals: self.rivals.as_ref().map(absolute).transpose()?,
             placement,
             samples: self.samples,
         };

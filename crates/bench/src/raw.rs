@@ -1,6 +1,7 @@
 //! The least MCP client that can be written: blocking, over pipes, so that what is measured is the server.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,8 @@ pub struct Lines {
     /// Taken away to tell it that there is nothing more.
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
+    /// What it complains of; the end of it is shown if it stops answering.
+    stderr: File,
 }
 
 /// An MCP server.
@@ -32,17 +35,23 @@ pub struct Raw {
 // === impl Lines ===
 
 impl Lines {
-    /// Starts the program; what it complains of goes nowhere.
+    /// Starts the program.
     pub fn start(command: &mut Command) -> Result<Self> {
+        let stderr = tempfile::tempfile()?;
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(stderr.try_clone()?)
             .spawn()
             .with_context(|| format!("start {}", command.get_program().display()))?;
         let stdin = child.stdin.take();
         let stdout = BufReader::new(child.stdout.take().context("stdout is piped")?);
-        Ok(Self { child, stdin, stdout })
+        Ok(Self {
+            child,
+            stdin,
+            stdout,
+            stderr,
+        })
     }
 
     /// Its process.
@@ -69,11 +78,23 @@ impl Lines {
             );
         }
         let mut line = String::new();
-        ensure!(
-            self.stdout.read_line(&mut line)? > 0,
-            "it ended instead of answering"
-        );
+        if self.stdout.read_line(&mut line)? == 0 {
+            bail!("it ended instead of answering: {}", self.last_words());
+        }
         Ok(line)
+    }
+
+    fn last_words(&mut self) -> String {
+        let mut said = Vec::new();
+        // What cannot be read says nothing.
+        let read = self
+            .stderr
+            .rewind()
+            .and_then(|()| self.stderr.read_to_end(&mut said));
+        let said = String::from_utf8_lossy(&said).into_owned();
+        read.ok()
+            .and(said.trim().lines().last().map(str::to_owned))
+            .unwrap_or_default()
     }
 
     /// Tells it that there is nothing more and waits for its end.

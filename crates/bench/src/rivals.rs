@@ -133,13 +133,14 @@ fn in_turn(setting: &Setting) -> Result<Report> {
         }
     }
     for _ in 0..ROUNDS {
-        for (row, contender) in &mut standing {
-            for what in What::ALL {
-                if let Some(took) = contender.sample(what)? {
-                    row.samples[place_of(what)].push(took);
-                }
+        let (mut going, round) = (Vec::new(), std::mem::take(&mut standing));
+        for (mut row, mut contender) in round {
+            match row.sample(contender.as_mut()) {
+                Ok(()) => going.push((row, contender)),
+                Err(error) => report.skipped.push(skipped(row.name, &error)),
             }
         }
+        standing = going;
     }
     let rows = standing.into_iter().map(|(row, _)| row).collect();
     report.figures = compare(rows, setting.placement);
@@ -167,13 +168,6 @@ fn warm_up(mut contender: Box<dyn Contender>) -> Result<Box<dyn Contender>> {
 fn skipped(name: String, error: &anyhow::Error) -> Skipped {
     let reason = format!("{error:#}");
     Skipped { name, reason }
-}
-
-fn place_of(what: What) -> usize {
-    What::ALL
-        .iter()
-        .position(|other| *other == what)
-        .unwrap_or_default()
 }
 
 /// Figures by what is compared, each beside Codeyard's of its class.
@@ -209,5 +203,15 @@ impl Row {
             class,
             samples: Default::default(),
         }
+    }
+
+    /// One sample of everything.
+    fn sample(&mut self, contender: &mut dyn Contender) -> Result<()> {
+        for (samples, what) in self.samples.iter_mut().zip(What::ALL) {
+            if let Some(took) = contender.sample(what)? {
+                samples.push(took);
+            }
+        }
+        Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! A rival that cannot be installed keeps nothing else from being measured: its reason is written down beside it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -124,18 +124,39 @@ fn packages() -> Result<()> {
 
 /// An environment of the newest Python that is there: some need one that Debian's is too old for.
 fn python(directory: &Path, packages: &[&str]) -> Result<()> {
-    let newest = ["python3.14", "python3.13", "python3.12", "python3"];
-    let works = |program: &&&str| run::succeeds(program, &["-I", "-c", "import venv, ensurepip"]);
-    let python = newest
-        .iter()
-        .find(works)
-        .context("there is no python3 with venv")?;
-    quietly(Command::new(python).args(["-m", "venv"]).arg(directory))?;
+    let works =
+        |python: &&PathBuf| run::succeeds(&python.to_string_lossy(), &["-I", "-c", "import venv, ensurepip"]);
+    let candidates = pythons();
+    let python = candidates.iter().find(works);
+    let python = python.context("there is no python3 with venv")?;
+    quietly(
+        Command::new(python)
+            .args(["-m", "venv", "--clear"])
+            .arg(directory),
+    )?;
     quietly(
         Command::new(directory.join("bin/pip"))
             .args(["install", "-q", "--disable-pip-version-check"])
             .args(packages),
     )
+}
+
+/// Interpreters by their version, newest first: those of the search path, and those that pyenv keeps beside it.
+fn pythons() -> Vec<PathBuf> {
+    let versions = (10..=14).rev().map(|minor| format!("python3.{minor}"));
+    let kept = std::env::home_dir().unwrap_or_default().join(".pyenv/versions");
+    let kept: Vec<PathBuf> = fs::read_dir(kept)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    let of_version = |name: String| {
+        let elsewhere = kept.iter().map(|version| version.join("bin").join(&name));
+        let elsewhere: Vec<PathBuf> = elsewhere.filter(|path| path.exists()).collect();
+        [PathBuf::from(name)].into_iter().chain(elsewhere)
+    };
+    versions.flat_map(of_version).chain(["python3".into()]).collect()
 }
 
 fn node(directory: &Path, packages: &[&str]) -> Result<()> {

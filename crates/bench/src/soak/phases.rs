@@ -247,7 +247,7 @@ impl Ground {
         let codeyard = codeyard.env("TMPDIR", &temporary);
         let data = codeyard.data_directory();
         fs::create_dir_all(&data)?;
-        std::os::unix::fs::symlink(managed.canonicalize()?.join("python"), data.join("python"))?;
+        std::os::unix::fs::symlink(std::path::absolute(managed)?.join("python"), data.join("python"))?;
         let mut client = codeyard.mcp(Era::Modern).await?;
         run(&mut client, json!({"code": "await tools.stub.add(a=1, b=2)"})).await?;
         client.finish().await?;

@@ -1,4 +1,4 @@
-//! What the other host calls answer: servers, tools, search, stubs, the manual.
+//! What the other host calls answer: servers, tools, search, the manual; and the files that describe tools.
 
 use std::time::Instant;
 
@@ -141,22 +141,19 @@ async fn what_may_not_be_called_is_not_shown() {
         .await
         .expect("an answer");
     assert_eq!(tools["tools"].as_array().map(Vec::len), Some(10));
-    let stubs = world
-        .ask("stubs", json!({"server": "my-stub"}))
-        .await
-        .expect("an answer");
-    let files = stubs["files"].as_object().expect("files");
-    assert!(!files.contains_key("add.py") && !files["__init__.py"].as_str().expect("text").contains("add"));
+    let files = world.files_of("my_stub").await;
+    assert!(!files.contains_key("add.py") && !files["__init__.py"].contains("add"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stubs_are_files_by_alias() {
     let world = World::new(&two());
-    let answer = world
-        .ask("stubs", json!({"server": "my-stub"}))
+    world
+        .ask("tools", json!({"server": "my-stub"}))
         .await
         .expect("an answer");
-    let names: Vec<&String> = answer["files"].as_object().expect("files").keys().collect();
+    let files = world.files_of("my_stub").await;
+    let names: Vec<&String> = files.keys().collect();
     let expected = [
         "__init__.py",
         "add.py",
@@ -172,7 +169,7 @@ async fn stubs_are_files_by_alias() {
         "slow.py",
     ];
     assert_eq!(names, expected);
-    insta::assert_snapshot!("stub_of_add", answer["files"]["add.py"].as_str().expect("text"));
+    insta::assert_snapshot!("stub_of_add", files["add.py"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

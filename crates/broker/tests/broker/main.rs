@@ -4,6 +4,7 @@ mod answers;
 mod calls;
 mod manual;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,17 @@ struct Rules<'a> {
 }
 
 impl World {
+    /// Names and texts of the files that describe a server's tools.
+    async fn files_of(&self, alias: &str) -> BTreeMap<String, String> {
+        let catalog = self.broker.catalog().await;
+        let files = self.broker.files(&Principal::local(), &catalog);
+        let own = |(path, text): (String, Vec<u8>)| {
+            let name = path.strip_prefix(&format!("tools/{alias}/"))?.to_owned();
+            Some((name, String::from_utf8(text).expect("text")))
+        };
+        files.into_iter().filter_map(own).collect()
+    }
+
     fn new(servers: &[(&str, ServerDefinition)]) -> Self {
         Self::with(Rules::default(), servers)
     }

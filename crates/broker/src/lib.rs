@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → authorize → validate → call(Permit) → record
-//!                                      └─► answers: servers, tools, search, stubs, manual
+//!                                      └─► answers: servers, tools, search, manual
 //! ```
 
 mod answers;

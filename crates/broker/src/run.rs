@@ -1,10 +1,8 @@
 //! The host calls of one run, by name.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::Entry;
 use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -72,25 +70,9 @@ impl RunCalls {
                 let (query, limit, detail) = (args.text("query")?, args.limit()?, args.detail()?);
                 raw(&self.shared.search(&self.principal, &query, limit, detail).await)
             }
-            "stubs" => self.stubs(&args.text("server")?).await,
             "manual" => raw(&json!({ "text": MANUAL })),
             other => Err(error::unknown_call(other)),
         }
-    }
-
-    /// The files of one server for `/tools/<server_alias>/`.
-    async fn stubs(&self, server: &str) -> Answer {
-        let catalog = self.shared.listed(server).await?;
-        let server = catalog
-            .server(server)
-            .map_err(|unknown| error::unknown(&unknown))?;
-        let visible = |entry: &Entry| self.shared.may_call(&self.principal, entry);
-        let shown = server.entries().filter(|entry| visible(entry));
-        let files: BTreeMap<String, String> = shown
-            .map(|entry| (format!("{}.py", entry.alias), entry.stub()))
-            .chain([("__init__.py".to_owned(), catalog::stub_module(server, visible))])
-            .collect();
-        raw(&json!({ "files": files }))
     }
 }
 

@@ -434,6 +434,49 @@ async fn artifacts_are_resources_in_the_stateless_era() {
 }
 
 #[tokio::test]
+async fn the_page_about_files_says_what_happens() {
+    let page = include_str!("../../../docs/workspaces.md");
+    let blocks = || {
+        page.split("```")
+            .skip(1)
+            .step_by(2)
+            .filter_map(|block| block.split_once('\n'))
+    };
+    let settings = blocks()
+        .find(|(kind, _)| *kind == "toml")
+        .unwrap()
+        .1
+        .replace("# ", "");
+    let settings = settings.replace("/home/me/tables", "tables");
+    let file = Codeyard::with_stub().unwrap();
+    user_directory(&file, "tables");
+    std::fs::write(file.work_directory().join("page.toml"), settings).unwrap();
+    let run_on_it = ["run", "-", "--settings", "page.toml"];
+    let ended = run(&file, &run_on_it, "import os\nprint(os.listdir('/data'))").await;
+    assert_eq!(ended.out, "['table.csv']\n", "{ended:?}");
+    let program = blocks().find(|(kind, _)| *kind == "python").unwrap().1;
+    let printed = blocks().find(|(kind, _)| *kind == "text").unwrap().1;
+    assert_eq!(run(&file, &run_on_it, program).await.out, printed);
+    for line in blocks()
+        .filter(|(kind, _)| *kind == "sh")
+        .flat_map(|(_, text)| text.lines())
+    {
+        let words: Vec<&str> = line
+            .split_whitespace()
+            .skip(1)
+            .take_while(|word| *word != "#")
+            .collect();
+        let mut help: Vec<&str> = words.clone();
+        help.push("--help");
+        let ended = run(&file, &help, "").await;
+        assert_eq!(ended.code, 0, "{line}: {ended:?}");
+        for option in words.iter().filter(|word| word.starts_with("--")) {
+            assert!(ended.out.contains(option), "{line}: {ended:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn tools_of_a_later_server_appear_in_a_session_that_is_open() {
     let definition = ServerDefinition::new(codeyard_binary().to_string_lossy(), &["demo-server", "crm"]);
     let codeyard = Codeyard::with_stub().unwrap().server("crm", &definition);

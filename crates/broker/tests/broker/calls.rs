@@ -302,5 +302,6 @@ async fn a_tool_that_is_added_later_is_found() {
         .ask("tools", json!({"server": "stub"}))
         .await
         .expect("an answer");
-    assert_eq!(answer["tools"][before]["name"], "grown_1");
+    let tools = answer["tools"].as_array().expect("tools");
+    assert!(tools.iter().any(|tool| tool["name"] == "grown_1"), "{answer}");
 }

@@ -269,6 +269,23 @@ fn settings_with_every_key() {
         [sandbox]
         require = "tenant-isolation"
 
+        [workspace]
+        enabled = false
+        quota = "none"
+        inodes = 1000
+        owner = 1000
+        enforce = "kernel"
+
+        [pool]
+        size = 0
+        recycle_sessions = 100
+        recycle_minutes = 5
+
+        [sessions]
+        max = 3
+        idle_minutes = 1
+        idle_memory = "64 MiB"
+
         [python]
         path = "python3.12"
         profile = "data"
@@ -282,6 +299,78 @@ fn settings_with_every_key() {
 #[test]
 fn without_a_file_the_defaults_hold() {
     assert_eq!(of_settings(""), format!("{:#?}", crate::Settings::default()));
+}
+
+#[test]
+fn the_page_shows_every_default() {
+    let page = include_str!("../../../docs/configuration.md");
+    let toml = page
+        .split("```toml\n")
+        .map(|part| part.split("```").next().unwrap_or_default());
+    let defaults = toml.filter(|text| text.contains("[limits]")).last().unwrap();
+    let settings = crate::Settings {
+        log: Some("warn".to_owned()),
+        ..crate::Settings::default()
+    };
+    assert_eq!(of_settings(defaults), format!("{settings:#?}"));
+}
+
+#[test]
+fn a_pool_beyond_the_memory_is_refused() {
+    let machine = |kib: u64| {
+        machine()
+            .file(
+                "/proc/meminfo",
+                &format!("MemTotal:       {kib} kB\nMemFree: 1 kB\n"),
+            )
+            .file(SETTINGS_FILE, "[pool]\nsize = 100\n")
+    };
+    assert_eq!(shown(&machine(16 * 1024 * 1024), &Sources::default()), "");
+    assert_eq!(
+        shown(&machine(1024 * 1024), &Sources::default()),
+        format!(
+            "mistake: {SETTINGS_FILE}: pool.size: 100 sessions of each kind need about 1600 MiB, more than half of this machine's 1024 MiB; write at most 32\n"
+        )
+    );
+}
+
+#[test]
+fn mounts_of_the_file_and_the_command_line_come_together() {
+    let home = tempfile::tempdir().unwrap();
+    let real = home.path().canonicalize().unwrap();
+    for name in ["one", "two"] {
+        std::fs::create_dir(real.join(name)).unwrap();
+    }
+    let toml = format!(
+        "[[mounts]]\npath = \"{}/one\"\ntarget = \"/one\"\n",
+        real.display()
+    );
+    let host = machine().file(SETTINGS_FILE, &toml);
+    let sources = |mount: &str| Sources {
+        mounts: vec![format!("{}/{mount}", real.display())],
+        ..Sources::default()
+    };
+    let loaded = load(&sources("two:/two"), &host).unwrap();
+    let mounts: Vec<String> = loaded.settings.mounts.iter().map(ToString::to_string).collect();
+    let expected = |name: &str| format!("{}/{name}:/{name}:ro", real.display());
+    assert_eq!(mounts, [expected("one"), expected("two")]);
+    let text = shown(&host, &sources("two:/one/more"));
+    assert!(
+        text.starts_with("mistake: --mount ")
+            && text.contains("`/one/more` is taken: another mount has `/one`"),
+        "{text}"
+    );
+    let parts = loaded.into_parts(
+        crate::Program {
+            executable: PathBuf::from("/bin/codeyard"),
+        },
+        &host,
+    );
+    assert_eq!(parts.sandbox.mounts, ["/one", "/two"]);
+    assert_eq!(
+        parts.workspace.root,
+        Path::new("/home/ana/.local/share/codeyard/workspaces")
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The backend: profiles, their zygotes, and launches.
 
 use std::future::Future;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
@@ -98,6 +99,14 @@ impl Process {
 
     pub(crate) async fn ground(&self) -> Result<&Ground, LaunchError> {
         self.inner.ground().await
+    }
+
+    pub(crate) fn data(&self) -> &Path {
+        &self.inner.config.data
+    }
+
+    pub(crate) fn owner(&self) -> Option<(u32, u32)> {
+        self.inner.config.owner
     }
 
     pub(crate) fn requirement(&self) -> Requirement {

@@ -2,6 +2,8 @@
 //!
 //! What can be tried is tried: a session is started and asked what it sees of itself.
 
+mod files;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,6 +93,7 @@ impl Process {
         checks.push(groups(ground));
         checks.push(requirement(ground, self.requirement()));
         checks.push(self.session().await);
+        checks.push(files::check(self, ground).await);
         let serves = checks.iter().all(|check| check.state != State::Missing);
         Report {
             mode: Some(ground.mode.name().to_owned()),
@@ -246,7 +249,8 @@ fn user(ground: &Ground) -> Check {
         "all sessions are this user: one can exhaust timers, watches and descriptors in flight of the others and of \
          this user; sessions of one tenant only"
             .to_owned(),
-        "run as root, or install `uidmap` and give this user 4,096 ids or more in /etc/subuid and /etc/subgid",
+        "run as root; or install `uidmap`, give this user 4,096 ids or more in /etc/subuid and /etc/subgid, and set \
+         `[sandbox] require = \"tenant-isolation\"`",
     )
 }
 
@@ -269,7 +273,7 @@ fn groups(ground: &Ground) -> Check {
 }
 
 fn requirement(ground: &Ground, require: Requirement) -> Check {
-    let strongest = ground.mode.meets(Requirement::TenantIsolation);
+    let strongest = ground.mode.could_meet(Requirement::TenantIsolation);
     match (require, strongest) {
         (Requirement::TenantIsolation, _) | (Requirement::SingleTenant, Ok(())) => {
             Check::ok("require", "tenant-isolation can be met".to_owned())

@@ -39,6 +39,8 @@ pub struct Mode {
     pub identity: Identity,
     /// Where control groups are made, or why there are none.
     pub groups: Result<Groups, Missing>,
+    /// Whether an ordinary user's sessions could each have a kernel user, if that were required.
+    has_range: bool,
     /// Keeps the users and groups this process's own.
     _lease: Lease,
 }
@@ -75,8 +77,8 @@ impl Mode {
         let machine = Machine::look();
         supported(&machine)?;
         // Where one tenant is enough, an ordinary user's sessions are that user: so they can be shown its files.
-        let subordinate = machine.user != 0 && require == Requirement::TenantIsolation;
-        let range = subordinate.then(|| subordinate_range(&machine)).flatten();
+        let available = (machine.user != 0).then(|| subordinate_range(&machine)).flatten();
+        let range = available.filter(|_| require == Requirement::TenantIsolation);
         let (directory, slots) = match (machine.user, range) {
             (0, _) => (Path::new(ROOT_LEASES).to_owned(), ROOT_SLOTS),
             (_, Some(range)) => (data.join("run/leases"), range.count / USERS),
@@ -108,6 +110,7 @@ impl Mode {
             machine,
             identity,
             groups,
+            has_range: available.is_some(),
             _lease: lease,
         };
         mode.meets(require)?;
@@ -115,11 +118,20 @@ impl Mode {
     }
 
     /// Whether this mode gives what is required.
-    pub fn meets(&self, require: Requirement) -> Result<(), Refusal> {
+    fn meets(&self, require: Requirement) -> Result<(), Refusal> {
+        let has_users = self.identity.has_user_per_session();
+        if require == Requirement::TenantIsolation && !has_users {
+            return Err(Refusal::NoUserPerSession);
+        }
+        self.could_meet(require)
+    }
+
+    /// Whether the mode that this machine and user would be in gives it.
+    pub fn could_meet(&self, require: Requirement) -> Result<(), Refusal> {
         if require == Requirement::SingleTenant {
             return Ok(());
         }
-        if !self.identity.has_user_per_session() {
+        if !self.identity.has_user_per_session() && !self.has_range {
             return Err(Refusal::NoUserPerSession);
         }
         self.groups

@@ -1,0 +1,104 @@
+//! Whether sessions can keep files: one writes a file through an attached directory, and it must lie on the disk.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jail::spec::Identity;
+use sandbox::{Access, Attachment, Backend as _, LaunchSpec, Run};
+use types::{Limits, SessionId};
+
+use super::{Check, PATIENCE, State};
+use crate::backend::{Ground, Process};
+use crate::selftest::NoCalls;
+
+/// Writes the file that is looked for.
+const PROGRAM: &str = "open('/workspace/written', 'w').close()";
+
+/// A directory of the owner's that goes when it is done.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(process: &Process, (user, group): (u32, u32)) -> io::Result<Self> {
+        let path = process
+            .data()
+            .join("run")
+            .join(format!("doctor-{}", std::process::id()));
+        fs::create_dir_all(&path)?;
+        let place = Self(path);
+        chown(&place.0, Some(user), Some(group))?;
+        Ok(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What stays is an empty directory of this process's number.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Tries it.
+pub(super) async fn check(process: &Process, ground: &Ground) -> Check {
+    let Some(owner) = process.owner() else {
+        let detail = "`[workspace] enabled = false`: sessions have their files to themselves";
+        return Check::ok("files", detail.to_owned());
+    };
+    if let Identity::Subordinate { .. } = ground.mode.identity {
+        return weaker(
+            "with subordinate ids sessions have their files to themselves",
+            "run as root to keep them",
+        );
+    }
+    let written = match Place::new(process, owner) {
+        Ok(place) => write(process, &place).await,
+        Err(error) => Err(error.to_string()),
+    };
+    match written {
+        Ok(Some(found)) if found == owner.0 => {
+            let detail = format!("/workspace and /results are kept; on disk they belong to user {found}");
+            Check::ok("files", detail)
+        }
+        Ok(_) => weaker(
+            "the data directory's file system cannot show files as another user's (idmapped mounts), so sessions have \
+             their files to themselves",
+            "put the data directory on ext4, xfs, btrfs or tmpfs (--data)",
+        ),
+        Err(error) => Check::missing("files", error),
+    }
+}
+
+/// Who owns the file that a session wrote; `None` if it went elsewhere.
+async fn write(process: &Process, place: &Place) -> Result<Option<u32>, String> {
+    let spec = LaunchSpec {
+        session: SessionId::new("doctor-files"),
+        limits: Limits::default(),
+        first_code: String::new(),
+        files: vec![Attachment {
+            source: place.0.clone(),
+            target: "/workspace".to_owned(),
+            access: Access::ReadWrite,
+        }],
+    };
+    let mut guest = process.launch(spec).await.map_err(|error| error.to_string())?;
+    let run = Run {
+        code: PROGRAM.to_owned(),
+        wall_time: PATIENCE,
+        cancel: Default::default(),
+        exceeded: Default::default(),
+    };
+    let outcome = guest.execute(run, Arc::new(NoCalls)).await;
+    guest.close().await;
+    if let Some(error) = outcome.error {
+        return Err(format!("{}: {}", error.kind, error.message));
+    }
+    Ok(fs::symlink_metadata(place.0.join("written"))
+        .ok()
+        .map(|found| found.uid()))
+}
+
+fn weaker(detail: &str, remedy: &str) -> Check {
+    Check::new("files", State::Weaker, detail.to_owned(), remedy)
+}

@@ -24,7 +24,10 @@ def main():
         session.feed_run("1 + 1")
 
     def call():
-        session.feed_run(PROGRAM, external_lookup={"echo": lambda message: message})
+        # A session of its own, because one allows a thousand calls in all; opening it is not timed.
+        with pool.checkout() as other:
+            full = seconds(lambda: other.feed_run(PROGRAM, external_lookup={"echo": lambda message: message}))
+            return (full - seconds(lambda: other.feed_run("1 + 1"))) / CALLS
 
     with Monty(min_processes=2) as pool, pool.checkout() as session:
         for line in sys.stdin:
@@ -34,7 +37,7 @@ def main():
             elif word == "live":
                 took = seconds(live)
             else:
-                took = (seconds(call) - seconds(live)) / CALLS
+                took = call()
             print(took, flush=True)
 
 

@@ -91,7 +91,7 @@ async fn churn(data: &Path, scale: Scale) -> Result<Verdict> {
             waiting.push((start(&mut client, case, "new").await?, case));
         }
         for (id, case) in waiting {
-            case.check(&client.answer(&id).await?)?;
+            watch.complain(case.check(&client.answer(&id).await?));
         }
         if batch % (batches / LOOKS).max(1) == 0 {
             watch.look(&[pid]);
@@ -164,8 +164,8 @@ async fn runs(data: &Path, scale: Scale) -> Result<Verdict> {
         let count = scale.runs / scale.clients;
         clients.spawn(async move {
             let started = Instant::now();
-            work(&mut client, count).await?;
-            anyhow::Ok((client, started.elapsed()))
+            let surprises = work(&mut client, count).await?;
+            anyhow::Ok((client, surprises, started.elapsed()))
         });
     }
     let mut idle = Vec::new();
@@ -173,7 +173,8 @@ async fn runs(data: &Path, scale: Scale) -> Result<Verdict> {
     while !clients.is_empty() {
         tokio::select! {
             Some(done) = clients.join_next() => {
-                let (client, took) = done??;
+                let (client, surprises, took) = done??;
+                watch.complain(surprises);
                 slowest = slowest.max(took);
                 idle.push(client);
             }
@@ -189,19 +190,20 @@ async fn runs(data: &Path, scale: Scale) -> Result<Verdict> {
 }
 
 /// One run in fifty opens a session and may end badly; the others go on in the same one.
-async fn work(client: &mut McpClient, count: u32) -> Result<()> {
+async fn work(client: &mut McpClient, count: u32) -> Result<Vec<String>> {
+    let mut surprises = Vec::new();
     for number in 0..count {
         if number % 50 == 49 {
             let case = &CASES[index(number / 50)];
             let id = start(client, case, "new").await?;
-            case.check(&client.answer(&id).await?)?;
+            surprises.extend(case.check(&client.answer(&id).await?));
         } else {
             let code = format!("total = {number}\nprint(total)\nawait tools.stub.add(a=total, b=1)");
             let answer = run(client, json!({"code": code})).await?;
             ensure!(answer["result"]["sum"] == number + 1, "{answer}");
         }
     }
-    Ok(())
+    Ok(surprises)
 }
 
 async fn start(client: &mut McpClient, case: &Case, session: &str) -> Result<Value> {
@@ -222,10 +224,11 @@ async fn run(client: &mut McpClient, arguments: Value) -> Result<Value> {
 }
 
 impl Case {
-    fn check(&self, answer: &Value) -> Result<()> {
-        let status = &answer["result"]["structuredContent"]["status"];
-        ensure!(*status == self.status, "{:?} ended so: {answer}", self.code);
-        Ok(())
+    /// Says what happened if the program did not end as it must.
+    fn check(&self, answer: &Value) -> Option<String> {
+        let content = &answer["result"]["structuredContent"];
+        let surprise = content["status"] != self.status;
+        surprise.then(|| format!("{:?} ended so: {content}{}", self.code, answer["error"]))
     }
 }
 

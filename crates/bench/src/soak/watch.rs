@@ -39,6 +39,7 @@ pub struct Watch {
     descriptors: Growth,
     processes: Growth,
     figures: Vec<(String, String)>,
+    wrong: Vec<String>,
 }
 
 impl Watch {
@@ -55,7 +56,13 @@ impl Watch {
             descriptors: Growth::default(),
             processes: Growth::default(),
             figures: Vec::new(),
+            wrong: Vec::new(),
         }
+    }
+
+    /// Keeps what went wrong for the verdict.
+    pub fn complain(&mut self, of: impl IntoIterator<Item = String>) {
+        self.wrong.extend(of);
     }
 
     /// Looks at programs while they work; all of them together are one size.
@@ -83,7 +90,7 @@ impl Watch {
     /// Looks at the machine after everything has ended, when what ends has had its time.
     pub async fn end(mut self) -> Verdict {
         self.state("took", format!("{:.1} s", self.started.elapsed().as_secs_f64()));
-        let mut wrong = Vec::new();
+        let mut wrong = std::mem::take(&mut self.wrong);
         let sizes = [
             ("resident memory of the program", &self.resident, BYTES),
             (

@@ -28,4 +28,4 @@ pub use confined::ReadError;
 pub use error::WorkspaceError;
 pub use layout::{SessionFiles, Workspaces};
 pub use lease::Lease;
-pub use usage::{DEEPEST, Quota, Usage};
+pub use usage::{DEEPEST, Quota, Room, Usage};

@@ -31,6 +31,15 @@ pub struct Usage {
     pub complete: bool,
 }
 
+/// What a file system can still take, whoever writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes on disk.
+    pub bytes: u64,
+    /// Files and directories.
+    pub files: u64,
+}
+
 /// What a principal's files may take; 0 is no bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quota {
@@ -57,6 +66,15 @@ impl Workspaces {
             bytes: config.quota,
             files: config.inodes,
         }
+    }
+
+    /// Room that the file system of the principals' files has, for whoever looks often; `None` if it does not say.
+    pub fn room(&self) -> Option<Room> {
+        let room = rustix::fs::statvfs(&self.shared.config.root).ok()?;
+        Some(Room {
+            bytes: room.f_bfree.saturating_mul(room.f_frsize),
+            files: room.f_ffree,
+        })
     }
 
     /// What a principal's files take now; nothing if there are none.

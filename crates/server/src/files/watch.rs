@@ -1,6 +1,7 @@
 //! Sees when a principal's files outgrow their quota during a run, where no kernel holds them to it.
 //!
-//! Measuring looks at every file, so it is done seldom: each time takes a small part of the time since the last one.
+//! Measuring looks at every file, so it is done seldom: each time takes a small part of the time since the last one. In
+//! between only the room on the file system is looked at: when it shrinks by what a principal may still write, somebody has.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 use types::Principal;
-use workspace::{Keeping, Usage, Workspaces};
+use workspace::{Keeping, Room, Usage, Workspaces};
 
 use super::blocking;
 
@@ -20,6 +21,9 @@ const PERIOD: Duration = Duration::from_secs(1);
 
 /// A measure takes at most one part in so many of the time.
 const SHARE: u32 = 20;
+
+/// Time between two looks at the room.
+const GLANCE: Duration = Duration::from_millis(25);
 
 /// Measures principals that have runs.
 #[derive(Debug)]
@@ -33,7 +37,11 @@ pub(super) struct Watch {
 struct Known {
     /// When they are to be measured next: by the run that is under way then, so that many short ones do not escape.
     due: Instant,
+    /// Before this they are not, whatever happens to the room.
+    earliest: Instant,
     last: Option<Usage>,
+    /// What there was when they were measured.
+    room: Option<Room>,
 }
 
 impl Watch {
@@ -53,8 +61,8 @@ impl Watch {
         }
         loop {
             let known = self.known(principal);
-            sleep_until(known.due).await;
-            let begun = Instant::now();
+            self.wait(&known).await;
+            let (begun, room) = (Instant::now(), self.workspaces.room());
             let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
             let usage = match blocking(move || workspaces.measure(&whose)).await {
                 Some(Ok(usage)) => usage,
@@ -64,12 +72,15 @@ impl Watch {
                 }
                 None => Usage::default(),
             };
-            let pause = PERIOD.max(begun.elapsed() * SHARE);
+            let pause = begun.elapsed() * SHARE;
+            let now = Instant::now();
             self.note(
                 principal,
                 Known {
-                    due: Instant::now() + pause,
+                    due: now + pause.max(PERIOD),
+                    earliest: now + pause,
                     last: Some(usage),
+                    room,
                 },
             );
             if quota.is_outgrown_by(usage) && known.last.is_some_and(|last| has_grown(last, usage)) {
@@ -78,11 +89,36 @@ impl Watch {
         }
     }
 
+    /// Waits until a measure is due, or the room has shrunk by what the principal had left.
+    async fn wait(&self, known: &Known) {
+        sleep_until(known.earliest.min(known.due)).await;
+        let (Some(last), Some(before)) = (known.last, known.room) else {
+            return sleep_until(known.due).await;
+        };
+        let quota = self.workspaces.quota();
+        let taken = |bound: u64, used: u64, before: u64, now: u64| {
+            bound > 0 && before.saturating_sub(now) > bound.saturating_sub(used)
+        };
+        while Instant::now() < known.due {
+            let Some(now) = self.workspaces.room() else {
+                return sleep_until(known.due).await;
+            };
+            if taken(quota.bytes, last.bytes, before.bytes, now.bytes)
+                || taken(quota.files, last.files, before.files, now.files)
+            {
+                return;
+            }
+            sleep_until(known.due.min(Instant::now() + GLANCE)).await;
+        }
+    }
+
     fn known(&self, principal: &Principal) -> Known {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         *known.entry(principal.clone()).or_insert_with(|| Known {
             due: Instant::now() + FIRST,
+            earliest: Instant::now() + FIRST,
             last: None,
+            room: None,
         })
     }
 

@@ -1,3 +1,5 @@
+//! What of a principal's results is listed and read, and by whom.
+
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::symlink;

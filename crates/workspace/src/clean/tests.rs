@@ -1,3 +1,5 @@
+//! Listing and removing what principals keep, beside processes that use it.
+
 use std::path::Path;
 
 use types::SessionName;

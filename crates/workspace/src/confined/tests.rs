@@ -1,3 +1,5 @@
+//! Host reads of what programs wrote: whatever is planted, nothing outside is read.
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;

@@ -1,3 +1,5 @@
+//! What a session is given on disk: places, owners, permissions, and what is refused.
+
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::time::Instant;
 

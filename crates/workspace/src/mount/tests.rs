@@ -1,3 +1,5 @@
+//! Mounts as people write them, and what is refused with which words.
+
 use std::os::unix::fs::{chown, symlink};
 
 use super::*;

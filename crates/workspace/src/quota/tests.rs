@@ -1,3 +1,5 @@
+//! Quotas of the kernel, on a file system that has them where one can be mounted.
+
 use std::io::Write;
 use std::path::Path;
 use std::process::Command;
@@ -77,7 +79,7 @@ const IN_A_FILE_SYSTEM: &str = r#"
 cd "$1" && truncate -s 64M image &&
 mkfs.ext4 -q -O quota,project -E quotatype=prjquota image &&
 mkdir mounted && mount -o loop,prjquota image mounted || { echo "skipped"; exit 0; }
-CODEYARD_QUOTA_PLACE="$1/mounted" exec "$2" --exact quota::tests::a_place_with_project_quotas --ignored --nocapture
+CODEYARD_QUOTA_PLACE="$1/mounted" exec "$2" --exact quota::tests::a_place_with_project_quotas --nocapture
 "#;
 
 #[test]
@@ -110,18 +112,26 @@ fn the_kernel_holds_a_principal_to_the_quota() {
         println!("skipped: no file system with project quotas can be mounted here: {said}");
         return;
     }
-    assert!(done.status.success() && said.contains("1 passed"), "{said}");
+    assert!(
+        done.status.success() && said.contains("the quota holds"),
+        "{said}"
+    );
 }
 
 #[test]
-#[ignore = "needs a directory with project quotas; the test above makes one where it can"]
 #[expect(
     clippy::disallowed_methods,
     reason = "whoever runs this by hand names the place so"
 )]
 fn a_place_with_project_quotas() {
-    let place = std::env::var_os(PLACE).expect("the variable names a directory");
+    let Some(place) = std::env::var_os(PLACE) else {
+        println!(
+            "skipped: {PLACE} names no directory with project quotas; the test above makes one where it can"
+        );
+        return;
+    };
     holds(&tempfile::tempdir_in(place).unwrap().keep());
+    println!("the quota holds");
 }
 
 fn holds(data: &Path) {

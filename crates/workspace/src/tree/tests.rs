@@ -1,3 +1,5 @@
+//! Trees that many processes share: whole, read-only, swept.
+
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::*;

@@ -1,7 +1,7 @@
 //! What is remembered of a server from one process to the next: its tools and its lifecycle, by the hash of its definition.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
@@ -52,11 +52,14 @@ impl CacheFile {
     }
 
     /// What is remembered. A file that is damaged, foreign or unreadable is as good as absent: the server is asked again.
-    pub(crate) fn read(&self) -> Option<Entry> {
-        if fs::metadata(&self.path).ok()?.len() > MAX_BYTES {
-            return None;
-        }
-        let entry: Entry = serde_json::from_slice(&fs::read(&self.path).ok()?).ok()?;
+    ///
+    /// The buffer holds the file meanwhile: one for all files leaves no holes between what is kept.
+    pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Option<Entry> {
+        buffer.clear();
+        let mut file = fs::File::open(&self.path).ok()?.take(MAX_BYTES);
+        file.read_to_end(buffer).ok()?;
+        // A file that is longer ends in the middle, which is no JSON.
+        let entry: Entry = serde_json::from_slice(buffer).ok()?;
         (entry.format == FORMAT).then_some(entry)
     }
 
@@ -111,12 +114,12 @@ mod tests {
     fn what_is_written_is_read_and_damage_is_ignored() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = CacheFile::new(&directory.path().join("deep/er"), &server());
-        assert!(file.read().is_none());
+        assert!(file.read(&mut Vec::new()).is_none());
         let tool = json!({"name": "t", "x": 1.5});
         let tools = vec![to_raw_value(&tool).expect("JSON")];
         let entry = Entry::new(Era::Modern, Some("d".to_owned()), tools);
         file.write(&entry).expect("written");
-        let read = file.read().expect("what was written");
+        let read = file.read(&mut Vec::new()).expect("what was written");
         assert_eq!((read.era, read.description.as_deref()), (Era::Modern, Some("d")));
         let read: Vec<&str> = read.tools.iter().map(|tool| tool.get()).collect();
         assert_eq!(read, [tool.to_string()]);
@@ -133,7 +136,7 @@ mod tests {
             b"\xff\xfe",
         ] {
             fs::write(&file.path, damage).expect("written");
-            assert!(file.read().is_none(), "{damage:?}");
+            assert!(file.read(&mut Vec::new()).is_none(), "{damage:?}");
         }
     }
 

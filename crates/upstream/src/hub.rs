@@ -306,8 +306,9 @@ impl Hub {
 fn read_caches(links: Vec<Arc<Link>>) -> watch::Receiver<bool> {
     let (sender, ready) = watch::channel(false);
     let read = move || {
+        let mut buffer = Vec::new();
         for link in links {
-            if let Some(entry) = link.cache.as_ref().and_then(CacheFile::read) {
+            if let Some(entry) = link.cache.as_ref().and_then(|cache| cache.read(&mut buffer)) {
                 link.recall(entry);
             }
         }

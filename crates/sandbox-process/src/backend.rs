@@ -299,7 +299,9 @@ impl Inner {
         let (inner, worn) = (Arc::clone(self), Arc::clone(worn));
         self.in_background(async move {
             let keep = inner.renew(profile, &worn).await;
-            drop((inner, worn));
+            drop(inner);
+            // It may hold the last word of a zygote, whose end takes a while.
+            tokio::task::spawn_blocking(move || drop(worn));
             if let Some(keep) = keep {
                 keep.await;
             }

@@ -213,6 +213,11 @@ impl Drop for ProcessLeash {
         // Without a runtime the whole process is ending; the next start cleans up.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(provision.give_back_after(process));
+            // The last session of a zygote that was replaced waits for its end, but not on this thread.
+            if Arc::strong_count(&self.station) == 1 {
+                let station = Arc::clone(&self.station);
+                runtime.spawn_blocking(move || drop(station));
+            }
         }
     }
 }

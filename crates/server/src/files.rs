@@ -4,14 +4,19 @@ mod tools;
 mod watch;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use sandbox::{Access, Attachment, BoxFuture, LaunchError};
+use session::Given;
 use types::{Principal, SessionName};
-use workspace::{Keeping, Lease, WorkspaceError, Workspaces};
+use workspace::{Keeping, PrincipalLease, WorkspaceError, Workspaces};
 
 pub(crate) use tools::ToolFiles;
 use watch::Watch;
+
+/// Sessions after which empty directories of results are looked for.
+const TIDY_EVERY: u64 = 64;
 
 /// Answers what a session sees when it is launched, and later.
 pub(crate) struct SessionFiles {
@@ -20,7 +25,9 @@ pub(crate) struct SessionFiles {
     watch: Watch,
     /// Keep the files of principals that have had a session from being cleaned away by another process, as long as this
     /// one lives: their next session is likely.
-    leases: Mutex<HashMap<Principal, Lease>>,
+    leases: Mutex<HashMap<Principal, PrincipalLease>>,
+    /// Sessions opened so far.
+    opened: AtomicU64,
 }
 
 impl SessionFiles {
@@ -31,6 +38,7 @@ impl SessionFiles {
             workspaces,
             tools,
             leases: Mutex::default(),
+            opened: AtomicU64::new(0),
         }
     }
 
@@ -40,13 +48,9 @@ impl SessionFiles {
     }
 
     /// The directories that the principal keeps.
-    async fn kept(
-        &self,
-        principal: &Principal,
-        session: &SessionName,
-    ) -> Result<Vec<Attachment>, LaunchError> {
+    async fn kept(&self, principal: &Principal, session: &SessionName) -> Result<Given, LaunchError> {
         if self.workspaces.keeping() == Keeping::Own {
-            return Ok(Vec::new());
+            return Ok(Given::default());
         }
         let (workspaces, whose, name) = (self.workspaces.clone(), principal.clone(), session.clone());
         let opened = tokio::task::spawn_blocking(move || workspaces.open(&whose, &name)).await;
@@ -56,16 +60,30 @@ impl SessionFiles {
         self.leases
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(principal.clone(), files.lease);
+            .insert(principal.clone(), files.lease.principal());
+        self.tidy_now_and_then(principal);
         let own = |source, target: &str| Attachment {
             source,
             target: target.to_owned(),
             access: Access::ReadWrite,
         };
-        Ok(vec![
-            own(files.workspace, "/workspace"),
-            own(files.results, "/results"),
-        ])
+        Ok(Given {
+            attachments: vec![own(files.workspace, "/workspace"), own(files.results, "/results")],
+            lease: Some(Box::new(files.lease)),
+        })
+    }
+
+    /// Has the traces of sessions that wrote nothing removed, beside what is under way.
+    fn tidy_now_and_then(&self, principal: &Principal) {
+        if self.opened.fetch_add(1, Ordering::Relaxed) % TIDY_EVERY != 0 {
+            return;
+        }
+        let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = workspaces.tidy(&whose) {
+                tracing::warn!(%error, "empty directories of results stay");
+            }
+        });
     }
 }
 
@@ -74,19 +92,21 @@ impl session::Files for SessionFiles {
         &'a self,
         principal: &'a Principal,
         session: &'a SessionName,
-    ) -> BoxFuture<'a, Result<Vec<Attachment>, LaunchError>> {
+    ) -> BoxFuture<'a, Result<Given, LaunchError>> {
         Box::pin(async move {
-            let mut files = self.kept(principal, session).await?;
-            files.extend(self.workspaces.mounts().iter().map(|mount| Attachment {
-                source: mount.source.clone(),
-                target: mount.target.clone(),
-                access: if mount.writable {
-                    Access::ReadWrite
-                } else {
-                    Access::ReadOnly
-                },
-            }));
-            Ok(files)
+            let mut given = self.kept(principal, session).await?;
+            given
+                .attachments
+                .extend(self.workspaces.mounts().iter().map(|mount| Attachment {
+                    source: mount.source.clone(),
+                    target: mount.target.clone(),
+                    access: if mount.writable {
+                        Access::ReadWrite
+                    } else {
+                        Access::ReadOnly
+                    },
+                }));
+            Ok(given)
         })
     }
 

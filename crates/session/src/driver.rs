@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use types::{GuestError, Limit, Limits, Outcome, RunId, SessionFate, Status};
 
+use crate::files::Given;
 use crate::names::mint_id;
 use crate::request::{RunResult, SessionError};
 use crate::sessions::Shared;
@@ -37,6 +38,8 @@ pub(crate) struct Driver {
     guest: Option<Box<dyn Guest>>,
     /// The tree of tools and skills that the guest sees.
     shared_tree: Option<Attachment>,
+    /// Keeps the directories that the guest sees where they are.
+    lease: Option<Box<dyn Send + Sync>>,
     /// Whether files in `/workspace` and `/results` outlive the guest.
     keeps_files: bool,
     /// Whether what the guest holds was looked at since its last run.
@@ -63,6 +66,7 @@ impl Driver {
             contact,
             guest: None,
             shared_tree: None,
+            lease: None,
             keeps_files: false,
             measured: false,
         }
@@ -253,7 +257,11 @@ impl Driver {
     /// Everything that a new guest is to see.
     async fn files(&mut self, code: &str) -> Result<Vec<Attachment>, LaunchError> {
         let source = self.shared.files.clone();
-        let mut files = source.of(&self.key.principal, &self.key.name).await?;
+        let Given {
+            attachments: mut files,
+            lease,
+        } = source.of(&self.key.principal, &self.key.name).await?;
+        self.lease = lease;
         self.keeps_files = files.iter().any(|file| file.target == "/workspace");
         self.shared_tree = source.shared(code).await;
         files.extend(self.shared_tree.clone());

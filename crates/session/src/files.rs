@@ -3,6 +3,15 @@
 use sandbox::{Attachment, BoxFuture, LaunchError};
 use types::{Principal, SessionName};
 
+/// What a session sees of the host when it is launched.
+#[derive(Default)]
+pub struct Given {
+    /// The directories.
+    pub attachments: Vec<Attachment>,
+    /// Keeps them there; held as long as the session may see them.
+    pub lease: Option<Box<dyn Send + Sync>>,
+}
+
 /// Says which directories sessions see.
 pub trait Files: Send + Sync {
     /// Those of a session that is about to be launched.
@@ -10,7 +19,7 @@ pub trait Files: Send + Sync {
         &'a self,
         principal: &'a Principal,
         session: &'a SessionName,
-    ) -> BoxFuture<'a, Result<Vec<Attachment>, LaunchError>>;
+    ) -> BoxFuture<'a, Result<Given, LaunchError>>;
 
     /// The tree of tools and skills as this program is to see it; a session that sees an older one is shown this one.
     fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<Attachment>>;
@@ -28,8 +37,8 @@ impl Files for NoFiles {
         &'a self,
         _principal: &'a Principal,
         _session: &'a SessionName,
-    ) -> BoxFuture<'a, Result<Vec<Attachment>, LaunchError>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
+    ) -> BoxFuture<'a, Result<Given, LaunchError>> {
+        Box::pin(std::future::ready(Ok(Given::default())))
     }
 
     fn shared<'a>(&'a self, _code: &'a str) -> BoxFuture<'a, Option<Attachment>> {

@@ -20,7 +20,7 @@ mod request;
 mod sessions;
 mod table;
 
-pub use files::{Files, NoFiles};
+pub use files::{Files, Given, NoFiles};
 pub use names::{BadName, Language, UnknownLanguage, default_name, session_name};
 pub use request::{RunRequest, RunResult, Selector, SessionError};
 pub use sessions::{Config, IdleSession, Sessions};

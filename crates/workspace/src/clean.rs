@@ -143,7 +143,7 @@ fn sweep(root: &Place) -> Result<(), WorkspaceError> {
     Ok(())
 }
 
-fn names(root: &Place) -> Result<Vec<OsString>, WorkspaceError> {
+pub(crate) fn names(root: &Place) -> Result<Vec<OsString>, WorkspaceError> {
     let failed = |cause: Errno| WorkspaceError::step("read the directory", root.path(), cause);
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = fs::openat(root, ".", flags, Mode::empty()).map_err(failed)?;

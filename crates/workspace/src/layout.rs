@@ -8,15 +8,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use rustix::fs::Mode;
 use types::{Principal, SessionName};
 
+use crate::clean::names;
 use crate::config::{Config, Enforce, Keeping, Mount};
 use crate::error::WorkspaceError;
-use crate::lease::{Lease, Lock};
+use crate::lease::{Lease, Lock, remove_if_unused, share_named};
 use crate::name::encode;
 use crate::place::{Belongs, Ids, Place, make_all};
 use crate::quota;
@@ -29,7 +31,7 @@ pub(crate) const RESULTS: &str = "results";
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
 /// How often an opening starts again because a cleaning came between; one cleaning takes away a directory once.
-const ATTEMPTS: usize = 8;
+const ATTEMPTS: usize = 64;
 
 /// Files of all principals. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -93,7 +95,7 @@ impl Workspaces {
         let (place, lock) = shared.enter(&root, &encode(&principal.id), ids)?;
         let workspace = owned(&place, WORKSPACE.as_ref(), ids)?;
         let results = place.make(RESULTS.as_ref(), ids.passage(), Belongs::Ours)?;
-        let results = owned(&results, encode(session.as_str()).as_ref(), ids)?;
+        let (results, using) = used(&results, encode(session.as_str()).as_ref(), ids)?;
         lock.touch();
         let tree = shared.trees.current();
         Ok(SessionFiles {
@@ -101,10 +103,31 @@ impl Workspaces {
             results: results.path().to_path_buf(),
             shared: tree.as_ref().map(|tree| tree.path.clone()),
             lease: Lease {
-                _principal: lock,
+                principal: lock,
                 _tree: tree.map(|tree| tree.lock),
+                _results: Arc::new(using),
             },
         })
+    }
+
+    /// Removes what sessions of a principal left that wrote nothing to `/results`; what anybody uses stays.
+    ///
+    /// # Errors
+    /// If the directory of the results cannot be read.
+    pub fn tidy(&self, principal: &Principal) -> Result<(), WorkspaceError> {
+        let Some(root) = self.shared.existing_root()? else {
+            return Ok(());
+        };
+        let Some(place) = root.child(encode(&principal.id).as_ref())? else {
+            return Ok(());
+        };
+        let Some(results) = place.child(RESULTS.as_ref())? else {
+            return Ok(());
+        };
+        for name in names(&results)? {
+            remove_if_unused(&results, &name);
+        }
+        Ok(())
     }
 
     /// Whether the kernel itself holds principals to their quota, which is known once a session has been opened;
@@ -244,6 +267,18 @@ impl Shared {
         }
         locks.insert(file.to_owned(), Arc::downgrade(lock));
     }
+}
+
+/// The directory of one session, with the right owner and the lock that keeps it there.
+fn used(parent: &Place, name: &OsStr, ids: Ids) -> Result<(Place, OwnedFd), WorkspaceError> {
+    for _ in 0..ATTEMPTS {
+        let place = owned(parent, name, ids)?;
+        if let Some(using) = share_named(parent, name)? {
+            return Ok((place, using));
+        }
+        std::thread::yield_now();
+    }
+    Err(WorkspaceError::BeingCleaned(parent.path().join(name)))
 }
 
 /// A directory that sessions see, with the right owner.

@@ -2,12 +2,13 @@
 //!
 //! A lock belongs to one open description, so two holders in one process count as two, and nothing is forgotten at a kill.
 
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{self, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 
 use crate::error::WorkspaceError;
@@ -25,8 +26,24 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// Keeps a principal's files, and the tree that a session sees, from being cleaned away as long as it, or a clone, lives.
 #[derive(Debug, Clone)]
 pub struct Lease {
-    pub(crate) _principal: Arc<Lock>,
+    pub(crate) principal: Arc<Lock>,
     pub(crate) _tree: Option<Arc<OwnedFd>>,
+    pub(crate) _results: Arc<OwnedFd>,
+}
+
+/// Keeps a principal's files from being cleaned away, but no session's in particular.
+#[derive(Debug, Clone)]
+pub struct PrincipalLease {
+    _lock: Arc<Lock>,
+}
+
+impl Lease {
+    /// The part of it that outlives the session.
+    pub fn principal(&self) -> PrincipalLease {
+        PrincipalLease {
+            _lock: self.principal.clone(),
+        }
+    }
 }
 
 /// The lock of one principal's files.
@@ -111,6 +128,45 @@ impl Lock {
         };
         // The time is a convenience: a launch must not fail because of it.
         let _ = fs::futimens(&self.fd, &times);
+    }
+}
+
+/// Locks the directory of that name for using it; `None` if it is gone, or being removed.
+pub(crate) fn share_named(parent: &Place, name: &OsStr) -> Result<Option<OwnedFd>, WorkspaceError> {
+    let Some(fd) = open_directory(parent, name)? else {
+        return Ok(None);
+    };
+    if !share(&fd) {
+        return Ok(None);
+    }
+    // It may have been removed, and even made again, before the lock was there.
+    let inode = fs::fstat(&fd).map(|stat| stat.st_ino).ok();
+    let named = parent.child(name)?;
+    let same = named.is_some_and(|named| named.stat().ok().map(|stat| stat.st_ino) == inode);
+    Ok(same.then_some(fd))
+}
+
+/// Removes the directory of that name if it is empty and nobody uses it.
+pub(crate) fn remove_if_unused(parent: &Place, name: &OsStr) {
+    let Ok(Some(fd)) = open_directory(parent, name) else {
+        return;
+    };
+    if fs::flock(&fd, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        // What is not empty stays; so does what cannot be removed now, until the next time.
+        let _ = fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
+    }
+}
+
+fn open_directory(parent: &Place, name: &OsStr) -> Result<Option<OwnedFd>, WorkspaceError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    match fs::openat2(parent, name, flags, Mode::empty(), CONFINED) {
+        Ok(fd) => Ok(Some(fd)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(cause) => Err(WorkspaceError::step(
+            "open the directory",
+            &parent.path().join(name),
+            cause,
+        )),
     }
 }
 

@@ -27,5 +27,5 @@ pub use config::{Config, DEFAULT_INODES, DEFAULT_QUOTA, Enforce, Keeping, Mount,
 pub use confined::ReadError;
 pub use error::WorkspaceError;
 pub use layout::{SessionFiles, Workspaces};
-pub use lease::Lease;
+pub use lease::{Lease, PrincipalLease};
 pub use usage::{DEEPEST, Quota, Room, Usage};

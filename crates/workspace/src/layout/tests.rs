@@ -267,3 +267,47 @@ fn many_open_at_once() {
         }
     });
 }
+
+#[test]
+fn empty_results_of_sessions_that_ended_go() {
+    let home = tempfile::tempdir().unwrap();
+    let workspaces = workspaces(home.path());
+    let open = |session: &str| workspaces.open(&ann(), &name(session)).unwrap();
+    let (living, empty, full) = (open("living"), open("empty"), open("full"));
+    std::fs::write(full.results.join("file"), "").unwrap();
+    let again = open("empty");
+    drop((empty, full));
+    let left = || {
+        workspaces.tidy(&ann()).unwrap();
+        let directory = home.path().join("workspaces/ann/results").read_dir().unwrap();
+        let mut names: Vec<_> = directory.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(
+        left(),
+        ["empty", "full", "living"],
+        "another session of that name lives"
+    );
+    drop(again);
+    assert_eq!(left(), ["full", "living"]);
+    drop(living);
+    assert_eq!(left(), ["full"]);
+}
+
+#[test]
+fn tidying_takes_nothing_from_sessions_that_begin() {
+    let home = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let workspaces = workspaces(home.path());
+                for _ in 0..200 {
+                    let files = workspaces.open(&ann(), &name("a")).unwrap();
+                    workspaces.tidy(&ann()).unwrap();
+                    assert!(files.results.is_dir());
+                }
+            });
+        }
+    });
+}

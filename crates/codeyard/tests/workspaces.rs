@@ -112,6 +112,20 @@ async fn sessions_share_the_workspace_and_have_results_of_their_own() {
 }
 
 #[tokio::test]
+async fn sessions_that_wrote_nothing_leave_little_behind() {
+    let codeyard = Codeyard::with_stub().unwrap().settings("[sessions]\nmax = 2\n");
+    let mut client = CodeClient::of(codeyard).await;
+    client.run_in("keeps", "open('/results/r', 'w').write('x')").await;
+    for _ in 0..130 {
+        assert_eq!(client.run_in("new", "return 1").await.result(), 1);
+    }
+    let results = client.codeyard.data_directory().join("workspaces/local/results");
+    let left = results.read_dir().unwrap().count();
+    assert!(left < 100, "{left}");
+    assert!(results.join("keeps/r").exists());
+}
+
+#[tokio::test]
 async fn without_workspaces_nothing_stays() {
     let codeyard = Codeyard::with_stub()
         .unwrap()

@@ -75,7 +75,11 @@ impl SessionFiles {
 
     /// Has the traces of sessions that wrote nothing removed, beside what is under way.
     fn tidy_now_and_then(&self, principal: &Principal) {
-        if self.opened.fetch_add(1, Ordering::Relaxed) % TIDY_EVERY != 0 {
+        if !self
+            .opened
+            .fetch_add(1, Ordering::Relaxed)
+            .is_multiple_of(TIDY_EVERY)
+        {
             return;
         }
         let (workspaces, whose) = (self.workspaces.clone(), principal.clone());

@@ -31,7 +31,7 @@ pub(super) fn sweep(root: &Place) {
         return;
     };
     let Ok(entries) = Dir::new(directory) else { return };
-    let mut trees: Vec<(i64, OsString)> = Vec::new();
+    let mut trees: Vec<((i64, u64), OsString)> = Vec::new();
     for entry in entries.take(LOOKED_AT).flatten() {
         let name = OsStr::from_bytes(entry.file_name().to_bytes());
         if name == "." || name == ".." {
@@ -42,7 +42,7 @@ pub(super) fn sweep(root: &Place) {
         } else if let Ok(Some(place)) = root.child(name)
             && let Ok(stat) = place.stat()
         {
-            trees.push((stat.st_mtime, name.to_owned()));
+            trees.push(((stat.st_mtime, stat.st_mtime_nsec), name.to_owned()));
         }
     }
     trees.sort_unstable_by(|one, two| two.cmp(one));

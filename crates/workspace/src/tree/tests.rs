@@ -129,13 +129,14 @@ fn what_nobody_uses_goes_and_the_newest_stay() {
         PermissionsExt::from_mode(0o555),
     )
     .unwrap();
-    for number in 0..10 {
+    for number in 0..30 {
         trees
             .publish(&files(&[("tools/a", &number.to_string())]))
             .unwrap();
     }
     let left = names(home.path());
-    assert!(left.len() <= 6, "{left:?}");
+    // Trees of one moment may stay beside the recent ones.
+    assert!(left.len() <= RECENT + 5, "{left:?}");
     assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
     assert_eq!(
         std::fs::read_to_string(used.path.join("tools/a")).unwrap(),

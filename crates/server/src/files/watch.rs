@@ -74,16 +74,18 @@ impl Watch {
             };
             let pause = begun.elapsed() * SHARE;
             let now = Instant::now();
+            let ends = quota.is_outgrown_by(usage) && known.last.is_some_and(|last| has_grown(last, usage));
             self.note(
                 principal,
                 Known {
                     due: now + pause.max(PERIOD),
                     earliest: now + pause,
-                    last: Some(usage),
+                    // What the run still writes until it has ended is not the next one's doing.
+                    last: (!ends).then_some(usage),
                     room,
                 },
             );
-            if quota.is_outgrown_by(usage) && known.last.is_some_and(|last| has_grown(last, usage)) {
+            if ends {
                 return;
             }
         }

@@ -2,6 +2,7 @@
 
 import ctypes
 import errno
+import os
 import socket
 
 FAMILIES = 46
@@ -60,6 +61,7 @@ def family_with_high_bits():
 attempt("socket_inet_high_bits", family_with_high_bits)
 attempt("socketpair_inet", lambda: socket.socketpair(socket.AF_INET))
 attempt("socket_unix", lambda: socket.socket(socket.AF_UNIX).close())
-attempt("bind_path", lambda: socket.socket(socket.AF_UNIX).bind("/tmp/socket"))
+PATH = f"/tmp/socket-{os.urandom(8).hex()}"
+attempt("bind_path", lambda: (socket.socket(socket.AF_UNIX).bind(PATH), os.unlink(PATH)))
 attempt("bind_abstract", lambda: socket.socket(socket.AF_UNIX).bind("\0codeyard-sockets"))
 attempt("every_family", all_families)

@@ -14,7 +14,7 @@ use sandbox::{
 use sandbox_process::{Config, Floor, Pool, Process, Profile, Requirement, python};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use test_support::wait_until;
+use test_support::{codeyard_binary, wait_until};
 use types::{Limits, Outcome, SessionId, Status};
 
 /// Who owns workspaces on disk when root runs the tests.
@@ -42,12 +42,12 @@ impl Yard {
             data: data.path().to_owned(),
             python: python::Settings {
                 path: None,
-                search_path: std::env::var_os("PATH"),
+                search_path: search_path(),
             },
             profile: Profile::Plain,
             require: Requirement::SingleTenant,
             limits: Limits::default(),
-            helper: vec![env!("CARGO_BIN_EXE_codeyard").into()],
+            helper: vec![codeyard_binary().into()],
             floor: Floor::Refused,
             pool,
             mounts: vec!["/data".to_owned(), "/more/data".to_owned()],
@@ -93,6 +93,11 @@ impl Yard {
         let ready = || (self.backend.ready() > 0).then_some(());
         wait_until("a session stands ready", ready).await;
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "where this machine's Python is")]
+fn search_path() -> Option<std::ffi::OsString> {
+    std::env::var_os("PATH")
 }
 
 fn is_root() -> bool {

@@ -154,7 +154,7 @@ async fn idle(data: &Path, scale: Scale) -> Result<Verdict> {
 
 /// Runs of several clients at once, most of them in their live session.
 async fn runs(data: &Path, scale: Scale) -> Result<Verdict> {
-    let ground = Ground::new(data, "[sessions]\nmax = 16").await?;
+    let ground = Ground::new(data, "[sessions]\nmax = 4").await?;
     let title = format!("{} runs of {} clients at once", scale.runs, scale.clients);
     let mut watch = ground.watch(title);
     let (mut clients, mut pids) = (JoinSet::new(), Vec::new());

@@ -9,6 +9,7 @@ pub mod cgroup;
 pub mod launcher;
 pub mod lease;
 pub mod machine;
+pub mod memory;
 pub mod message;
 pub mod quota;
 pub mod seccomp;

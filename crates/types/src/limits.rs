@@ -143,7 +143,7 @@ impl Default for Limits {
             inodes: 20_000,
             output: MIB,
             host_calls: 10_000,
-            concurrent_host_calls: 32,
+            concurrent_host_calls: 100,
             network: Network::None,
         }
     }

@@ -45,6 +45,8 @@ pub async fn over_stdio(setting: &Setting) -> Result<Vec<Figure>> {
     let (mut new_session, mut live_run) = (Samples::default(), Samples::default());
     for _ in 0..setting.samples {
         live_run.push(execute(&mut client, &live)?);
+    }
+    for _ in 0..setting.samples {
         new_session.push(execute(&mut client, &fresh)?);
         tokio::time::sleep(SETTLE).await;
     }

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+from itertools import islice
 
 from codeyard import calls, runner
 from codeyard.channel import Channel
@@ -36,6 +37,9 @@ _PROGRAMS = (
     "import sys\nprint('warm', file=sys.stderr)\ntools.warm.up()",
     "def f(:",
 )
+
+# What most sessions begin with. Each page that is written on the way belongs to the session from then on, so no more.
+BRIEFLY = ("1 + 1", "print('warm')")
 
 
 class _Host:
@@ -71,8 +75,9 @@ def _answer(call):
     return {"content": [{"type": "text", "text": '{"text": "warm"}'}], "isError": failed}
 
 
-def rehearse(rounds=_ROUNDS):
-    """Runs every program a few times in a session that is then taken apart. Only the builtin names stay."""
+def rehearse(programs=None):
+    """Runs programs, if none are given all of them a few times, in a session that is then taken apart. Only the builtin
+    names stay."""
     if sys.version_info >= (3, 14):
         # The default there starts new interpreters, which would know nothing of the program.
         import multiprocessing
@@ -86,9 +91,11 @@ def rehearse(rounds=_ROUNDS):
     streams = Streams(interrupts, (nowhere, nowhere))
     session = Session(link, interrupts, streams)
     runner.enter(session, streams, {"concurrent_calls": 32, "output": 1 << 20})
-    programs = [*_PROGRAMS, *(program for library, program in _WITH.items() if library in sys.modules)]
+    if programs is None:
+        loaded = [program for library, program in _WITH.items() if library in sys.modules]
+        programs = [*_PROGRAMS, *loaded] * _ROUNDS
     try:
-        for number, program in enumerate(programs * rounds):
+        for number, program in enumerate(programs):
             host.tell({"t": "run", "id": number, "code": program})
             frame = link.receive()
             session.run(frame["id"], frame["code"])
@@ -103,16 +110,19 @@ def _remember():
     """Returns a function that takes back what a session changes in its process."""
     streams = sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__
     finders = list(sys.meta_path)
-    modules = dict(sys.modules)
+    main, loaded = sys.modules["__main__"], len(sys.modules)
     sources = set(linecache.cache)
     handler = signal.getsignal(signal.SIGINT)
 
     def undo():
         sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__ = streams
         sys.meta_path[:] = finders
-        for name in [name for name in sys.modules if name.split(".")[0] in ("tools", "servers", "mcp")]:
-            del sys.modules[name]
-        sys.modules["__main__"] = modules["__main__"]
+        # Those that came last, and no other: to look at a name is to write to its page.
+        came = list(islice(reversed(sys.modules), len(sys.modules) - loaded))
+        for name in came:
+            if name.split(".")[0] in ("tools", "servers", "mcp"):
+                del sys.modules[name]
+        sys.modules["__main__"] = main
         for name in set(linecache.cache) - sources:
             del linecache.cache[name]
         if handler is not None:

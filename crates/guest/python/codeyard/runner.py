@@ -54,9 +54,9 @@ def _serve(fd):
     opened = host.receive()
     if opened["t"] == "warm":
         # Once more here: the first writes to shared pages, which the session would have to wait for, are done then.
-        from codeyard.rehearsal import rehearse
+        from codeyard.rehearsal import BRIEFLY, rehearse
 
-        rehearse(rounds=1)
+        rehearse(BRIEFLY)
         interrupts.install()
         host.send({"t": "warmed"})
         opened = host.receive()

@@ -73,7 +73,7 @@ class Limits(GuestCase):
     def test_disk_full(self):
         # There is room on the session's own file system, so it is the other one that is full.
         self.check_limit("with open('/dev/full', 'w') as f: f.write('x')", "OSError", "workspace")
-        self.check_limit("import errno\nraise OSError(errno.EDQUOT, 'quota')", "OSError", "disk")
+        self.check_limit("import errno\nraise OSError(errno.EDQUOT, 'quota')", "OSError", "workspace")
 
     def test_no_inodes(self):
         # No file system here runs out of inodes quickly, so the answer of `statvfs` is given instead.

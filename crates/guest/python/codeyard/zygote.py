@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import random
+import signal
 import sys
 
 CONTROL = 3
@@ -83,15 +84,21 @@ def main():
     gc.collect()
     gc.disable()
     gc.freeze()
+    # A session can be interrupted from its first moment; until it has a handler that means nothing.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     greet(loaded, tid)
     flags = library.codeyard_serve(CONTROL, ruleset, session, len(session) // 8, tid, settings["floor"])
     if flags < 0:
         os._exit(0)
-    if flags & PYTHON_HOOKS:
-        ctypes.pythonapi.PyOS_AfterFork_Child()
-    reseed()
-    gc.enable()
-    runner.serve(CONTROL)
+    try:
+        if flags & PYTHON_HOOKS:
+            ctypes.pythonapi.PyOS_AfterFork_Child()
+        reseed()
+        gc.enable()
+        runner.serve(CONTROL)
+    finally:
+        # Whatever went wrong in a session, it does not speak in the zygote's name.
+        os._exit(1)
 
 
 def load_library():

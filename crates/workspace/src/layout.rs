@@ -272,9 +272,15 @@ impl Shared {
 /// The directory of one session, with the right owner and the lock that keeps it there.
 fn used(parent: &Place, name: &OsStr, ids: Ids) -> Result<(Place, OwnedFd), WorkspaceError> {
     for _ in 0..ATTEMPTS {
-        let place = owned(parent, name, ids)?;
-        if let Some(using) = share_named(parent, name)? {
-            return Ok((place, using));
+        match owned(parent, name, ids) {
+            Ok(place) => {
+                if let Some(using) = share_named(parent, name)? {
+                    return Ok((place, using));
+                }
+            }
+            // Made, and removed as one that nobody uses before it could be opened.
+            Err(WorkspaceError::Step { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
         }
         std::thread::yield_now();
     }

@@ -36,7 +36,11 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 
 /// Runs a command on a runtime that does not wait for what is left when the command is over.
 fn block_on<F: Future<Output = anyhow::Result<Exit>>>(command: F) -> anyhow::Result<Exit> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // One thread does all work that does not block: handing it to another one costs more than most of it takes.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
     let exit = runtime.block_on(command);
     runtime.shutdown_background();
     exit

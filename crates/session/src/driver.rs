@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use types::{GuestError, Limit, Limits, Outcome, RunId, SessionFate, Status};
 
@@ -16,6 +16,8 @@ use crate::request::{RunResult, SessionError};
 use crate::sessions::Shared;
 use crate::table::{Contact, DriverId, Ended, Key, Next, Why};
 
+/// How long after the end of a session its guest is ended.
+const ENDING_PAUSE: Duration = Duration::from_millis(5);
 /// How long a session has been idle when its memory is looked at.
 const RESTING: Duration = Duration::from_secs(1);
 
@@ -83,6 +85,8 @@ impl Driver {
             }
         }
         if let Some(guest) = self.guest.take() {
+            // The end of its processes holds up the kernel; who has taken its place has begun by then.
+            sleep(ENDING_PAUSE).await;
             guest.close().await;
         }
     }

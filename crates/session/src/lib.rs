@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A session that is Lost or Closed starts afresh with the next run of its name, and the result of that run says
-//! that variables and files are gone, and why. `table` decides all of this and does nothing else; `driver` acts.
+//! that variables are gone, and why. `table` decides all of this and does nothing else; `driver` acts.
 
 mod driver;
 mod files;

@@ -220,10 +220,12 @@ fn asides(run: &Executed) -> Vec<String> {
         lines.push(format!("files in /results: {}", run.outcome.artifacts.join(", ")));
     }
     if run.outcome.session == SessionFate::Lost {
-        lines.push(format!(
-            "session {} is lost: its variables and files are gone",
-            run.session
-        ));
+        let gone = if run.keeps_files {
+            "its variables are gone"
+        } else {
+            "its variables and files are gone"
+        };
+        lines.push(format!("session {} is lost: {gone}", run.session));
     }
     if let Some(notice) = &run.notice {
         lines.push(format!("notice: {notice}"));
@@ -286,6 +288,7 @@ mod tests {
             session: SessionName::new("main"),
             outcome: Outcome::bare(status, SessionFate::Kept, None),
             notice: None,
+            keeps_files: true,
         }
     }
 

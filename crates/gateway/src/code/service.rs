@@ -58,6 +58,8 @@ pub struct Executed {
     pub outcome: Outcome,
     /// What else the client should know, such as that an earlier session is gone.
     pub notice: Option<String>,
+    /// Whether files in `/workspace` and `/results` outlive the session.
+    pub keeps_files: bool,
 }
 
 /// The program was not run; the text says why and what to do.

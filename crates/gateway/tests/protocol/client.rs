@@ -94,6 +94,7 @@ impl CodeService for Script {
             },
             outcome,
             notice: None,
+            keeps_files: true,
         })
     }
 

@@ -73,6 +73,15 @@ impl SessionFiles {
         })
     }
 
+    /// Removes the traces of sessions that wrote nothing, when there are no more sessions.
+    pub(crate) async fn close(&self) {
+        let leases = std::mem::take(&mut *self.leases.lock().unwrap_or_else(PoisonError::into_inner));
+        for principal in leases.into_keys() {
+            let workspaces = self.workspaces.clone();
+            blocking(move || tidy(&workspaces, &principal)).await;
+        }
+    }
+
     /// Has the traces of sessions that wrote nothing removed, beside what is under way.
     fn tidy_now_and_then(&self, principal: &Principal) {
         if !self
@@ -83,11 +92,13 @@ impl SessionFiles {
             return;
         }
         let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
-        tokio::task::spawn_blocking(move || {
-            if let Err(error) = workspaces.tidy(&whose) {
-                tracing::warn!(%error, "empty directories of results stay");
-            }
-        });
+        tokio::task::spawn_blocking(move || tidy(&workspaces, &whose));
+    }
+}
+
+fn tidy(workspaces: &Workspaces, principal: &Principal) {
+    if let Err(error) = workspaces.tidy(principal) {
+        tracing::warn!(%error, "empty directories of results stay");
     }
 }
 

@@ -121,6 +121,7 @@ impl Server {
         let ended = async {
             let sandbox = async {
                 self.shared.sessions.close().await;
+                self.shared.files.close().await;
                 self.shared.backend.close().await;
             };
             tokio::join!(sandbox, self.shared.hub.shutdown());

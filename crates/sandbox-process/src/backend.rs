@@ -186,6 +186,8 @@ impl Inner {
                     tracing::warn!(%error, "workspaces are not kept: sessions have their files to themselves");
                     self.unmappable.store(true, Ordering::Relaxed);
                 }
+                // One that stood ready may have died at this very moment.
+                Err(_) if guest.leash().has_ended() && attempt < ATTEMPTS => attempt += 1,
                 Err(error) => return Err(LaunchError::Failed(error.to_string())),
             }
         }

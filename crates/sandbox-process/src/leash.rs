@@ -197,6 +197,10 @@ impl Leash for ProcessLeash {
     fn gone(&mut self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             if let Some(process) = &self.process {
+                // The runtime may not have heard yet of an end that others have seen.
+                if self.has_ended() {
+                    return;
+                }
                 // A descriptor that cannot be watched any more belongs to no living process.
                 let _ = process.readable().await;
             }

@@ -154,7 +154,8 @@ async fn idle(data: &Path, scale: Scale) -> Result<Verdict> {
 
 /// Runs of several clients at once, most of them in their live session.
 async fn runs(data: &Path, scale: Scale) -> Result<Verdict> {
-    let ground = Ground::new(data, "[sessions]\nmax = 4").await?;
+    // The pool of each program would grow with demand meanwhile, which is no leak.
+    let ground = Ground::new(data, "[sessions]\nmax = 4\n[pool]\nsize = 1").await?;
     let title = format!("{} runs of {} clients at once", scale.runs, scale.clients);
     let mut watch = ground.watch(title);
     let (mut clients, mut pids) = (JoinSet::new(), Vec::new());

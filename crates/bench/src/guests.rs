@@ -75,6 +75,8 @@ impl Guests {
             require: Requirement::SingleTenant,
             limits: Limits::default(),
             helper: vec![std::env::current_exe()?.into()],
+            without_groups: false,
+            own_users: false,
             floor: Floor::Offered,
             pool,
             mounts: Vec::new(),

@@ -254,6 +254,15 @@ pub struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Attack the sandbox on this machine with every probe, in every mode that there is
+    #[arg(long)]
+    pub attack: bool,
+    /// Run only this probe; may be given more than once
+    #[arg(long, value_name = "PROBE", requires = "attack")]
+    pub only: Vec<String>,
+    /// As root, leave out the modes of ordinary users
+    #[arg(long, requires = "attack")]
+    pub this_user: bool,
 }
 
 /// Arguments of `demo`.
@@ -339,7 +348,7 @@ only as long as its content stays the same.
 
 Examples:
   codeyard trust                         ./.mcp.json
-  codeyard trust ~/work/shop";
+  codeyard trust ~/projects/shop";
 
 const PYTHON_HELP: &str = "\
 Examples:
@@ -385,7 +394,9 @@ Examples:
 const DOCTOR_HELP: &str = "\
 Examples:
   codeyard doctor
-  codeyard doctor --json";
+  codeyard doctor --json
+  codeyard doctor --attack
+  codeyard doctor --attack --only fork-bomb --this-user";
 
 const DEMO_HELP: &str = "\
 Example:

@@ -109,6 +109,8 @@ impl Loaded {
                 python,
                 profile: chosen.profile,
                 require,
+                without_groups: false,
+                own_users: false,
                 limits: policy.limits.clone(),
                 helper,
                 floor: sandbox_process::Floor::Refused,

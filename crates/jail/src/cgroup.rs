@@ -41,6 +41,8 @@ pub struct Usage {
 pub enum Missing {
     #[error("the kernel offers no memory, pids and cpu controllers to this process; {REMEDY}")]
     Controllers,
+    #[error("they are left aside on purpose")]
+    NotWanted,
     #[error("{path} is not writable ({cause}); {REMEDY}")]
     NotWritable { path: String, cause: String },
 }

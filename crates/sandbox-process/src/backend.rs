@@ -1,7 +1,7 @@
 //! The backend: profiles, their zygotes, and launches.
 
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
@@ -39,6 +39,21 @@ const ATTEMPTS: u32 = 2;
 #[derive(Debug, Clone)]
 pub struct Process {
     inner: Arc<Inner>,
+}
+
+/// What the backend stands on: machine, user and Python.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Which of the jail's modes this machine and user are in.
+    pub mode: &'static str,
+    /// Each session has a kernel user of its own.
+    pub own_users: bool,
+    /// Control groups bind memory, processes and CPU.
+    pub groups: bool,
+    /// The machine's Python.
+    pub python: PathBuf,
+    /// The managed environment has what the `data` profile loads.
+    pub has_data: bool,
 }
 
 #[derive(Debug)]
@@ -84,6 +99,21 @@ impl Process {
     /// If the backend refuses to serve at all.
     pub async fn binding(&self, limits: &Limits) -> Result<Limits, LaunchError> {
         Ok(self.inner.ground().await?.mode.binding(limits))
+    }
+
+    /// What the backend stands on here.
+    ///
+    /// # Errors
+    /// If the backend refuses to serve at all.
+    pub async fn standing(&self) -> Result<Standing, LaunchError> {
+        let ground = self.ground().await?;
+        Ok(Standing {
+            mode: ground.mode.name(),
+            own_users: ground.mode.identity.has_user_per_session(),
+            groups: ground.mode.groups.is_ok(),
+            python: ground.interpreter.executable.clone(),
+            has_data: ground.has_data(),
+        })
     }
 
     /// Sessions of all profiles that stand ready now; those of a zygote that is being launched do not count.
@@ -369,7 +399,7 @@ impl Ground {
 
 /// Finds mode, interpreter and environment.
 fn find_ground(config: &Config) -> Result<Ground, LaunchError> {
-    let mode = Mode::enter(config.require, &config.data).map_err(refused)?;
+    let mode = Mode::enter(config).map_err(refused)?;
     let discovery = python::discover(&config.python, &config.data);
     let Some(interpreter) = discovery.interpreter else {
         let skipped: Vec<String> = discovery.skipped.iter().map(ToString::to_string).collect();

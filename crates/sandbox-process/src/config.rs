@@ -20,6 +20,10 @@ pub struct Config {
     pub profile: Profile,
     /// The weakest guarantee that is accepted.
     pub require: Requirement,
+    /// Whether to do without control groups, as on a machine that has none.
+    pub without_groups: bool,
+    /// Whether an ordinary user's sessions get users of its subordinate range even where one tenant is enough.
+    pub own_users: bool,
     /// Limits that most sessions have: what is prepared ahead has these.
     pub limits: Limits,
     /// Command line of a program that calls `jail::dispatch`, usually this one.

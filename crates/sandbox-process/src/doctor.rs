@@ -7,13 +7,12 @@ mod files;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sandbox::{Backend, LaunchSpec, Run};
+use sandbox::{Backend, LaunchSpec, NoCalls, Run};
 use serde::{Deserialize, Serialize};
 use types::{Limits, SessionId, Status};
 
 use crate::backend::{Ground, Process};
 use crate::config::Requirement;
-use crate::selftest::NoCalls;
 
 /// Run inside.
 const PROGRAM: &str = include_str!("doctor.py");

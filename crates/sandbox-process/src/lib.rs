@@ -20,5 +20,5 @@ pub mod python;
 mod selftest;
 mod station;
 
-pub use backend::Process;
+pub use backend::{Process, Standing};
 pub use config::{Config, Floor, Pool, Profile, Requirement};

@@ -9,7 +9,7 @@ use jail::machine::Machine;
 use jail::spec::Identity;
 use types::Limits;
 
-use crate::config::Requirement;
+use crate::config::{Config, Requirement};
 
 /// Users that one process leases: one for its zygote, the others for sessions.
 const USERS: u32 = 4096;
@@ -73,12 +73,13 @@ pub enum Refusal {
 
 impl Mode {
     /// Examines the machine, leases what sessions need, and refuses what is required and not there.
-    pub fn enter(require: Requirement, data: &Path) -> Result<Self, Refusal> {
+    pub fn enter(config: &Config) -> Result<Self, Refusal> {
+        let (require, data) = (config.require, &config.data);
         let machine = Machine::look();
         supported(&machine)?;
         // Where one tenant is enough, an ordinary user's sessions are that user: so they can be shown its files.
         let available = (machine.user != 0).then(|| subordinate_range(&machine)).flatten();
-        let range = available.filter(|_| require == Requirement::TenantIsolation);
+        let range = available.filter(|_| config.own_users || require == Requirement::TenantIsolation);
         let (directory, slots) = match (machine.user, range) {
             (0, _) => (Path::new(ROOT_LEASES).to_owned(), ROOT_SLOTS),
             (_, Some(range)) => (data.join("run/leases"), range.count / USERS),
@@ -105,7 +106,11 @@ impl Mode {
             },
         };
         let name = lease.name().map_err(|error| Refusal::Lease(error.to_string()))?;
-        let groups = Groups::prepare(&name);
+        let groups = if config.without_groups {
+            Err(Missing::NotWanted)
+        } else {
+            Groups::prepare(&name)
+        };
         let mode = Self {
             machine,
             identity,

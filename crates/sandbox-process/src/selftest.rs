@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sandbox::{BoxFuture, Conversation, Guest, HostCall, HostCallError, HostCalls, Run};
-use serde_json::value::RawValue;
+use sandbox::{Conversation, Guest, NoCalls, Run};
 use types::{Limits, Status};
 
 use crate::provisions::Provisions;
@@ -14,21 +13,6 @@ use crate::station::Station;
 const PROGRAM: &str = include_str!("selftest.py");
 /// A machine under load takes its time; a deadlock takes longer.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// No host calls here.
-pub struct NoCalls;
-
-impl HostCalls for NoCalls {
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
-        let error = HostCallError {
-            kind: "unknown_call".to_owned(),
-            message: call.name,
-            hint: None,
-            retryable: false,
-        };
-        Box::pin(async move { Err(error) })
-    }
-}
 
 /// Runs the self-test in a session that skips the hooks; if it passes, later sessions skip them too.
 pub async fn run(station: Arc<Station>, provisions: Arc<Provisions>, limits: Limits) {

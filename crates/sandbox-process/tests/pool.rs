@@ -46,6 +46,8 @@ impl Yard {
             },
             profile: Profile::Plain,
             require: Requirement::SingleTenant,
+            without_groups: false,
+            own_users: false,
             limits: Limits::default(),
             helper: vec![codeyard_binary().into()],
             floor: Floor::Refused,

@@ -24,3 +24,19 @@ pub trait HostCalls: Send + Sync {
     /// Answers one call.
     fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>>;
 }
+
+/// Answers no call: for programs of the host's own that have no tools.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCalls;
+
+impl HostCalls for NoCalls {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        let error = HostCallError {
+            kind: "unknown_call".to_owned(),
+            message: call.name,
+            hint: None,
+            retryable: false,
+        };
+        Box::pin(std::future::ready(Err(error)))
+    }
+}

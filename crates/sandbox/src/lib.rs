@@ -11,7 +11,7 @@ mod leash;
 mod wire;
 
 pub use backend::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run};
-pub use calls::{HostCall, HostCallError, HostCalls};
+pub use calls::{HostCall, HostCallError, HostCalls, NoCalls};
 pub use conversation::Conversation;
 pub use leash::{Leash, Measured};
 pub use wire::{Channels, WireError, watch};

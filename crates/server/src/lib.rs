@@ -2,6 +2,7 @@
 //!
 //! Nothing here decides anything: `policy` decides, `broker` calls, `session` runs, `gateway` speaks.
 
+pub mod attack;
 mod calls;
 pub mod doctor;
 mod files;

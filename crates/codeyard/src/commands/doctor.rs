@@ -1,5 +1,7 @@
 //! `codeyard doctor`: what this machine gives, what it lacks, and what to do about it.
 
+mod attack;
+
 use config::Machine;
 use server::doctor::{Report, State};
 
@@ -10,6 +12,9 @@ use crate::output::{Output, Tone};
 
 /// Examines the machine.
 pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
+    if arguments.attack {
+        return attack::run(context, arguments).await;
+    }
     let loaded = context.load_settings()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let report = server::doctor::examine(parts.sandbox).await;

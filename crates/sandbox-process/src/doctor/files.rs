@@ -7,12 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jail::spec::Identity;
-use sandbox::{Access, Attachment, Backend as _, LaunchSpec, Run};
+use sandbox::{Access, Attachment, Backend as _, LaunchSpec, NoCalls, Run};
 use types::{Limits, SessionId};
 
 use super::{Check, PATIENCE, State};
 use crate::backend::{Ground, Process};
-use crate::selftest::NoCalls;
 
 /// Writes the file that is looked for.
 const PROGRAM: &str = "open('/workspace/written', 'w').close()";

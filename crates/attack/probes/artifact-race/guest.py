@@ -1,0 +1,19 @@
+"""Leaves a process behind that swaps and truncates one name without end; outside it does so for a moment."""
+
+if given["inside"]:
+    os.chdir("/results")
+
+
+def swap(times):
+    for number in range(times):
+        with open("new", "wb") as file:
+            file.write(bytes(1 << 16))
+        os.rename("new", "raced.png")
+        os.truncate("raced.png", 1)
+        os.symlink(given["host"]["file"], "link")
+        os.rename("link", "raced.png")
+
+
+attempt("swaps", lambda: swap(10))
+if given["inside"] and os.fork() == 0:
+    swap(1 << 40)

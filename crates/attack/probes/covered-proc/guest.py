@@ -1,0 +1,7 @@
+"""Looks for what a process directory may show besides the processes of the session."""
+
+own = {os.getpid(), os.getppid()}
+if given["inside"]:
+    attempt("uncover", lambda: call(166, b"/k/proc", 2))
+look("switches", os.path.exists("/proc/sys") or os.path.exists("/proc/kallsyms"))
+look("other_processes", any(name.isdigit() and int(name) not in own for name in os.listdir("/proc")))

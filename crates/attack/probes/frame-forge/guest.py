@@ -1,0 +1,36 @@
+"""Sends what no guest sends; the last of it is half a frame."""
+
+CHANNEL = 3
+
+
+def frame(text):
+    body = text.encode() if isinstance(text, str) else json.dumps(text).encode()
+    return len(body).to_bytes(4, "little") + body
+
+
+FRAMES = [
+    frame({"t": "done", "id": 1 << 60, "result": "forged"}),
+    frame({"t": "call", "id": 7, "name": "tool", "args": {}}) * 3,
+    frame("[" * 10_000 + "]" * 10_000),
+    frame({"t": "jail", "step": 3, "errno": 1}),
+    frame({"t": "ready", "v": 1, "python": "forged"}),
+    b"\xff\xff\xff\x3f" + b"x" * 10,
+]
+
+
+def send(data):
+    """Writes all of it, whatever the descriptor's mode, until the host has had enough."""
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(CHANNEL, rest) :]
+        except BlockingIOError:
+            pass
+        except OSError:
+            return
+
+
+say("sent", "allowed")
+if given["inside"]:
+    for data in FRAMES:
+        send(data)

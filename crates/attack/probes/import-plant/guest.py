@@ -1,0 +1,14 @@
+"""Plants modules of the names that every program and the interpreter itself import."""
+
+NAMES = ("json", "os", "sitecustomize", "usercustomize", "asyncio", "codeyard", "encodings")
+
+
+def plant():
+    for name in NAMES:
+        with open(f"{name}.py", "w") as file:
+            file.write("raise SystemExit('planted')\n")
+        if given["inside"]:
+            os.makedirs(f"/home/.local/lib/{name}", exist_ok=True)
+
+
+attempt("planted", plant)

@@ -1,0 +1,5 @@
+"""Asks its standard input to take a character."""
+
+TYPE = 0x5412
+attempt("plain", lambda: call(16, 0, TYPE, b"x"))
+attempt("high_bits", lambda: call(16, 0, 1 << 32 | TYPE, b"x"))

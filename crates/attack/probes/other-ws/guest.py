@@ -1,0 +1,38 @@
+"""Looks for the file that B wrote: by its path on the host, by climbing out of its own workspace, through B's process."""
+
+
+def any_of(paths):
+    """Raises ENOENT if none of the paths can be opened."""
+    for path in paths:
+        try:
+            return os.close(os.open(path, os.O_RDONLY))
+        except FileNotFoundError:
+            pass
+    raise OSError(errno.ENOENT, "none")
+
+
+def climbing():
+    """Up from here further than any path is deep, then to where the host has workspaces."""
+    above = "../" * 40
+    below = given["before"]["directory"].lstrip("/") + "/of-b"
+    hosts = [given["host"]["workspaces"].lstrip("/") + f"/{given['token']}-b/workspace/of-b"]
+    return [above + path for path in ([] if given["inside"] else [below]) + hosts]
+
+
+def own_directory():
+    """What B calls its directory; inside, that is A's own of the same name, which has no such file."""
+    return [given["before"]["directory"] + "/of-b", given["host"]["workspaces"] + f"/{given['token']}-b/workspace/of-b"]
+
+
+def processes():
+    """B's root by its number, which outside is a process of the same user."""
+    if given["inside"]:
+        numbers = [name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]
+    else:
+        numbers = [given["before"]["process"]]
+    return [f"/proc/{number}/cwd/of-b" for number in numbers]
+
+
+attempt("by_path", lambda: any_of(own_directory()))
+attempt("by_climbing", lambda: any_of(climbing()))
+attempt("by_process", lambda: any_of(processes()))

@@ -1,0 +1,23 @@
+"""Opens pipes in as many processes as it gets, and keeps them."""
+
+import signal
+
+ready, tell = os.pipe()
+
+
+def hold(processes):
+    """Each child holds what it can open, until it is killed."""
+    for _ in range(processes):
+        if os.fork() == 0:
+            try:
+                while True:
+                    os.pipe()
+            except OSError:
+                pass
+            os.write(tell, b"x")
+            signal.pause()
+        os.read(ready, 1)
+
+
+attempt("one", lambda: list(map(os.close, os.pipe())))
+attempt("held", lambda: hold(30) if given["inside"] else None)

@@ -1,0 +1,65 @@
+"""Shared by hostile programs: system calls by their numbers, and the words in which an attempt says how it ended."""
+
+import ctypes
+import errno
+import json
+import os
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+
+
+def call(number, *arguments):
+    """A system call by its number; raises what the kernel answers."""
+    words = [ctypes.c_char_p(word) if isinstance(word, bytes) else ctypes.c_long(word) for word in arguments]
+    result = libc.syscall(ctypes.c_long(number), *words)
+    if result == -1:
+        raise OSError(ctypes.get_errno(), "refused")
+    return result
+
+
+def say(name, answer):
+    """How an attempt ended, in one line."""
+    print(f"{name}: {answer}", flush=True)
+
+
+def attempt(name, action):
+    """Does it, and says how that ended."""
+    try:
+        action()
+    except MemoryError:
+        say(name, "MemoryError")
+    except OSError as error:
+        say(name, errno.errorcode.get(error.errno, error.errno))
+    else:
+        say(name, "allowed")
+
+
+def in_child(action):
+    """The same action in a process of its own, so that it changes nothing for what comes next."""
+
+    def forked():
+        child = os.fork()
+        if child == 0:
+            try:
+                action()
+            except OSError as error:
+                os._exit(error.errno)
+            except ValueError:  # `resource` has no errno where the hard limit is in the way
+                os._exit(errno.EPERM)
+            os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if code:
+            raise OSError(code, "refused")
+
+    return forked
+
+
+def look(name, is_open):
+    """Says whether something that must be closed is open."""
+    say(name, "allowed" if is_open else "closed")
+
+
+def attempt_in_child(name, action):
+    """As `attempt`, in a process of its own."""
+    attempt(name, in_child(action))

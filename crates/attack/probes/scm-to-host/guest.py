@@ -1,0 +1,14 @@
+"""Sends 250 descriptors beside a frame that the host must read."""
+
+import array
+import socket
+
+# A call that there is not: the host answers it, so it has read the message.
+BODY = json.dumps({"t": "call", "id": 1 << 40, "name": given["token"], "args": {}}).encode()
+ours, theirs = socket.socketpair()
+channel = socket.socket(fileno=os.dup(3)) if given["inside"] else ours
+channel.setblocking(True)
+frame = len(BODY).to_bytes(4, "little") + BODY
+held = [os.open("/dev/null", os.O_RDONLY) for _ in range(50)] * 5
+rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", held))]
+attempt("sent", lambda: channel.sendmsg([frame], rights))

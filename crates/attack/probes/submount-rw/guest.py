@@ -1,0 +1,81 @@
+"""Tries to make, change, link or move something in every place it sees that is not its own."""
+
+# Outside only its own directory is to be changed.
+ROOT = "/" if given["inside"] else os.getcwd()
+FILE = "/usr/lib/os-release" if given["inside"] else os.path.abspath("changed")
+OWN = ("/rw/d", "/at/workspace", "/at/results", "/proc", "/k/proc", "/dev/shm")
+NAME = "planted-by-a-probe"
+
+
+def look():
+    """All directories near the root, and further down a sample of the tens of thousands; some files of each."""
+    directories, files = [], []
+    for top, below, names in os.walk(ROOT):
+        if top in OWN:
+            below[:] = []
+            continue
+        if top.count("/") > 4:
+            del below[3:]
+        directories.append(top)
+        files += [path for path in (f"{top}/{name}" for name in names[:20]) if os.path.isfile(path) and not os.path.islink(path)]
+    return directories, files
+
+
+def everywhere(places, action):
+    """Does it in every place; the one success, or the last refusal, is what counts."""
+
+    def tried():
+        refusal = None
+        for place in places:
+            try:
+                action(place)
+                print(f"succeeded at {place}")
+                return
+            except OSError as error:
+                refusal = error
+        raise refusal
+
+    return tried
+
+
+def make(directory):
+    path = f"{directory}/{NAME}"
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    os.unlink(path)
+
+
+def write(file):
+    os.close(os.open(file, os.O_WRONLY))
+
+
+def touch(file):
+    status = os.stat(file)
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def link_by_descriptor():
+    held = os.open(FILE, os.O_RDONLY)
+    source, target = f"/proc/self/fd/{held}".encode(), b"linked-by-descriptor"
+    if libc.linkat(-100, source, -100, target, 0x400) != 0:
+        raise OSError(ctypes.get_errno(), "refused")
+
+
+def move_own(directory):
+    os.rename("own", f"{directory}/{NAME}")
+    os.rename(f"{directory}/{NAME}", "own")
+
+
+if not given["inside"]:
+    open(FILE, "wb").close()
+directories, files = look()
+open("own", "wb").close()
+attempt("make", everywhere(directories, make))
+attempt("make_link", everywhere(directories, lambda place: (os.symlink("/etc", f"{place}/{NAME}"), os.unlink(f"{place}/{NAME}"))))
+attempt("write", everywhere(files, write))
+attempt("touch", everywhere(files, touch))
+attempt("change_mode", everywhere(files, lambda file: os.chmod(file, os.stat(file).st_mode & 0o777)))
+attempt("truncate", everywhere(files, lambda file: os.truncate(file, os.stat(file).st_size)))
+attempt("move_own", everywhere(directories, move_own))
+attempt("link", lambda: os.link(FILE, "linked"))
+attempt("link_by_descriptor", link_by_descriptor)
+attempt("exchange", lambda: (os.link(FILE, f"{FILE}-{NAME}"), os.unlink(f"{FILE}-{NAME}")))

@@ -1,0 +1,46 @@
+"""Makes system calls by other doors: the one for 32-bit programs, and the numbers of the x32 architecture.
+
+Each in a child first; then, if `door` says so, in the program's own process.
+"""
+
+import mmap
+import signal
+
+MOVE_TO_EAX, RETURN = b"\xb8", b"\xc3"
+DOORS = {
+    # getpid is 20 there.
+    "int80": MOVE_TO_EAX + (20).to_bytes(4, "little") + b"\xcd\x80" + RETURN,
+    # getpid is 39, and bit 30 says x32.
+    "x32": MOVE_TO_EAX + (0x40000000 | 39).to_bytes(4, "little") + b"\x0f\x05" + RETURN,
+    "native": MOVE_TO_EAX + (39).to_bytes(4, "little") + b"\x0f\x05" + RETURN,
+}
+
+
+def enter(door):
+    """Calls the machine code; what it answers is the number of this process, or an error below zero."""
+    code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(DOORS[door])
+    function = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))
+    return function()
+
+
+def try_door(door):
+    """Says how a child that went through the door ended."""
+    child = os.fork()
+    if child == 0:
+        answer = enter(door)
+        os._exit(0 if answer == os.getpid() else 1)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status):
+        answer = signal.Signals(os.WTERMSIG(status)).name
+    else:
+        answer = "ENOSYS" if os.WEXITSTATUS(status) else "allowed"
+    say(door, answer)
+
+
+for door in DOORS:
+    try_door(door)
+if given.get("door"):
+    print("entering", flush=True)
+    enter(given["door"])
+    print("came back", flush=True)

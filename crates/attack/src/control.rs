@@ -1,0 +1,136 @@
+//! The positive control: the same program outside of any session, where nothing confines it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::probe::{Control, Probe};
+use crate::program::{answers, compose};
+
+/// Longest run of a control.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What a companion does when it has done its part: it stays until it is ended.
+const STAY: &str = "\nimport sys\nsay('stays', 'allowed')\nsys.stdin.read()\n";
+
+/// Runs controls; the answers of each are kept, since they depend on machine and user alone.
+#[derive(Debug)]
+pub struct Controls {
+    python: PathBuf,
+    kept: HashMap<&'static str, Result<BTreeMap<String, String>, String>>,
+}
+
+impl Controls {
+    /// Controls that run with this interpreter of the host.
+    pub fn new(python: PathBuf) -> Self {
+        Self {
+            python,
+            kept: HashMap::new(),
+        }
+    }
+
+    /// What the probe's program prints outside; or why it did not run.
+    pub(crate) async fn of(&mut self, probe: &Probe, given: &Value) -> Result<BTreeMap<String, String>, String> {
+        if let Some(kept) = self.kept.get(probe.name) {
+            return kept.clone();
+        }
+        let mut given = given.clone();
+        given["inside"] = Value::Bool(false);
+        let ran = self.run_probe(probe, given).await;
+        self.kept.insert(probe.name, ran.clone());
+        ran
+    }
+
+    async fn run_probe(&self, probe: &Probe, mut given: Value) -> Result<BTreeMap<String, String>, String> {
+        let _companion = match probe.before {
+            Some(before) => {
+                let (child, said) = self.companion(&compose(before, &given)).await?;
+                given["before"] = said;
+                Some(child)
+            }
+            None => None,
+        };
+        self.run(&compose(probe.guest, &given), probe.plan.control).await
+    }
+
+    /// Runs a program to its end.
+    pub(crate) async fn run(&self, program: &str, control: Control) -> Result<BTreeMap<String, String>, String> {
+        let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let mut command = self.command(program, control, &directory)?;
+        let ended = tokio::time::timeout(PATIENCE, command.output()).await;
+        let output = ended
+            .map_err(|_| "the control did not end".to_owned())?
+            .map_err(|error| format!("the control cannot run: {error}"))?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let last = said.lines().next_back().unwrap_or_default();
+            return Err(format!("the control failed: {}: {last}", output.status));
+        }
+        Ok(answers(&String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// Starts a program that stays; gives what it printed. It ends when it is dropped.
+    async fn companion(&self, program: &str) -> Result<(Child, Value), String> {
+        let failed = |error: std::io::Error| format!("the control's companion cannot run: {error}");
+        let directory = tempfile::tempdir().map_err(failed)?;
+        let mut command = self.command(&format!("{program}{STAY}"), Control::Plain, &directory)?;
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+        let Some(stdout) = child.stdout.take() else {
+            return Err("the control's companion has no output".to_owned());
+        };
+        let mut lines = BufReader::new(stdout).lines();
+        let mut printed = String::new();
+        let read = async {
+            while let Some(line) = lines.next_line().await.map_err(failed)? {
+                if line.starts_with("stays:") {
+                    return Ok(());
+                }
+                printed.push_str(&line);
+                printed.push('\n');
+            }
+            Err("the control's companion ended".to_owned())
+        };
+        tokio::time::timeout(PATIENCE, read)
+            .await
+            .map_err(|_| "the control's companion did not begin".to_owned())??;
+        let said = answers(&printed).into_iter().map(|(name, value)| (name, Value::String(value)));
+        Ok((child, Value::Object(said.collect())))
+    }
+
+    /// The command that runs a program in a directory of its own.
+    fn command(&self, program: &str, control: Control, directory: &tempfile::TempDir) -> Result<Command, String> {
+        let file = directory.path().join("program.py");
+        std::fs::write(&file, program).map_err(|error| format!("the control cannot be written: {error}"))?;
+        let (wrapper, wrapped): (&str, &[&str]) = match control {
+            Control::Plain => ("env", &[]),
+            Control::Careless => ("bash", &["-c", "exec \"$@\" 7</etc/passwd", "bash"]),
+            Control::Namespaces => ("unshare", &NAMESPACES),
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the control is this process's own child and dies with it"
+        )]
+        let mut command = Command::new(wrapper);
+        command.args(wrapped).arg(&self.python).arg("-B").arg(&file);
+        command.current_dir(directory.path()).stdin(Stdio::null()).kill_on_drop(true);
+        Ok(command)
+    }
+}
+
+/// Arguments for namespaces of its own in which it is root.
+const NAMESPACES: [&str; 10] = [
+    "--user",
+    "--map-root-user",
+    "--mount",
+    "--net",
+    "--ipc",
+    "--uts",
+    "--cgroup",
+    "--pid",
+    "--fork",
+    "--mount-proc",
+];

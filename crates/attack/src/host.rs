@@ -1,0 +1,170 @@
+//! H: what is planted on this host, what it must look like afterwards, and which processes of a guest are left.
+
+use std::fs;
+use std::io;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tokio::process::{Child, Command};
+
+/// How long what must be gone may take, on a machine under load.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What H has for one probe.
+pub(crate) struct Host {
+    /// In the command line of every process that a probe leaves on purpose, in names and in files.
+    pub(crate) token: String,
+    directory: tempfile::TempDir,
+    listener: UnixListener,
+    /// A process of the host with nothing to do.
+    victim: Child,
+    before: (Vec<u8>, u32, i64, i64),
+}
+
+impl Host {
+    /// Plants a file with a secret, listens on an abstract socket, starts a process.
+    pub(crate) fn plant() -> io::Result<Self> {
+        let directory = tempfile::Builder::new().prefix("codeyard-attack-").tempdir()?;
+        let token = directory
+            .path()
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        fs::write(directory.path().join("canary"), format!("secret of {token}"))?;
+        let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&token)?)?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the victim is this process's own child and dies with it"
+        )]
+        let mut victim = Command::new("sleep");
+        // In a process group of its own, which a program may try to signal.
+        let victim = victim.arg("600").process_group(0).stdin(Stdio::null()).kill_on_drop(true).spawn()?;
+        let mut host = Self {
+            token,
+            directory,
+            listener,
+            victim,
+            before: Default::default(),
+        };
+        host.before = host.look()?;
+        Ok(host)
+    }
+
+    fn canary(&self) -> PathBuf {
+        self.directory.path().join("canary")
+    }
+
+    fn look(&self) -> io::Result<(Vec<u8>, u32, i64, i64)> {
+        let status = fs::metadata(self.canary())?;
+        let times = (status.mtime_nsec(), status.ctime_nsec());
+        Ok((fs::read(self.canary())?, status.mode(), times.0, times.1))
+    }
+
+    /// What an attacker is told of this host, so that it need not search.
+    pub(crate) fn given(&self) -> Value {
+        json!({
+            "victim": self.victim.id(),
+            "abstract": self.token,
+            "file": self.canary(),
+            "directory": self.directory.path(),
+        })
+    }
+
+    /// What has changed that must not.
+    pub(crate) fn changes(&self) -> Option<String> {
+        let unchanged = self.look().is_ok_and(|now| now == self.before);
+        // A connection would wait here; there must be none.
+        let reached = self.listener.set_nonblocking(true).is_ok() && self.listener.accept().is_ok();
+        match (unchanged, reached) {
+            (true, false) => None,
+            (false, _) => Some("a file of the host has changed".to_owned()),
+            (true, true) => Some("a socket of the host was reached".to_owned()),
+        }
+    }
+
+    /// Takes the connections of a control, which may make them.
+    pub(crate) fn forget_connections(&self) {
+        if self.listener.set_nonblocking(true).is_ok() {
+            while self.listener.accept().is_ok() {}
+        }
+    }
+
+    /// Waits until no process has the token in its command line; tells how many still do.
+    pub(crate) async fn leftovers(&self) -> usize {
+        let start = Instant::now();
+        loop {
+            let left = processes(&self.token).len();
+            if left == 0 || start.elapsed() > PATIENCE {
+                return left;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// A process with the token in its command line; it may be about to have it.
+    async fn wait_for_process(&self) -> Option<u32> {
+        let start = Instant::now();
+        loop {
+            let found = processes(&self.token).first().copied();
+            if found.is_some() || start.elapsed() > PATIENCE {
+                return found;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Kills the process that the attacker was cloned from, and tells what of the attacker is left.
+    pub(crate) async fn kill_zygote(&self) -> Option<String> {
+        let Some(zygote) = self.wait_for_process().await.and_then(grandparent) else {
+            return Some("none of the attacker's processes can be seen".to_owned());
+        };
+        if let Err(error) = kill_process(zygote, Signal::KILL) {
+            return Some(format!("the zygote cannot be killed: {error}"));
+        }
+        match self.leftovers().await {
+            0 => None,
+            left => Some(format!("{left} processes outlive their zygote")),
+        }
+    }
+}
+
+/// Descriptors that this process holds.
+pub(crate) fn descriptors() -> usize {
+    fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+/// Processes with the word in their command line, other than this one.
+fn processes(word: &str) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|pid| *pid != std::process::id())
+        .filter(|pid| {
+            fs::read(format!("/proc/{pid}/cmdline"))
+                .is_ok_and(|line| line.windows(word.len()).any(|part| part == word.as_bytes()))
+        })
+        .collect()
+}
+
+/// The parent of the parent, which is what a session was cloned from if `pid` is a child of its first process.
+fn grandparent(pid: u32) -> Option<Pid> {
+    let zygote = parent(parent(pid)?)?;
+    let is_ours = zygote > 1 && zygote != std::process::id();
+    i32::try_from(zygote).ok().filter(|_| is_ours).and_then(Pid::from_raw)
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
+    line.trim().parse().ok()
+}

@@ -1,0 +1,20 @@
+//! Attacks a backend on this very machine: hostile programs, what each must meet, and the control that shows it could succeed.
+//!
+//! A probe is a folder of `probes/`: `probe.toml` says what it tries and what it must meet, `guest.py` is the program of
+//! the attacker A, `before.py` and `after.py` those of B, a session of another tenant beside it. H is this host. Reading
+//! order: `probe` (what a folder says), `verdict` (what an answer means), `program` (what is run), `control` (the same
+//! outside), `host` (what H sees), `run` (one probe against one backend), `report`.
+
+mod control;
+mod host;
+mod probe;
+mod program;
+mod report;
+mod run;
+mod verdict;
+
+pub use control::Controls;
+pub use probe::{Probe, ProbeError, Promised, probes};
+pub use report::{Report, Row, Stage};
+pub use run::{AttackError, Target, attack, limits};
+pub use verdict::{Means, Verdict};

@@ -1,0 +1,271 @@
+//! One probe against one backend: A attacks, B and H watch.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sandbox::{Access, Attachment, Backend, Guest, LaunchError, LaunchSpec, NoCalls, Run};
+use serde_json::{Value, json};
+use types::{Limits, Network, Outcome, Principal, SessionId, SessionName, Status};
+use workspace::{Keeping, Lease, Workspaces};
+
+use crate::control::Controls;
+use crate::host::{Host, descriptors};
+use crate::probe::{Control, HostCheck, Probe};
+use crate::program::{answers, compose};
+use crate::report::{Row, Stage};
+use crate::verdict::{Answers, Means, judge};
+
+const MIB: u64 = 1024 * 1024;
+/// How long a session may take to stand ready.
+const READY: Duration = Duration::from_secs(20);
+/// Largest artifact that is read.
+const MOST_BYTES: u64 = MIB;
+/// Descriptors that a backend may open for its own ends while a probe runs; probes send many more.
+const MOST_OWN: usize = 100;
+/// How long reading an attacker's artifacts may take, on a machine under load.
+const ARTIFACTS: Duration = Duration::from_secs(3);
+
+/// A backend under attack and what is known of it.
+pub struct Target<'a> {
+    /// It launches sessions with [`limits`].
+    pub backend: &'a dyn Backend,
+    /// Where this is.
+    pub stage: Stage,
+    /// What its mode gives.
+    pub means: Means,
+    /// Whether a session stands ready; absent where none ever does.
+    pub ready: Option<&'a (dyn Fn() -> bool + Sync)>,
+    /// Files of A and B.
+    pub workspaces: &'a Workspaces,
+    /// Where these lie.
+    pub directory: &'a Path,
+    /// Words that no guest may find anywhere, by what they are.
+    pub secrets: Vec<(String, String)>,
+}
+
+/// Why a probe could not be run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum AttackError {
+    /// No session could be had.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The host has no room for what is planted.
+    #[error("nothing can be planted on this host: {0}")]
+    Plant(#[from] std::io::Error),
+    /// Files of a session could not be made.
+    #[error(transparent)]
+    Workspace(#[from] workspace::WorkspaceError),
+}
+
+/// Small, so that whatever fills something is soon done.
+pub fn limits() -> Limits {
+    Limits {
+        wall_time: Duration::from_secs(20),
+        cpu_time: Duration::from_secs(20),
+        memory: 160 * MIB,
+        processes: 24,
+        open_files: 128,
+        file_size: 16 * MIB,
+        disk: 32 * MIB,
+        inodes: 2_000,
+        output: 64 * 1024,
+        host_calls: 100,
+        concurrent_host_calls: 4,
+        network: Network::None,
+        ..Limits::default()
+    }
+}
+
+/// Runs one probe on one stage.
+///
+/// # Errors
+/// If no session can be had; what a session meets is in the row.
+pub async fn attack(probe: &Probe, target: &Target<'_>, controls: &mut Controls) -> Result<Row, AttackError> {
+    let host = Host::plant()?;
+    let mut given = json!({"inside": true, "token": host.token, "host": host.given(), "words": words(target, &host)});
+    given["host"]["workspaces"] = json!(target.directory);
+    let outside = controls.of(probe, &given).await;
+    host.forget_connections();
+    let (inside, neighbours, noticed) = scene(probe, target, controls, &host, &mut given).await?;
+    let found = Answers {
+        inside,
+        neighbours,
+        noticed,
+        outside,
+    };
+    let judged = judge(probe, &found, target.means);
+    Ok(Row {
+        probe: probe.name.to_owned(),
+        tries: probe.plan.tries.clone(),
+        stage: target.stage.clone(),
+        verdict: judged.verdict,
+        open: judged.open,
+        untested: judged.untested,
+    })
+}
+
+type Printed = std::collections::BTreeMap<String, String>;
+
+/// A and B in their sessions, H around them: what A printed, what B and H met, what else was noticed.
+async fn scene(
+    probe: &Probe,
+    target: &Target<'_>,
+    controls: &Controls,
+    host: &Host,
+    given: &mut Value,
+) -> Result<(Printed, Printed, Vec<String>), AttackError> {
+    let mut noticed = Vec::new();
+    let tenant_a = host.token.as_str();
+    let tenant_b = format!("{tenant_a}{}", if probe.plan.same_tenant { "" } else { "-b" });
+    let mut b = target.seat(&tenant_b, "b").await?;
+    if let Some(before) = probe.before {
+        let outcome = execute(&mut *b.guest, before, given).await;
+        noticed.extend(unless_completed("b", &outcome));
+        given["before"] = json!(answers(&outcome.stdout.text));
+    }
+    let held = descriptors();
+    let mut a = target.seat(tenant_a, "a").await?;
+    let with_a = descriptors();
+    let outcome = execute(&mut *a.guest, probe.guest, given).await;
+    let inside = answers(&outcome.stdout.text);
+    if !probe.plan.ends.iter().any(|end| end == outcome.status.name()) {
+        let error = outcome.error.clone().unwrap_or_default();
+        noticed.push(format!("it ended {}: {} {}", outcome.status.name(), error.kind, error.message));
+    }
+    let mut neighbours = Printed::new();
+    if let Some(after) = probe.after {
+        let met = execute(&mut *b.guest, after, given).await;
+        noticed.extend(unless_completed("b", &met));
+        let outside = controls.run(&compose(after, given), Control::Plain).await;
+        noticed.extend(outside.as_ref().err().map(|why| format!("host: {why}")));
+        let both = [("b", answers(&met.stdout.text)), ("host", outside.unwrap_or_default())];
+        for (who, met) in both {
+            neighbours.extend(met.into_iter().map(|(attempt, answer)| (format!("{who}.{attempt}"), answer)));
+        }
+    }
+    for check in &probe.plan.host {
+        noticed.extend(match check {
+            HostCheck::Descriptors => more_descriptors(with_a),
+            HostCheck::Artifacts => read_artifacts(target, host),
+            HostCheck::ZygoteDeath => host.kill_zygote().await,
+        });
+    }
+    a.guest.close().await;
+    if host.leftovers().await > 0 {
+        noticed.push("processes outlive their session".to_owned());
+    }
+    b.guest.close().await;
+    noticed.extend(host.changes());
+    if probe.plan.host.contains(&HostCheck::Descriptors) {
+        noticed.extend(more_descriptors(held));
+    }
+    Ok((inside, neighbours, noticed))
+}
+
+/// A session and its claim to its files.
+struct Seat {
+    guest: Box<dyn Guest>,
+    _lease: Option<Lease>,
+}
+
+impl Target<'_> {
+    /// Launches a session of that tenant.
+    async fn seat(&self, tenant: &str, session: &str) -> Result<Seat, AttackError> {
+        if let Some(ready) = self.ready {
+            let start = Instant::now();
+            while !ready() && start.elapsed() < READY {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        let (files, lease) = self.files(tenant, session)?;
+        let spec = LaunchSpec {
+            session: SessionId::new(session),
+            limits: limits(),
+            first_code: String::new(),
+            files,
+        };
+        Ok(Seat {
+            guest: self.backend.launch(spec).await?,
+            _lease: lease,
+        })
+    }
+
+    fn files(&self, tenant: &str, session: &str) -> Result<(Vec<Attachment>, Option<Lease>), AttackError> {
+        if self.workspaces.keeping() == Keeping::Own {
+            return Ok((Vec::new(), None));
+        }
+        let files = self.workspaces.open(&principal(tenant), &SessionName::new(session))?;
+        let own = |source, target: &str| Attachment {
+            source,
+            target: target.to_owned(),
+            access: Access::ReadWrite,
+        };
+        let attachments = vec![own(files.workspace, "/workspace"), own(files.results, "/results")];
+        Ok((attachments, Some(files.lease)))
+    }
+}
+
+/// Whether the host holds so many descriptors more that they can only be the attacker's: a backend that prepares
+/// sessions ahead opens and closes some at any time.
+fn more_descriptors(before: usize) -> Option<String> {
+    let more = descriptors().saturating_sub(before);
+    (more > MOST_OWN).then(|| format!("the host holds {more} descriptors more"))
+}
+
+fn principal(tenant: &str) -> Principal {
+    Principal {
+        id: tenant.to_owned(),
+    }
+}
+
+async fn execute(guest: &mut dyn Guest, program: &str, given: &Value) -> Outcome {
+    let run = Run {
+        code: compose(program, given),
+        wall_time: limits().wall_time,
+        cancel: Default::default(),
+        exceeded: Default::default(),
+    };
+    guest.execute(run, Arc::new(NoCalls)).await
+}
+
+fn unless_completed(who: &str, outcome: &Outcome) -> Option<String> {
+    let error = outcome.error.clone().unwrap_or_default();
+    (outcome.status != Status::Completed).then(|| format!("{who}: {} {}", error.kind, error.message))
+}
+
+/// The words that must be found nowhere, each byte one higher, so that a search does not find itself.
+fn words(target: &Target<'_>, host: &Host) -> Value {
+    let higher = |text: &str| -> String { text.bytes().map(|byte| char::from(byte.wrapping_add(1))).collect() };
+    let mut words: serde_json::Map<String, Value> = target
+        .secrets
+        .iter()
+        .map(|(name, word)| (name.clone(), Value::String(higher(word))))
+        .collect();
+    words.insert("planted".to_owned(), Value::String(higher(&format!("secret of {}", host.token))));
+    Value::Object(words)
+}
+
+/// Reads all that the attacker left in /results, as codeyard does for a client.
+fn read_artifacts(target: &Target<'_>, host: &Host) -> Option<String> {
+    let start = Instant::now();
+    let principal = principal(&host.token);
+    let artifacts = match target.workspaces.artifacts(&principal) {
+        Ok(artifacts) => artifacts,
+        Err(error) => return Some(format!("the artifacts cannot be listed: {error}")),
+    };
+    for artifact in &artifacts.files {
+        let read = target
+            .workspaces
+            .read_artifact(&principal, &artifact.session, &artifact.path, MOST_BYTES);
+        let Ok(bytes) = read else { continue };
+        let secret = format!("secret of {}", host.token);
+        let is_foreign = bytes.windows(secret.len()).any(|part| part == secret.as_bytes())
+            || bytes.starts_with(b"root:")
+            || u64::try_from(bytes.len()).is_ok_and(|length| length > MOST_BYTES);
+        if is_foreign {
+            return Some(format!("{} is a file of the host", artifact.path.display()));
+        }
+    }
+    (start.elapsed() > ARTIFACTS).then(|| format!("reading the artifacts took {:?}", start.elapsed()))
+}

@@ -1,0 +1,177 @@
+//! What the answers of a probe mean: the wall held, it did not, or nothing is known.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::probe::{Expect, Outside, Probe, Promised};
+
+/// What a mode of this machine gives, as far as promises depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Means {
+    /// Each session has a kernel user of its own.
+    pub own_users: bool,
+    /// Control groups count memory and processes.
+    pub groups: bool,
+    /// Controls run as root.
+    pub is_root: bool,
+}
+
+/// How a probe ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Every attempt met what it must, and the control of at least one shows that it could have succeeded.
+    Held,
+    /// Something got through.
+    Broken,
+    /// Something got through that this mode does not promise to stop.
+    NotPromised,
+    /// Every attempt was stopped, but no control shows that it could succeed here.
+    NotTested,
+}
+
+/// A verdict and its reasons.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Judgement {
+    pub(crate) verdict: Verdict,
+    /// What got through.
+    pub(crate) open: Vec<String>,
+    /// Attempts that were stopped, and why no control shows that they could succeed.
+    pub(crate) untested: Vec<String>,
+}
+
+/// What was printed by those who took part.
+#[derive(Debug, Clone)]
+pub(crate) struct Answers {
+    /// By the attacker.
+    pub(crate) inside: BTreeMap<String, String>,
+    /// By B and H afterwards, as `who.attempt`.
+    pub(crate) neighbours: BTreeMap<String, String>,
+    /// What else was noticed.
+    pub(crate) noticed: Vec<String>,
+    /// By the control; or why there is none.
+    pub(crate) outside: Result<BTreeMap<String, String>, String>,
+}
+
+impl Promised {
+    fn holds(self, means: Means) -> bool {
+        match self {
+            Promised::Always => true,
+            Promised::OwnUsers => means.own_users,
+            Promised::Groups => means.groups,
+        }
+    }
+}
+
+/// Judges one probe.
+pub(crate) fn judge(probe: &Probe, answers: &Answers, means: Means) -> Judgement {
+    let mut open = answers.noticed.clone();
+    let refused = answers.neighbours.iter().filter(|(_, answer)| *answer != "allowed");
+    open.extend(refused.map(|(who, answer)| format!("{who}: {answer}")));
+    let (mut untested, mut tested) = (Vec::new(), 0);
+    for row in &probe.plan.expect {
+        for attempt in &row.attempts {
+            // A program that was ended in the middle of an attempt was stopped by that.
+            let answer = answers.inside.get(attempt).map_or("ended", String::as_str);
+            if !accepts(row, answer, means) {
+                open.push(format!("{attempt}: {answer}"));
+                continue;
+            }
+            match control(row, attempt, answer, answers, means) {
+                Ok(()) => tested += 1,
+                Err(why) => untested.push(format!("{attempt}: {why}")),
+            }
+        }
+    }
+    let verdict = match (open.is_empty(), probe.plan.promised.holds(means)) {
+        (false, true) => Verdict::Broken,
+        (false, false) => Verdict::NotPromised,
+        (true, _) if tested == 0 => Verdict::NotTested,
+        (true, _) => Verdict::Held,
+    };
+    Judgement {
+        verdict,
+        open,
+        untested,
+    }
+}
+
+/// Whether the answer is what a session in this mode must meet.
+fn accepts(row: &Expect, answer: &str, means: Means) -> bool {
+    let expected = match &row.inside_uncounted {
+        Some(expected) if !means.groups => expected,
+        _ => &row.inside,
+    };
+    expected.split('|').any(|expected| expected == answer)
+}
+
+/// Whether the control shows that the wall, and nothing else, is what the attempt met inside; or why it does not.
+fn control(row: &Expect, attempt: &str, inside: &str, answers: &Answers, means: Means) -> Result<(), String> {
+    if let Some(why) = &row.untested {
+        return Err(why.clone());
+    }
+    let outside = answers.outside.as_ref().map_err(Clone::clone)?;
+    let control = outside.get(attempt).map_or("not attempted", String::as_str);
+    let needs_root = matches!(row.outside, Outside::AllowedForRoot | Outside::ReachesForRoot);
+    let shows = match row.outside {
+        Outside::Allowed | Outside::AllowedForRoot => control == "allowed",
+        Outside::Reaches | Outside::ReachesForRoot => control != inside && control != "not attempted",
+    };
+    match (shows, needs_root && !means.is_root) {
+        (true, _) => Ok(()),
+        (false, true) => Err("only root could do it outside".to_owned()),
+        (false, false) => Err(format!("{control} outside as well")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::answers as read;
+
+    const ROOT: Means = Means {
+        own_users: true,
+        groups: true,
+        is_root: true,
+    };
+
+    #[track_caller]
+    fn check(inside: &str, outside: Result<&str, &str>, means: Means, expected: Verdict) {
+        let plan = "tries = 'x'\npromised = 'groups'\n[[expect]]\nattempts = ['one', 'two']\ninside = 'EPERM|EACCES'\n\
+                    outside = 'allowed-for-root'\n";
+        let probe = Probe {
+            name: "x",
+            plan: toml::from_str(plan).unwrap(),
+            guest: "",
+            before: None,
+            after: None,
+        };
+        let answers = Answers {
+            inside: read(inside),
+            neighbours: read("b.fork: allowed"),
+            noticed: Vec::new(),
+            outside: outside.map(read).map_err(str::to_owned),
+        };
+        let judged = judge(&probe, &answers, means);
+        assert_eq!(judged.verdict, expected, "{judged:?}");
+    }
+
+    #[test]
+    fn a_hole_a_gap_and_a_control_that_fails_are_told_apart() {
+        let user = Means {
+            groups: false,
+            is_root: false,
+            ..ROOT
+        };
+        let (well, control) = ("one: EPERM\ntwo: EACCES\n", "one: allowed\ntwo: allowed\n");
+        check(well, Ok(control), ROOT, Verdict::Held);
+        check(well, Ok("one: allowed\ntwo: EPERM\n"), ROOT, Verdict::Held);
+        check(well, Ok("one: EPERM\ntwo: EPERM\n"), ROOT, Verdict::NotTested);
+        check(well, Ok("one: EPERM\ntwo: EPERM\n"), user, Verdict::NotTested);
+        check(well, Err("no Python"), ROOT, Verdict::NotTested);
+        check("one: allowed\ntwo: EACCES\n", Ok(control), ROOT, Verdict::Broken);
+        check("one: allowed\ntwo: EACCES\n", Ok(control), user, Verdict::NotPromised);
+        check("one: EPERM\n", Ok(control), ROOT, Verdict::Broken);
+    }
+}

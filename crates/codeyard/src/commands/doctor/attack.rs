@@ -1,0 +1,215 @@
+//! `codeyard doctor --attack`: the probes, their table, and the same again as an ordinary user.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::Context as _;
+use config::{Host as _, Machine};
+use server::attack::{Options, Report, Row, Verdict};
+
+use crate::cli::DoctorArguments;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, Tone, harmless};
+
+/// An ordinary user that every machine has and that owns nothing.
+const NOBODY: Account = Account {
+    user: 65_534,
+    group: 65_534,
+};
+
+/// Who an attack runs as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Account {
+    user: u32,
+    group: u32,
+}
+
+/// Attacks and prints the table.
+pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
+    let loaded = context.load_settings()?;
+    let options = Options {
+        only: arguments.only.clone(),
+        secrets: secrets(&loaded.data_dir),
+    };
+    let parts = loaded.into_parts(context.program()?, &Machine);
+    let mut stage = None;
+    let told = |row: &Row| {
+        if stage.as_ref() != Some(&row.stage) {
+            context.output.tell(&format!("attacking: {}", row.stage));
+            stage = Some(row.stage.clone());
+        }
+    };
+    let attacked = server::attack::attack(parts, &options, told).await;
+    let mut report = attacked.map_err(|error| Failure::new(Exit::Refused, error))?;
+    if rustix::process::geteuid().is_root() && !arguments.this_user {
+        for account in ordinary_users() {
+            context.output.tell(&format!("attacking as the ordinary user {}", account.user));
+            match as_user(context, arguments, account).await {
+                Ok(other) => report.absorb(other),
+                Err(why) => report.not_offered.push(format!("as user {}: {why:#}", account.user)),
+            }
+        }
+    }
+    if arguments.json {
+        context.output.json(&report)?;
+    } else {
+        context.output.print(&shown(&report, &context.output))?;
+    }
+    Ok(if report.holds() { Exit::Done } else { Exit::Refused })
+}
+
+/// What only this host knows.
+fn secrets(data: &Path) -> Vec<(String, String)> {
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let mut secrets = vec![
+        // Alone it may be a word that is anywhere.
+        ("host_name".to_owned(), format!(" {} ", read("/proc/sys/kernel/hostname"))),
+        ("machine_id".to_owned(), read("/etc/machine-id")),
+        ("data_directory".to_owned(), data.display().to_string()),
+    ];
+    secrets.retain(|(_, word)| !word.trim().is_empty());
+    secrets
+}
+
+/// Ordinary users whose modes root can try: nobody, and the first with a subordinate range.
+fn ordinary_users() -> Vec<Account> {
+    let mut accounts = vec![NOBODY];
+    let ranges = std::fs::read_to_string("/etc/subuid").unwrap_or_default();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let with_range = ranges.lines().find_map(|line| account(&users, line.split(':').next()?));
+    accounts.extend(with_range);
+    accounts
+}
+
+/// The account of that name in a passwd file; root is none.
+fn account(passwd: &str, name: &str) -> Option<Account> {
+    let mut fields = passwd.lines().find(|line| line.split(':').next() == Some(name))?.split(':').skip(2);
+    let (user, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    (user != 0).then_some(Account { user, group })
+}
+
+/// The same command as another user, with a data directory of its own that goes afterwards.
+async fn as_user(context: &Context, arguments: &DoctorArguments, account: Account) -> anyhow::Result<Report> {
+    let place = Place::of(account).context("no directory for its data")?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this command waits for it, and it dies with this command"
+    )]
+    let mut command = tokio::process::Command::new(context.program()?.executable);
+    command.args(["doctor", "--attack", "--json", "--this-user", "--data"]).arg(&place.0);
+    command.args(arguments.only.iter().flat_map(|name| ["--only", name]));
+    command.env_clear().env("HOME", &place.0);
+    if let Ok(Some(path)) = Machine.var("PATH") {
+        command.env("PATH", path);
+    }
+    command.uid(account.user).gid(account.group).current_dir("/");
+    command.stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+    let output = command.output().await.context("it cannot run codeyard")?;
+    serde_json::from_slice(&output.stdout).map_err(|_| {
+        let said = String::from_utf8_lossy(&output.stderr);
+        anyhow::anyhow!(harmless(said.lines().next_back().unwrap_or("it said nothing")))
+    })
+}
+
+/// A directory of an account's own.
+struct Place(std::path::PathBuf);
+
+impl Place {
+    fn of(account: Account) -> io::Result<Self> {
+        let path = std::env::temp_dir().join(format!("codeyard-attack-{}-{}", std::process::id(), account.user));
+        std::fs::create_dir(&path)?;
+        let place = Self(path);
+        chown(&place.0, Some(account.user), Some(account.group))?;
+        std::fs::set_permissions(&place.0, std::fs::Permissions::from_mode(0o700))?;
+        Ok(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // What stays is a directory of this process's number.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// One line a probe, a column a stage; below it what got through and what was not tested.
+fn shown(report: &Report, output: &Output) -> String {
+    let mut stages: Vec<_> = report.rows.iter().map(|row| &row.stage).collect();
+    stages.dedup();
+    let mut out = String::new();
+    for (number, stage) in stages.iter().enumerate() {
+        out.push_str(&format!("{:>3}  {stage}\n", number + 1));
+    }
+    for why in &report.not_offered {
+        out.push_str(&format!("  -  {}\n", output.paint(Tone::Faint, &harmless(why))));
+    }
+    let mut rows: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    for row in &report.rows {
+        rows.entry(&row.probe).or_default().push(row);
+    }
+    let width = rows.keys().map(|name| name.len()).max().unwrap_or_default();
+    let head: String = (1..=stages.len()).map(|number| format!(" {number:>2}")).collect();
+    out.push_str(&format!("\n{:width$} {head}\n", ""));
+    for (probe, on_stages) in &rows {
+        let marks: String = stages
+            .iter()
+            .map(|stage| mark(on_stages.iter().find(|row| row.stage == **stage).copied(), output))
+            .collect();
+        let tries = on_stages.first().map_or("", |row| row.tries.as_str());
+        out.push_str(&format!("{probe:width$} {marks}  {}\n", output.paint(Tone::Faint, tries)));
+        out.push_str(&reasons(on_stages, output));
+    }
+    out.push_str(&format!("\n{LEGEND}\n{}\n", verdict(report, output)));
+    out
+}
+
+const LEGEND: &str = "+ held  ! BROKEN  ~ open, and not promised in this mode  ? not tested";
+
+fn mark(row: Option<&Row>, output: &Output) -> String {
+    let (mark, tone) = match row.map(|row| &row.verdict) {
+        Some(Verdict::Held) => ("+", Tone::Good),
+        Some(Verdict::Broken) => ("!", Tone::Bad),
+        Some(Verdict::NotPromised) => ("~", Tone::Weak),
+        Some(Verdict::NotTested) => ("?", Tone::Weak),
+        None => (" ", Tone::Faint),
+    };
+    format!("  {}", output.paint(tone, mark))
+}
+
+/// What got through where, and what could not be tested; said once where it is the same on several stages.
+fn reasons(rows: &[&Row], output: &Output) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for row in rows {
+        let why = match row.verdict {
+            Verdict::Held => continue,
+            Verdict::Broken | Verdict::NotPromised => format!("open ({}): {}", row.stage, row.open.join("; ")),
+            Verdict::NotTested => format!("not tested: {}", row.untested.join("; ")),
+        };
+        if !said.contains(&why) {
+            said.push(why);
+        }
+    }
+    said.iter()
+        .map(|why| format!("    {}\n", output.paint(Tone::Faint, &harmless(why))))
+        .collect()
+}
+
+fn verdict(report: &Report, output: &Output) -> String {
+    let count = |verdict: Verdict| report.rows.iter().filter(|row| row.verdict == verdict).count();
+    let figures = format!(
+        "{} held, {} broken, {} open and not promised, {} not tested",
+        count(Verdict::Held),
+        count(Verdict::Broken),
+        count(Verdict::NotPromised),
+        count(Verdict::NotTested)
+    );
+    if report.holds() {
+        output.paint(Tone::Good, &format!("every guard that is promised holds: {figures}"))
+    } else {
+        output.paint(Tone::Bad, &format!("a guard that is promised does not hold: {figures}"))
+    }
+}

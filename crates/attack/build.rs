@@ -24,14 +24,15 @@ fn main() -> io::Result<()> {
 }
 
 fn sorted(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries: io::Result<Vec<PathBuf>> = fs::read_dir(directory)?
-        .map(|entry| Ok(entry?.path()))
-        .collect();
+    let entries: io::Result<Vec<PathBuf>> = fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect();
     let mut entries = entries?;
     entries.sort();
     Ok(entries)
 }
 
 fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }

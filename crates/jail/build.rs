@@ -1,5 +1,6 @@
 //! Compiles the session library: optimised whatever the profile, without libc, as one file to embed.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::{env, io};
@@ -39,6 +40,7 @@ fn main() -> io::Result<()> {
             "overflow-checks=off",
         ])
         .args(["--cfg", "codeyard_session_library"])
+        .args(removable_guards(&variable("CARGO_FEATURE_REMOVABLE_GUARDS")))
         .args([
             "-C",
             "link-arg=-nostartfiles",
@@ -55,4 +57,13 @@ fn main() -> io::Result<()> {
         return Err(io::Error::other("the session library does not compile"));
     }
     Ok(())
+}
+
+/// The feature of the crate, for the library as well.
+fn removable_guards(feature: &OsStr) -> &'static [&'static str] {
+    if feature.is_empty() {
+        &[]
+    } else {
+        &["--cfg", "feature=\"removable-guards\""]
+    }
 }

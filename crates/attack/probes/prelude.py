@@ -31,6 +31,8 @@ def attempt(name, action):
         say(name, "MemoryError")
     except OSError as error:
         say(name, errno.errorcode.get(error.errno, error.errno))
+    except RuntimeError as error:  # no thread could be started
+        say(name, error)
     else:
         say(name, "allowed")
 

@@ -21,7 +21,16 @@ const STAY: &str = "\nimport sys\nsay('stays', 'allowed')\nsys.stdin.read()\n";
 #[derive(Debug)]
 pub struct Controls {
     python: PathBuf,
+    left_aside: bool,
     kept: HashMap<&'static str, Result<BTreeMap<String, String>, String>>,
+}
+
+/// What stands for B in a control; it ends when it is dropped.
+struct Companion {
+    /// What it printed.
+    said: Value,
+    _child: Child,
+    _directory: tempfile::TempDir,
 }
 
 impl Controls {
@@ -29,12 +38,28 @@ impl Controls {
     pub fn new(python: PathBuf) -> Self {
         Self {
             python,
+            left_aside: false,
             kept: HashMap::new(),
         }
     }
 
+    /// Runs no controls, only what H does beside a probe: for who wants to know what gets through, not what was tested.
+    pub fn left_aside(python: PathBuf) -> Self {
+        Self {
+            left_aside: true,
+            ..Self::new(python)
+        }
+    }
+
     /// What the probe's program prints outside; or why it did not run.
-    pub(crate) async fn of(&mut self, probe: &Probe, given: &Value) -> Result<BTreeMap<String, String>, String> {
+    pub(crate) async fn of(
+        &mut self,
+        probe: &Probe,
+        given: &Value,
+    ) -> Result<BTreeMap<String, String>, String> {
+        if self.left_aside {
+            return Err("controls are left aside".to_owned());
+        }
         if let Some(kept) = self.kept.get(probe.name) {
             return kept.clone();
         }
@@ -48,9 +73,9 @@ impl Controls {
     async fn run_probe(&self, probe: &Probe, mut given: Value) -> Result<BTreeMap<String, String>, String> {
         let _companion = match probe.before {
             Some(before) => {
-                let (child, said) = self.companion(&compose(before, &given)).await?;
-                given["before"] = said;
-                Some(child)
+                let companion = self.companion(&compose(before, &given)).await?;
+                given["before"] = companion.said.clone();
+                Some(companion)
             }
             None => None,
         };
@@ -58,7 +83,11 @@ impl Controls {
     }
 
     /// Runs a program to its end.
-    pub(crate) async fn run(&self, program: &str, control: Control) -> Result<BTreeMap<String, String>, String> {
+    pub(crate) async fn run(
+        &self,
+        program: &str,
+        control: Control,
+    ) -> Result<BTreeMap<String, String>, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut command = self.command(program, control, &directory)?;
         let ended = tokio::time::timeout(PATIENCE, command.output()).await;
@@ -73,12 +102,16 @@ impl Controls {
         Ok(answers(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// Starts a program that stays; gives what it printed. It ends when it is dropped.
-    async fn companion(&self, program: &str) -> Result<(Child, Value), String> {
+    /// Starts a program that stays.
+    async fn companion(&self, program: &str) -> Result<Companion, String> {
         let failed = |error: std::io::Error| format!("the control's companion cannot run: {error}");
         let directory = tempfile::tempdir().map_err(failed)?;
         let mut command = self.command(&format!("{program}{STAY}"), Control::Plain, &directory)?;
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(failed)?;
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
         let Some(stdout) = child.stdout.take() else {
             return Err("the control's companion has no output".to_owned());
         };
@@ -97,12 +130,23 @@ impl Controls {
         tokio::time::timeout(PATIENCE, read)
             .await
             .map_err(|_| "the control's companion did not begin".to_owned())??;
-        let said = answers(&printed).into_iter().map(|(name, value)| (name, Value::String(value)));
-        Ok((child, Value::Object(said.collect())))
+        let said = answers(&printed)
+            .into_iter()
+            .map(|(name, value)| (name, Value::String(value)));
+        Ok(Companion {
+            said: Value::Object(said.collect()),
+            _child: child,
+            _directory: directory,
+        })
     }
 
     /// The command that runs a program in a directory of its own.
-    fn command(&self, program: &str, control: Control, directory: &tempfile::TempDir) -> Result<Command, String> {
+    fn command(
+        &self,
+        program: &str,
+        control: Control,
+        directory: &tempfile::TempDir,
+    ) -> Result<Command, String> {
         let file = directory.path().join("program.py");
         std::fs::write(&file, program).map_err(|error| format!("the control cannot be written: {error}"))?;
         let (wrapper, wrapped): (&str, &[&str]) = match control {
@@ -116,7 +160,10 @@ impl Controls {
         )]
         let mut command = Command::new(wrapper);
         command.args(wrapped).arg(&self.python).arg("-B").arg(&file);
-        command.current_dir(directory.path()).stdin(Stdio::null()).kill_on_drop(true);
+        command
+            .current_dir(directory.path())
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
         Ok(command)
     }
 }

@@ -46,7 +46,12 @@ impl Host {
         )]
         let mut victim = Command::new("sleep");
         // In a process group of its own, which a program may try to signal.
-        let victim = victim.arg("600").process_group(0).stdin(Stdio::null()).kill_on_drop(true).spawn()?;
+        let victim = victim
+            .arg("600")
+            .process_group(0)
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()?;
         let mut host = Self {
             token,
             directory,
@@ -160,7 +165,10 @@ fn processes(word: &str) -> Vec<u32> {
 fn grandparent(pid: u32) -> Option<Pid> {
     let zygote = parent(parent(pid)?)?;
     let is_ours = zygote > 1 && zygote != std::process::id();
-    i32::try_from(zygote).ok().filter(|_| is_ours).and_then(Pid::from_raw)
+    i32::try_from(zygote)
+        .ok()
+        .filter(|_| is_ours)
+        .and_then(Pid::from_raw)
 }
 
 fn parent(pid: u32) -> Option<u32> {

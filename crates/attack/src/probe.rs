@@ -149,9 +149,15 @@ pub fn probes() -> Result<Vec<Probe>, ProbeError> {
 }
 
 fn read(name: &'static str, files: &[(&str, &'static str)]) -> Result<Probe, ProbeError> {
-    let find = |wanted: &str| files.iter().find(|(file, _)| *file == wanted).map(|(_, text)| *text);
+    let find = |wanted: &str| {
+        files
+            .iter()
+            .find(|(file, _)| *file == wanted)
+            .map(|(_, text)| *text)
+    };
     let must = |file| find(file).ok_or(ProbeError::Missing { probe: name, file });
-    let plan = toml::from_str(must("probe.toml")?).map_err(|cause| ProbeError::Plan { probe: name, cause })?;
+    let plan =
+        toml::from_str(must("probe.toml")?).map_err(|cause| ProbeError::Plan { probe: name, cause })?;
     Ok(Probe {
         name,
         plan,
@@ -177,7 +183,12 @@ mod tests {
             let mut unique = attempts.clone();
             unique.sort();
             unique.dedup();
-            assert_eq!(unique.len(), attempts.len(), "{} names an attempt twice", probe.name);
+            assert_eq!(
+                unique.len(),
+                attempts.len(),
+                "{} names an attempt twice",
+                probe.name
+            );
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct Row {
     pub stage: Stage,
     /// How it ended.
     pub verdict: Verdict,
+    /// How long it took, its control left aside.
+    pub took_ms: u64,
     /// What got through.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<String>,

@@ -83,10 +83,12 @@ pub fn limits() -> Limits {
 /// If no session can be had; what a session meets is in the row.
 pub async fn attack(probe: &Probe, target: &Target<'_>, controls: &mut Controls) -> Result<Row, AttackError> {
     let host = Host::plant()?;
-    let mut given = json!({"inside": true, "token": host.token, "host": host.given(), "words": words(target, &host)});
+    let mut given =
+        json!({"inside": true, "token": host.token, "host": host.given(), "words": words(target, &host)});
     given["host"]["workspaces"] = json!(target.directory);
     let outside = controls.of(probe, &given).await;
     host.forget_connections();
+    let start = Instant::now();
     let (inside, neighbours, noticed) = scene(probe, target, controls, &host, &mut given).await?;
     let found = Answers {
         inside,
@@ -100,6 +102,7 @@ pub async fn attack(probe: &Probe, target: &Target<'_>, controls: &mut Controls)
         tries: probe.plan.tries.clone(),
         stage: target.stage.clone(),
         verdict: judged.verdict,
+        took_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
         open: judged.open,
         untested: judged.untested,
     })
@@ -131,7 +134,12 @@ async fn scene(
     let inside = answers(&outcome.stdout.text);
     if !probe.plan.ends.iter().any(|end| end == outcome.status.name()) {
         let error = outcome.error.clone().unwrap_or_default();
-        noticed.push(format!("it ended {}: {} {}", outcome.status.name(), error.kind, error.message));
+        noticed.push(format!(
+            "it ended {}: {} {}",
+            outcome.status.name(),
+            error.kind,
+            error.message
+        ));
     }
     let mut neighbours = Printed::new();
     if let Some(after) = probe.after {
@@ -139,9 +147,15 @@ async fn scene(
         noticed.extend(unless_completed("b", &met));
         let outside = controls.run(&compose(after, given), Control::Plain).await;
         noticed.extend(outside.as_ref().err().map(|why| format!("host: {why}")));
-        let both = [("b", answers(&met.stdout.text)), ("host", outside.unwrap_or_default())];
+        let both = [
+            ("b", answers(&met.stdout.text)),
+            ("host", outside.unwrap_or_default()),
+        ];
         for (who, met) in both {
-            neighbours.extend(met.into_iter().map(|(attempt, answer)| (format!("{who}.{attempt}"), answer)));
+            neighbours.extend(
+                met.into_iter()
+                    .map(|(attempt, answer)| (format!("{who}.{attempt}"), answer)),
+            );
         }
     }
     for check in &probe.plan.host {
@@ -195,7 +209,9 @@ impl Target<'_> {
         if self.workspaces.keeping() == Keeping::Own {
             return Ok((Vec::new(), None));
         }
-        let files = self.workspaces.open(&principal(tenant), &SessionName::new(session))?;
+        let files = self
+            .workspaces
+            .open(&principal(tenant), &SessionName::new(session))?;
         let own = |source, target: &str| Attachment {
             source,
             target: target.to_owned(),
@@ -236,13 +252,20 @@ fn unless_completed(who: &str, outcome: &Outcome) -> Option<String> {
 
 /// The words that must be found nowhere, each byte one higher, so that a search does not find itself.
 fn words(target: &Target<'_>, host: &Host) -> Value {
-    let higher = |text: &str| -> String { text.bytes().map(|byte| char::from(byte.wrapping_add(1))).collect() };
+    let higher = |text: &str| -> String {
+        text.bytes()
+            .map(|byte| char::from(byte.wrapping_add(1)))
+            .collect()
+    };
     let mut words: serde_json::Map<String, Value> = target
         .secrets
         .iter()
         .map(|(name, word)| (name.clone(), Value::String(higher(word))))
         .collect();
-    words.insert("planted".to_owned(), Value::String(higher(&format!("secret of {}", host.token))));
+    words.insert(
+        "planted".to_owned(),
+        Value::String(higher(&format!("secret of {}", host.token))),
+    );
     Value::Object(words)
 }
 

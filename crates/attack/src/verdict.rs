@@ -67,7 +67,10 @@ impl Promised {
 /// Judges one probe.
 pub(crate) fn judge(probe: &Probe, answers: &Answers, means: Means) -> Judgement {
     let mut open = answers.noticed.clone();
-    let refused = answers.neighbours.iter().filter(|(_, answer)| *answer != "allowed");
+    let refused = answers
+        .neighbours
+        .iter()
+        .filter(|(_, answer)| *answer != "allowed");
     open.extend(refused.map(|(who, answer)| format!("{who}: {answer}")));
     let (mut untested, mut tested) = (Vec::new(), 0);
     for row in &probe.plan.expect {
@@ -171,7 +174,12 @@ mod tests {
         check(well, Ok("one: EPERM\ntwo: EPERM\n"), user, Verdict::NotTested);
         check(well, Err("no Python"), ROOT, Verdict::NotTested);
         check("one: allowed\ntwo: EACCES\n", Ok(control), ROOT, Verdict::Broken);
-        check("one: allowed\ntwo: EACCES\n", Ok(control), user, Verdict::NotPromised);
+        check(
+            "one: allowed\ntwo: EACCES\n",
+            Ok(control),
+            user,
+            Verdict::NotPromised,
+        );
         check("one: EPERM\n", Ok(control), ROOT, Verdict::Broken);
     }
 }

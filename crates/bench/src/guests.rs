@@ -77,6 +77,7 @@ impl Guests {
             helper: vec![std::env::current_exe()?.into()],
             without_groups: false,
             own_users: false,
+            removed: sandbox_process::Removed::default(),
             floor: Floor::Offered,
             pool,
             mounts: Vec::new(),

@@ -111,6 +111,7 @@ impl Loaded {
                 require,
                 without_groups: false,
                 own_users: false,
+                removed: sandbox_process::Removed::default(),
                 limits: policy.limits.clone(),
                 helper,
                 floor: sandbox_process::Floor::Refused,

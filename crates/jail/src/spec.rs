@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::guards::Removed;
 use crate::seccomp::KernelMemory;
 
 /// User and group of the zygote inside its user namespace; a session with a user of its own has a higher one.
@@ -32,6 +33,8 @@ pub struct ZygoteSpec {
     pub identity: Identity,
     /// Whether a cgroup counts kernel memory.
     pub memory: Counting,
+    /// Guards that tests leave away.
+    pub removed: Removed,
 }
 
 /// A host path and where it appears inside (absolute).

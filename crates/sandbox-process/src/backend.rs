@@ -414,7 +414,7 @@ fn find_ground(config: &Config) -> Result<Ground, LaunchError> {
     };
     let mode = Arc::new(mode);
     Ok(Ground {
-        provisions: Provisions::new(Arc::clone(&mode), &config.limits),
+        provisions: Provisions::new(Arc::clone(&mode), &config.limits, config.removed),
         environment: python::environment(&config.data, &interpreter),
         mode,
         interpreter,

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use jail::guards::Removed;
 use serde::{Deserialize, Serialize};
 use types::Limits;
 
@@ -24,6 +25,8 @@ pub struct Config {
     pub without_groups: bool,
     /// Whether an ordinary user's sessions get users of its subordinate range even where one tenant is enough.
     pub own_users: bool,
+    /// Guards that tests leave away; none in every build but one for tests.
+    pub removed: Removed,
     /// Limits that most sessions have: what is prepared ahead has these.
     pub limits: Limits,
     /// Command line of a program that calls `jail::dispatch`, usually this one.

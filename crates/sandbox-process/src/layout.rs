@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use jail::guards::Removed;
 use jail::spec::{Counting, Identity, TextFile, Tree, ZYGOTE_USER, ZygoteSpec};
 use serde_json::json;
 
@@ -58,6 +59,8 @@ pub struct Plan<'a> {
     pub memory: Counting,
     /// Whether unconfined guests can be had.
     pub floor: Floor,
+    /// Guards that tests leave away.
+    pub removed: Removed,
     /// Where folders of the settings appear.
     pub mounts: &'a [String],
 }
@@ -94,6 +97,7 @@ impl Plan<'_> {
             environment: environment(&prefix, self.interpreter, site),
             identity: self.identity,
             memory: self.memory,
+            removed: self.removed,
         })
     }
 

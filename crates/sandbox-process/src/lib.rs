@@ -22,3 +22,4 @@ mod station;
 
 pub use backend::{Process, Standing};
 pub use config::{Config, Floor, Pool, Profile, Requirement};
+pub use jail::guards::Removed;

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jail::cgroup::{Bounds, Group};
+use jail::guards::Removed;
+use jail::session::wire::Guard;
 use jail::spec::ZYGOTE_USER;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
@@ -60,11 +62,10 @@ pub enum ProvisionError {
 
 impl Provisions {
     /// A store that stocks itself at the first `stock`.
-    pub fn new(mode: Arc<Mode>, usual: &Limits) -> Arc<Self> {
-        let users = mode
-            .identity
-            .has_user_per_session()
-            .then(|| Mutex::new((1..=mode.identity.sessions()).map(|n| ZYGOTE_USER + n).collect()));
+    pub fn new(mode: Arc<Mode>, usual: &Limits, removed: Removed) -> Arc<Self> {
+        let own_users = mode.identity.has_user_per_session() && !removed.contains(Guard::User);
+        let users =
+            own_users.then(|| Mutex::new((1..=mode.identity.sessions()).map(|n| ZYGOTE_USER + n).collect()));
         let usual = bounds(&mode.binding(usual));
         let (refill, ready) = mpsc::channel(READY_GROUPS);
         let made = AtomicU64::new(0);

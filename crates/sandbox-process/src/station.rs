@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use jail::cgroup::Group;
-use jail::session::wire::{self, Request};
+use jail::guards::Removed;
+use jail::session::wire::{self, Guard, Request};
 use jail::spec::{Counting, Identity};
 use jail::zygote::{LaunchError, Zygote};
 use rustix::pipe::PipeFlags;
@@ -118,6 +119,7 @@ pub struct Station {
     mount_turn: Mutex<()>,
     mode: Arc<Mode>,
     mount_targets: Vec<String>,
+    removed: Removed,
     /// What the zygote said.
     pub greeting: Greeting,
     hooks_needed: AtomicBool,
@@ -146,6 +148,7 @@ impl Station {
             identity: mode.identity,
             memory,
             floor: config.floor,
+            removed: config.removed,
             mounts: &config.mounts,
         };
         let (spec, helper) = (plan.spec()?, config.helper.clone());
@@ -169,6 +172,7 @@ impl Station {
             zygote,
             mode,
             mount_targets: config.mounts.clone(),
+            removed: config.removed,
             greeting,
             hooks_needed: AtomicBool::new(true),
             started: AtomicU32::new(0),
@@ -264,6 +268,9 @@ impl Station {
         limits: &Limits,
     ) -> Result<(Channels, AsyncFd<OwnedFd>, u32), StationError> {
         let network = self.take_network().await?;
+        if self.removed.contains(Guard::ControlGroup) {
+            return self.connect(request, network, &[]).await;
+        }
         let entrances = provision.group.as_mut().map(Group::entrances).unwrap_or_default();
         let (channels, process, pid) = self.connect(request, network, &entrances).await?;
         match &provision.group {
@@ -385,7 +392,7 @@ impl Station {
             Identity::Range { .. } | Identity::Subordinate { .. } => wire::SET_USER,
         };
         Request {
-            flags,
+            flags: flags | self.removed.bits(),
             user: 0,
             disk: limits.disk,
             inodes: limits.inodes,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use sandbox::{
     Access, Attachment, Backend as _, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run,
 };
-use sandbox_process::{Config, Floor, Pool, Process, Profile, Requirement, python};
+use sandbox_process::{Config, Floor, Pool, Process, Profile, Removed, Requirement, python};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use test_support::{codeyard_binary, wait_until};
@@ -48,6 +48,7 @@ impl Yard {
             require: Requirement::SingleTenant,
             without_groups: false,
             own_users: false,
+            removed: Removed::default(),
             limits: Limits::default(),
             helper: vec![codeyard_binary().into()],
             floor: Floor::Refused,

@@ -58,9 +58,19 @@ struct Variant {
 ///
 /// # Errors
 /// If the sandbox does not serve, or a probe cannot be run.
-pub async fn attack(parts: config::Parts, options: &Options, mut told: impl FnMut(&Row)) -> Result<Report, Error> {
+pub async fn attack(
+    parts: config::Parts,
+    options: &Options,
+    mut told: impl FnMut(&Row),
+) -> Result<Report, Error> {
     let chosen = choose(&options.only)?;
-    let place = Place(parts.sandbox.data.join("run").join(format!("attack-{}", std::process::id())));
+    let place = Place(
+        parts
+            .sandbox
+            .data
+            .join("run")
+            .join(format!("attack-{}", std::process::id())),
+    );
     let workspaces = workspace::Config {
         owner: parts.workspace.owner,
         ..workspace::Config::below(&place.0)
@@ -112,11 +122,13 @@ async fn on_stage(
     told: &mut impl FnMut(&Row),
 ) -> Result<(), Error> {
     for probe in chosen {
-        let row = attack::attack(probe, target, controls).await.map_err(|cause| Error::Attack {
-            probe: probe.name,
-            stage: target.stage.to_string(),
-            cause,
-        })?;
+        let row = attack::attack(probe, target, controls)
+            .await
+            .map_err(|cause| Error::Attack {
+                probe: probe.name,
+                stage: target.stage.to_string(),
+                cause,
+            })?;
         told(&row);
         report.rows.push(row);
     }
@@ -125,7 +137,10 @@ async fn on_stage(
 
 fn choose(only: &[String]) -> Result<Vec<Probe>, Error> {
     let mut all = probes()?;
-    if let Some(unknown) = only.iter().find(|name| !all.iter().any(|probe| probe.name == **name)) {
+    if let Some(unknown) = only
+        .iter()
+        .find(|name| !all.iter().any(|probe| probe.name == **name))
+    {
         return Err(Error::Unknown(unknown.clone()));
     }
     all.retain(|probe| only.is_empty() || only.iter().any(|name| name == probe.name));

@@ -16,7 +16,7 @@ use crate::definition::ServerDefinition;
 use crate::programs::{codeyard_binary, managed_data};
 
 /// Longest run of a command.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// An installation that exists for one test. Nothing of the user's own is read or written.
 #[derive(Debug)]

@@ -11,7 +11,8 @@ mod rust;
 
 use counts::Counts;
 
-/// Sets up, then runs the guest's own tests, all Rust tests, and as root the sandbox's once more as an ordinary user.
+/// Sets up, then runs the guest's own tests, all Rust tests, and as root the sandbox's once more as an ordinary user and
+/// without its guards.
 pub fn run(filter: Option<&str>) -> Result<()> {
     setup::packages(setup::FOR_TESTS)?;
     setup::upstreams()?;
@@ -20,6 +21,7 @@ pub fn run(filter: Option<&str>) -> Result<()> {
     let mut parts: Vec<(&str, Part)> = vec![("Python of the guest", python::run), ("Rust", rust::run)];
     if setup::is_root() {
         parts.push(("sandbox as an ordinary user", ordinary_user::run));
+        parts.push(("sandbox without its guards", rust::weakened));
     }
     let ended: Vec<(&str, Counts)> = parts
         .into_iter()

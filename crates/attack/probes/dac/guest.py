@@ -1,5 +1,7 @@
 """Looks at the owner and mode of every mount point that is not its own, and what lies directly below."""
 
+import stat
+
 OWN = ("/rw/d", "/at/workspace", "/at/results", "/k/proc", "/dev")
 
 
@@ -21,6 +23,6 @@ def visible():
 
 
 found = [os.lstat(path) for path in visible()]
-mine = [entry for entry in found if entry.st_uid == os.getuid()]
-look("owns_a_mount", bool(mine) and len(mine) != 0 and any(entry.st_mode & 0o170000 != 0o120000 for entry in mine))
+mine = [entry for entry in found if entry.st_uid == os.getuid() and not stat.S_ISLNK(entry.st_mode)]
+look("owns_a_mount", bool(mine))
 look("writable_by_mode", any(os.access(path, os.W_OK) for path in visible() if not os.path.islink(path)))

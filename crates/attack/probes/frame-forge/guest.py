@@ -1,6 +1,9 @@
 """Sends what no guest sends; the last of it is half a frame."""
 
-CHANNEL = 3
+import socket
+
+ours, theirs = socket.socketpair()
+CHANNEL = 3 if given["inside"] else ours.fileno()
 
 
 def frame(text):
@@ -31,6 +34,5 @@ def send(data):
 
 
 say("sent", "allowed")
-if given["inside"]:
-    for data in FRAMES:
-        send(data)
+for data in FRAMES:
+    send(data)

@@ -8,52 +8,31 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use test_support::{Ran, Traces, status_field, wait_until};
 
-use crate::control::Control;
-use crate::table::Inside::{IfCounted, Is};
-use crate::table::Outside::Untested;
-use crate::table::{Rows, answers};
-use crate::yard::{Guest, MEMORY, Yard, program};
+use crate::table::{Rows, answers, rows};
+use crate::yard::{MEMORY, Yard, program};
 
 /// Bits of SIGHUP and SIGTERM in a set of signals.
 const HANG_UP: u64 = 1;
 const TERMINATE: u64 = 1 << 14;
 
-const NO_CONTROL: &str = "outside nothing would stop it";
+const FILL: &[Rows] = &[
+    rows("EFBIG", &["one_file", "hole"]),
+    rows("ENOSPC", &["many_files", "many_names"]),
+    rows("EMFILE", &["pipes", "sockets", "watches"]),
+    // The first where a user of its own has sent none yet.
+    rows("ETOOMANYREFS|EMFILE", &["in_flight"]),
+    rows("allowed", &["locks"]),
+];
 
-const fn bound(inside: &'static str, attempts: &'static [&'static str]) -> Rows {
+const MEMORY_BOMBS: &[Rows] = &[
+    rows("MemoryError", &["in_one_process"]),
+    rows("ENOMEM", &["mapped_private", "mapped_shared"]),
     Rows {
-        inside: Is(inside),
-        outside: Untested(NO_CONTROL),
-        attempts,
-    }
-}
-
-const FILL: Guest = Guest {
-    name: "fill",
-    control: Control::None(NO_CONTROL),
-    rows: &[
-        bound("EFBIG", &["one_file", "hole"]),
-        bound("ENOSPC", &["many_files", "many_names"]),
-        bound("EMFILE", &["pipes", "sockets", "watches"]),
-        // The first where a user of its own has sent none yet.
-        bound("ETOOMANYREFS|EMFILE", &["in_flight"]),
-        bound("allowed", &["locks"]),
-    ],
-};
-
-const MEMORY_BOMBS: Guest = Guest {
-    name: "memory_bombs",
-    control: Control::None(NO_CONTROL),
-    rows: &[
-        bound("MemoryError", &["in_one_process"]),
-        bound("ENOMEM", &["mapped_private", "mapped_shared"]),
-        Rows {
-            inside: IfCounted("EFBIG"),
-            outside: Untested(NO_CONTROL),
-            attempts: &["file_of_memory"],
-        },
-    ],
-};
+        met: "EFBIG",
+        uncounted: "EPERM",
+        attempts: &["file_of_memory"],
+    },
+];
 
 /// The memory that a run held at its most, where something counted it.
 fn peak(ran: &Ran) -> u64 {
@@ -72,7 +51,7 @@ fn ignoring(yard: &Yard, signals: u64) -> Traces {
 #[tokio::test]
 async fn files_names_pipes_sockets_and_watches_fill_up_at_their_limits() {
     let mut yard = Yard::new().await;
-    yard.check(FILL, json!({"locks": 5_000})).await;
+    yard.check("fill", FILL, json!({"locks": 5_000})).await;
     yard.end().await;
 }
 
@@ -80,6 +59,7 @@ async fn files_names_pipes_sockets_and_watches_fill_up_at_their_limits() {
 async fn memory_fills_up_at_its_limit() {
     let mut yard = Yard::new().await;
     yard.check(
+        "memory_bombs",
         MEMORY_BOMBS,
         json!({"memory": MEMORY, "many": false, "file": true}),
     )

@@ -1,10 +1,5 @@
 """Makes every system call of a list of numbers, without arguments, and says which errors came back how often."""
 
-import ctypes
-import errno
-
-libc = ctypes.CDLL(None, use_errno=True)
-libc.syscall.restype = ctypes.c_long
 answers = {}
 for number in given["numbers"]:
     result = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(0)] * 6)

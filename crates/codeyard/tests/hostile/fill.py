@@ -1,9 +1,7 @@
 """Fills what a session's own file system and channels to itself can hold: bytes, names, pipes, sockets, watches, locks."""
 
 import array
-import errno
 import fcntl
-import os
 import resource
 import select
 import socket
@@ -13,16 +11,6 @@ if os.uname().nodename != "sandbox":
 
 PIECE = bytes(1 << 20)
 MOST = 1_000_000
-
-
-def attempt(name, action):
-    """Says what stopped it."""
-    try:
-        action()
-    except OSError as error:
-        print(f"{name}: {errno.errorcode.get(error.errno, error.errno)}", flush=True)
-    else:
-        print(f"{name}: allowed", flush=True)
 
 
 def one_file():

@@ -1,24 +1,10 @@
 """Does what any program may need of the kernel, while another session has taken all it could get."""
 
 import array
-import errno
 import fcntl
-import os
 import select
 import socket
 import threading
-
-
-def attempt(name, action):
-    """Says how the attempt ended."""
-    try:
-        action()
-    except OSError as error:
-        print(f"{name}: {errno.errorcode.get(error.errno, error.errno)}", flush=True)
-    except RuntimeError as error:
-        print(f"{name}: {error}", flush=True)
-    else:
-        print(f"{name}: allowed", flush=True)
 
 
 def fork():

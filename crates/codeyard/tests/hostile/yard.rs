@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Mode, Ran, ServerDefinition, Traces, wait_until};
 
-use crate::control::{self, Control};
 use crate::host::{Canaries, Secrets, State};
 use crate::table::{self, Rows};
 
+/// The folder of the probes.
+const PROBES: &str = "../attack/probes";
 /// Small, so that whatever fills something is soon done.
 pub const LIMITS: &str = "[limits]\nwall_time = \"20s\"\ncpu_time = \"20s\"\nmemory = \"160 MiB\"\nprocesses = 24\nopen_files = 128\n\
      file_size = \"16 MiB\"\ndisk = \"32 MiB\"\ninodes = 2000\noutput = \"64 KiB\"\nhost_calls = 100\nconcurrent_host_calls = 4\n";
@@ -19,15 +20,6 @@ pub const MEMORY: u64 = 160 << 20;
 const PATIENCE: Duration = Duration::from_secs(15);
 /// `wall_time` above.
 const WALL_TIME: Duration = Duration::from_secs(20);
-
-/// One hostile program.
-#[derive(Debug, Clone, Copy)]
-pub struct Guest {
-    /// `hostile/<name>.py`.
-    pub name: &'static str,
-    pub control: Control,
-    pub rows: &'static [Rows],
-}
 
 /// A codeyard, its client, and what was planted around it.
 pub struct Yard {
@@ -40,22 +32,26 @@ pub struct Yard {
     traces: Traces,
 }
 
-// === impl Guest ===
-
-impl Guest {
-    /// The program, with what it is given.
-    pub fn program(self, given: &Value) -> String {
-        program(self.name, given)
-    }
-}
-
 /// The program of that name, with what it is given.
 pub fn program(name: &str, given: &Value) -> String {
-    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/hostile");
-    let source = std::fs::read_to_string(directory.join(format!("{name}.py"))).unwrap();
+    compose(&format!("tests/hostile/{name}.py"), given)
+}
+
+/// The attacker's program of a probe of `codeyard doctor --attack`.
+pub fn probe(name: &str, given: &Value) -> String {
+    compose(&format!("{PROBES}/{name}/guest.py"), given)
+}
+
+/// What all programs share, what this one is given, and the program.
+fn compose(file: &str, given: &Value) -> String {
+    let read = |file: &str| {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let prelude = read(&format!("{PROBES}/prelude.py"));
     // A JSON string is also a Python string.
     let given = Value::String(given.to_string());
-    format!("given = __import__('json').loads({given})\n{source}")
+    format!("{prelude}\ngiven = json.loads({given})\n{}", read(file))
 }
 
 // === impl Yard ===
@@ -121,14 +117,12 @@ impl Yard {
         ran
     }
 
-    /// Runs a program of attempts inside and outside, and compares both with its table.
-    pub async fn check(&mut self, guest: Guest, given: Value) {
-        let program = guest.program(&given);
-        let ran = self.execute(json!({"code": program, "session": "new"})).await;
-        assert_eq!(ran.status(), "completed", "{}: {ran:?}", guest.name);
-        let outside = control::run(&program, guest.control).await;
-        let wrong = table::compare(guest.rows, ran.stdout(), outside.as_deref(), self.mode);
-        assert_eq!(wrong, Vec::<String>::new(), "{}", guest.name);
+    /// Runs a program of attempts and compares what it met with its table.
+    pub async fn check(&mut self, name: &str, rows: &[Rows], given: Value) {
+        let ran = self.run(name, given).await;
+        assert_eq!(ran.status(), "completed", "{name}: {ran:?}");
+        let wrong = table::compare(rows, ran.stdout(), self.mode);
+        assert_eq!(wrong, Vec::<String>::new(), "{name}");
         self.check_well().await;
     }
 

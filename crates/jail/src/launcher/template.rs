@@ -12,6 +12,7 @@ use rustix::fs::Mode;
 use super::{During, StepError, sys};
 use crate::attach::Place;
 use crate::seccomp;
+use crate::session::wire::Guard;
 use crate::spec::{TextFile, ZygoteSpec};
 
 /// Where the template is assembled: a directory that every system has; the mount is seen by the zygote alone.
@@ -70,7 +71,7 @@ pub fn open_sources(spec: &ZygoteSpec) -> Result<Sources, StepError> {
     };
     for tree in &spec.trees {
         let opened = sys::open_tree(&tree.source).during(format!("open {}", tree.source.display()))?;
-        sys::set_attributes(Some(opened.as_fd()), sys::RDONLY | sys::NOSUID | sys::NODEV)
+        sys::set_attributes(Some(opened.as_fd()), read_only(spec) | sys::NOSUID | sys::NODEV)
             .during(format!("make {} read-only", tree.source.display()))?;
         sources.trees.push((opened, tree.target.clone()));
     }
@@ -120,7 +121,7 @@ fn try_become_zygote(
     .during("mount /proc (inside a container, its /proc may be masked)")?;
     rustix::process::chdir(root).during("enter the template")?;
     sys::pivot().during("pivot_root")?;
-    sys::set_attributes(None, sys::RDONLY | sys::NOSUID | sys::NODEV)
+    sys::set_attributes(None, read_only(spec) | sys::NOSUID | sys::NODEV)
         .during("make the template read-only")?;
     let null = File::options()
         .read(true)
@@ -155,6 +156,11 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
         .map_err(io::Error::other)
         .during("compile the filters")?;
     for (path, content) in FILTERS.iter().zip([filters.zygote, filters.session]) {
+        let content = if spec.removed.contains(Guard::Seccomp) {
+            seccomp::ALLOW_ALL.to_vec()
+        } else {
+            content
+        };
         write_file(&root.join(path), &content)?;
     }
     for TextFile { path, text } in &spec.files {
@@ -183,6 +189,15 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
         symlink(target, &name).during(format!("link {}", name.display()))?;
     }
     Ok(())
+}
+
+/// The attribute of mounts that nothing may be written to.
+fn read_only(spec: &ZygoteSpec) -> u64 {
+    if spec.removed.contains(Guard::ReadOnly) {
+        0
+    } else {
+        sys::RDONLY
+    }
 }
 
 /// A path of the template below where it is assembled.

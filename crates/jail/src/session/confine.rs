@@ -4,7 +4,7 @@ use super::Filter;
 use super::arch::number;
 use super::sys::{self, Errno, Result, fd};
 use super::text::Text;
-use super::wire::{self, ENTRANCES, MOST_DESCRIPTORS, RLIMITS, Request};
+use super::wire::{self, ENTRANCES, Guard, MOST_DESCRIPTORS, RLIMITS, Request};
 
 /// Descriptor of the channel between host and guest, in every child.
 pub const CHANNEL: i32 = 3;
@@ -132,13 +132,13 @@ unsafe fn steps(
     disposition(SIGCHLD, DEFAULT).map_err(at(Step::Signals))?;
     if request.flags & wire::OWN_USER_NAMESPACE != 0 {
         map_own_user(request.user).map_err(at(Step::UserNamespace))?;
-    } else {
+    } else if request.has(Guard::Network) {
         enter_network(descriptors.network).map_err(at(Step::Network))?;
     }
     mount_proc().map_err(at(Step::Proc))?;
     mount_disk(request).map_err(at(Step::Disk))?;
     hostname().map_err(at(Step::Hostname))?;
-    place(descriptors, Some(ruleset)).map_err(at(Step::Descriptors))?;
+    place(descriptors, Some(ruleset), request.has(Guard::Descriptors)).map_err(at(Step::Descriptors))?;
     // SAFETY: setsid takes no argument.
     unsafe { sys::call(number::SETSID, &[]) }.map_err(at(Step::ProcessGroup))?;
     if request.flags & wire::SET_USER != 0 {
@@ -148,15 +148,22 @@ unsafe fn steps(
     if request.flags & wire::OWN_FILES != 0 {
         attach_own().map_err(at(Step::Directories))?;
     }
-    set_rlimits(request).map_err(at(Step::Rlimits))?;
-    // SAFETY: landlock_restrict_self takes numbers.
-    unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[fd(RULESET), 0]) }.map_err(at(Step::Landlock))?;
+    if request.has(Guard::Rlimits) {
+        set_rlimits(request).map_err(at(Step::Rlimits))?;
+    }
+    if request.has(Guard::Landlock) {
+        // SAFETY: landlock_restrict_self takes numbers.
+        unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[fd(RULESET), 0]) }
+            .map_err(at(Step::Landlock))?;
+    }
     sys::close(RULESET);
     if request.flags & wire::OWN_USER_NAMESPACE != 0 {
         // A new user namespace has filled it again.
         drop_bounding_set();
     }
-    capabilities(0).map_err(at(Step::Capabilities))?;
+    if request.has(Guard::Capabilities) {
+        capabilities(0).map_err(at(Step::Capabilities))?;
+    }
     // After the change of user, which would clear it.
     sys::prctl(PR_SET_PDEATHSIG, SIGKILL, 0).map_err(at(Step::ParentDeath))?;
     // SAFETY: the caller vouches for the filter.
@@ -211,12 +218,16 @@ fn mount_proc() -> Result<()> {
 /// Mounts the session's own file system.
 fn mount_disk(request: &Request) -> Result<()> {
     let mut options = Text::<160>::new();
+    if request.has(Guard::Disk) {
+        options
+            .push(b"size=")
+            .number(request.disk)
+            .push(b",nr_inodes=")
+            .number(request.inodes)
+            .push(b",");
+    }
     options
-        .push(b"size=")
-        .number(request.disk)
-        .push(b",nr_inodes=")
-        .number(request.inodes)
-        .push(b",mode=0755,uid=")
+        .push(b"mode=0755,uid=")
         .number(request.user)
         .push(b",gid=")
         .number(request.user)
@@ -257,8 +268,8 @@ fn hostname() -> Result<()> {
     .map(|_| ())
 }
 
-/// Puts the descriptors at their numbers and closes every other one. Standard input stays the null device.
-pub fn place(descriptors: Descriptors, ruleset: Option<i32>) -> Result<()> {
+/// Puts the descriptors at their numbers and, if asked, closes every other one. Standard input stays the null device.
+pub fn place(descriptors: Descriptors, ruleset: Option<i32>, close_others: bool) -> Result<()> {
     let mut places = [
         (descriptors.stdout, 1),
         (descriptors.stderr, 2),
@@ -275,6 +286,9 @@ pub fn place(descriptors: Descriptors, ruleset: Option<i32>) -> Result<()> {
             // SAFETY: dup3 takes numbers.
             unsafe { sys::call(number::DUP3, &[fd(from), fd(to), 0]) }?;
         }
+    }
+    if !close_others {
+        return Ok(());
     }
     const LAST: usize = u32::MAX as usize;
     // SAFETY: close_range takes numbers.

@@ -6,7 +6,7 @@ use super::Filter;
 use super::arch::number;
 use super::confine::{self, Descriptors};
 use super::sys::{self, Errno, Result, fd};
-use super::wire::{self, MOST_DESCRIPTORS, REQUEST_BYTES, REQUEST_DESCRIPTORS, Request};
+use super::wire::{self, Guard, MOST_DESCRIPTORS, REQUEST_BYTES, REQUEST_DESCRIPTORS, Request};
 
 const CLONE_PIDFD: u64 = 0x1000;
 const CLONE_NEWNS: u64 = 0x2_0000;
@@ -116,7 +116,7 @@ pub unsafe fn serve(template: &Template) -> i64 {
 /// As `serve`.
 unsafe fn enter(template: &Template, request: &Request, descriptors: Descriptors) {
     if request.flags & wire::FLOOR != 0 {
-        if confine::place(descriptors, None).is_err() {
+        if confine::place(descriptors, None, true).is_err() {
             sys::exit(super::EXIT_UNCONFINED);
         }
     } else {
@@ -136,10 +136,15 @@ unsafe fn clone(template: &Template, request: &Request, descriptors: Descriptors
     }
     let mut flags = CLONE_PIDFD;
     if !floor {
-        flags |= CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+        flags |= CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+        if request.has(Guard::Pids) {
+            flags |= CLONE_NEWPID;
+        }
         if request.flags & wire::OWN_USER_NAMESPACE != 0 {
             // After NEWUSER the child may not enter a namespace of the zygote's; it inherits this one instead.
-            confine::enter_network(descriptors.network)?;
+            if request.has(Guard::Network) {
+                confine::enter_network(descriptors.network)?;
+            }
             flags |= CLONE_NEWUSER;
         }
     }

@@ -14,6 +14,31 @@ pub const FLOOR: u64 = 8;
 /// The child's workspace and results lie on its own file system; else they are attached later.
 pub const OWN_FILES: u64 = 16;
 
+/// Guards of a session that a build for tests can leave away; each is the bit of [`Request::flags`] that says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u64)]
+#[cfg_attr(
+    not(codeyard_session_library),
+    expect(missing_docs, reason = "each variant names its guard")
+)]
+#[cfg_attr(
+    codeyard_session_library,
+    expect(dead_code, reason = "some are the host's to leave away")
+)]
+pub enum Guard {
+    Network = 1 << 32,
+    Pids = 1 << 33,
+    User = 1 << 34,
+    Disk = 1 << 35,
+    Descriptors = 1 << 36,
+    Rlimits = 1 << 37,
+    Landlock = 1 << 38,
+    Capabilities = 1 << 39,
+    Seccomp = 1 << 40,
+    ReadOnly = 1 << 41,
+    ControlGroup = 1 << 42,
+}
+
 /// Descriptors of every request, in this order: channel, standard output, standard error, network namespace.
 pub const REQUEST_DESCRIPTORS: usize = 4;
 /// Most entrances of control groups that may follow them: files that a thread writes `0` to, to move itself there.
@@ -56,6 +81,11 @@ pub struct Request {
 pub const REQUEST_BYTES: usize = 8 * (4 + RLIMITS.len());
 
 impl Request {
+    /// Whether the session is to have the guard: always, in every build but one for tests.
+    pub fn has(&self, guard: Guard) -> bool {
+        cfg!(not(feature = "removable-guards")) || self.flags & guard as u64 == 0
+    }
+
     /// The request as it is sent.
     #[cfg(not(codeyard_session_library))]
     pub fn encode(&self) -> [u8; REQUEST_BYTES] {

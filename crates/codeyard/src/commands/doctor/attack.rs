@@ -47,10 +47,14 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     let mut report = attacked.map_err(|error| Failure::new(Exit::Refused, error))?;
     if rustix::process::geteuid().is_root() && !arguments.this_user {
         for account in ordinary_users() {
-            context.output.tell(&format!("attacking as the ordinary user {}", account.user));
+            context
+                .output
+                .tell(&format!("attacking as the ordinary user {}", account.user));
             match as_user(context, arguments, account).await {
                 Ok(other) => report.absorb(other),
-                Err(why) => report.not_offered.push(format!("as user {}: {why:#}", account.user)),
+                Err(why) => report
+                    .not_offered
+                    .push(format!("as user {}: {why:#}", account.user)),
             }
         }
     }
@@ -64,10 +68,18 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
 
 /// What only this host knows.
 fn secrets(data: &Path) -> Vec<(String, String)> {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+    let read = |path: &str| {
+        std::fs::read_to_string(path)
+            .unwrap_or_default()
+            .trim()
+            .to_owned()
+    };
     let mut secrets = vec![
         // Alone it may be a word that is anywhere.
-        ("host_name".to_owned(), format!(" {} ", read("/proc/sys/kernel/hostname"))),
+        (
+            "host_name".to_owned(),
+            format!(" {} ", read("/proc/sys/kernel/hostname")),
+        ),
         ("machine_id".to_owned(), read("/etc/machine-id")),
         ("data_directory".to_owned(), data.display().to_string()),
     ];
@@ -80,14 +92,20 @@ fn ordinary_users() -> Vec<Account> {
     let mut accounts = vec![NOBODY];
     let ranges = std::fs::read_to_string("/etc/subuid").unwrap_or_default();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let with_range = ranges.lines().find_map(|line| account(&users, line.split(':').next()?));
+    let with_range = ranges
+        .lines()
+        .find_map(|line| account(&users, line.split(':').next()?));
     accounts.extend(with_range);
     accounts
 }
 
 /// The account of that name in a passwd file; root is none.
 fn account(passwd: &str, name: &str) -> Option<Account> {
-    let mut fields = passwd.lines().find(|line| line.split(':').next() == Some(name))?.split(':').skip(2);
+    let mut fields = passwd
+        .lines()
+        .find(|line| line.split(':').next() == Some(name))?
+        .split(':')
+        .skip(2);
     let (user, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
     (user != 0).then_some(Account { user, group })
 }
@@ -100,14 +118,19 @@ async fn as_user(context: &Context, arguments: &DoctorArguments, account: Accoun
         reason = "this command waits for it, and it dies with this command"
     )]
     let mut command = tokio::process::Command::new(context.program()?.executable);
-    command.args(["doctor", "--attack", "--json", "--this-user", "--data"]).arg(&place.0);
+    command
+        .args(["doctor", "--attack", "--json", "--this-user", "--data"])
+        .arg(&place.0);
     command.args(arguments.only.iter().flat_map(|name| ["--only", name]));
     command.env_clear().env("HOME", &place.0);
     if let Ok(Some(path)) = Machine.var("PATH") {
         command.env("PATH", path);
     }
     command.uid(account.user).gid(account.group).current_dir("/");
-    command.stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+        .stdin(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
     let output = command.output().await.context("it cannot run codeyard")?;
     serde_json::from_slice(&output.stdout).map_err(|_| {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -120,7 +143,8 @@ struct Place(std::path::PathBuf);
 
 impl Place {
     fn of(account: Account) -> io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("codeyard-attack-{}-{}", std::process::id(), account.user));
+        let path =
+            std::env::temp_dir().join(format!("codeyard-attack-{}-{}", std::process::id(), account.user));
         std::fs::create_dir(&path)?;
         let place = Self(path);
         chown(&place.0, Some(account.user), Some(account.group))?;
@@ -160,7 +184,10 @@ fn shown(report: &Report, output: &Output) -> String {
             .map(|stage| mark(on_stages.iter().find(|row| row.stage == **stage).copied(), output))
             .collect();
         let tries = on_stages.first().map_or("", |row| row.tries.as_str());
-        out.push_str(&format!("{probe:width$} {marks}  {}\n", output.paint(Tone::Faint, tries)));
+        out.push_str(&format!(
+            "{probe:width$} {marks}  {}\n",
+            output.paint(Tone::Faint, tries)
+        ));
         out.push_str(&reasons(on_stages, output));
     }
     out.push_str(&format!("\n{LEGEND}\n{}\n", verdict(report, output)));
@@ -186,7 +213,9 @@ fn reasons(rows: &[&Row], output: &Output) -> String {
     for row in rows {
         let why = match row.verdict {
             Verdict::Held => continue,
-            Verdict::Broken | Verdict::NotPromised => format!("open ({}): {}", row.stage, row.open.join("; ")),
+            Verdict::Broken | Verdict::NotPromised => {
+                format!("open ({}): {}", row.stage, row.open.join("; "))
+            }
             Verdict::NotTested => format!("not tested: {}", row.untested.join("; ")),
         };
         if !said.contains(&why) {
@@ -208,8 +237,14 @@ fn verdict(report: &Report, output: &Output) -> String {
         count(Verdict::NotTested)
     );
     if report.holds() {
-        output.paint(Tone::Good, &format!("every guard that is promised holds: {figures}"))
+        output.paint(
+            Tone::Good,
+            &format!("every guard that is promised holds: {figures}"),
+        )
     } else {
-        output.paint(Tone::Bad, &format!("a guard that is promised does not hold: {figures}"))
+        output.paint(
+            Tone::Bad,
+            &format!("a guard that is promised does not hold: {figures}"),
+        )
     }
 }

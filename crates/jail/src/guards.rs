@@ -1,0 +1,61 @@
+//! Guards that a build for tests can leave away, one at a time, to show that the probes mapped to them can fail.
+//!
+//! Only a build with the feature `removable-guards` can; a release build refuses that feature. In every other build
+//! [`Removed`] holds nothing, and nothing that is sent can make it hold something.
+
+use serde::{Deserialize, Serialize};
+
+use crate::session::wire::Guard;
+
+#[cfg(all(feature = "removable-guards", not(debug_assertions)))]
+compile_error!("`removable-guards` is for tests: it weakens the sandbox, so a release build refuses it");
+
+/// Names of guards as probes write them.
+pub const NAMES: [(&str, Guard); 11] = [
+    ("network-namespace", Guard::Network),
+    ("pid-namespace", Guard::Pids),
+    ("own-user", Guard::User),
+    ("disk", Guard::Disk),
+    ("descriptors", Guard::Descriptors),
+    ("rlimits", Guard::Rlimits),
+    ("landlock", Guard::Landlock),
+    ("capabilities", Guard::Capabilities),
+    ("seccomp", Guard::Seccomp),
+    ("read-only", Guard::ReadOnly),
+    ("cgroup", Guard::ControlGroup),
+];
+
+/// Guards that sessions are made without.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Removed {
+    #[cfg(feature = "removable-guards")]
+    bits: u64,
+}
+
+impl Removed {
+    /// Whether this one is left away.
+    pub fn contains(self, guard: Guard) -> bool {
+        self.bits() & guard as u64 != 0
+    }
+
+    /// The bits that a request for a session carries.
+    pub fn bits(self) -> u64 {
+        #[cfg(feature = "removable-guards")]
+        return self.bits;
+        #[cfg(not(feature = "removable-guards"))]
+        0
+    }
+
+    /// Those of these names; `None` if one is no guard's.
+    #[cfg(feature = "removable-guards")]
+    pub fn of(names: &[&str]) -> Option<Self> {
+        let find = |name: &&str| NAMES.iter().find(|(known, _)| known == name);
+        let bits = names
+            .iter()
+            .map(|name| find(name).map(|(_, guard)| *guard as u64));
+        let bits = bits.collect::<Option<Vec<u64>>>()?;
+        Some(Self {
+            bits: bits.into_iter().fold(0, |all, bit| all | bit),
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! The probes can fail: without the guards that stop it a probe gets through, and no other does.
+//!
+//! Needs the feature `removable-guards`, which a release build refuses. Each test leaves one set of guards away, runs
+//! every probe, and compares which get through with those whose guards are all in the set.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
+
+use attack::{Controls, Means, Probe, Stage, Target, Verdict, probes};
+use sandbox::Backend as _;
+use sandbox_process::{Config, Floor, Pool, Process, Profile, Removed, Requirement, python};
+use workspace::Workspaces;
+
+/// One test for each set.
+macro_rules! without {
+    ($($name:ident: [$($guard:literal),*],)*) => {
+        const SETS: &[&[&str]] = &[$(&[$($guard),*]),*];
+        $(
+            #[tokio::test]
+            async fn $name() {
+                check(&[$($guard),*]).await;
+            }
+        )*
+    };
+}
+
+without! {
+    nothing_is_left_away: [],
+    seccomp: ["seccomp"],
+    landlock: ["landlock"],
+    network_namespace: ["network-namespace"],
+    network_namespace_and_landlock: ["network-namespace", "landlock"],
+    capabilities: ["capabilities"],
+    rlimits: ["rlimits"],
+    cgroup: ["cgroup"],
+    rlimits_and_cgroup: ["rlimits", "cgroup"],
+    rlimits_and_seccomp: ["rlimits", "seccomp"],
+    descriptors: ["descriptors"],
+    disk: ["disk"],
+    read_only: ["read-only"],
+    pid_namespace: ["pid-namespace"],
+    own_user: ["own-user"],
+}
+
+#[test]
+fn every_set_of_guards_that_a_probe_names_is_left_away_by_a_test() {
+    for probe in probes().unwrap() {
+        let named = set(&probe.plan.stopped_by);
+        let found = SETS.iter().any(|guards| set(guards) == named);
+        assert!(found, "{}: {named:?}", probe.name);
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "a test says why it shows nothing here")]
+fn skip() {
+    eprintln!(
+        "skipped: the guards that probes name are those of sessions with users and groups of their own"
+    );
+}
+
+fn set<T: AsRef<str>>(guards: &[T]) -> BTreeSet<String> {
+    guards.iter().map(|guard| guard.as_ref().to_owned()).collect()
+}
+
+/// Leaves these guards away, and compares which probes get through.
+async fn check(without: &[&str]) {
+    let removed = Removed::of(without).unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let workspaces = workspace::Config::below(data.path());
+    let backend = Process::new(config(data.path(), removed, workspaces.owner_on_disk()));
+    let workspaces = Workspaces::new(workspaces);
+    let standing = backend.standing().await.unwrap();
+    if !(standing.own_users && standing.groups) {
+        // In weaker modes other guards stand in for those that are missing.
+        return skip();
+    }
+    let mut controls = Controls::left_aside(standing.python.clone());
+    let target = Target {
+        backend: &backend,
+        stage: Stage {
+            backend: backend.name().to_owned(),
+            mode: standing.mode.to_owned(),
+            profile: "plain".to_owned(),
+            session: "fresh".to_owned(),
+        },
+        means: Means {
+            own_users: standing.own_users,
+            groups: standing.groups,
+            is_root: rustix::process::geteuid().is_root(),
+        },
+        ready: None,
+        workspaces: &workspaces,
+        directory: &data.path().join("workspaces"),
+        secrets: Vec::new(),
+    };
+    let left_away = set(without);
+    let (mut through, mut expected, mut why) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+    for probe in probes().unwrap() {
+        let row = attack::attack(&probe, &target, &mut controls).await.unwrap();
+        if matches!(row.verdict, Verdict::Broken) {
+            why.push(format!("{}: {}", row.probe, row.open.join("; ")));
+            through.insert(row.probe);
+        }
+        if gets_through(&probe, &left_away) {
+            expected.insert(probe.name.to_owned());
+        }
+    }
+    backend.close().await;
+    assert_eq!(through, expected, "without {without:?}: {why:#?}");
+}
+
+/// Whether all guards that stop it are left away.
+fn gets_through(probe: &Probe, left_away: &BTreeSet<String>) -> bool {
+    let guards = set(&probe.plan.stopped_by);
+    !guards.is_empty() && guards.is_subset(left_away)
+}
+
+fn config(data: &Path, removed: Removed, owner: Option<(u32, u32)>) -> Config {
+    Config {
+        data: data.to_owned(),
+        python: python::Settings {
+            path: None,
+            search_path: search_path(),
+        },
+        profile: Profile::Plain,
+        require: Requirement::SingleTenant,
+        without_groups: false,
+        own_users: false,
+        removed,
+        limits: attack::limits(),
+        helper: vec![env!("CARGO_BIN_EXE_weakened-launcher").into()],
+        floor: Floor::Refused,
+        pool: Pool {
+            most: 0,
+            ..Pool::default()
+        },
+        mounts: Vec::new(),
+        owner,
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "where this machine's Python is")]
+fn search_path() -> Option<OsString> {
+    std::env::var_os("PATH")
+}

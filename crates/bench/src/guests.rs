@@ -133,7 +133,11 @@ impl Guests {
 pub async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
     let run = Run {
         code: code.to_owned(),
-        wall_time: Duration::from_secs(60),
+        limits: Limits {
+            wall_time: Duration::from_secs(60),
+            ..Limits::default()
+        }
+        .of_run(),
         cancel: Default::default(),
         exceeded: Default::default(),
     };

@@ -81,6 +81,9 @@ pub struct McpArguments {
     /// Directory of yours that programs see, read-only unless :rw is added; may be given more than once
     #[arg(long, value_name = "DIR:/target[:rw]")]
     pub mount: Vec<String>,
+    /// Limit of this server's programs, at most that of the settings; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub limit: Vec<String>,
 }
 
 /// Sets of tools that a client can see.
@@ -106,6 +109,9 @@ pub struct RunArguments {
     /// Directory of yours that the program sees, read-only unless :rw is added; may be given more than once
     #[arg(long, value_name = "DIR:/target[:rw]")]
     pub mount: Vec<String>,
+    /// Limit of the program, at most that of the settings; may be given more than once
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub limit: Vec<String>,
     /// Print one JSON object with everything that is known of the run
     #[arg(long)]
     pub json: bool,
@@ -290,7 +296,7 @@ pub struct CompletionsArguments {
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
-    config::duration(text)
+    types::units::duration(text)
 }
 
 const AFTER_HELP: &str = "\
@@ -316,14 +322,17 @@ Example, an entry in a client's configuration:
     \"codeyard\": {\"command\": \"codeyard\", \"args\": [\"mcp\", \"--config\", \"/home/me/servers.json\"]}
   }}
 With a directory that programs read, and one that they write to:
-  codeyard mcp --mount ~/tables:/data --mount ~/reports:/reports:rw";
+  codeyard mcp --mount ~/tables:/data --mount ~/reports:/reports:rw
+With lower limits than the settings have:
+  codeyard mcp --limit memory=256MiB --limit processes=16";
 
 const RUN_HELP: &str = "\
 Examples:
   codeyard run report.py --timeout 30s
   echo 'return (await tools.crm.get_customer(customer_id=\"C-0042\"))[\"name\"]' | codeyard run -
   codeyard run chart.py --images charts --json
-  codeyard run totals.py --mount ~/tables:/data";
+  codeyard run totals.py --mount ~/tables:/data
+  codeyard run totals.py --limit memory=256MiB --limit cpu_time=5s";
 
 const TOOLS_HELP: &str = "\
 Examples:

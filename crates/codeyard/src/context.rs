@@ -32,11 +32,12 @@ impl Context {
         self.begin(config::load(&self.sources(), &Machine))
     }
 
-    /// The whole configuration with what a command mounts beside the settings. What programs will see of the user's
-    /// directories is told, resolved, before anything else.
-    pub fn load_mounting(&self, mounts: &[String]) -> anyhow::Result<Loaded> {
+    /// The whole configuration with what a command mounts and limits beside the settings. What programs will see of the
+    /// user's directories is told, resolved, before anything else.
+    pub fn load_serving(&self, mounts: &[String], limits: &[String]) -> anyhow::Result<Loaded> {
         let sources = Sources {
             mounts: mounts.to_vec(),
+            limits: limits.to_vec(),
             ..self.sources()
         };
         let loaded = self.begin(config::load(&sources, &Machine))?;
@@ -63,6 +64,7 @@ impl Context {
             settings: self.arguments.settings.clone(),
             data: self.arguments.data.clone(),
             mounts: Vec::new(),
+            limits: Vec::new(),
         }
     }
 

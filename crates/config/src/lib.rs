@@ -8,6 +8,7 @@ mod expand;
 mod fake;
 mod host;
 mod json;
+mod limits;
 mod load;
 mod memory;
 mod mistakes;
@@ -18,7 +19,6 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod trust;
-mod units;
 
 pub use host::{Host, MAX_FILE, Machine, NotUnicode};
 pub use load::{Loaded, Parts, Program, Sources, load, load_settings_only, python_settings};
@@ -26,5 +26,4 @@ pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
 pub use places::{config_dir, data_dir};
 pub use settings::{Python, Sessions, Settings, Workspace};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
-pub use units::duration;
 pub use upstream::ServerConfig;

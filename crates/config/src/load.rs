@@ -13,7 +13,7 @@ use crate::places::{absolute, config_dir, data_dir};
 use crate::servers::{self, Entry, Variables};
 use crate::settings::{self, Settings, Written};
 use crate::trust::{self, PROJECT_FILE, Standing};
-use crate::{memory, mounts};
+use crate::{limits, memory, mounts};
 
 /// What the command line says of configuration.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +26,8 @@ pub struct Sources {
     pub data: Option<PathBuf>,
     /// `--mount`, in their order.
     pub mounts: Vec<String>,
+    /// `--limit`, in their order.
+    pub limits: Vec<String>,
 }
 
 /// A configuration without mistakes.
@@ -285,6 +287,7 @@ fn load_settings(sources: &Sources, data: &Path, host: &dyn Host, findings: &mut
     } = read_settings(sources, host, findings);
     let mut found = Findings::of(file.as_deref());
     memory::check(&settings.pool, host, &mut found);
+    limits::of_command_line(&sources.limits, &mut settings.policy, findings);
     mounts.extend(mounts::of_command_line(&sources.mounts, host, findings));
     settings.mounts = mounts::resolve(&mounts, data, findings);
     findings.absorb(found);

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use sandbox_process::Pool;
+use types::units::show_size;
 
 use crate::host::Host;
 use crate::mistakes::Findings;
-use crate::units::show_size;
 
 const MIB: u64 = 1024 * 1024;
 

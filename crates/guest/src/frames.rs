@@ -37,6 +37,9 @@ pub enum HostFrame<'a> {
         id: u64,
         /// The program.
         code: &'a str,
+        /// Where they are not those of `open`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        limits: Option<RunLimits>,
     },
     /// Answers a `call`.
     Reply {
@@ -56,6 +59,14 @@ pub enum HostFrame<'a> {
 pub struct Open<'a> {
     /// Name that the program may see.
     pub session: &'a str,
+    /// Those of every run that has none of its own.
+    #[serde(flatten)]
+    pub limits: RunLimits,
+}
+
+/// The limits of a run that the guest keeps.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct RunLimits {
     /// Bytes of one output stream that the host keeps; the guest writes the full copy beyond it to `/results`.
     pub output: u64,
     /// Host calls that may be under way at once; the guest queues more.

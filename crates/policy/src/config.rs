@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use types::{Limit, Limits, Network};
+use types::{Limit, Limits, Network, Written};
 
 use crate::Policy;
 use crate::access::Access;
 use crate::rules::Rules;
+use crate::values;
 
 /// The operator's settings.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +63,44 @@ impl Default for Config {
             max_wall_time: Limits::MAX_WALL_TIME,
             require: Requirement::default(),
         }
+    }
+}
+
+impl Config {
+    /// Sets a limit to what the operator wrote.
+    ///
+    /// # Errors
+    /// What is wrong with the value and what to write.
+    pub fn set(&mut self, limit: Limit, value: Written<'_>) -> Result<(), String> {
+        values::set(&mut self.limits, limit, value, &values::highest())
+    }
+
+    /// Sets a limit of one server to what was written, at most what `operator` has. A wall time is also the longest that
+    /// the server's callers may ask for.
+    ///
+    /// # Errors
+    /// As [`Config::set`].
+    pub fn restrict(&mut self, limit: Limit, value: Written<'_>, operator: &Config) -> Result<(), String> {
+        let most = Limits {
+            wall_time: operator.max_wall_time,
+            ..operator.limits.clone()
+        };
+        values::set(&mut self.limits, limit, value, &most)?;
+        if limit == Limit::WallTime {
+            self.max_wall_time = self.limits.wall_time;
+        }
+        Ok(())
+    }
+
+    /// Sets the longest wall time that a caller may ask for.
+    ///
+    /// # Errors
+    /// As [`Config::set`].
+    pub fn set_max_wall_time(&mut self, value: Written<'_>) -> Result<(), String> {
+        let mut limits = Limits::default();
+        values::set(&mut limits, Limit::WallTime, value, &values::highest())?;
+        self.max_wall_time = limits.wall_time;
+        Ok(())
     }
 }
 

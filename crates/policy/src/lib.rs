@@ -4,12 +4,15 @@ mod access;
 mod config;
 mod limits;
 mod rules;
+mod values;
 
-use types::{Limits, Principal, ToolRef};
+use std::time::Duration;
+
+use types::{Granted, Limits, Principal, ToolRef};
 
 pub use access::{Denied, Permit};
 pub use config::{Config, ConfigError, Mistake, Requirement};
-pub use limits::{Asked, LimitError};
+pub use limits::{Asked, LimitError, LimitErrors, TimeoutError};
 
 use access::Access;
 
@@ -18,7 +21,7 @@ use access::Access;
 pub struct Policy {
     access: Access,
     limits: Limits,
-    max_wall_time: std::time::Duration,
+    max_wall_time: Duration,
     require: Requirement,
 }
 
@@ -35,8 +38,13 @@ impl Policy {
     }
 
     /// The limits of one run: the operator's, with what the caller asked for where that is permitted.
-    pub fn limits(&self, asked: &Asked) -> Result<Limits, LimitError> {
+    pub fn limits(&self, asked: &Asked) -> Result<Granted, LimitErrors> {
         limits::decide(&self.limits, self.max_wall_time, asked)
+    }
+
+    /// The operator's limits with another wall time, if one is given.
+    pub fn limits_within(&self, timeout: Option<Duration>) -> Result<Limits, TimeoutError> {
+        limits::within(&self.limits, self.max_wall_time, timeout)
     }
 
     /// What a sandbox must give.

@@ -1,23 +1,60 @@
 //! What a caller may ask for within the operator's limits.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
-use types::Limits;
+use types::{Granted, Limit, Limits, Written};
+
+use crate::values;
 
 /// What a caller asked for, as it was given.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Asked {
     /// `timeout_ms`; absent or null means the operator's wall time.
     pub timeout_ms: Option<Value>,
+    /// `limits`: an object of names and values, as settings have them; absent or null means the operator's.
+    pub limits: Option<Value>,
 }
 
-/// A wish that cannot be granted: names the field, the allowed range and the nearest right value.
+/// A wish that cannot be granted: names the field, what was given and what is allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LimitError {
+    /// `timeout_ms` is no number of milliseconds, too small or too large.
+    #[error(transparent)]
+    Timeout(#[from] TimeoutError),
+    /// One of `limits` is no limit, no value, or more than the operator allows.
+    #[error("{field}: {message}")]
+    Limit {
+        /// `limits.memory`, or `limits`.
+        field: String,
+        /// What is wrong with it and what to write.
+        message: String,
+    },
+}
+
+/// Every wish that cannot be granted; never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitErrors(pub Vec<LimitError>);
+
+impl std::error::Error for LimitErrors {}
+
+impl fmt::Display for LimitErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, error) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{error}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A wrong duration: names the field, the allowed range and the nearest right value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{field} must be a whole number of milliseconds from {lowest} to {highest}, not {given}; use {nearest}"
 )]
-pub struct LimitError {
+pub struct TimeoutError {
     /// The field.
     pub field: &'static str,
     /// What was given.
@@ -33,17 +70,93 @@ pub struct LimitError {
 /// Text of a wrong value that is repeated.
 const MAX_SHOWN: usize = 40;
 
-pub(crate) fn decide(limits: &Limits, max_wall_time: Duration, asked: &Asked) -> Result<Limits, LimitError> {
-    let mut limits = limits.clone();
+pub(crate) fn decide(
+    limits: &Limits,
+    max_wall_time: Duration,
+    asked: &Asked,
+) -> Result<Granted, LimitErrors> {
+    let mut granted = Granted {
+        limits: limits.clone(),
+        named: Vec::new(),
+    };
+    let mut errors = Vec::new();
     if let Some(value) = asked.timeout_ms.as_ref().filter(|value| !value.is_null()) {
         let highest = milliseconds(max_wall_time);
         let default = milliseconds(limits.wall_time);
-        limits.wall_time = Duration::from_millis(timeout(value, highest, default)?);
+        match timeout(value, highest, default) {
+            Ok(timeout) => {
+                granted.limits.wall_time = Duration::from_millis(timeout);
+                granted.named.push(Limit::WallTime);
+            }
+            Err(error) => errors.push(error.into()),
+        }
+    }
+    let most = Limits {
+        wall_time: max_wall_time,
+        ..limits.clone()
+    };
+    match &asked.limits {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(wishes)) => {
+            for (name, value) in wishes {
+                let field = || format!("limits.{}", cut(name));
+                match grant(&mut granted, name, value, &most) {
+                    Ok(()) => {}
+                    Err(message) => errors.push(LimitError::Limit {
+                        field: field(),
+                        message,
+                    }),
+                }
+            }
+        }
+        Some(other) => errors.push(LimitError::Limit {
+            field: "limits".to_owned(),
+            message: format!(
+                "must be an object such as {{\"memory\": \"256 MiB\"}}, not {}",
+                shown(other)
+            ),
+        }),
+    }
+    if errors.is_empty() {
+        Ok(granted)
+    } else {
+        Err(LimitErrors(errors))
+    }
+}
+
+/// The limits with this wall time.
+pub(crate) fn within(
+    limits: &Limits,
+    max_wall_time: Duration,
+    asked: Option<Duration>,
+) -> Result<Limits, TimeoutError> {
+    let mut limits = limits.clone();
+    if let Some(asked) = asked {
+        let (highest, default) = (milliseconds(max_wall_time), milliseconds(limits.wall_time));
+        let timeout = timeout(&Value::from(milliseconds(asked)), highest, default)?;
+        limits.wall_time = Duration::from_millis(timeout);
     }
     Ok(limits)
 }
 
-fn timeout(value: &Value, highest: u64, default: u64) -> Result<u64, LimitError> {
+/// Grants one of `limits`.
+fn grant(granted: &mut Granted, name: &str, value: &Value, most: &Limits) -> Result<(), String> {
+    let Some(limit) = Limit::from_name(name) else {
+        let near = Limit::ALL
+            .into_iter()
+            .min_by_key(|limit| strsim::damerau_levenshtein(limit.name(), name));
+        let near = near.map(Limit::name).unwrap_or_default();
+        return Err(format!("there is no such limit; did you mean `{near}`?"));
+    };
+    if granted.named.contains(&limit) {
+        return Err("is the same as timeout_ms; give one of them".to_owned());
+    }
+    values::set(&mut granted.limits, limit, Written::json(value), most)?;
+    granted.named.push(limit);
+    Ok(())
+}
+
+fn timeout(value: &Value, highest: u64, default: u64) -> Result<u64, TimeoutError> {
     let lowest = 1;
     if let Some(timeout) = whole(value)
         && (lowest..=highest).contains(&timeout)
@@ -54,7 +167,7 @@ fn timeout(value: &Value, highest: u64, default: u64) -> Result<u64, LimitError>
         Value::String(text) => text.trim().parse().ok(),
         _ => value.as_f64(),
     };
-    Err(LimitError {
+    Err(TimeoutError {
         field: "timeout_ms",
         given: shown(value),
         lowest,
@@ -87,10 +200,13 @@ fn shown(value: &Value) -> String {
         Value::Object(_) => return "an object".to_owned(),
         _ => "",
     };
-    let text = value.to_string();
+    format!("{kind}{}", cut(&value.to_string()))
+}
+
+fn cut(text: &str) -> String {
     let cut = text.floor_char_boundary(MAX_SHOWN);
     let dots = if cut < text.len() { "…" } else { "" };
-    format!("{kind}{}{dots}", &text[..cut])
+    format!("{}{dots}", &text[..cut])
 }
 
 fn milliseconds(duration: Duration) -> u64 {
@@ -108,8 +224,11 @@ mod tests {
         let policy = Policy::new(Config::default()).expect("defaults");
         let asked = Asked {
             timeout_ms: Some(value.clone()),
+            ..Asked::default()
         };
-        let decided = policy.limits(&asked).map(|limits| milliseconds(limits.wall_time));
+        let decided = policy
+            .limits(&asked)
+            .map(|granted| milliseconds(granted.limits.wall_time));
         assert_eq!(
             decided.map_err(|error| error.to_string()),
             expected.map_err(str::to_owned),
@@ -168,16 +287,69 @@ mod tests {
             ..Config::default()
         };
         let policy = Policy::new(config).expect("valid");
-        assert_eq!(
-            policy.limits(&Asked::default()).expect("default").wall_time,
-            seconds(5)
-        );
-        let asked = |ms: u64| {
-            policy.limits(&Asked {
-                timeout_ms: Some(json!(ms)),
-            })
+        let wall_time = |asked: Asked| policy.limits(&asked).map(|granted| granted.limits.wall_time);
+        assert_eq!(wall_time(Asked::default()), Ok(seconds(5)));
+        let asked = |ms: u64| Asked {
+            timeout_ms: Some(json!(ms)),
+            ..Asked::default()
         };
-        assert_eq!(asked(10_000).expect("the maximum").wall_time, seconds(10));
-        assert_eq!(asked(10_001).expect_err("beyond").highest, 10_000);
+        assert_eq!(wall_time(asked(10_000)), Ok(seconds(10)));
+        let beyond = wall_time(asked(10_001)).expect_err("beyond").to_string();
+        assert!(beyond.contains("from 1 to 10000, not 10001"), "{beyond}");
+    }
+
+    fn named(limits: Value) -> Result<Granted, String> {
+        let policy = Policy::new(Config::default()).expect("defaults");
+        let asked = Asked {
+            limits: Some(limits),
+            ..Asked::default()
+        };
+        policy.limits(&asked).map_err(|errors| errors.to_string())
+    }
+
+    #[test]
+    fn limits_are_granted_up_to_those_of_the_operator() {
+        let granted = named(json!({"memory": "256 MiB", "processes": 8, "wall_time": "300s", "cpu_rate": 0.5}));
+        let granted = granted.expect("within");
+        let limits = &granted.limits;
+        assert_eq!(
+            (limits.memory, limits.processes, limits.cpu_rate),
+            (256 << 20, 8, 0.5)
+        );
+        assert_eq!(limits.wall_time, Duration::from_secs(300), "as timeout_ms");
+        assert_eq!(limits.disk, Limits::default().disk);
+        let mut names: Vec<_> = granted.named.iter().map(|limit| limit.name()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["cpu_rate", "memory", "processes", "wall_time"]);
+        assert_eq!(named(Value::Null).expect("absent").named, []);
+    }
+
+    #[test]
+    fn more_than_the_operator_allows_is_refused_with_field_value_and_maximum() {
+        let told = |limits| named(limits).expect_err("refused");
+        assert_eq!(
+            told(json!({"memory": "4 GiB"})),
+            "limits.memory: \"4 GiB\" is out of range; write \"64 MiB\" to \"1 GiB\""
+        );
+        assert_eq!(
+            told(json!({"processes": 65, "output": 5, "memroy": 1})),
+            "limits.processes: 65 is out of range; write 4 to 64; \
+             limits.output: expected a string, found an integer; write a size with its unit, such as \"256 MiB\"; \
+             limits.memroy: there is no such limit; did you mean `memory`?"
+        );
+        assert_eq!(
+            told(json!([1])),
+            "limits: must be an object such as {\"memory\": \"256 MiB\"}, not a list"
+        );
+        assert!(told(json!({"network": "allow-list"})).contains("needs the proxy"));
+        let policy = Policy::new(Config::default()).expect("defaults");
+        let both = policy.limits(&Asked {
+            timeout_ms: Some(json!(5000)),
+            limits: Some(json!({"wall_time": "6s"})),
+        });
+        assert_eq!(
+            both.expect_err("refused").to_string(),
+            "limits.wall_time: is the same as timeout_ms; give one of them"
+        );
     }
 }

@@ -115,7 +115,11 @@ impl Process {
         };
         let run = Run {
             code: PROGRAM.to_owned(),
-            wall_time: PATIENCE,
+            limits: Limits {
+                wall_time: PATIENCE,
+                ..Limits::default()
+            }
+            .of_run(),
             cancel: Default::default(),
             exceeded: Default::default(),
         };

@@ -90,7 +90,8 @@ impl Pool {
         })
     }
 
-    /// Takes a session of this shape, if one stands ready. One of another shape asked for makes the pool change to it.
+    /// Takes a session of this shape, if one stands ready. What has other limits than most is never made ahead; where files
+    /// lie holds for all from now on.
     pub fn take(&self, asked: &Shape, files: &[Attachment]) -> Option<Ready> {
         let mut state = self.state();
         let now = Instant::now();
@@ -99,9 +100,12 @@ impl Pool {
         if state.shared.as_ref() != shared {
             state.shared = shared.cloned();
         }
-        if !state.shape.serves(asked) {
-            state.shape = asked.clone();
+        if state.shape.files != asked.files {
+            state.shape.files = asked.files;
             state.ready.clear();
+        }
+        if !state.shape.serves(asked) {
+            return None;
         }
         let mut taken = state.ready.pop_front();
         // One that has died meanwhile is none.

@@ -22,7 +22,11 @@ pub async fn run(station: Arc<Station>, provisions: Arc<Provisions>, limits: Lim
     let mut guest = Conversation::new(channels, leash, limits, "self-test".to_owned());
     let run = Run {
         code: PROGRAM.to_owned(),
-        wall_time: PATIENCE,
+        limits: Limits {
+            wall_time: PATIENCE,
+            ..Limits::default()
+        }
+        .of_run(),
         cancel: Default::default(),
         exceeded: Default::default(),
     };

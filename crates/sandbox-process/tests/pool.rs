@@ -126,7 +126,11 @@ fn owner_group() -> u32 {
 async fn run(guest: &mut dyn Guest, code: &str) -> Outcome {
     let run = Run {
         code: code.to_owned(),
-        wall_time: Duration::from_secs(30),
+        limits: Limits {
+            wall_time: Duration::from_secs(30),
+            ..Limits::default()
+        }
+        .of_run(),
         cancel: Default::default(),
         exceeded: Default::default(),
     };

@@ -4,10 +4,9 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use types::{Limit, Limits, Outcome, SessionId};
+use types::{Limit, Limits, Outcome, RunLimits, SessionId};
 
 use crate::HostCalls;
 
@@ -82,8 +81,8 @@ pub enum LaunchError {
 pub struct Run {
     /// The program.
     pub code: String,
-    /// Wall time of this run, at most that of the session's limits.
-    pub wall_time: Duration,
+    /// The limits of this run; the session's own are those of its launch.
+    pub limits: RunLimits,
     /// Ends the run when triggered.
     pub cancel: CancellationToken,
     /// The limit for which `cancel` is triggered, if it is for one.

@@ -20,7 +20,7 @@ use std::time::Duration;
 use guest::frames::{self, Done, GuestFrame, HostFrame};
 use tokio::net::unix::pipe;
 use tokio::time::{Instant, Interval, MissedTickBehavior, sleep_until};
-use types::{GuestError, Limit, Limits, Outcome, SessionFate, Status, Usage};
+use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, Usage};
 
 use crate::capture::Capture;
 use crate::leash::{Leash, Measured};
@@ -143,26 +143,25 @@ impl<L: Leash> Conversation<L> {
     async fn run(&mut self, run: Run, host: Arc<dyn HostCalls>) -> Outcome {
         let mut progress = Progress {
             phase: Phase::Running,
-            stdout: Capture::new(self.limits.output),
-            stderr: Capture::new(self.limits.output),
+            stdout: Capture::new(run.limits.output),
+            stderr: Capture::new(run.limits.output),
             stdout_open: true,
             stderr_open: true,
             started: Instant::now(),
         };
-        let mut calls = Calls::new(host, &self.limits);
-        self.send_run(&run.code);
+        let mut calls = Calls::new(host, &run.limits);
+        self.send_run(&run);
         let done = self.converse(&run, &mut progress, &mut calls).await;
         self.drain_output(&mut progress);
         self.outcome(done, progress, &run, calls.made())
     }
 
     /// Sends the program, and before the first one the session's settings.
-    fn send_run(&mut self, code: &str) {
+    fn send_run(&mut self, run: &Run) {
         if self.runs == 0 {
             let session = frames::Open {
                 session: &self.session,
-                output: self.limits.output,
-                concurrent_calls: self.limits.concurrent_host_calls,
+                limits: felt_inside(&self.limits.of_run()),
             };
             send(
                 &mut self.wire,
@@ -173,12 +172,17 @@ impl<L: Leash> Conversation<L> {
             );
         }
         self.runs += 1;
-        send(&mut self.wire, &HostFrame::Run { id: self.runs, code });
+        let frame = HostFrame::Run {
+            id: self.runs,
+            code: &run.code,
+            limits: (run.limits != self.limits.of_run()).then(|| felt_inside(&run.limits)),
+        };
+        send(&mut self.wire, &frame);
     }
 
     /// Serves the run until the guest says that it is over (`Some`) or is gone (`None`).
     async fn converse(&mut self, run: &Run, progress: &mut Progress, calls: &mut Calls) -> Option<Done> {
-        let deadline = progress.started + run.wall_time;
+        let deadline = progress.started + run.limits.wall_time;
         let mut wall = pin!(sleep_until(deadline));
         let mut watch = watch();
         loop {
@@ -207,7 +211,7 @@ impl<L: Leash> Conversation<L> {
                         Err(error) => self.broken(error, progress),
                     }
                 }
-                _ = watch.tick(), if !killed => self.check_limits(progress),
+                _ = watch.tick(), if !killed => self.check_limits(&run.limits, progress),
                 () = self.leash.gone(), if killed => return None,
                 () = self.wire.readable(), if !killed && room && calls.has_room() => {
                     match self.take_frames(progress, calls) {
@@ -324,7 +328,7 @@ impl<L: Leash> Conversation<L> {
     }
 
     /// Checks what only the host can.
-    fn check_limits(&mut self, progress: &mut Progress) {
+    fn check_limits(&mut self, limits: &RunLimits, progress: &mut Progress) {
         if let Some(limit) = self.leash.exceeded() {
             self.kill(Some(Status::LimitExceeded { limit }), None, progress);
         } else if matches!(progress.phase, Phase::Running) {
@@ -333,7 +337,7 @@ impl<L: Leash> Conversation<L> {
                 .measure()
                 .cpu
                 .zip(self.before.cpu.or(Some(Duration::ZERO)));
-            if used.is_some_and(|(now, before)| now.saturating_sub(before) > self.limits.cpu_time) {
+            if used.is_some_and(|(now, before)| now.saturating_sub(before) > limits.cpu_time) {
                 self.interrupt(
                     Status::LimitExceeded {
                         limit: Limit::CpuTime,
@@ -385,7 +389,7 @@ impl<L: Leash> Conversation<L> {
             (None, Phase::Killed { status, error }) => report::Verdict::killed(status, error),
             (None, _) => report::Verdict::killed(Status::Failed, None),
         };
-        let verdict = verdict.explained(&self.limits, run.wall_time);
+        let verdict = verdict.explained(&self.limits, &run.limits);
         Outcome {
             stdout: progress
                 .stdout
@@ -404,6 +408,14 @@ fn send(wire: &mut Wire, frame: &HostFrame<'_>) {
     // Strings and raw values always serialize.
     if let Ok(body) = serde_json::to_vec(frame) {
         wire.send(&body);
+    }
+}
+
+/// The limits that the guest itself keeps, so that a program feels them as it should.
+fn felt_inside(limits: &RunLimits) -> frames::RunLimits {
+    frames::RunLimits {
+        output: limits.output,
+        concurrent_calls: limits.concurrent_host_calls,
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use policy::{Asked, LimitError};
-use serde_json::json;
+use policy::TimeoutError;
 use session::{Language, RunRequest, SessionError};
 use tokio_util::sync::CancellationToken;
-use types::{Outcome, RunId, SessionName};
+use types::{Granted, Outcome, RunId, SessionName};
 
 use crate::Server;
 
@@ -37,9 +36,9 @@ pub struct Ran {
 /// Why a program was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum NotRun {
-    /// It asked for more than the policy grants.
+    /// It asked for more time than the policy grants.
     #[error(transparent)]
-    Limits(#[from] LimitError),
+    Timeout(#[from] TimeoutError),
     /// There is no session for it.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -56,10 +55,7 @@ impl Server {
     /// Runs a program in this process's own session.
     pub async fn run(&self, program: Program, cancel: CancellationToken) -> Result<Ran, NotRun> {
         let shared = &self.shared;
-        let asked = Asked {
-            timeout_ms: program.timeout.map(|timeout| json!(timeout.as_millis())),
-        };
-        let limits = shared.policy.limits(&asked)?;
+        let limits = shared.policy.limits_within(program.timeout)?;
         let wall_time = limits.wall_time;
         let calls = self.calls(wall_time);
         let result = shared
@@ -69,7 +65,10 @@ impl Server {
                 language: Language::Python,
                 session: session::Selector::Default,
                 code: program.code,
-                limits,
+                granted: Granted {
+                    limits,
+                    named: Vec::new(),
+                },
                 calls,
                 cancel,
             })

@@ -17,13 +17,13 @@ use crate::files::blocking;
 impl CodeService for Server {
     async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
         let shared = &self.shared;
-        let calls = self.calls(request.limits.wall_time);
+        let calls = self.calls(request.granted.limits.wall_time);
         let run = RunRequest {
             principal: shared.principal.clone(),
             language: request.language,
             session: request.session,
             code: request.code,
-            limits: request.limits,
+            granted: request.granted,
             calls,
             cancel,
         };

@@ -8,7 +8,7 @@ use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use types::{GuestError, Limit, Limits, Outcome, RunId, SessionFate, Status};
+use types::{Granted, GuestError, Limit, Limits, Outcome, RunId, SessionFate, Status};
 
 use crate::files::Given;
 use crate::names::mint_id;
@@ -25,7 +25,7 @@ const RESTING: Duration = Duration::from_secs(1);
 pub(crate) struct Job {
     pub(crate) run_id: RunId,
     pub(crate) code: String,
-    pub(crate) limits: Limits,
+    pub(crate) granted: Granted,
     pub(crate) calls: Arc<dyn HostCalls>,
     pub(crate) cancel: CancellationToken,
     pub(crate) reply: oneshot::Sender<Result<RunResult, SessionError>>,
@@ -38,6 +38,8 @@ pub(crate) struct Driver {
     id: DriverId,
     contact: Arc<Contact>,
     guest: Option<Box<dyn Guest>>,
+    /// What the guest was launched with.
+    limits: Limits,
     /// The tree of tools and skills that the guest sees.
     shared_tree: Option<Attachment>,
     /// Keeps the directories that the guest sees where they are.
@@ -67,6 +69,7 @@ impl Driver {
             id,
             contact,
             guest: None,
+            limits: Limits::default(),
             shared_tree: None,
             lease: None,
             keeps_files: false,
@@ -145,7 +148,7 @@ impl Driver {
         let Job {
             run_id,
             code,
-            limits,
+            granted,
             calls,
             cancel,
             mut reply,
@@ -154,7 +157,7 @@ impl Driver {
         let cancel = cancel.child_token();
         let run = Run {
             code,
-            wall_time: limits.wall_time,
+            limits: granted.limits.of_run(),
             cancel: cancel.clone(),
             exceeded: Arc::default(),
         };
@@ -162,7 +165,7 @@ impl Driver {
         let (contact, exceeded) = (self.contact.clone(), run.exceeded.clone());
         let (files, principal) = (self.shared.files.clone(), self.key.principal.clone());
         let (result, ended) = {
-            let mut work = pin!(self.work(run, limits, calls));
+            let mut work = pin!(self.work(run, granted, calls));
             tokio::select! {
                 biased;
                 done = &mut work => done,
@@ -225,15 +228,26 @@ impl Driver {
     async fn work(
         &mut self,
         run: Run,
-        limits: Limits,
+        granted: Granted,
         calls: Arc<dyn HostCalls>,
     ) -> (Result<Outcome, SessionError>, Ended) {
         if self.guest.is_none() {
-            match self.launch(&run, limits).await {
-                Ok(Some(guest)) => self.guest = Some(guest),
+            match self.launch(&run, granted.limits.clone()).await {
+                Ok(Some(guest)) => {
+                    self.guest = Some(guest);
+                    self.limits = granted.limits;
+                }
                 Ok(None) => return (Ok(cancelled()), Ended::NoGuest),
                 Err(error) => return (Err(error.into()), Ended::NoGuest),
             }
+        } else if let Some(limit) = self.other_limit(&granted) {
+            let error = SessionError::Limit {
+                session: self.key.name.clone(),
+                limit,
+                has: self.limits.shown(limit),
+                asked: granted.limits.shown(limit),
+            };
+            return (Err(error), Ended::Kept);
         } else if let Err(error) = self.renew_shared_tree(&run.code).await {
             return (Err(error.into()), Ended::Kept);
         }
@@ -243,6 +257,14 @@ impl Driver {
         let outcome = guest.execute(run, calls).await;
         let ended = Ended::of(&outcome);
         (Ok(outcome), ended)
+    }
+
+    /// A limit that the caller named and that the open session does not have.
+    fn other_limit(&self, granted: &Granted) -> Option<Limit> {
+        let named = granted.named.iter().copied();
+        named
+            .filter(|limit| limit.is_of_session())
+            .find(|limit| granted.limits.shown(*limit) != self.limits.shown(*limit))
     }
 
     /// Shows the guest the tools and skills as they are now.

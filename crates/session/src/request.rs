@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sandbox::{HostCalls, LaunchError};
 use tokio_util::sync::CancellationToken;
-use types::{Limits, Outcome, Principal, RunId, SessionName};
+use types::{Granted, Limit, Outcome, Principal, RunId, SessionName};
 
 use crate::names::Language;
 
@@ -30,8 +30,8 @@ pub struct RunRequest {
     pub session: Selector,
     /// The program.
     pub code: String,
-    /// The wall time binds this run, everything else the session that it opens.
-    pub limits: Limits,
+    /// Its limits, and those of the session if this run opens it.
+    pub granted: Granted,
     /// Answers its host calls.
     pub calls: Arc<dyn HostCalls>,
     /// Ends the run, also while it waits for its turn.
@@ -68,6 +68,21 @@ pub enum SessionError {
         session: SessionName,
         /// How many wait.
         waiting: usize,
+    },
+    /// The session is open with another value of a limit that the caller named.
+    #[error(
+        "limits.{limit}: session '{session}' is open with {has}, not {asked}, and keeps it until it ends; leave \
+         `{limit}` out, or open another session"
+    )]
+    Limit {
+        /// The session.
+        session: SessionName,
+        /// The limit.
+        limit: Limit,
+        /// What the session has.
+        has: String,
+        /// What was asked.
+        asked: String,
     },
     /// Every session that the principal may have is at work.
     #[error(

@@ -174,7 +174,7 @@ impl Shared {
         let job = Job {
             run_id,
             code: request.code,
-            limits: request.limits,
+            granted: request.granted,
             calls: request.calls,
             cancel: request.cancel,
             reply,

@@ -5,9 +5,12 @@ mod ids;
 mod limits;
 mod outcome;
 mod tool;
+pub mod units;
+mod written;
 
 pub use content::Content;
 pub use ids::{Principal, RunId, SessionId, SessionName};
-pub use limits::{Limit, Limits, Network};
+pub use limits::{Granted, Limit, Limits, Network, RunLimits};
 pub use outcome::{GuestError, Outcome, SessionFate, Status, Text, Usage};
 pub use tool::{DefinitionError, ServerTools, Tool, ToolRef};
+pub use written::Written;

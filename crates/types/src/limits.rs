@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::units;
+
 const MIB: u64 = 1024 * 1024;
 
 /// Every bound of one session. Sizes are bytes, times are durations.
@@ -36,6 +38,26 @@ pub struct Limits {
     pub concurrent_host_calls: u32,
     /// What the session reaches of the network.
     pub network: Network,
+}
+
+/// The limits that each run of a session has for itself; the fields are those of [`Limits`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is that of `Limits` of the same name")]
+pub struct RunLimits {
+    pub wall_time: Duration,
+    pub cpu_time: Duration,
+    pub output: u64,
+    pub host_calls: u32,
+    pub concurrent_host_calls: u32,
+}
+
+/// What a caller is granted for one run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Granted {
+    /// Those of the run, and of the session if the run opens it.
+    pub limits: Limits,
+    /// Which of them the caller named: a session that is open already must have these.
+    pub named: Vec<Limit>,
 }
 
 /// What a session reaches of the network.
@@ -112,6 +134,18 @@ impl Limit {
         }
     }
 
+    /// Whether it is a session's for as long as the session is open, and not each run's own.
+    pub fn is_of_session(self) -> bool {
+        !matches!(
+            self,
+            Limit::WallTime
+                | Limit::CpuTime
+                | Limit::Output
+                | Limit::HostCalls
+                | Limit::ConcurrentHostCalls
+        )
+    }
+
     /// The limit of a session of that name, if there is one.
     pub fn from_name(name: &str) -> Option<Limit> {
         Limit::ALL.into_iter().find(|limit| limit.name() == name)
@@ -127,6 +161,47 @@ impl fmt::Display for Limit {
 impl Limits {
     /// Longest wall time that settings or a caller may ask for.
     pub const MAX_WALL_TIME: Duration = Duration::from_secs(300);
+
+    /// Those that bind one run.
+    pub fn of_run(&self) -> RunLimits {
+        RunLimits {
+            wall_time: self.wall_time,
+            cpu_time: self.cpu_time,
+            output: self.output,
+            host_calls: self.host_calls,
+            concurrent_host_calls: self.concurrent_host_calls,
+        }
+    }
+
+    /// The value of one limit, as it is written in settings.
+    pub fn shown(&self, limit: Limit) -> String {
+        match limit {
+            Limit::WallTime => units::show_duration(self.wall_time),
+            Limit::CpuTime => units::show_duration(self.cpu_time),
+            Limit::CpuRate => self.cpu_rate.to_string(),
+            Limit::Memory => units::show_size(self.memory),
+            Limit::Processes => self.processes.to_string(),
+            Limit::OpenFiles => self.open_files.to_string(),
+            Limit::FileSize => units::show_size(self.file_size),
+            Limit::Disk => units::show_size(self.disk),
+            Limit::Inodes => self.inodes.to_string(),
+            Limit::Output => units::show_size(self.output),
+            Limit::HostCalls => self.host_calls.to_string(),
+            Limit::ConcurrentHostCalls => self.concurrent_host_calls.to_string(),
+            Limit::Network => self.network.name().to_owned(),
+            Limit::Workspace => String::new(),
+        }
+    }
+}
+
+impl Network {
+    /// The word of the settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Network::None => "none",
+            Network::AllowList => "allow-list",
+        }
+    }
 }
 
 impl Default for Limits {

@@ -11,7 +11,7 @@ use crate::interrupt::Interrupt;
 
 /// Serves. Being told to end is as good an end as the client's own.
 pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<Exit> {
-    let loaded = context.load_mounting(&arguments.mount)?;
+    let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;

@@ -19,7 +19,7 @@ use crate::output::{Output, harmless};
 
 /// Runs it.
 pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
-    let loaded = context.load_mounting(&arguments.mount)?;
+    let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
     let code = read_input(&arguments.file)?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
@@ -53,7 +53,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
 /// Why nothing was run, and whose business that is.
 fn failure(error: NotRun) -> Failure {
     match error {
-        NotRun::Limits(wrong) => Failure::new(
+        NotRun::Timeout(wrong) => Failure::new(
             Exit::Usage,
             format!(
                 "--timeout must be {}ms to {}ms, not {}ms; use {}ms",

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use workspace::mount::{Asked, Mode};
 use workspace::{DEFAULT_INODES, DEFAULT_QUOTA, Enforce, Keeping};
 
-use super::limits::{count, size};
 use super::table::{Section, Value};
 use super::unknown;
 use crate::mistakes::Findings;
@@ -68,9 +67,9 @@ pub(super) fn set(workspace: &mut Workspace, key: &str, value: &Value<'_>) -> Re
             }
         }
         "quota" => workspace.quota = quota(value)?,
-        "inodes" => workspace.inodes = count(value, INODES)?,
+        "inodes" => workspace.inodes = value.written().count(INODES)?,
         "owner" => {
-            workspace.owner = Some(count(value, OWNER).map_err(|wrong| {
+            workspace.owner = Some(value.written().count(OWNER).map_err(|wrong| {
                 format!("{wrong}; it is the number of an ordinary user, as `id -u NAME` prints it")
             })?);
         }
@@ -91,7 +90,7 @@ pub(super) fn set(workspace: &mut Workspace, key: &str, value: &Value<'_>) -> Re
 fn quota(value: &Value<'_>) -> Result<u64, String> {
     match value.string() {
         Ok("none") => Ok(0),
-        _ => size(value, QUOTA).map_err(|wrong| format!("{wrong}; \"none\" means no quota")),
+        _ => value.written().size(QUOTA).map_err(|wrong| format!("{wrong}; \"none\" means no quota")),
     }
 }
 

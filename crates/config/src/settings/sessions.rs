@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use sandbox_process::Pool;
 
-use super::limits::{count, size};
 use super::table::Value;
 use super::unknown;
 
@@ -50,9 +49,9 @@ impl Default for Sessions {
 
 pub(super) fn set(sessions: &mut Sessions, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
-        "max" => sessions.max = count(value, MAX_SESSIONS)?,
+        "max" => sessions.max = value.written().count(MAX_SESSIONS)?,
         "idle_minutes" => sessions.idle_time = minutes(value, IDLE_MINUTES)?,
-        "idle_memory" => sessions.idle_memory = size(value, IDLE_MEMORY)?,
+        "idle_memory" => sessions.idle_memory = value.written().size(IDLE_MEMORY)?,
         _ => return Err(unknown("key", key, ["max", "idle_minutes", "idle_memory"])),
     }
     Ok(())
@@ -60,8 +59,8 @@ pub(super) fn set(sessions: &mut Sessions, key: &str, value: &Value<'_>) -> Resu
 
 pub(super) fn set_pool(pool: &mut Pool, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
-        "size" => pool.most = count(value, POOL_SIZE)?,
-        "recycle_sessions" => pool.renew_sessions = count(value, RECYCLE_SESSIONS)?,
+        "size" => pool.most = value.written().count(POOL_SIZE)?,
+        "recycle_sessions" => pool.renew_sessions = value.written().count(RECYCLE_SESSIONS)?,
         "recycle_minutes" => pool.renew_after = minutes(value, RECYCLE_MINUTES)?,
         _ => {
             return Err(unknown(
@@ -75,6 +74,6 @@ pub(super) fn set_pool(pool: &mut Pool, key: &str, value: &Value<'_>) -> Result<
 }
 
 fn minutes(value: &Value<'_>, range: RangeInclusive<u64>) -> Result<Duration, String> {
-    let minutes: u64 = count(value, range)?;
+    let minutes: u64 = value.written().count(range)?;
     Ok(Duration::from_secs(minutes * 60))
 }

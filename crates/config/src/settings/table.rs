@@ -2,6 +2,7 @@
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+use types::Written;
 
 use crate::mistakes::{Findings, nearest};
 
@@ -111,18 +112,15 @@ impl<'a> Value<'a> {
             .collect()
     }
 
-    pub(super) fn whole(&self) -> Result<u64, String> {
-        let expected = || self.wrong("a whole number");
-        let integer = self.0.as_integer().ok_or_else(expected)?;
-        u64::from_str_radix(integer.as_str(), integer.radix())
-            .map_err(|_| format!("expected a whole number, found {integer}"))
-    }
-
-    pub(super) fn number(&self) -> Result<f64, String> {
+    /// The value as limits and counts read it.
+    pub(super) fn written(&self) -> Written<'a> {
+        let number = |text: &str| text.parse().map_or(Written::Other(self.kind()), Written::Number);
         match self.0 {
-            DeValue::Float(float) => float.as_str().parse().map_err(|_| self.wrong("a number")),
-            DeValue::Integer(integer) => integer.as_str().parse().map_err(|_| self.wrong("a number")),
-            _ => Err(self.wrong("a number")),
+            DeValue::String(text) => Written::Text(text),
+            DeValue::Integer(integer) => u64::from_str_radix(integer.as_str(), integer.radix())
+                .map_or_else(|_| number(integer.as_str()), Written::Whole),
+            DeValue::Float(float) => number(float.as_str()),
+            _ => Written::Other(self.kind()),
         }
     }
 

@@ -6,7 +6,7 @@ use policy::{Asked, Policy};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use session::{Language, Selector, session_name};
-use types::{Limits, SessionName};
+use types::{Granted, SessionName};
 
 use super::service::{Detail, Execute, Search};
 
@@ -25,11 +25,12 @@ const MAX_QUERY: usize = 4096;
 /// Longest name of a session.
 const MAX_SESSION: usize = 64;
 
-const EXECUTE_ARGUMENTS: [&str; 7] = [
+const EXECUTE_ARGUMENTS: [&str; 8] = [
     "code",
     "language",
     "session",
     "timeout_ms",
+    "limits",
     "receipt",
     "check",
     "format",
@@ -84,7 +85,7 @@ pub(super) fn execute(arguments: &JsonObject, policy: &Policy) -> Result<Execute
     let code = check.text("code", MAX_CODE);
     let language = check.language();
     let session = check.session();
-    let limits = check.limits(policy);
+    let granted = check.limits(policy);
     let receipt = match check.flag("receipt") {
         true => Receipt::Asked,
         false => Receipt::Omitted,
@@ -98,7 +99,7 @@ pub(super) fn execute(arguments: &JsonObject, policy: &Policy) -> Result<Execute
         code: code.unwrap_or_default(),
         language,
         session,
-        limits,
+        granted,
     };
     check.finish(ExecuteArguments {
         request,
@@ -197,13 +198,14 @@ impl<'a> Check<'a> {
         None
     }
 
-    fn limits(&mut self, policy: &Policy) -> Limits {
+    fn limits(&mut self, policy: &Policy) -> Granted {
         let asked = Asked {
             timeout_ms: self.arguments.get("timeout_ms").cloned(),
+            limits: self.arguments.get("limits").cloned(),
         };
-        policy.limits(&asked).unwrap_or_else(|error| {
-            self.mistake(error.to_string());
-            Limits::default()
+        policy.limits(&asked).unwrap_or_else(|errors| {
+            self.mistake(errors.to_string());
+            Granted::default()
         })
     }
 
@@ -400,12 +402,23 @@ mod tests {
 
     #[test]
     fn timeout_ms_is_for_the_policy_to_grant() {
-        let wall_time = |arguments| taken(arguments).request.limits.wall_time.as_millis();
+        let wall_time = |arguments| taken(arguments).request.granted.limits.wall_time.as_millis();
         assert_eq!(wall_time(json!({})), 60_000);
         assert_eq!(wall_time(json!({"timeout_ms": 1500})), 1500);
         refused(
             json!({"code": "1", "timeout_ms": 0}),
             "timeout_ms must be a whole number of milliseconds from 1 to 300000, not 0; use 1",
+        );
+    }
+
+    #[test]
+    fn limits_are_for_the_policy_to_grant() {
+        let granted = taken(json!({"limits": {"memory": "128 MiB"}})).request.granted;
+        assert_eq!((granted.limits.memory, granted.named.len()), (128 << 20, 1));
+        refused(
+            json!({"code": "1", "limits": {"memory": "2 GiB", "cpu": 1}}),
+            "limits.memory: \"2 GiB\" is out of range; write \"64 MiB\" to \"1 GiB\"; \
+             limits.cpu: there is no such limit; did you mean `cpu_time`?",
         );
     }
 

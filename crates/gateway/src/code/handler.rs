@@ -68,7 +68,7 @@ impl<S: CodeService> CodeHandler<S> {
         let manner = Manner {
             format: arguments.format,
             receipt: arguments.receipt,
-            wall_time: arguments.request.limits.wall_time,
+            wall_time: arguments.request.granted.limits.wall_time,
         };
         let cancel = CancellationToken::new();
         let run = self.service.execute(arguments.request, cancel.clone());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use session::{Language, Selector};
 use tokio_util::sync::CancellationToken;
-use types::{Limits, Outcome, RunId, SessionName};
+use types::{Granted, Outcome, RunId, SessionName};
 use workspace::{Artifacts, ReadError};
 
 /// Runs programs and finds tools for one client.
@@ -44,7 +44,7 @@ pub struct Execute {
     /// Where it runs.
     pub session: Selector,
     /// What it may use, as the policy grants it.
-    pub limits: Limits,
+    pub granted: Granted,
 }
 
 /// What became of a program.

@@ -47,7 +47,7 @@ class Session:
         self._interrupts = interrupts
         self._streams = streams
         self._watch = Watch(streams)
-        self._output_limit = 0
+        self._limits = None
         self._artifacts = artifacts.Artifacts()
         self._reserve = failure.Reserve()
         self._loop = None
@@ -58,9 +58,8 @@ class Session:
 
     def open(self, settings):
         """Begins the session with what the host has sent for it. Everything before may have happened before a fork."""
-        self.channel.limit = max(1, settings["concurrent_calls"])
         self.channel.before_wait = self._streams.flush
-        self._output_limit = settings["output"]
+        self._limits = settings
         self._artifacts.changed()
         self._reserve.renew()
         sys.modules["__main__"] = self._main
@@ -69,9 +68,9 @@ class Session:
         """Starts to see processes being started; there is no way back."""
         self._watch.install()
 
-    def run(self, number, source):
-        """Executes a program and tells the host how it ended."""
-        self._begin(number)
+    def run(self, number, source, limits=None):
+        """Executes a program and tells the host how it ended. Without limits of its own it has the session's."""
+        self._begin(number, limits or self._limits)
         gallery = Gallery()
         done = {"t": "done", "id": number}
         error = self._attempt(self._perform, source, done, gallery)
@@ -90,11 +89,12 @@ class Session:
         if self._loop is not None:
             self._loop.close()
 
-    def _begin(self, number):
+    def _begin(self, number, limits):
         self._count += 1
         self._interrupts.install()
         self._interrupts.begin_run()
-        self._streams.begin(number, self._output_limit)
+        self.channel.limit = max(1, limits["concurrent_calls"])
+        self._streams.begin(number, limits["output"])
         self._watch.begin_run()
         calls.unawaited.clear()
         self.channel.open_run()

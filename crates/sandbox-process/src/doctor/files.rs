@@ -84,7 +84,11 @@ async fn write(process: &Process, place: &Place) -> Result<Option<u32>, String> 
     let mut guest = process.launch(spec).await.map_err(|error| error.to_string())?;
     let run = Run {
         code: PROGRAM.to_owned(),
-        wall_time: PATIENCE,
+        limits: Limits {
+            wall_time: PATIENCE,
+            ..Limits::default()
+        }
+        .of_run(),
         cancel: Default::default(),
         exceeded: Default::default(),
     };

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use types::Limits;
+use types::RunLimits;
 
 use crate::wire::WireError;
 use crate::{BoxFuture, HostCall, HostCallError, HostCalls};
@@ -33,7 +33,7 @@ pub struct Calls {
 
 impl Calls {
     /// None made yet.
-    pub fn new(host: Arc<dyn HostCalls>, limits: &Limits) -> Self {
+    pub fn new(host: Arc<dyn HostCalls>, limits: &RunLimits) -> Self {
         Self {
             host,
             most: limits.host_calls,

@@ -1,9 +1,7 @@
 //! From what the guest says, or does not say any more, to an outcome.
 
-use std::time::Duration;
-
 use guest::frames::{Done, DoneError};
-use types::{GuestError, Limit, Limits, Outcome, SessionFate, Status};
+use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status};
 
 /// Longest class name, message and traceback that are passed on, in bytes.
 const MAX_KIND: usize = 200;
@@ -67,17 +65,17 @@ impl Verdict {
     }
 
     /// Puts into words what the host knows better than the guest.
-    pub fn explained(mut self, limits: &Limits, wall: Duration) -> Self {
+    pub fn explained(mut self, session: &Limits, run: &RunLimits) -> Self {
         let explanation = match self.outcome.status {
             Status::Completed | Status::Failed | Status::Refused => return self,
             Status::TimedOut => error(
                 "TimeoutError",
-                &format!("Execution timed out after {}ms", wall.as_millis()),
+                &format!("Execution timed out after {}ms", run.wall_time.as_millis()),
             ),
             Status::Cancelled => error("Cancelled", "the run was cancelled"),
             // An exception that the program felt says more than the limit's name.
             Status::LimitExceeded { .. } if felt_inside(&self.outcome) => return self,
-            Status::LimitExceeded { limit } => error("LimitExceeded", &exceeded(limit, limits)),
+            Status::LimitExceeded { limit } => error("LimitExceeded", &exceeded(limit, session, run)),
         };
         let traceback = self
             .outcome
@@ -102,15 +100,15 @@ fn felt_inside(outcome: &Outcome) -> bool {
 }
 
 /// What to say of a limit that ended a run.
-fn exceeded(limit: Limit, limits: &Limits) -> String {
+fn exceeded(limit: Limit, session: &Limits, run: &RunLimits) -> String {
     match limit {
         Limit::Memory => format!(
             "the session used more than its {} MiB of memory",
-            limits.memory / (1024 * 1024)
+            session.memory / (1024 * 1024)
         ),
         Limit::CpuTime => format!(
             "the run used more than its {} s of CPU time",
-            limits.cpu_time.as_secs_f64()
+            run.cpu_time.as_secs_f64()
         ),
         Limit::Workspace => {
             "the files in /workspace and /results take more than the quota; delete some".to_owned()

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use session::{Language, RunRequest, Selector};
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
-use types::{GuestError, Limits, Outcome, Principal, SessionFate, SessionName, Status, Text};
+use types::{Granted, GuestError, Outcome, Principal, RunLimits, SessionFate, SessionName, Status, Text};
 
 /// Bytes that every guest holds.
 pub const MEMORY: u64 = 1 << 20;
@@ -28,7 +28,7 @@ pub struct Stage {
     /// Runs that were cancelled while under way.
     pub cancelled: AtomicUsize,
     /// Wall times of all runs.
-    pub wall_times: Mutex<Vec<std::time::Duration>>,
+    pub runs: Mutex<Vec<RunLimits>>,
     /// Changes with every run that begins.
     pub begun: Notify,
     gates: Mutex<HashMap<String, Arc<Semaphore>>>,
@@ -163,10 +163,10 @@ impl Guest for Actor {
         );
         self.working = true;
         self.stage
-            .wall_times
+            .runs
             .lock()
             .expect("no other panic")
-            .push(run.wall_time);
+            .push(run.limits);
         self.stage.begun.notify_one();
         Box::pin(async move {
             let outcome = self.act(run).await;
@@ -222,7 +222,7 @@ pub fn request(session: &str, code: &str) -> RunRequest {
             name => Selector::Named(SessionName::new(name)),
         },
         code: code.to_owned(),
-        limits: Limits::default(),
+        granted: Granted::default(),
         calls: Arc::new(NoCalls),
         cancel: CancellationToken::new(),
     }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use session::{Config, NoFiles, RunRequest, RunResult, SessionError, Sessions};
 use tokio::task::JoinHandle;
-use types::{Limits, Principal, SessionFate, Status};
+use types::{Granted, Limit, Limits, Principal, SessionFate, Status};
 
 fn sessions(config: Config) -> (Sessions, Arc<Stage>) {
     let stage = Arc::new(Stage::default());
@@ -303,23 +303,37 @@ async fn the_session_unused_for_longest_makes_room() {
     );
 }
 
+fn granted(change: impl FnOnce(&mut Limits), named: &[Limit]) -> Granted {
+    let mut limits = Limits::default();
+    change(&mut limits);
+    Granted {
+        limits,
+        named: named.to_vec(),
+    }
+}
+
 #[tokio::test]
 async fn limits_are_those_of_the_run_and_of_the_session() {
     let (sessions, stage) = sessions(Config::default());
     let with = |seconds: u64| RunRequest {
-        limits: Limits {
-            wall_time: Duration::from_secs(seconds),
-            memory: 77,
-            ..Limits::default()
-        },
+        granted: granted(
+            |limits| {
+                limits.wall_time = Duration::from_secs(seconds);
+                limits.host_calls = 5;
+                limits.memory = 77;
+            },
+            &[Limit::WallTime, Limit::HostCalls, Limit::Memory],
+        ),
         ..request("a", "say x")
     };
     sessions.run(with(3)).await.expect("a result");
     sessions.run(with(200)).await.expect("a result");
-    assert_eq!(
-        *stage.wall_times.lock().unwrap(),
-        [3, 200].map(Duration::from_secs)
-    );
+    sessions.run(request("a", "say x")).await.expect("a result");
+    let runs = stage.runs.lock().unwrap().clone();
+    let wall_times: Vec<u64> = runs.iter().map(|limits| limits.wall_time.as_secs()).collect();
+    assert_eq!(wall_times, [3, 200, 60]);
+    let calls: Vec<u32> = runs.iter().map(|limits| limits.host_calls).collect();
+    assert_eq!(calls, [5, 5, 10_000]);
     let launched = stage.launched.lock().unwrap();
     assert_eq!(launched.len(), 1);
     assert_eq!(
@@ -327,6 +341,40 @@ async fn limits_are_those_of_the_run_and_of_the_session() {
         (77, Limits::MAX_WALL_TIME)
     );
     assert_eq!(launched[0].first_code, "say x");
+}
+
+#[tokio::test]
+async fn an_open_session_keeps_its_limits() {
+    let (sessions, stage) = sessions(Config::default());
+    let with = |memory: u64, code: &str| RunRequest {
+        granted: granted(|limits| limits.memory = memory << 20, &[Limit::Memory]),
+        ..request("a", code)
+    };
+    sessions.run(with(128, "say x")).await.expect("a result");
+    let error = sessions.run(with(256, "say x")).await.expect_err("refused");
+    assert_eq!(
+        error.to_string(),
+        "limits.memory: session 'a' is open with 128 MiB, not 256 MiB, and keeps it until it ends; leave `memory` out, \
+         or open another session"
+    );
+    assert_eq!(stage.runs.lock().unwrap().len(), 1, "nothing has run");
+    // The same value, and none, are right; the session goes on.
+    assert_eq!(
+        sessions
+            .run(with(128, "say x"))
+            .await
+            .expect("a result")
+            .outcome
+            .result,
+        Some(json!(2))
+    );
+    assert_eq!(count(&sessions, "a").await.0, 3);
+    // A new life of the session takes what it is opened with.
+    sessions.run(request("a", "lose")).await.expect("a result");
+    sessions.run(with(256, "say x")).await.expect("a result");
+    let launched = stage.launched.lock().unwrap();
+    let memory: Vec<u64> = launched.iter().map(|spec| spec.limits.memory >> 20).collect();
+    assert_eq!(memory, [128, 256]);
 }
 
 #[tokio::test]

@@ -19,8 +19,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| wrong_duration(text))
 }
 
-/// `512 B`, `64 KiB`, `256 MiB`, `1 GiB`.
-pub(crate) fn size(text: &str) -> Result<u64, String> {
+/// Reads `512 B`, `64 KiB`, `256 MiB`, `1 GiB`.
+pub fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text).ok_or_else(|| wrong_size(text))?;
     let bytes_per_unit = match unit {
         "B" => 1,
@@ -37,7 +37,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 }
 
 /// A duration as it is written in settings.
-pub(crate) fn show_duration(duration: Duration) -> String {
+pub fn show_duration(duration: Duration) -> String {
     let ms = duration.as_millis();
     if ms.is_multiple_of(1000) {
         format!("{}s", ms / 1000)
@@ -47,7 +47,7 @@ pub(crate) fn show_duration(duration: Duration) -> String {
 }
 
 /// A size as it is written in settings.
-pub(crate) fn show_size(bytes: u64) -> String {
+pub fn show_size(bytes: u64) -> String {
     let units = [(KIB * KIB * KIB, "GiB"), (KIB * KIB, "MiB"), (KIB, "KiB")];
     units
         .into_iter()

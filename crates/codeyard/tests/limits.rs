@@ -1,4 +1,4 @@
-//! Every limit of `types::Limits` is exceeded, and `docs/limits.md` must say what is seen: inside, as outcome, of the session.
+//! Every limit binds: in each way that it can be given and each mode that this test can enter, as `docs/limits.md` says.
 
 #![expect(
     clippy::unwrap_used,
@@ -7,40 +7,14 @@
 )]
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use test_support::{CodeClient, Codeyard, Mode, Ran, ServerDefinition};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use test_support::limits::{CASES, Case, Way, conform, endure, fate, outcome};
+use test_support::{CodeClient, Codeyard, Mode, ServerDefinition};
 use types::{Limit, Limits, Network};
 
 const PAGE: &str = include_str!("../../../docs/limits.md");
-/// Codeyards at once; each starts zygotes.
-const AT_ONCE: usize = 3;
-
-/// Says what an exception was, in the page's words.
-const PRELUDE: &str = "import errno, os, signal, time, asyncio\n\
-    def tell(error):\n    \
-        generic = isinstance(error, OSError) and not isinstance(error, BlockingIOError)\n    \
-        name = 'OSError' if generic else type(error).__name__\n    \
-        print(name, errno.errorcode.get(getattr(error, 'errno', None), getattr(error, 'kind', '')))\n\
-    kept = []\n";
-
-/// How one limit is exceeded.
-struct Case {
-    limit: Limit,
-    /// Lines of `[limits]`.
-    settings: &'static str,
-    /// A program that exceeds it.
-    exceeds: &'static str,
-    /// What it feels, as `tell` prints it; nothing where there is no exception.
-    felt: &'static str,
-    /// What the program's result must be where it has one.
-    result: fn(&Ran, Mode) -> bool,
-}
-
 /// One row of the page.
 #[derive(Debug)]
 struct Row {
@@ -48,200 +22,6 @@ struct Row {
     felt: String,
     outcome: String,
     session: String,
-}
-
-const CASES: [Case; 13] = [
-    Case {
-        limit: Limit::WallTime,
-        settings: "wall_time = \"700ms\"",
-        exceeds: "time.sleep(60)",
-        felt: "KeyboardInterrupt",
-        result: none,
-    },
-    Case {
-        limit: Limit::CpuTime,
-        settings: "cpu_time = \"300ms\"",
-        // The interpreter's exception table leaves a gap around `while True: pass`.
-        exceeds: "number = 0\nwhile True: number += 1",
-        felt: "KeyboardInterrupt",
-        result: none,
-    },
-    Case {
-        limit: Limit::CpuRate,
-        settings: "cpu_rate = 0.5",
-        exceeds: "start = time.monotonic()\nwhile time.process_time() < burnt + 0.5: pass\n\
-                  result = [time.monotonic() - start, len(os.sched_getaffinity(0))]",
-        felt: "",
-        // Half a second of work takes about a second, or has one core only.
-        result: |ran, mode| {
-            let slow = ran.result()[0].as_f64().is_some_and(|took| took > 0.7);
-            if mode.groups { slow } else { ran.result()[1] == 1 }
-        },
-    },
-    Case {
-        limit: Limit::Memory,
-        settings: "memory = \"96 MiB\"",
-        exceeds: "while True: kept.append(bytearray(b'x') * (1 << 20))",
-        felt: "MemoryError",
-        result: none,
-    },
-    Case {
-        limit: Limit::Processes,
-        settings: "processes = 8",
-        exceeds: "while True:\n    if os.fork() == 0: signal.pause()",
-        felt: "BlockingIOError EAGAIN",
-        result: none,
-    },
-    Case {
-        limit: Limit::OpenFiles,
-        settings: "open_files = 40",
-        exceeds: "while True: kept.append(open('/dev/null'))",
-        felt: "OSError EMFILE",
-        result: none,
-    },
-    Case {
-        limit: Limit::FileSize,
-        settings: "file_size = \"1 MiB\"",
-        exceeds: "with open('large', 'wb', buffering=0) as file:\n    while True: file.write(bytes(1 << 16))",
-        felt: "OSError EFBIG",
-        result: none,
-    },
-    Case {
-        limit: Limit::Disk,
-        settings: "disk = \"2 MiB\"",
-        exceeds: "with open('/scratch/large', 'wb', buffering=0) as file:\n    while True: file.write(bytes(1 << 16))",
-        felt: "OSError ENOSPC",
-        result: none,
-    },
-    Case {
-        limit: Limit::Inodes,
-        settings: "inodes = 100",
-        exceeds: "for number in range(1000): open(f'/scratch/small-{number}', 'wb').close()",
-        felt: "OSError ENOSPC",
-        result: none,
-    },
-    Case {
-        limit: Limit::Output,
-        settings: "output = \"2 KiB\"",
-        exceeds: "print('x' * 100_000)\nresult = len(open('/results/stdout-1.txt').read())",
-        felt: "",
-        result: |ran, _| {
-            ran.stdout().len() < 2500 && ran.stdout().contains("bytes cut here") && ran.result() == 100_001
-        },
-    },
-    Case {
-        limit: Limit::HostCalls,
-        settings: "host_calls = 3",
-        exceeds: "for number in range(5): await tools.stub.echo(message='x')",
-        felt: "ToolError limit",
-        result: none,
-    },
-    Case {
-        limit: Limit::ConcurrentHostCalls,
-        settings: "concurrent_host_calls = 2",
-        exceeds: "start = time.monotonic()\nawait asyncio.gather(*[tools.stub.slow(seconds=0.2) for _ in range(6)])\n\
-                  result = time.monotonic() - start",
-        felt: "",
-        // Three turns of two.
-        result: |ran, _| ran.result().as_f64().is_some_and(|took| took > 0.55),
-    },
-    Case {
-        limit: Limit::Network,
-        settings: "network = \"none\"",
-        exceeds: "import socket\nsocket.socket(socket.AF_INET)",
-        felt: "OSError EPERM",
-        result: none,
-    },
-];
-
-fn none(ran: &Ran, _mode: Mode) -> bool {
-    ran.result().is_null()
-}
-
-// === impl Case ===
-
-impl Case {
-    /// The program as it is, and one that catches what it feels.
-    fn programs(&self) -> [String; 2] {
-        let start = "burnt = time.process_time()\n";
-        let inner = self.exceeds.replace('\n', "\n    ");
-        let caught = format!(
-            "{PRELUDE}{start}try:\n    {inner}\nexcept BaseException as error:\n    kept.clear()\n    tell(error)"
-        );
-        [format!("{PRELUDE}{start}{}", self.exceeds), caught]
-    }
-
-    fn codeyard(&self) -> Codeyard {
-        Codeyard::with_stub()
-            .unwrap()
-            .settings(&format!("[limits]\n{}", self.settings))
-    }
-
-    async fn check(&self, row: &Row, mode: Mode) {
-        let name = self.limit.name();
-        let mut client = CodeClient::of(self.codeyard()).await;
-        let [uncaught, caught] = self.programs();
-        let ran = self.execute(&mut client, &uncaught, "uncaught").await;
-        let expected = match row.outcome.as_str() {
-            // What the program does not catch is then its own failure.
-            "none" if self.felt.is_empty() => "completed",
-            "none" => "failed",
-            outcome => outcome,
-        };
-        assert_eq!(outcome(&ran), expected, "{name}: {ran:?}");
-        assert_eq!(fate(&ran), first_word(&row.session), "{name}: {ran:?}");
-        assert!((self.result)(&ran, mode), "{name}: {ran:?}");
-        let ran = self.execute(&mut client, &caught, "caught").await;
-        assert_eq!(fate(&ran), "kept", "{name}: {ran:?}");
-        if !self.felt.is_empty() {
-            let printed = ran.stdout().trim();
-            assert_eq!(printed, self.felt, "{name}: {ran:?}");
-            for word in printed.split(' ') {
-                assert!(
-                    row.felt.contains(word),
-                    "{name}: the page does not say {word}: {}",
-                    row.felt
-                );
-            }
-            let expected = if self.is_time() { expected } else { "completed" };
-            assert_eq!(outcome(&ran), expected, "{name}: {ran:?}");
-        }
-        for session in ["uncaught", "caught"] {
-            // Processes of the one case are still there; everything else has its room back.
-            let next = client.execute(json!({"code": "6 * 7", "session": session})).await;
-            assert_eq!(next.result(), 42, "{name}: {next:?}");
-        }
-        client.check_healthy().await;
-    }
-
-    fn is_time(&self) -> bool {
-        matches!(self.limit, Limit::WallTime | Limit::CpuTime)
-    }
-
-    /// Runs a program; once more where the machine was too busy to let it stop within the grace of 50 ms.
-    async fn execute(&self, client: &mut CodeClient, code: &str, session: &str) -> Ran {
-        let arguments = json!({"code": code, "session": session});
-        let mut ran = client.execute(arguments.clone()).await;
-        for _ in 0..3 {
-            if !self.is_time() || fate(&ran) == "kept" {
-                break;
-            }
-            ran = client.execute(arguments.clone()).await;
-        }
-        ran
-    }
-}
-
-/// How a run ended, in the page's words.
-fn outcome(ran: &Ran) -> String {
-    match ran.fields()["limit"].as_str() {
-        Some(limit) => format!("{}: {limit}", ran.status()),
-        None => ran.status().to_owned(),
-    }
-}
-
-fn fate(ran: &Ran) -> &str {
-    ran.fields()["session_state"].as_str().unwrap_or("kept")
 }
 
 fn first_word(cell: &str) -> &str {
@@ -313,7 +93,52 @@ fn default(limit: Limit) -> String {
 }
 
 async fn mode() -> Mode {
-    Mode::of(&Codeyard::new().unwrap()).await.unwrap()
+    Mode::of(&stub()).await.unwrap()
+}
+
+fn stub() -> Codeyard {
+    Codeyard::with_stub().unwrap()
+}
+
+/// A codeyard that finds no control groups, where root starts it: in a mount namespace without them.
+fn without_groups() -> Codeyard {
+    let hide = "umount --recursive --lazy /sys/fs/cgroup 2>/dev/null; exec \"$@\"";
+    stub().below([
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        hide,
+        "sh",
+    ])
+}
+
+/// What the table says of a limit, against what the page says.
+#[track_caller]
+fn check_row(case: &Case, row: &Row) {
+    let limit = case.limit;
+    assert!(
+        row.default.starts_with(&default(limit)),
+        "{limit}: {}, not {}",
+        row.default,
+        default(limit)
+    );
+    for word in case.felt.split(' ') {
+        assert!(
+            row.felt.contains(word),
+            "{limit}: the page does not say {word}: {}",
+            row.felt
+        );
+    }
+    let outcome = match row.outcome.as_str() {
+        "none" if case.felt.is_empty() => "completed",
+        "none" => "failed",
+        outcome => outcome,
+    };
+    assert_eq!(outcome, case.outcome, "{limit}");
+    assert_eq!(first_word(&row.session), "kept", "{limit}");
 }
 
 #[test]
@@ -324,34 +149,141 @@ fn the_page_has_one_row_for_each_limit_with_its_default() {
         let row = rows
             .get(limit.name())
             .unwrap_or_else(|| panic!("no row for {limit}"));
-        assert!(
-            row.default.starts_with(&default(limit)),
-            "{limit}: {}, not {}",
-            row.default,
-            default(limit)
-        );
-        assert!(
-            CASES.iter().any(|case| case.limit == limit),
-            "{limit} is not exceeded"
-        );
+        let case = CASES.iter().find(|case| case.limit == limit);
+        check_row(case.unwrap_or_else(|| panic!("{limit} is not exceeded")), row);
+    }
+}
+
+// C095, C098, C099, C212, C250: processes, disk, inodes, time and memory among them.
+#[tokio::test]
+async fn every_limit_of_the_settings_binds() {
+    conform(stub, Way::Settings, mode().await).await;
+}
+
+#[tokio::test]
+async fn every_limit_of_a_server_binds() {
+    conform(stub, Way::Server, mode().await).await;
+}
+
+#[tokio::test]
+async fn every_limit_of_a_call_binds() {
+    conform(stub, Way::Call, mode().await).await;
+}
+
+#[tokio::test]
+async fn every_limit_binds_without_control_groups() {
+    let mode = mode().await;
+    if !mode.is_root || !mode.groups {
+        return; // Then the other tests are in this mode, or groups cannot be hidden.
+    }
+    let mode = Mode::of(&without_groups()).await.unwrap();
+    assert_eq!((mode.groups, mode.is_root), (false, true));
+    conform(without_groups, Way::Call, mode).await;
+}
+
+#[tokio::test]
+async fn programs_that_exhaust_the_interpreter_end_within_their_limits() {
+    endure(stub()).await;
+}
+
+#[tokio::test]
+async fn programs_that_exhaust_the_interpreter_end_without_control_groups() {
+    let mode = mode().await;
+    if mode.is_root && mode.groups {
+        endure(without_groups()).await;
     }
 }
 
 #[tokio::test]
-async fn every_limit_binds_as_the_page_says() {
-    let (rows, mode) = (Arc::new(rows()), mode().await);
-    let turns = Arc::new(Semaphore::new(AT_ONCE));
-    let mut cases = JoinSet::new();
-    for case in &CASES {
-        let (rows, turns) = (Arc::clone(&rows), Arc::clone(&turns));
-        cases.spawn(async move {
-            let _turn = turns.acquire().await.unwrap();
-            case.check(&rows[case.limit.name()], mode).await;
-        });
+async fn more_than_stands_above_is_refused_and_nothing_runs() {
+    let settings = "[limits]\nmemory = \"512 MiB\"\nmax_wall_time = \"20s\"";
+    let codeyard = stub().settings(settings);
+    for (limit, told) in [
+        (
+            "memory=1GiB",
+            "--limit memory=1GiB: \"1GiB\" is out of range; write \"64 MiB\" to \"512 MiB\"",
+        ),
+        (
+            "wall_time=21s",
+            "\"21s\" is out of range; write \"100ms\" to \"20s\"",
+        ),
+        (
+            "memroy=1GiB",
+            "there is no limit `memroy`; did you mean `memory`?",
+        ),
+        ("memory", "expected NAME=VALUE"),
+        ("processes=many", "expected a whole number, found a string"),
+        ("network=allow-list", "needs the proxy"),
+    ] {
+        for command in [["run", "-"].as_slice(), &["mcp"]] {
+            let arguments: Vec<&str> = command.iter().copied().chain(["--limit", limit]).collect();
+            let output = codeyard.run_with_input(arguments, "print(1)").await.unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{limit}: {said}");
+            assert!(said.contains(told) && output.stdout.is_empty(), "{limit}: {said}");
+        }
     }
-    while let Some(checked) = cases.join_next().await {
-        checked.unwrap();
+    let mut client = CodeClient::of(codeyard.limit("memory=128MiB").limit("wall_time=5s")).await;
+    for (limits, told) in [
+        (
+            json!({"memory": "256 MiB"}),
+            "limits.memory: \"256 MiB\" is out of range; write \"64 MiB\" to \"128 MiB\"",
+        ),
+        (
+            json!({"wall_time": "6s"}),
+            "limits.wall_time: \"6s\" is out of range; write \"100ms\" to \"5s\"",
+        ),
+        (
+            json!({"memory": 5, "speed": 1}),
+            "limits.memory: expected a string, found an integer",
+        ),
+        (json!("256 MiB"), "limits: must be an object"),
+    ] {
+        let ran = client
+            .execute(json!({"code": "ran = True", "limits": limits}))
+            .await;
+        assert_eq!(ran.status(), "refused", "{ran:?}");
+        assert!(ran.error().contains(told), "{}", ran.error());
     }
+    let ran = client.execute(json!({"code": "1", "timeout_ms": 5001})).await;
+    assert!(ran.error().contains("from 1 to 5000, not 5001"), "{ran:?}");
+    assert_eq!(client.run("'ran' in globals()").await.result(), false);
+}
+
+#[tokio::test]
+async fn an_open_session_keeps_its_limits_and_each_run_has_its_own() {
+    let mut client = CodeClient::of(stub()).await;
+    let asking =
+        |limits: serde_json::Value, code: &str| json!({"code": code, "limits": limits, "session": "s"});
+    let files = "import resource\nresource.getrlimit(resource.RLIMIT_NOFILE)[0]";
+    let ran = client.execute(asking(json!({"open_files": 50}), files)).await;
+    assert_eq!(ran.result(), 50, "{ran:?}");
+    let ran = client
+        .execute(asking(json!({"open_files": 60}), "ran = True"))
+        .await;
+    assert_eq!(
+        ran.error(),
+        "limits.open_files: session 's' is open with 50, not 60, and keeps it until it ends; leave `open_files` out, or \
+         open another session"
+    );
+    let ran = client
+        .execute(asking(
+            json!({"open_files": 50, "host_calls": 1}),
+            "await tools.stub.echo(message='x')\nawait tools.stub.echo(message='x')",
+        ))
+        .await;
+    assert_eq!(outcome(&ran), "limit_exceeded: host_calls", "{ran:?}");
+    let ran = client
+        .run_in(
+            "s",
+            "for _ in range(3): await tools.stub.echo(message='x')\nreturn 'ran' in globals()",
+        )
+        .await;
+    assert_eq!(
+        ran.result(),
+        false,
+        "the next run has the limits of the server: {ran:?}"
+    );
 }
 
 #[tokio::test]

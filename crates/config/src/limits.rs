@@ -31,10 +31,7 @@ fn split(text: &str) -> Result<(Limit, &str), String> {
         let known = Limit::ALL.map(Limit::name);
         match nearest(name, known) {
             Some(near) => format!("there is no limit `{name}`; did you mean `{near}`?"),
-            None => format!(
-                "there is no limit `{name}`; there is `{}`",
-                known.join("`, `")
-            ),
+            None => format!("there is no limit `{name}`; there is `{}`", known.join("`, `")),
         }
     })?;
     Ok((limit, value.trim()))

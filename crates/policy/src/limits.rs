@@ -142,10 +142,12 @@ pub(crate) fn within(
 /// Grants one of `limits`.
 fn grant(granted: &mut Granted, name: &str, value: &Value, most: &Limits) -> Result<(), String> {
     let Some(limit) = Limit::from_name(name) else {
-        let near = Limit::ALL
-            .into_iter()
-            .min_by_key(|limit| strsim::damerau_levenshtein(limit.name(), name));
-        let near = near.map(Limit::name).unwrap_or_default();
+        let near = Limit::ALL.map(Limit::name).into_iter().min_by_key(|known| {
+            // `cpu` means `cpu_time` although `disk` is as short.
+            let begins = known.starts_with(name) || name.starts_with(known);
+            (!begins, strsim::damerau_levenshtein(known, name))
+        });
+        let near = near.unwrap_or_default();
         return Err(format!("there is no such limit; did you mean `{near}`?"));
     };
     if granted.named.contains(&limit) {
@@ -309,7 +311,8 @@ mod tests {
 
     #[test]
     fn limits_are_granted_up_to_those_of_the_operator() {
-        let granted = named(json!({"memory": "256 MiB", "processes": 8, "wall_time": "300s", "cpu_rate": 0.5}));
+        let granted =
+            named(json!({"memory": "256 MiB", "processes": 8, "wall_time": "300s", "cpu_rate": 0.5}));
         let granted = granted.expect("within");
         let limits = &granted.limits;
         assert_eq!(

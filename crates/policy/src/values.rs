@@ -49,7 +49,12 @@ pub(crate) fn highest() -> Limits {
 }
 
 /// Sets one limit to what is written, at most what `most` has.
-pub(crate) fn set(limits: &mut Limits, limit: Limit, value: Written<'_>, most: &Limits) -> Result<(), String> {
+pub(crate) fn set(
+    limits: &mut Limits,
+    limit: Limit,
+    value: Written<'_>,
+    most: &Limits,
+) -> Result<(), String> {
     let time = |highest: Duration, most: Duration| value.duration(below(&(MIN_TIME..=highest), most));
     match limit {
         Limit::WallTime => limits.wall_time = time(Limits::MAX_WALL_TIME, most.wall_time)?,
@@ -77,7 +82,11 @@ pub(crate) fn set(limits: &mut Limits, limit: Limit, value: Written<'_>, most: &
 /// The range with this upper end; what stands above may be as low as it likes.
 fn below<T: PartialOrd + Copy>(range: &RangeInclusive<T>, most: T) -> RangeInclusive<T> {
     let high = if most < *range.end() { most } else { *range.end() };
-    let low = if high < *range.start() { high } else { *range.start() };
+    let low = if high < *range.start() {
+        high
+    } else {
+        *range.start()
+    };
     low..=high
 }
 

@@ -26,6 +26,8 @@ pub struct Codeyard {
     settings: String,
     data: Option<PathBuf>,
     variables: Vec<(OsString, OsString)>,
+    limits: Vec<String>,
+    wrapper: Vec<OsString>,
 }
 
 impl Codeyard {
@@ -44,6 +46,8 @@ impl Codeyard {
             settings: String::new(),
             data: None,
             variables: Vec::new(),
+            limits: Vec::new(),
+            wrapper: Vec::new(),
         })
     }
 
@@ -105,6 +109,22 @@ impl Codeyard {
         self
     }
 
+    /// Has `mcp` take this `--limit`.
+    pub fn limit(mut self, limit: &str) -> Self {
+        self.limits.push(limit.to_owned());
+        self
+    }
+
+    /// Starts codeyard by this command, which ends by executing its further arguments: a machine that lacks something.
+    pub fn below<I>(mut self, wrapper: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: AsRef<OsStr>,
+    {
+        self.wrapper = wrapper.into_iter().map(|word| word.as_ref().to_owned()).collect();
+        self
+    }
+
     /// The temporary directory that holds everything.
     pub fn directory(&self) -> &Path {
         self.directory.path()
@@ -138,8 +158,13 @@ impl Codeyard {
         if !self.settings.is_empty() {
             std::fs::write(configuration.join("codeyard.toml"), &self.settings)?;
         }
-        let mut command = Command::new(codeyard_binary());
-        command.args(args).arg("--data").arg(self.data_directory());
+        let mut words = self.wrapper.iter().cloned().chain([codeyard_binary().into()]);
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command
+            .args(words)
+            .args(args)
+            .arg("--data")
+            .arg(self.data_directory());
         command.current_dir(self.work_directory()).kill_on_drop(true);
         command.env("XDG_CONFIG_HOME", root.join("config"));
         command.env("XDG_DATA_HOME", root.join("data"));
@@ -158,7 +183,8 @@ impl Codeyard {
 
     /// Starts `codeyard mcp`; the test says the first word.
     pub fn mcp_unopened(&self) -> Result<McpClient> {
-        McpClient::spawn(self.command(["mcp"])?)
+        let limits = self.limits.iter().flat_map(|limit| ["--limit", limit]);
+        McpClient::spawn(self.command(["mcp"].into_iter().chain(limits))?)
     }
 
     /// Runs a command to its end.

@@ -9,6 +9,7 @@
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
 //! | to look at processes from outside | [`descendants`] |
 //! | to know what this machine and user give | [`Mode`] |
+//! | to hold a backend to every limit | [`limits`] |
 //! | to know that nothing of a codeyard is left | [`Traces`] |
 //! | to wait for a condition | [`wait_until`] |
 
@@ -17,6 +18,7 @@ mod client;
 mod code;
 mod codeyard;
 mod definition;
+pub mod limits;
 mod mode;
 mod processes;
 mod programs;

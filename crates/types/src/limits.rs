@@ -138,11 +138,7 @@ impl Limit {
     pub fn is_of_session(self) -> bool {
         !matches!(
             self,
-            Limit::WallTime
-                | Limit::CpuTime
-                | Limit::Output
-                | Limit::HostCalls
-                | Limit::ConcurrentHostCalls
+            Limit::WallTime | Limit::CpuTime | Limit::Output | Limit::HostCalls | Limit::ConcurrentHostCalls
         )
     }
 

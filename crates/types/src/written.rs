@@ -119,7 +119,14 @@ impl<'a> Written<'a> {
             other => return Err(other.wrong("a number")),
         };
         let (low, high) = (range.start().to_string(), range.end().to_string());
-        within(rate, &range, &rate.to_string(), "a number of cores from ", low, high)
+        within(
+            rate,
+            &range,
+            &rate.to_string(),
+            "a number of cores from ",
+            low,
+            high,
+        )
     }
 
     /// The text that it is.
@@ -174,7 +181,10 @@ mod tests {
         );
         assert_eq!(
             size(Written::Whole(5)),
-            Err("expected a string, found an integer; write a size with its unit, such as \"256 MiB\"".to_owned())
+            Err(
+                "expected a string, found an integer; write a size with its unit, such as \"256 MiB\""
+                    .to_owned()
+            )
         );
         let count = |written: Written<'_>| written.count::<u32>(1..=9);
         assert_eq!(count(Written::argument("7")), Ok(7));

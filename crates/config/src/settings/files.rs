@@ -90,7 +90,10 @@ pub(super) fn set(workspace: &mut Workspace, key: &str, value: &Value<'_>) -> Re
 fn quota(value: &Value<'_>) -> Result<u64, String> {
     match value.string() {
         Ok("none") => Ok(0),
-        _ => value.written().size(QUOTA).map_err(|wrong| format!("{wrong}; \"none\" means no quota")),
+        _ => value
+            .written()
+            .size(QUOTA)
+            .map_err(|wrong| format!("{wrong}; \"none\" means no quota")),
     }
 }
 

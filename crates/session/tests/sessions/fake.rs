@@ -162,11 +162,7 @@ impl Guest for Actor {
             "one run at a time, and none after the end"
         );
         self.working = true;
-        self.stage
-            .runs
-            .lock()
-            .expect("no other panic")
-            .push(run.limits);
+        self.stage.runs.lock().expect("no other panic").push(run.limits);
         self.stage.begun.notify_one();
         Box::pin(async move {
             let outcome = self.act(run).await;

@@ -1,0 +1,160 @@
+//! What every backend must do at every limit: a table of cases, and one runner that drives any codeyard through it.
+//!
+//! A case is a program that exceeds one limit of [`types::Limits`], what the program feels, how its run ends and what
+//! becomes of its session. [`conform`] gives codeyard the limit in one of three [`Way`]s and checks all of that, with the
+//! exception caught and not, and that the next program runs. [`endure`] does the same with programs that exhaust the
+//! interpreter. Another backend is held to both by a [`Codeyard`] that is set to it.
+
+mod exhaustion;
+mod table;
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use types::Limit;
+
+use crate::{CodeClient, Codeyard, Mode, Ran};
+
+pub use exhaustion::{EXHAUSTIONS, Exhaustion};
+pub use table::{CASES, Case};
+
+/// How codeyard is told a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// `[limits]` of the settings: the operator's.
+    Settings,
+    /// `codeyard mcp --limit`: the server's.
+    Server,
+    /// `limits` of `execute_code`: the call's.
+    Call,
+}
+
+/// Longest time that a busy machine may add to a limit on time: the interruption's grace, the end of the processes, a restart.
+const LATE: Duration = Duration::from_secs(8);
+
+/// How often a case is tried whose program may be too late to stop within the grace of 50 ms.
+const ATTEMPTS: usize = 4;
+
+/// Says what an exception was, in the words of the table.
+const PRELUDE: &str = include_str!("limits/prelude.py");
+
+/// Drives every case. Panics with the case that is not as the table says.
+pub async fn conform(make: impl Fn() -> Codeyard, way: Way, mode: Mode) {
+    match way {
+        // One codeyard for all: each case opens sessions of its own.
+        Way::Call => {
+            let mut client = CodeClient::of(make()).await;
+            for case in &CASES {
+                case.check(&mut client, way, mode).await;
+            }
+            client.check_healthy().await;
+        }
+        Way::Settings | Way::Server => {
+            for case in &CASES {
+                let codeyard = match way {
+                    Way::Settings => make().settings(&format!("[limits]\n{} = {}", case.limit, case.value)),
+                    _ => make().limit(&format!("{}={}", case.limit, case.value.trim_matches('"'))),
+                };
+                let mut client = CodeClient::of(codeyard).await;
+                case.check(&mut client, way, mode).await;
+                client.check_healthy().await;
+            }
+        }
+    }
+}
+
+/// Drives every program that exhausts the interpreter, in one codeyard. Panics with the one that is not as the table says.
+pub async fn endure(codeyard: Codeyard) {
+    let mut client = CodeClient::of(codeyard).await;
+    for exhaustion in &EXHAUSTIONS {
+        exhaustion.check(&mut client).await;
+    }
+    client.check_healthy().await;
+}
+
+impl Case {
+    /// The program as it is, and one that catches what it feels.
+    fn programs(&self) -> [String; 2] {
+        let inner = self.exceeds.replace('\n', "\n    ");
+        let caught = format!(
+            "{PRELUDE}try:\n    {inner}\nexcept BaseException as error:\n    kept.clear()\n    tell(error)"
+        );
+        [format!("{PRELUDE}{}", self.exceeds), caught]
+    }
+
+    async fn check(&self, client: &mut CodeClient, way: Way, mode: Mode) {
+        let name = self.limit.name();
+        let sessions = ["uncaught", "caught"].map(|kind| format!("{name}-{kind}"));
+        let [uncaught, caught] = self.programs();
+        let ran = self.execute(client, way, &uncaught, &sessions[0]).await;
+        assert_eq!(outcome(&ran), self.outcome, "{name}, {way:?}: {ran:?}");
+        assert_eq!(fate(&ran), "kept", "{name}, {way:?}: {ran:?}");
+        assert!((self.result)(&ran, mode), "{name}, {way:?}: {ran:?}");
+
+        let ran = self.execute(client, way, &caught, &sessions[1]).await;
+        assert_eq!(fate(&ran), "kept", "{name}, {way:?}: {ran:?}");
+        if !self.felt.is_empty() {
+            assert_eq!(ran.stdout().trim(), self.felt, "{name}, {way:?}: {ran:?}");
+            let expected = if self.is_time() { self.outcome } else { "completed" };
+            assert_eq!(outcome(&ran), expected, "{name}, {way:?}: {ran:?}");
+        }
+        for session in &sessions {
+            // Processes of the one case are still there; everything else has its room back.
+            let next = client.execute(json!({"code": "6 * 7", "session": session})).await;
+            assert_eq!(next.result(), 42, "{name}, {way:?}: {next:?}");
+        }
+    }
+
+    fn is_time(&self) -> bool {
+        matches!(self.limit, Limit::WallTime | Limit::CpuTime)
+    }
+
+    /// Runs a program; once more where the machine was too busy to let it stop within the grace.
+    async fn execute(&self, client: &mut CodeClient, way: Way, code: &str, session: &str) -> Ran {
+        let mut arguments = json!({"code": code, "session": session});
+        if way == Way::Call {
+            let value: Value = serde_json::from_str(self.value).unwrap_or_default();
+            arguments["limits"] = json!({self.limit.name(): value});
+        }
+        let mut ran = client.execute(arguments.clone()).await;
+        for _ in 1..ATTEMPTS {
+            if !self.is_time() || fate(&ran) == "kept" {
+                break;
+            }
+            ran = client.execute(arguments.clone()).await;
+        }
+        ran
+    }
+}
+
+impl Exhaustion {
+    /// It ends in time, in one of its ways, and the session or its successor runs the next program.
+    async fn check(&self, client: &mut CodeClient) {
+        let name = self.name;
+        let begun = Instant::now();
+        let arguments = json!({"code": self.program, "session": name, "limits": exhaustion::limits()});
+        let ran = client.execute(arguments).await;
+        let took = begun.elapsed();
+        let (ended, told) = (outcome(&ran), ran.error());
+        assert!(self.outcomes.contains(&ended.as_str()), "{name}: {ended}: {told}");
+        assert!(took < exhaustion::WALL_TIME + LATE, "{name}: {took:?}");
+        let next = client.execute(json!({"code": "6 * 7", "session": name})).await;
+        assert_eq!(next.result(), 42, "{name}: {next:?} after {ended}: {told}");
+        let noticed = next.fields()["notice"].is_string();
+        let lost = fate(&ran) == "lost";
+        assert_eq!(noticed, lost, "{name}: a loss is told: {next:?} after {ended}");
+    }
+}
+
+/// How a run ended: its status, and the limit behind it.
+pub fn outcome(ran: &Ran) -> String {
+    match ran.fields()["limit"].as_str() {
+        Some(limit) => format!("{}: {limit}", ran.status()),
+        None => ran.status().to_owned(),
+    }
+}
+
+/// Whether the session is `kept` or `lost`.
+pub fn fate(ran: &Ran) -> &str {
+    ran.fields()["session_state"].as_str().unwrap_or("kept")
+}

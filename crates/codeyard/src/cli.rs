@@ -261,14 +261,23 @@ pub struct DoctorArguments {
     #[arg(long)]
     pub json: bool,
     /// Attack the sandbox on this machine with every probe, in every mode that there is
-    #[arg(long)]
+    #[arg(long, conflicts_with = "fix")]
     pub attack: bool,
-    /// Run only this probe; may be given more than once
-    #[arg(long, value_name = "PROBE", requires = "attack")]
+    /// Only this probe of --attack, or this step of --fix; may be given more than once
+    #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
     /// As root, leave out the modes of ordinary users
     #[arg(long, requires = "attack")]
     pub this_user: bool,
+    /// Say what an administrator can do here for stronger walls, with each command and file, and what it weakens
+    #[arg(long)]
+    pub fix: bool,
+    /// Do what --fix says; needs root
+    #[arg(long, requires = "fix")]
+    pub yes: bool,
+    /// Whom to do it for besides root [default: who called sudo, else who asks]
+    #[arg(long, value_name = "NAME", requires = "fix")]
+    pub user: Option<String>,
 }
 
 /// Arguments of `demo`.
@@ -405,7 +414,10 @@ Examples:
   codeyard doctor
   codeyard doctor --json
   codeyard doctor --attack
-  codeyard doctor --attack --only fork-bomb --this-user";
+  codeyard doctor --attack --only fork-bomb --this-user
+  codeyard doctor --fix                  what an administrator can do here, and what each line is for
+  sudo codeyard doctor --fix --yes       do it
+  sudo codeyard doctor --fix --yes --user ann --only ranges";
 
 const DEMO_HELP: &str = "\
 Example:

@@ -14,7 +14,7 @@ mod workspace;
 use crate::cli::{Cli, Command};
 use crate::context::Context;
 use crate::demo;
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 
 /// Runs the command.
 pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
@@ -36,6 +36,9 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
 
 /// Runs a command on a runtime that does not wait for what is left when the command is over.
 fn block_on<F: Future<Output = anyhow::Result<Exit>>>(command: F) -> anyhow::Result<Exit> {
+    if let Some(reason) = server::doctor::too_few_files() {
+        return Err(Failure::new(Exit::Broken, reason).into());
+    }
     // One thread does all work that does not block: handing it to another one costs more than most of it takes.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)

@@ -6,6 +6,7 @@
 mod v1;
 mod v2;
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -22,6 +23,17 @@ pub struct Bounds {
     pub processes: u32,
     /// Cores.
     pub cpu_rate: f64,
+}
+
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            memory,
+            processes,
+            cpu_rate,
+        } = self;
+        write!(f, "{memory} bytes, {processes} processes and {cpu_rate} cores")
+    }
 }
 
 /// What a group has used.
@@ -45,9 +57,23 @@ pub enum Missing {
     NotWanted,
     #[error("{path} is not writable ({cause}); {REMEDY}")]
     NotWritable { path: String, cause: String },
+    #[error("{path} does not bind: {cause}; {REMEDY}")]
+    NotBinding { path: String, cause: String },
+    #[error(
+        "the kernel does not count its own memory ({0} on its command line), so memory is not bound; boot without it"
+    )]
+    KernelMemory(String),
 }
 
-const REMEDY: &str = "run as root, or under `systemd-run --user --scope -p Delegate=yes`, for hard limits";
+const REMEDY: &str = "run as root or, where systemd has the groups, under `systemd-run --user --scope -p Delegate=yes` (as root \
+     without --user), for hard limits";
+
+/// What a group is tried with before any session relies on one.
+const TRIAL: Bounds = Bounds {
+    memory: 64 << 20,
+    processes: 16,
+    cpu_rate: 0.5,
+};
 
 /// The parent of this process's groups.
 #[derive(Debug)]
@@ -83,15 +109,41 @@ impl Groups {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let name = format!("codeyard-{lease}");
-        if let Some(groups) = v1::Groups::find(&own, &mounts, &name) {
-            return Ok(Self {
-                kind: Kind::V1(groups?),
-            });
+        let boot = fs::read_to_string("/proc/cmdline").unwrap_or_default();
+        if let Some(uncounted) = uncounted(&boot) {
+            return Err(Missing::KernelMemory(uncounted.to_owned()));
         }
-        let groups = v2::Groups::find(&own, &mounts, &name).ok_or(Missing::Controllers)??;
-        Ok(Self {
-            kind: Kind::V2(groups),
-        })
+        let kind = match v1::Groups::find(&own, &mounts, &name) {
+            Some(groups) => Kind::V1(groups?),
+            None => Kind::V2(v2::Groups::find(&own, &mounts, &name).ok_or(Missing::Controllers)??),
+        };
+        let groups = Self { kind };
+        groups.try_out()?;
+        Ok(groups)
+    }
+
+    /// Makes a group and reads back what it was bound to: a file that can be written need not bind.
+    fn try_out(&self) -> Result<(), Missing> {
+        let failed = |cause: String| Missing::NotBinding {
+            path: match &self.kind {
+                Kind::V1(groups) => groups.parents()[0].display().to_string(),
+                Kind::V2(groups) => groups.parent().display().to_string(),
+            },
+            cause,
+        };
+        let group = self
+            .create("trial", TRIAL)
+            .map_err(|error| failed(error.to_string()))?;
+        let found = match &group.kind {
+            GroupKind::V1(group) => group.bounds(),
+            GroupKind::V2(group) => group.bounds(),
+        };
+        group.remove();
+        if found == TRIAL {
+            Ok(())
+        } else {
+            Err(failed(format!("{TRIAL} reads back as {found}")))
+        }
     }
 
     /// Ends whatever is still in the groups and removes them, with their parent. Dropping does the same.
@@ -207,13 +259,18 @@ impl Counter {
         self.read(|text| text.trim().parse().ok())
     }
 
+    /// The first number of the file, which may have others or a fraction; 0 if it cannot be read.
+    fn float(&self) -> f64 {
+        self.read(|text| text.split_whitespace().next()?.parse().ok())
+    }
+
     /// The number after `key` in a file of `key number` lines; 0 if it is not there.
     fn keyed(&self, key: &str) -> u64 {
         let value = |line: &str| line.strip_prefix(key)?.strip_prefix(' ')?.trim().parse().ok();
         self.read(|text| text.lines().find_map(value))
     }
 
-    fn read(&self, parse: impl FnOnce(&str) -> Option<u64>) -> u64 {
+    fn read<T: Default>(&self, parse: impl FnOnce(&str) -> Option<T>) -> T {
         let mut buffer = [0; 4096];
         let length = self
             .0
@@ -224,7 +281,7 @@ impl Counter {
             .get(..length)
             .and_then(|bytes| std::str::from_utf8(bytes).ok())
             .and_then(parse)
-            .unwrap_or(0)
+            .unwrap_or_default()
     }
 }
 
@@ -291,6 +348,21 @@ fn kill(pid: &str) {
     }
 }
 
+/// The word of the kernel's command line that keeps kernel memory or socket buffers out of all counts.
+fn uncounted(boot: &str) -> Option<&str> {
+    boot.split_whitespace().find(|word| {
+        let options = word.strip_prefix("cgroup.memory=").unwrap_or_default();
+        options
+            .split(',')
+            .any(|option| matches!(option, "nokmem" | "nosocket"))
+    })
+}
+
+/// Cores of a quota that was read back.
+fn cores(quota: f64) -> f64 {
+    quota / f64::from(CPU_PERIOD)
+}
+
 /// Where a hierarchy with `controller` (version 1) or the unified one (`None`) is mounted.
 fn mount_point(mounts: &str, controller: Option<&str>) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
@@ -351,6 +423,15 @@ mod tests {
         assert_eq!(own_path(own, Some("cpu")), Some("/"));
         assert_eq!(own_path(own, None), Some("/user.slice"));
         assert_eq!(own_path(own, Some("pids")), None);
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_count_its_own_memory_is_found() {
+        assert_eq!(
+            uncounted("ro quiet cgroup.memory=nosocket,nokmem"),
+            Some("cgroup.memory=nosocket,nokmem")
+        );
+        assert_eq!(uncounted("ro cgroup.memory=nobpf nokmem"), None);
     }
 
     #[test]

@@ -13,6 +13,9 @@ use types::{Limits, SessionId, Status};
 
 use crate::backend::{Ground, Process};
 use crate::config::Requirement;
+use crate::guards;
+
+pub use crate::guards::{Guard, Strength};
 
 /// Run inside.
 const PROGRAM: &str = include_str!("doctor.py");
@@ -26,6 +29,8 @@ const SCOPING: u32 = 6;
 pub struct Report {
     /// Which of the jail's modes this machine and user are in; absent if the backend refuses to serve.
     pub mode: Option<String>,
+    /// What that mode promises; empty if the backend refuses to serve.
+    pub guards: Vec<Guard>,
     /// Row by row.
     pub checks: Vec<Check>,
     /// Whether programs can run under the required guarantee.
@@ -80,6 +85,7 @@ impl Process {
                 let check = Check::missing("sandbox", error.to_string());
                 return Report {
                     mode: None,
+                    guards: Vec::new(),
                     checks: vec![check],
                     serves: false,
                 };
@@ -96,6 +102,7 @@ impl Process {
         let serves = checks.iter().all(|check| check.state != State::Missing);
         Report {
             mode: Some(ground.mode.name().to_owned()),
+            guards: guards::of(&ground.mode),
             checks,
             serves,
         }
@@ -252,7 +259,7 @@ fn user(ground: &Ground) -> Check {
         "all sessions are this user: one can exhaust timers, watches and descriptors in flight of the others and of \
          this user; sessions of one tenant only"
             .to_owned(),
-        "run as root; or install `uidmap`, give this user 4,096 ids or more in /etc/subuid and /etc/subgid, and set \
+        "run as root; or have an administrator give this user a range (`codeyard doctor --fix` says how), and set \
          `[sandbox] require = \"tenant-isolation\"`",
     )
 }

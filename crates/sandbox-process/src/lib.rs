@@ -3,13 +3,16 @@
 //! Reading order: `config`, `mode` (what this machine and user allow), `layout` (what sessions see), `station` (one
 //! zygote and what is prepared for its sessions), `attach` (directories that they see), `pool` (sessions that stand
 //! ready), `backend` (profiles, launches), `leash` (a session's processes),
-//! `python` (the machine's interpreter and the managed environment), `doctor` (all of it, examined).
+//! `python` (the machine's interpreter and the managed environment), `guards` (what the mode promises), `doctor` (all of
+//! it, examined), `fix` (what an administrator can do about it).
 
 mod attach;
 mod backend;
 mod census;
 mod config;
 pub mod doctor;
+pub mod fix;
+mod guards;
 mod layout;
 mod leash;
 mod mode;
@@ -17,6 +20,7 @@ mod pool;
 mod post;
 mod provisions;
 pub mod python;
+mod remedy;
 mod selftest;
 mod station;
 

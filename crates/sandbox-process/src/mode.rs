@@ -5,14 +5,14 @@ use std::path::Path;
 
 use jail::cgroup::{Groups, Missing};
 use jail::lease::{Lease, LeaseError};
-use jail::machine::Machine;
+use jail::machine::{Absent, Machine};
 use jail::spec::Identity;
 use types::Limits;
 
 use crate::config::{Config, Requirement};
 
 /// Users that one process leases: one for its zygote, the others for sessions.
-const USERS: u32 = 4096;
+pub(crate) const RANGE: u32 = 4096;
 /// First user of the range that is leased as root: free of the ranges that systemd's UIDS-GIDS document assigns.
 const FIRST_USER: u32 = 1_900_000_000;
 /// Leases of root.
@@ -56,13 +56,38 @@ pub enum Refusal {
         "the kernel has no Landlock version 2 (it has {0}); boot with `lsm=landlock,…` on Linux 6.1 or newer"
     )]
     Landlock(u32),
+    #[error(
+        "Landlock is switched off in this kernel; boot with `lsm=landlock,…`, the names of `/sys/kernel/security/lsm` \
+         after it"
+    )]
+    LandlockOff,
+    #[error(
+        "Landlock is not built into this kernel, or a container's filter hides it; use a kernel with \
+         CONFIG_SECURITY_LANDLOCK, or `--security-opt seccomp=unconfined`"
+    )]
+    LandlockNotBuilt,
+    #[error(
+        "Landlock is forbidden to this process, as by a container's filter; allow landlock_create_ruleset there \
+         (`--security-opt seccomp=unconfined`)"
+    )]
+    LandlockForbidden,
+    #[error(
+        "/proc is no process file system that shows this process; mount one (`mount -t proc proc /proc`), since \
+         sessions are set up and counted through it"
+    )]
+    NoProc,
+    #[error(
+        "/proc hides the processes of other users (hidepid) and there are no control groups, so memory and CPU time of \
+         sessions cannot be counted; mount /proc without hidepid, or run with control groups"
+    )]
+    HiddenProcesses,
     #[error("the kernel has no seccomp; use a kernel built with CONFIG_SECCOMP_FILTER")]
     Seccomp,
     #[error("user namespaces are switched off ({0}); as root set it to a higher value with sysctl")]
     UserNamespaces(&'static str),
     #[error(
         "`[sandbox] require = \"tenant-isolation\"` needs a kernel user for each session; run as root, or install \
-         `uidmap` and give this user a range in /etc/subuid and /etc/subgid"
+         `uidmap` and give this user a range in /etc/subuid and /etc/subgid (`codeyard doctor --fix` says how)"
     )]
     NoUserPerSession,
     #[error("`[sandbox] require = \"tenant-isolation\"` needs control groups: {0}")]
@@ -82,23 +107,23 @@ impl Mode {
         let range = available.filter(|_| config.own_users || require == Requirement::TenantIsolation);
         let (directory, slots) = match (machine.user, range) {
             (0, _) => (Path::new(ROOT_LEASES).to_owned(), ROOT_SLOTS),
-            (_, Some(range)) => (data.join("run/leases"), range.count / USERS),
+            (_, Some(range)) => (data.join("run/leases"), range.count / RANGE),
             (_, None) => (data.join("run/leases"), USER_SLOTS),
         };
         let lease = Lease::acquire(&directory, slots)
             .map_err(|error| Refusal::Lease(without_lease(&error, machine.user)))?;
-        let offset = lease.slot() * USERS;
+        let offset = lease.slot() * RANGE;
         let identity = match (machine.user, range) {
             (0, _) => Identity::Range {
                 first: FIRST_USER + offset,
-                count: USERS,
+                count: RANGE,
             },
             (user, Some(range)) => Identity::Subordinate {
                 user,
                 group: machine.group,
                 first_user: range.first_user + offset,
                 first_group: range.first_group + offset,
-                count: USERS,
+                count: RANGE,
             },
             (user, None) => Identity::Single {
                 user,
@@ -118,6 +143,9 @@ impl Mode {
             has_range: available.is_some(),
             _lease: lease,
         };
+        if mode.groups.is_err() && matches!(identity, Identity::Subordinate { .. }) && hides_others() {
+            return Err(Refusal::HiddenProcesses);
+        }
         mode.meets(require)?;
         Ok(mode)
     }
@@ -176,11 +204,18 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
     if machine.kernel_version < OLDEST_KERNEL {
         return Err(Refusal::Kernel(machine.kernel.clone()));
     }
-    if machine.landlock < OLDEST_LANDLOCK {
-        return Err(Refusal::Landlock(machine.landlock));
+    match machine.no_landlock {
+        Some(Absent::SwitchedOff) => return Err(Refusal::LandlockOff),
+        Some(Absent::NotBuilt) => return Err(Refusal::LandlockNotBuilt),
+        Some(Absent::Forbidden) => return Err(Refusal::LandlockForbidden),
+        None if machine.landlock < OLDEST_LANDLOCK => return Err(Refusal::Landlock(machine.landlock)),
+        None => {}
     }
     if !machine.seccomp {
         return Err(Refusal::Seccomp);
+    }
+    if !machine.proc {
+        return Err(Refusal::NoProc);
     }
     for (file, name) in [
         (
@@ -198,6 +233,11 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Whether this process may not look at processes of other users, of which the first of all is one.
+fn hides_others() -> bool {
+    fs::read_to_string("/proc/1/stat").is_err()
 }
 
 /// What went wrong, and what to do about it.
@@ -232,7 +272,7 @@ fn subordinate_range(machine: &Machine) -> Option<Range> {
     let read = |file: &str| range_of(&fs::read_to_string(file).ok()?, name, machine.user);
     let ((first_user, users), (first_group, groups)) = (read("/etc/subuid")?, read("/etc/subgid")?);
     let count = users.min(groups);
-    (count >= USERS).then_some(Range {
+    (count >= RANGE).then_some(Range {
         first_user,
         first_group,
         count,
@@ -248,15 +288,16 @@ fn user_name(passwd: &str, user: u32) -> Option<&str> {
     })
 }
 
-/// First id and size of a user's range in a subuid or subgid file, by name or number.
-fn range_of(text: &str, name: Option<&str>, user: u32) -> Option<(u32, u32)> {
-    text.lines().find_map(|line| {
+/// First id and size of the largest of a user's ranges in a subuid or subgid file, by name or number.
+pub(crate) fn range_of(text: &str, name: Option<&str>, user: u32) -> Option<(u32, u32)> {
+    let ranges = text.lines().filter_map(|line| {
         let mut fields = line.split(':');
         let (owner, first, count) = (fields.next()?, fields.next()?, fields.next()?);
         let ours = Some(owner) == name || owner.parse() == Ok(user);
         ours.then(|| Some((first.parse().ok()?, count.trim().parse().ok()?)))
             .flatten()
-    })
+    });
+    ranges.max_by_key(|(_, count)| *count)
 }
 
 #[cfg(test)]
@@ -269,6 +310,10 @@ mod tests {
         assert_eq!(range_of(text, Some("ann"), 1000), Some((100_000, 65_536)));
         assert_eq!(range_of(text, Some("bob"), 1001), Some((165_536, 65_536)));
         assert_eq!(range_of(text, None, 7), None);
+        assert_eq!(
+            range_of("ann:5:10\nann:100:4096\n", Some("ann"), 1),
+            Some((100, 4096))
+        );
         assert_eq!(user_name("root:x:0:0\nann:x:1000:1000:", 1000), Some("ann"));
     }
 }

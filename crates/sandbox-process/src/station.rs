@@ -27,6 +27,7 @@ use crate::leash::ProcessLeash;
 use crate::mode::Mode;
 use crate::provisions::{Provision, ProvisionError, Provisions, REFILL_PAUSE};
 use crate::python::{Environment, Interpreter};
+use crate::remedy::explain;
 
 /// How long a zygote may take to load its libraries, on a busy machine with cold files.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -38,8 +39,6 @@ const STACK: u64 = 8 << 20;
 const CORE: u64 = 1;
 /// Locked memory, a little for libraries that insist.
 const LOCKED: u64 = 64 << 10;
-/// Fewer open files than this may be too few to start with.
-const FEW_FILES: u64 = 256;
 /// Signals queued.
 const SIGNALS: u64 = 512;
 
@@ -62,28 +61,6 @@ pub enum StationError {
     Gone,
     #[error("clone a session: {0}")]
     Clone(#[source] io::Error),
-}
-
-/// Says what a failed step most often means.
-fn explain(error: impl std::fmt::Display) -> String {
-    let text = error.to_string();
-    let few_files = || {
-        getrlimit(Resource::Nofile)
-            .current
-            .is_some_and(|most| most < FEW_FILES)
-    };
-    let remedy = if text.contains("create user, mount") {
-        "; user namespaces are refused here: allow them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns=0, or a container with --security-opt seccomp=unconfined)"
-    } else if text.contains("Too many open files")
-        || ((text.contains("ended before") || text.contains("is gone")) && few_files())
-    {
-        "; raise this user's limit of open files (`ulimit -n`)"
-    } else if text.contains("mount /proc") {
-        "; in a container, run it with an unmasked /proc (--security-opt systempaths=unconfined)"
-    } else {
-        ""
-    };
-    format!("{text}{remedy}")
 }
 
 /// What `zygote.py` says when it is ready.

@@ -2,13 +2,51 @@
 
 use sandbox::Backend as _;
 use sandbox_process::Process;
+use workspace::{Keeping, Workspaces};
 
-pub use sandbox_process::doctor::{Check, Report, State};
+pub use sandbox_process::doctor::{Check, Guard, Report, State, Strength};
+pub use sandbox_process::fix;
+
+/// Open files with which a helper and its pipes can be started.
+const FEWEST_FILES: u64 = 32;
 
 /// Examines the machine by starting a session as these settings would.
-pub async fn examine(config: sandbox_process::Config) -> Report {
-    let process = Process::new(config);
-    let report = process.examine().await;
+pub async fn examine(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {
+    let process = Process::new(sandbox);
+    let mut report = process.examine().await;
     process.close().await;
+    let disk = report.guards.iter_mut().find(|guard| guard.name == "disk");
+    if let (Some(guard), Keeping::Kept) = (disk, files.keeping) {
+        let quota = match Workspaces::new(files).why_no_kernel_quota() {
+            None => ", and so is the quota of /workspace and /results".to_owned(),
+            Some(cause) => {
+                guard.strength = Strength::Weaker;
+                format!("; the quota of /workspace and /results is watched by the host: {cause}")
+            }
+        };
+        guard.promise.push_str(&quota);
+    }
     report
+}
+
+/// Whether this process may change files of the system.
+pub fn is_root() -> bool {
+    jail::machine::Machine::look().user == 0
+}
+
+/// The number of the ordinary user who asks; `None` for root.
+pub fn asking_user() -> Option<String> {
+    let user = jail::machine::Machine::look().user;
+    (user != 0).then(|| user.to_string())
+}
+
+/// Why this process cannot even begin: it may have fewer files open than its runtime and one helper need.
+pub fn too_few_files() -> Option<String> {
+    let most = jail::machine::open_files();
+    (most < FEWEST_FILES).then(|| {
+        format!(
+            "this process may have {most} files open, and codeyard needs {FEWEST_FILES} to begin and more to run programs; \
+             raise this user's limit of open files (`ulimit -n`)"
+        )
+    })
 }

@@ -136,6 +136,15 @@ impl Workspaces {
         matches!(self.shared.kernel.get(), Some(Ok(())))
     }
 
+    /// Why the kernel cannot hold principals to their quota; `None` if it can. Makes the directory of their files.
+    pub fn why_no_kernel_quota(&self) -> Option<String> {
+        let root = match self.shared.root() {
+            Ok(root) => root,
+            Err(error) => return Some(error.to_string()),
+        };
+        self.shared.kernel(&root).clone().err()
+    }
+
     /// Refuses a place that cannot hold the bounds which the settings want the kernel to hold. Touches nothing where they
     /// do not.
     ///

@@ -1,23 +1,31 @@
 //! `codeyard doctor`: what this machine gives, what it lacks, and what to do about it.
 
 mod attack;
+mod fix;
 
 use config::Machine;
-use server::doctor::{Report, State};
+use server::doctor::{Report, State, Strength};
 
 use crate::cli::DoctorArguments;
 use crate::context::Context;
-use crate::exit::Exit;
-use crate::output::{Output, Tone};
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, Tone, table};
 
-/// Examines the machine.
+/// Examines the machine, or says what can be done about it.
 pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     if arguments.attack {
         return attack::run(context, arguments).await;
     }
+    if arguments.fix {
+        return fix::run(context, arguments);
+    }
+    if !arguments.only.is_empty() {
+        let message = "--only is for --attack and --fix; name one of them too";
+        return Err(Failure::new(Exit::Usage, message).into());
+    }
     let loaded = context.load_settings()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
-    let report = server::doctor::examine(parts.sandbox).await;
+    let report = server::doctor::examine(parts.sandbox, parts.workspace).await;
     if arguments.json {
         context.output.json(&report)?;
     } else {
@@ -54,6 +62,9 @@ fn shown(report: &Report, output: &Output) -> String {
             ));
         }
     }
+    if !report.guards.is_empty() {
+        out.push_str(&format!("\nwhat this mode promises\n{}", guards(report)));
+    }
     let verdict = match (&report.mode, report.serves) {
         (Some(mode), true) => output.paint(Tone::Good, &format!("programs can run here (mode: {mode})")),
         (Some(mode), false) => output.paint(
@@ -64,4 +75,20 @@ fn shown(report: &Report, output: &Output) -> String {
     };
     out.push_str(&format!("\n{verdict}\n"));
     out
+}
+
+/// The guards of the mode, one a line.
+fn guards(report: &Report) -> String {
+    let rows: Vec<Vec<String>> = report
+        .guards
+        .iter()
+        .map(|guard| {
+            let word = match guard.strength {
+                Strength::Full => "full",
+                Strength::Weaker => "weaker",
+            };
+            vec![word.to_owned(), guard.name.to_owned(), guard.promise.clone()]
+        })
+        .collect();
+    table(&rows)
 }

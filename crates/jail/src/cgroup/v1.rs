@@ -6,7 +6,9 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Bounds, CPU_PERIOD, Counter, Missing, Usage, make_empty, mount_point, own_path, quota, set};
+use super::{
+    Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, mount_point, own_path, quota, set,
+};
 
 /// Controllers that bind a limit. `cpuacct` counts; it often shares the hierarchy of `cpu`.
 const CONTROLLERS: [&str; 4] = ["memory", "pids", "cpu", "cpuacct"];
@@ -111,6 +113,16 @@ impl Group {
         set(pids, "pids.max", &bounds.processes.to_string())?;
         set(cpu, "cpu.cfs_period_us", &CPU_PERIOD.to_string())?;
         set(cpu, "cpu.cfs_quota_us", &quota(bounds.cpu_rate))
+    }
+
+    /// Reads back what it is bound to.
+    pub fn bounds(&self) -> Bounds {
+        let [memory, pids, cpu, _] = &self.directories;
+        Bounds {
+            memory: Counter::open(memory, "memory.limit_in_bytes").number(),
+            processes: u32::try_from(Counter::open(pids, "pids.max").number()).unwrap_or(0),
+            cpu_rate: cores(Counter::open(cpu, "cpu.cfs_quota_us").float()),
+        }
     }
 
     /// Reads the counters.

@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Bounds, CPU_PERIOD, Counter, Missing, Usage, make_empty, mount_point, own_path, quota, set};
+use super::{
+    Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, mount_point, own_path, quota, set,
+};
 
 /// Controllers that bind a limit.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
@@ -125,6 +127,15 @@ impl Group {
             "cpu.max",
             &format!("{} {CPU_PERIOD}", quota(bounds.cpu_rate)),
         )
+    }
+
+    /// Reads back what it is bound to.
+    pub fn bounds(&self) -> Bounds {
+        Bounds {
+            memory: Counter::open(&self.directory, "memory.max").number(),
+            processes: u32::try_from(Counter::open(&self.directory, "pids.max").number()).unwrap_or(0),
+            cpu_rate: cores(Counter::open(&self.directory, "cpu.max").float()),
+        }
     }
 
     /// Reads the counters.

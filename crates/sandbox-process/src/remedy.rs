@@ -1,0 +1,108 @@
+//! Says what a failed step of the launch most often means on this machine, and what to do about it.
+
+use std::fmt::Display;
+use std::fs;
+
+use jail::machine;
+
+/// Fewer open files than this may be too few to start with.
+const FEW_FILES: u64 = 256;
+/// Ubuntu's restriction of user namespaces to programs with an AppArmor profile.
+const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+
+/// The error with its remedy, where there is one.
+pub(crate) fn explain(error: impl Display) -> String {
+    let text = error.to_string();
+    let remedy = remedy(&text, few_files(), apparmor_restricts());
+    match remedy {
+        Some(remedy) => format!("{text}; {remedy}"),
+        None => text,
+    }
+}
+
+fn few_files() -> bool {
+    machine::open_files() < FEW_FILES
+}
+
+fn apparmor_restricts() -> bool {
+    !rustix::process::geteuid().is_root()
+        && fs::read_to_string(APPARMOR).is_ok_and(|value| value.trim() == "1")
+}
+
+fn remedy(text: &str, few_files: bool, apparmor: bool) -> Option<&'static str> {
+    let says = |part: &str| text.contains(part);
+    let forbidden = says("Operation not permitted") || says("Permission denied");
+    if says("Too many open files") || ((says("ended before") || says("is gone")) && few_files) {
+        return Some("raise this user's limit of open files (`ulimit -n`)");
+    }
+    if forbidden && apparmor {
+        return Some(
+            "AppArmor restricts user namespaces here to programs that it knows: `codeyard doctor --fix` says how to \
+             allow them to codeyard",
+        );
+    }
+    if says("create user, mount") {
+        return Some(match () {
+            () if says("No space left") => {
+                "user namespaces are refused here: their number is used up or switched off; raise \
+                 user.max_user_namespaces with sysctl"
+            }
+            () if says("not implemented") => {
+                "user namespaces are refused here by a filter of system calls, as in a container: start it with \
+                 --security-opt seccomp=unconfined"
+            }
+            () => {
+                "user namespaces are refused here, by a security module or by a filter of system calls, as in a \
+                 container (--security-opt seccomp=unconfined); `codeyard doctor --fix` says what can be allowed"
+            }
+        });
+    }
+    if says("mount /proc") {
+        return Some(
+            "in a container, run it with an unmasked /proc (--security-opt systempaths=unconfined, podman: \
+             unmask=ALL)",
+        );
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, apparmor: bool, expected: &str) {
+        let remedy = remedy(text, false, apparmor).unwrap_or_default();
+        assert!(remedy.contains(expected), "{text}: {remedy}");
+    }
+
+    #[test]
+    fn each_cause_has_its_remedy() {
+        let create = "create user, mount, pid namespaces";
+        check(
+            &format!("{create}: No space left on device"),
+            false,
+            "max_user_namespaces",
+        );
+        check(
+            &format!("{create}: Function not implemented"),
+            false,
+            "seccomp=unconfined",
+        );
+        check(
+            &format!("{create}: Operation not permitted"),
+            false,
+            "security module",
+        );
+        check(&format!("{create}: Operation not permitted"), true, "AppArmor");
+        check(
+            "mount a tmpfs: Permission denied (os error 13)",
+            true,
+            "doctor --fix",
+        );
+        check("mount /proc: Operation not permitted", false, "unmask=ALL");
+        check("make a pipe: Too many open files", false, "ulimit -n");
+        assert_eq!(remedy("something else", false, false), None);
+        assert!(remedy("the zygote is gone", true, false).is_some());
+    }
+}

@@ -1,6 +1,6 @@
 //! What every command starts from: the configuration, its warnings told, logging begun.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use config::{Host, Loaded, Machine, Program, Sources};
@@ -54,8 +54,14 @@ impl Context {
 
     /// What the parts need to know of this program.
     pub fn program(&self) -> anyhow::Result<Program> {
-        let executable = std::env::current_exe().context("the path of this program cannot be found")?;
-        Ok(Program { executable })
+        // Where /proc is hidden the kernel does not say; then nothing is run, and the reason is told by who would run it.
+        let executable = std::env::current_exe().or_else(|error| {
+            let named = std::env::args_os().next().map(PathBuf::from);
+            named.ok_or(error)
+        });
+        Ok(Program {
+            executable: executable.context("the path of this program cannot be found")?,
+        })
     }
 
     fn sources(&self) -> Sources {

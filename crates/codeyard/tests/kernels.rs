@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use serde_json::Value;
-use test_support::{CodeClient, Codeyard, Mode};
+use test_support::{CodeClient, Codeyard, Mode, codeyard_binary};
 
 /// Runs a command below a filter of system calls.
 const REFUSE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kernels/refuse.py");
@@ -151,13 +151,19 @@ async fn without_user_namespaces() {
         "sysctl",
     ];
     Machine::refusing("sysctl", no_namespaces(), told).check().await;
-    let mut machine = Machine::refusing(
-        "a filter",
-        without("user-namespaces"),
-        &["user namespaces are refused here", "seccomp=unconfined"],
-    );
-    machine.check_requiring("", machine.single_tenant).await;
-    machine.wrapper = without("clone3");
+    // Root of a user namespace that holds one user only.
+    let nested = ["unshare", "--user", "--map-root-user"]
+        .map(str::to_owned)
+        .to_vec();
+    Machine::refusing(
+        "a nested root",
+        nested,
+        &["root here is root of a user namespace"],
+    )
+    .check()
+    .await;
+    let told = &["user namespaces are refused here", "seccomp=unconfined"];
+    let machine = Machine::refusing("a filter", without("user-namespaces"), told);
     machine.check_requiring("", machine.single_tenant).await;
 }
 
@@ -193,6 +199,10 @@ async fn without_proc() {
     Machine::refusing("no /proc", mounted(mode, "mount -t tmpfs none /proc"), told)
         .check()
         .await;
+    let masked = mounted(mode, "mount -t tmpfs none /proc/sys/fs");
+    let told = &["mount /proc", "unmasked /proc"];
+    let machine = Machine::refusing("a masked /proc", masked, told);
+    machine.check_requiring("", machine.single_tenant).await;
     if mode.is_root {
         // Root sees all processes all the same.
         let machine = Machine {
@@ -235,14 +245,6 @@ async fn without_control_groups() {
             mounted(mode, &each("mount -t tmpfs none $group")),
             &["/sys/fs/cgroup", "systemd-run"],
         ),
-        Machine::uncounted(
-            "kernel memory is not counted",
-            mounted(
-                mode,
-                "echo ro cgroup.memory=nokmem > \"$HOME/cmdline\"; mount --bind \"$HOME/cmdline\" /proc/cmdline",
-            ),
-            &["the kernel does not count its own memory (cgroup.memory=nokmem"],
-        ),
     ];
     for machine in &machines {
         machine.check().await;
@@ -270,6 +272,61 @@ async fn without_shared_memory() {
         },
     };
     machine.check().await;
+}
+
+/// A container of podman's on the machine's own programs.
+fn podman(options: &str) -> Wrapper {
+    let script = format!(
+        "here=\"${{HOME%/home}}\"; root=\"$here/root\"; mkdir -p \"$root/etc\" \"$root/tmp\" \"$root/usr\"; \
+         for link in bin lib lib64 sbin; do ln -sfn usr/$link \"$root/$link\"; done; cp /etc/passwd /etc/group /etc/ld.so.cache \
+         \"$root/etc\"; exec podman run --rm --interactive --network none --ulimit host --env-host --workdir \"$PWD\" \
+         --volume /usr:/usr:ro --volume {program}:{program}:ro --volume \"$here:$here\" {options} --rootfs \"$root\" \"$@\"",
+        program = codeyard_binary().display(),
+    );
+    ["sh", "-c", &script, "sh"].map(str::to_owned).to_vec()
+}
+
+#[tokio::test]
+async fn inside_a_container() {
+    let mode = mode().await;
+    let codeyard = Codeyard::new().unwrap().below(podman(""));
+    let works = match codeyard.run(["--version"]).await {
+        Ok(output) => output.status.success(),
+        Err(_) => false,
+    };
+    if !mode.is_root || !works {
+        return; // There is no podman, or it cannot start containers here.
+    }
+    let machines = [
+        Machine {
+            name: "podman",
+            wrapper: podman(""),
+            doctor: &["container"],
+            single_tenant: Serves::No(&["seccomp=unconfined", "unmask=ALL"]),
+            tenant_isolation: Serves::No(&["control groups"]),
+        },
+        Machine {
+            name: "podman, filters off",
+            wrapper: podman("--security-opt seccomp=unconfined --security-opt unmask=ALL"),
+            doctor: &["CAP_SYS_ADMIN"],
+            single_tenant: Serves::Yes,
+            tenant_isolation: Serves::No(&["control groups"]),
+        },
+        Machine {
+            name: "podman, privileged",
+            wrapper: podman("--privileged"),
+            doctor: &["capabilities 0000000000000000"],
+            single_tenant: Serves::Yes,
+            tenant_isolation: if mode.groups {
+                Serves::Yes
+            } else {
+                Serves::No(&["control groups"])
+            },
+        },
+    ];
+    for machine in &machines {
+        machine.check().await;
+    }
 }
 
 #[tokio::test]

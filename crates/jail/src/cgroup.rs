@@ -363,8 +363,17 @@ fn cores(quota: f64) -> f64 {
     quota / f64::from(CPU_PERIOD)
 }
 
-/// Where a hierarchy with `controller` (version 1) or the unified one (`None`) is mounted.
-fn mount_point(mounts: &str, controller: Option<&str>) -> Option<PathBuf> {
+/// The directory of this process's group in the hierarchy with `controller` (version 1) or the unified one (`None`).
+fn own_directory(own: &str, mounts: &str, controller: Option<&str>) -> Option<PathBuf> {
+    let path = own_path(own, controller)?;
+    let (root, point) = mount(mounts, controller)?;
+    // A container sees a part of the hierarchy, while the kernel may name the group as the host does.
+    let below = Path::new(path).strip_prefix(root).ok()?;
+    Some(point.join(below))
+}
+
+/// Which part of a hierarchy is mounted where.
+fn mount<'a>(mounts: &'a str, controller: Option<&str>) -> Option<(&'a str, PathBuf)> {
     mounts.lines().find_map(|line| {
         let (before, after) = line.split_once(" - ")?;
         let mut after = after.split(' ');
@@ -373,9 +382,9 @@ fn mount_point(mounts: &str, controller: Option<&str>) -> Option<PathBuf> {
             Some(controller) => kind == "cgroup" && options.split(',').any(|option| option == controller),
             None => kind == "cgroup2",
         };
-        matches
-            .then(|| before.split(' ').nth(4).map(PathBuf::from))
-            .flatten()
+        let mut before = before.split(' ').skip(3);
+        let (root, point) = (before.next()?, before.next()?);
+        matches.then(|| (root, PathBuf::from(point)))
     })
 }
 
@@ -412,17 +421,30 @@ mod tests {
         let mounts = "30 25 0:26 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
                       31 25 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
                       32 25 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw";
-        let check = |controller, expected: &str| {
-            assert_eq!(mount_point(mounts, controller), Some(PathBuf::from(expected)));
-        };
-        check(Some("memory"), "/sys/fs/cgroup/memory");
-        check(Some("cpuacct"), "/sys/fs/cgroup/cpu,cpuacct");
-        check(None, "/sys/fs/cgroup/unified");
         let own = "4:memory:/a/b\n3:cpu,cpuacct:/\n0::/user.slice";
-        assert_eq!(own_path(own, Some("memory")), Some("/a/b"));
-        assert_eq!(own_path(own, Some("cpu")), Some("/"));
-        assert_eq!(own_path(own, None), Some("/user.slice"));
-        assert_eq!(own_path(own, Some("pids")), None);
+        let check = |controller, expected: Option<&str>| {
+            let found = own_directory(own, mounts, controller);
+            assert_eq!(found, expected.map(PathBuf::from));
+        };
+        check(Some("memory"), Some("/sys/fs/cgroup/memory/a/b"));
+        check(Some("cpuacct"), Some("/sys/fs/cgroup/cpu,cpuacct"));
+        check(None, Some("/sys/fs/cgroup/unified/user.slice"));
+        check(Some("pids"), None);
+    }
+
+    #[test]
+    fn a_container_sees_its_part_of_a_hierarchy() {
+        let check = |root: &str, own: &str, expected: Option<&str>| {
+            let mounts = format!("30 25 0:26 {root} /sys/fs/cgroup rw - cgroup2 cgroup2 rw");
+            let found = own_directory(&format!("0::{own}"), &mounts, None);
+            assert_eq!(found, expected.map(PathBuf::from));
+        };
+        check("/pod", "/pod", Some("/sys/fs/cgroup"));
+        check("/pod", "/pod/inner", Some("/sys/fs/cgroup/inner"));
+        check("/", "/", Some("/sys/fs/cgroup"));
+        // Where the group is outside of what is mounted, there is none to use.
+        check("/pod", "/other", None);
+        check("/pod", "/podium", None);
     }
 
     #[test]

@@ -161,6 +161,10 @@ impl Backend for Process {
         Box::pin(self.inner.launch(spec, Floor::Refused))
     }
 
+    fn check(&self) -> BoxFuture<'_, Result<(), LaunchError>> {
+        Box::pin(async { self.inner.ground().await.map(drop) })
+    }
+
     fn warm(&self) {
         let inner = Arc::clone(&self.inner);
         tokio::spawn(async move {

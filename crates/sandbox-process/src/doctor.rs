@@ -7,13 +7,14 @@ mod files;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sandbox::{Backend, LaunchSpec, NoCalls, Run};
+use sandbox::{Backend, LaunchError, LaunchSpec, NoCalls, Run};
 use serde::{Deserialize, Serialize};
 use types::{Limits, SessionId, Status};
 
 use crate::backend::{Ground, Process};
 use crate::config::Requirement;
 use crate::guards;
+use crate::mode::Mode;
 
 pub use crate::guards::{Guard, Strength};
 
@@ -27,9 +28,9 @@ const SCOPING: u32 = 6;
 /// The examination.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Which of the jail's modes this machine and user are in; absent if the backend refuses to serve.
+    /// Which of the jail's modes this machine and user are in; absent if they are in none.
     pub mode: Option<String>,
-    /// What that mode promises; empty if the backend refuses to serve.
+    /// What that mode promises.
     pub guards: Vec<Guard>,
     /// Row by row.
     pub checks: Vec<Check>,
@@ -81,15 +82,7 @@ impl Process {
     pub async fn examine(&self) -> Report {
         let ground = match self.ground().await {
             Ok(ground) => ground,
-            Err(error) => {
-                let check = Check::missing("sandbox", error.to_string());
-                return Report {
-                    mode: None,
-                    guards: Vec::new(),
-                    checks: vec![check],
-                    serves: false,
-                };
-            }
+            Err(error) => return self.refused(&error),
         };
         let mut checks = machine(ground);
         checks.push(python(ground));
@@ -105,6 +98,17 @@ impl Process {
             guards: guards::of(&ground.mode),
             checks,
             serves,
+        }
+    }
+
+    /// What refuses, and which mode there would be if less were required.
+    fn refused(&self, error: &LaunchError) -> Report {
+        let mode = Mode::enter(Requirement::SingleTenant, self.data()).ok();
+        Report {
+            mode: mode.as_ref().map(|mode| mode.name().to_owned()),
+            guards: mode.as_ref().map(guards::of).unwrap_or_default(),
+            checks: vec![Check::missing("sandbox", error.to_string())],
+            serves: false,
         }
     }
 
@@ -274,7 +278,7 @@ fn groups(ground: &Ground) -> Check {
             "cgroup",
             State::Weaker,
             format!(
-                "{missing}. Without it memory is bound per process and by polling, at most 16 processes and 128 \
+                "{missing}. As it is, memory is bound per process and by polling, at most 16 processes and 128 \
                  descriptors, CPU in whole cores"
             ),
             "",

@@ -92,6 +92,11 @@ pub enum Refusal {
     NoUserPerSession,
     #[error("`[sandbox] require = \"tenant-isolation\"` needs control groups: {0}")]
     NoGroups(Missing),
+    #[error(
+        "root here is root of a user namespace, as in a container of an ordinary user, and has not the users {0} to {1} \
+         that its sessions would be; run codeyard there as an ordinary user, or as root outside"
+    )]
+    NestedRoot(u32, u32),
     #[error("no lease of users and control groups: {0}")]
     Lease(String),
 }
@@ -114,10 +119,7 @@ impl Mode {
             .map_err(|error| Refusal::Lease(without_lease(&error, machine.user)))?;
         let offset = lease.slot() * RANGE;
         let identity = match (machine.user, range) {
-            (0, _) => Identity::Range {
-                first: FIRST_USER + offset,
-                count: RANGE,
-            },
+            (0, _) => roots_range(FIRST_USER + offset)?,
             (user, Some(range)) => Identity::Subordinate {
                 user,
                 group: machine.group,
@@ -235,6 +237,27 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// The range of users that root gives to its sessions, if this root has them to give.
+fn roots_range(first: u32) -> Result<Identity, Refusal> {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    if holds(&map, first) {
+        Ok(Identity::Range { first, count: RANGE })
+    } else {
+        Err(Refusal::NestedRoot(first, first + RANGE - 1))
+    }
+}
+
+/// Whether one line of a map of users holds the whole range that begins there.
+fn holds(map: &str, first: u32) -> bool {
+    map.lines().any(|line| {
+        let mut numbers = line.split_whitespace().map(|number| number.parse().unwrap_or(0));
+        let (inside, _outside, count) = (numbers.next(), numbers.next(), numbers.next());
+        let (inside, count): (u64, u64) = (inside.unwrap_or(u64::MAX), count.unwrap_or(0));
+        let first = u64::from(first);
+        inside <= first && first + u64::from(RANGE) <= inside.saturating_add(count)
+    })
+}
+
 /// Whether this process may not look at processes of other users, of which the first of all is one.
 fn hides_others() -> bool {
     fs::read_to_string("/proc/1/stat").is_err()
@@ -303,6 +326,15 @@ pub(crate) fn range_of(text: &str, name: Option<&str>, user: u32) -> Option<(u32
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_map_holds_a_range_or_not() {
+        assert!(holds("         0          0 4294967295\n", FIRST_USER));
+        assert!(!holds("0 1000 1\n1 100000 65536\n", FIRST_USER));
+        assert!(holds("0 1000 1\n1 100000 65536\n", 60_000));
+        assert!(!holds("0 1000 1\n1 100000 65536\n", 65_000));
+        assert!(!holds("", FIRST_USER));
+    }
 
     #[test]
     fn ranges_are_found_by_name_and_by_number() {

@@ -63,6 +63,13 @@ fn remedy(text: &str, few_files: bool, apparmor: bool) -> Option<&'static str> {
              unmask=ALL)",
         );
     }
+    if forbidden && says("set the host name") {
+        return Some(
+            "a filter of system calls forbids what a session is set up with, as in a container: start it with \
+             --security-opt seccomp=unconfined and an unmasked /proc (--security-opt systempaths=unconfined, podman: \
+             unmask=ALL)",
+        );
+    }
     None
 }
 
@@ -101,6 +108,11 @@ mod tests {
             "doctor --fix",
         );
         check("mount /proc: Operation not permitted", false, "unmask=ALL");
+        check(
+            "set the host name: Operation not permitted",
+            false,
+            "seccomp=unconfined",
+        );
         check("make a pipe: Too many open files", false, "ulimit -n");
         assert_eq!(remedy("something else", false, false), None);
         assert!(remedy("the zygote is gone", true, false).is_some());

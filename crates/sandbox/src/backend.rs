@@ -21,6 +21,14 @@ pub trait Backend: Send + Sync {
     /// Starts a confined guest that has run no user code yet.
     fn launch(&self, spec: LaunchSpec) -> BoxFuture<'_, Result<Box<dyn Guest>, LaunchError>>;
 
+    /// Whether it can launch anything on this machine, before anything is prepared for a launch.
+    ///
+    /// # Errors
+    /// Why it refuses every launch.
+    fn check(&self) -> BoxFuture<'_, Result<(), LaunchError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Prepares what makes the first launch fast; returns at once, works in the background.
     fn warm(&self);
 

@@ -296,6 +296,7 @@ impl Driver {
 
     /// A new guest; `None` if the run was cancelled before it was there.
     async fn launch(&mut self, run: &Run, limits: Limits) -> Result<Option<Box<dyn Guest>>, LaunchError> {
+        self.shared.backend.check().await?;
         let files = self.files(&run.code).await?;
         let longest = self.shared.config.launch_time;
         let spec = LaunchSpec {

@@ -14,13 +14,8 @@ CLONE, UNSHARE, CLONE3, LANDLOCK = 56, 272, 435, 444
 
 # Of each call: its number, the index of the argument that is looked at and the bits that are refused (or nothing), the error.
 WHAT = {
+    # As container engines do it: programs are to fall back from `clone3` to `clone`, whose flags a filter can see.
     "user-namespaces": [
-        (CLONE, 0, NEW_USER, errno.EPERM),
-        (UNSHARE, 0, NEW_USER, errno.EPERM),
-        (CLONE3, None, None, errno.EPERM),
-    ],
-    # As container engines do it: programs are to fall back to `clone`, whose flags a filter can see.
-    "clone3": [
         (CLONE, 0, NEW_USER, errno.EPERM),
         (UNSHARE, 0, NEW_USER, errno.EPERM),
         (CLONE3, None, None, errno.ENOSYS),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{
-    Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, mount_point, own_path, quota, set,
+    Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, mount, own_directory, quota, set,
 };
 
 /// Controllers that bind a limit. `cpuacct` counts; it often shares the hierarchy of `cpu`.
@@ -32,11 +32,8 @@ pub struct Group {
 impl Groups {
     /// Makes the parents; `None` if this machine has no version 1 memory controller.
     pub fn find(own: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
-        mount_point(mounts, Some("memory"))?;
-        let place = |controller: &str| -> Option<PathBuf> {
-            let path = own_path(own, Some(controller))?.trim_start_matches('/');
-            Some(mount_point(mounts, Some(controller))?.join(path).join(name))
-        };
+        mount(mounts, Some("memory"))?;
+        let place = |controller: &str| Some(own_directory(own, mounts, Some(controller))?.join(name));
         let [Some(memory), Some(pids), Some(cpu), Some(cpuacct)] = CONTROLLERS.map(place) else {
             return Some(Err(Missing::Controllers));
         };

@@ -5,9 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{
-    Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, mount_point, own_path, quota, set,
-};
+use super::{Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, own_directory, quota, set};
 
 /// Controllers that bind a limit.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
@@ -30,8 +28,7 @@ pub struct Group {
 impl Groups {
     /// Makes the parent; `None` if the controllers are not there.
     pub fn find(own: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
-        let mount = mount_point(mounts, None)?;
-        let base = mount.join(own_path(own, None)?.trim_start_matches('/'));
+        let base = own_directory(own, mounts, None)?;
         let offered = fs::read_to_string(base.join("cgroup.controllers")).ok()?;
         let has = |controller: &&str| offered.split_whitespace().any(|name| name == *controller);
         if !CONTROLLERS.iter().all(has) {

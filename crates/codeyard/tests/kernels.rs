@@ -25,7 +25,7 @@ enum Serves {
 struct Machine {
     name: &'static str,
     wrapper: Wrapper,
-    /// What some row of the doctor says.
+    /// What some row of the doctor says where programs run; where they do not, it says why.
     doctor: &'static [&'static str],
     /// With what is required by default.
     single_tenant: Serves,
@@ -66,7 +66,7 @@ impl Machine {
         Self {
             name,
             wrapper,
-            doctor: told,
+            doctor: &[],
             single_tenant: Serves::No(told),
             tenant_isolation: Serves::No(told),
         }
@@ -99,11 +99,18 @@ impl Machine {
         let said = String::from_utf8_lossy(&output.stderr);
         let report: Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{name}: {error}: {said}"));
-        assert_eq!(said, "", "{name}: a machine is no mistake");
+        assert!(
+            !said.contains("panicked") && !said.contains("error:"),
+            "{name}: {said}"
+        );
         assert_eq!(report["serves"], serves == Serves::Yes, "{name}: {report:#}");
         let expected = if serves == Serves::Yes { 0 } else { 3 };
         assert_eq!(output.status.code(), Some(expected), "{name}: {report:#}");
-        for words in self.doctor {
+        let told = match serves {
+            Serves::Yes => self.doctor,
+            Serves::No(told) => told,
+        };
+        for words in told {
             assert!(
                 report["checks"].to_string().contains(words),
                 "{name}: {words}: {report:#}"
@@ -180,7 +187,7 @@ async fn without_landlock() {
         let machine = Machine {
             name: what,
             wrapper: without(what),
-            doctor: &["Landlock"],
+            doctor: &[],
             single_tenant: Serves::No(&["Landlock"]),
             tenant_isolation: Serves::No(&["Landlock"]),
         };
@@ -279,7 +286,7 @@ fn podman(options: &str) -> Wrapper {
     let script = format!(
         "here=\"${{HOME%/home}}\"; root=\"$here/root\"; mkdir -p \"$root/etc\" \"$root/tmp\" \"$root/usr\"; \
          for link in bin lib lib64 sbin; do ln -sfn usr/$link \"$root/$link\"; done; cp /etc/passwd /etc/group /etc/ld.so.cache \
-         \"$root/etc\"; exec podman run --rm --interactive --network none --ulimit host --env-host --workdir \"$PWD\" \
+         \"$root/etc\"; exec podman run --rm --interactive --network none --ulimit nofile=4096:4096 --ulimit nproc=4096:4096 --env-host --workdir \"$PWD\" \
          --volume /usr:/usr:ro --volume {program}:{program}:ro --volume \"$here:$here\" {options} --rootfs \"$root\" \"$@\"",
         program = codeyard_binary().display(),
     );
@@ -297,21 +304,14 @@ async fn inside_a_container() {
     if !mode.is_root || !works {
         return; // There is no podman, or it cannot start containers here.
     }
+    let told = &["CAP_SYS_ADMIN", "unmask=ALL"];
     let machines = [
-        Machine {
-            name: "podman",
-            wrapper: podman(""),
-            doctor: &["container"],
-            single_tenant: Serves::No(&["seccomp=unconfined", "unmask=ALL"]),
-            tenant_isolation: Serves::No(&["control groups"]),
-        },
-        Machine {
-            name: "podman, filters off",
-            wrapper: podman("--security-opt seccomp=unconfined --security-opt unmask=ALL"),
-            doctor: &["CAP_SYS_ADMIN"],
-            single_tenant: Serves::Yes,
-            tenant_isolation: Serves::No(&["control groups"]),
-        },
+        Machine::refusing("podman", podman(""), told),
+        Machine::uncounted(
+            "podman, with the capability and /proc",
+            podman("--cap-add SYS_ADMIN --security-opt unmask=ALL"),
+            &["is not writable", "Read-only file system"],
+        ),
         Machine {
             name: "podman, privileged",
             wrapper: podman("--privileged"),

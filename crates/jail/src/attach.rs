@@ -81,24 +81,18 @@ pub(crate) struct Placed {
 /// as who it is outside: only real root may do that.
 ///
 /// # Errors
-/// The system's; `Unsupported` if it cannot be mapped here.
+/// The system's; `Unsupported` if the file system cannot be mapped.
 pub fn open(source: &Path, writing: Writing, map: Option<BorrowedFd<'_>>) -> io::Result<OwnedFd> {
     let directory = directory(source)?;
-    let opened = sys::open_tree_at(directory.as_fd()).and_then(|tree| {
-        sys::set_mapped_attributes(tree.as_fd(), writing.attributes(), map)?;
-        Ok(tree)
-    });
-    opened.map_err(|error| {
-        let why = match error.raw_os_error() {
-            Some(libc::EINVAL) => "its file system has no idmapped mounts",
-            Some(libc::EPERM) => "this root has no CAP_SYS_ADMIN, as in a container",
-            _ => return error,
-        };
-        match map {
-            Some(_) => io::Error::new(io::ErrorKind::Unsupported, why),
-            None => error,
-        }
-    })
+    let tree = sys::open_tree_at(directory.as_fd())?;
+    let set = sys::set_mapped_attributes(tree.as_fd(), writing.attributes(), map);
+    match set {
+        Err(error) if map.is_some() && error.raw_os_error() == Some(libc::EINVAL) => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            "its file system has no idmapped mounts",
+        )),
+        set => set.map(|()| tree),
+    }
 }
 
 /// Opens a directory by a path that crosses no symbolic link.

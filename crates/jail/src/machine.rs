@@ -3,6 +3,7 @@
 use std::io;
 
 use rustix::process::{Resource, getrlimit};
+use rustix::thread::CapabilitySet;
 
 /// What the jail depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Machine {
     pub seccomp: bool,
     /// Whether `/proc` is there and shows this process.
     pub proc: bool,
+    /// Whether this process may attach files and map their owners, as root may outside of containers.
+    pub admin: bool,
     /// Effective user.
     pub user: u32,
     /// Effective group.
@@ -53,6 +56,8 @@ impl Machine {
             no_landlock: landlock.err(),
             seccomp: seccomp(),
             proc: proc_is_there(),
+            admin: rustix::thread::capabilities(None)
+                .is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN)),
             user: rustix::process::geteuid().as_raw(),
             group: rustix::process::getegid().as_raw(),
             architecture: std::env::consts::ARCH,

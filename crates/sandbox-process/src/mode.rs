@@ -97,6 +97,12 @@ pub enum Refusal {
          that its sessions would be; run codeyard there as an ordinary user, or as root outside"
     )]
     NestedRoot(u32, u32),
+    #[error(
+        "root here has no CAP_SYS_ADMIN, as in a container, and cannot attach files to sessions; start the container with \
+         --cap-add SYS_ADMIN and an unmasked /proc (podman: --security-opt unmask=ALL, docker: --security-opt \
+         systempaths=unconfined), or run codeyard there as an ordinary user"
+    )]
+    NoAdmin,
     #[error("no lease of users and control groups: {0}")]
     Lease(String),
 }
@@ -218,6 +224,9 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
     }
     if !machine.proc {
         return Err(Refusal::NoProc);
+    }
+    if machine.user == 0 && !machine.admin {
+        return Err(Refusal::NoAdmin);
     }
     for (file, name) in [
         (

@@ -61,9 +61,9 @@ pub(super) async fn check(process: &Process, ground: &Ground) -> Check {
             Check::ok("files", detail)
         }
         Ok(_) => weaker(
-            "files cannot be shown as another user's here (the data directory's file system has no idmapped mounts, or \
-             root no CAP_SYS_ADMIN), so sessions have their files to themselves",
-            "put the data directory on ext4, xfs, btrfs or tmpfs (--data); in a container, add CAP_SYS_ADMIN",
+            "the data directory's file system cannot show files as another user's (idmapped mounts), so sessions have \
+             their files to themselves",
+            "put the data directory on ext4, xfs, btrfs or tmpfs (--data)",
         ),
         Err(error) => Check::missing("files", error),
     }

@@ -1,4 +1,4 @@
-//! From facts to steps: only what is missing, each with its reason and its price. No I/O.
+//! From facts to steps, without I/O: only what is missing, each with its reason and its price.
 
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use crate::host::Host;
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::places::{absolute, config_dir, data_dir};
 use crate::servers::{self, Entry, Variables};
-use crate::settings::{self, Settings, Written};
+use crate::settings::{self, Backend, Settings, Written};
 use crate::trust::{self, PROJECT_FILE, Standing};
 use crate::{memory, mounts};
 
@@ -55,7 +55,9 @@ pub struct Parts {
     pub upstream: upstream::Config,
     /// Of the policy.
     pub policy: policy::Config,
-    /// Of the sandbox.
+    /// What programs run in.
+    pub backend: Backend,
+    /// Of the sandbox, whatever the backend.
     pub sandbox: sandbox_process::Config,
     /// Of the files that sessions keep and see.
     pub workspace: workspace::Config,
@@ -86,6 +88,7 @@ impl Loaded {
         let workspace = self.workspace();
         let Settings {
             policy,
+            backend,
             python: chosen,
             mounts,
             pool,
@@ -104,6 +107,7 @@ impl Loaded {
                 supervisor: Vec::new(),
                 own_executable: program.executable,
             },
+            backend,
             sandbox: sandbox_process::Config {
                 data: self.data_dir,
                 python,

@@ -7,19 +7,21 @@
 
 mod attach;
 mod backend;
-mod census;
+pub mod census;
 mod config;
 pub mod doctor;
-mod layout;
+pub mod layout;
 mod leash;
 mod mode;
 mod pool;
 mod post;
 mod provisions;
 pub mod python;
+pub mod rlimits;
 mod selftest;
 mod station;
 
 pub use backend::{Process, Standing};
 pub use config::{Config, Floor, Pool, Profile, Requirement};
 pub use jail::guards::Removed;
+pub use mode::without_groups;

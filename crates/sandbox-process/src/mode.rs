@@ -4,23 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use jail::cgroup::{Groups, Missing};
-use jail::lease::{Lease, LeaseError};
+use jail::lease::{FIRST_USER, Lease, LeaseError, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::Machine;
 use jail::spec::Identity;
 use types::Limits;
 
 use crate::config::{Config, Requirement};
 
-/// Users that one process leases: one for its zygote, the others for sessions.
-const USERS: u32 = 4096;
-/// First user of the range that is leased as root: free of the ranges that systemd's UIDS-GIDS document assigns.
-const FIRST_USER: u32 = 1_900_000_000;
-/// Leases of root.
-const ROOT_SLOTS: u32 = 1024;
 /// Leases of an ordinary user without a subordinate range.
 const USER_SLOTS: u32 = 1024;
-/// Where root's leases lie: users and cgroups are the machine's, whatever the data directory.
-const ROOT_LEASES: &str = "/run/codeyard/leases";
 /// Oldest kernel and Landlock that the jail was proven on.
 const OLDEST_KERNEL: (u32, u32) = (6, 1);
 const OLDEST_LANDLOCK: u32 = 2;
@@ -147,12 +139,10 @@ impl Mode {
 
     /// The limits as they bind in this mode: without control groups some are lower, none is higher.
     pub fn binding(&self, limits: &Limits) -> Limits {
-        let mut limits = limits.clone();
-        if self.groups.is_err() {
-            limits.open_files = limits.open_files.min(UNCOUNTED_OPEN_FILES);
-            limits.processes = limits.processes.min(UNCOUNTED_PROCESSES);
+        match self.groups {
+            Ok(_) => limits.clone(),
+            Err(_) => without_groups(limits),
         }
-        limits
     }
 
     /// The name of the mode in `doctor` and documents.
@@ -165,6 +155,15 @@ impl Mode {
             (Identity::Single { .. }, Ok(_)) => "bare ordinary user with control groups",
             (Identity::Single { .. }, Err(_)) => "bare ordinary user",
         }
+    }
+}
+
+/// The limits as they bind where no control group counts what a session holds in the kernel.
+pub fn without_groups(limits: &Limits) -> Limits {
+    Limits {
+        open_files: limits.open_files.min(UNCOUNTED_OPEN_FILES),
+        processes: limits.processes.min(UNCOUNTED_PROCESSES),
+        ..limits.clone()
     }
 }
 

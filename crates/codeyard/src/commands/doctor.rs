@@ -17,7 +17,7 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     }
     let loaded = context.load_settings()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
-    let report = server::doctor::examine(parts.sandbox).await;
+    let report = server::doctor::examine(parts.backend, parts.sandbox).await;
     if arguments.json {
         context.output.json(&report)?;
     } else {

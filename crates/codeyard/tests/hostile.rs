@@ -18,6 +18,8 @@ mod channel;
 mod doors;
 #[path = "hostile/host.rs"]
 mod host;
+#[path = "hostile/landlock.rs"]
+mod landlock;
 #[path = "hostile/neighbours.rs"]
 mod neighbours;
 #[path = "hostile/numbers.rs"]

@@ -11,7 +11,7 @@ use crate::host::Host;
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::places::{absolute, config_dir, data_dir};
 use crate::servers::{self, Entry, Variables};
-use crate::settings::{self, Settings, Written};
+use crate::settings::{self, Backend, Settings, Written};
 use crate::trust::{self, PROJECT_FILE, Standing};
 use crate::{limits, memory, mounts};
 
@@ -57,7 +57,9 @@ pub struct Parts {
     pub upstream: upstream::Config,
     /// Of the policy.
     pub policy: policy::Config,
-    /// Of the sandbox.
+    /// What programs run in.
+    pub backend: Backend,
+    /// Of the sandbox, whatever the backend.
     pub sandbox: sandbox_process::Config,
     /// Of the files that sessions keep and see.
     pub workspace: workspace::Config,
@@ -88,6 +90,7 @@ impl Loaded {
         let workspace = self.workspace();
         let Settings {
             policy,
+            backend,
             python: chosen,
             mounts,
             pool,
@@ -106,6 +109,7 @@ impl Loaded {
                 supervisor: Vec::new(),
                 own_executable: program.executable,
             },
+            backend,
             sandbox: sandbox_process::Config {
                 data: self.data_dir,
                 python,

@@ -35,6 +35,8 @@ const SECTIONS: [&str; 9] = [
 pub struct Settings {
     /// `[limits]`, `[policy]` and `[sandbox] require`.
     pub policy: policy::Config,
+    /// `[sandbox] backend`.
+    pub backend: Backend,
     /// `[workspace]`.
     pub workspace: Workspace,
     /// `[[mounts]]` and `--mount`, resolved.
@@ -47,6 +49,16 @@ pub struct Settings {
     pub python: Python,
     /// `[log] level`.
     pub log: Option<String>,
+}
+
+/// `[sandbox] backend`: what programs run in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// Jailed processes with namespaces of their own.
+    #[default]
+    Process,
+    /// Processes without namespaces, for machines that grant none. Weaker, so it is never chosen but here.
+    Landlock,
 }
 
 /// `[python]`.
@@ -100,7 +112,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
             let read = match section {
                 "limits" => limits::set(&mut settings.policy, key, &value),
                 "policy" => access(&mut settings.policy, key, &value),
-                "sandbox" => sandbox(&mut settings.policy, key, &value),
+                "sandbox" => sandbox(&mut settings, key, &value),
                 "workspace" => files::set(&mut settings.workspace, key, &value),
                 "pool" => sessions::set_pool(&mut settings.pool, key, &value),
                 "sessions" => sessions::set(&mut settings.sessions, key, &value),
@@ -139,15 +151,19 @@ fn access(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(
     Ok(())
 }
 
-fn sandbox(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(), String> {
+fn sandbox(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
+        "backend" => {
+            settings.backend =
+                value.one_of([("process", Backend::Process), ("landlock", Backend::Landlock)])?;
+        }
         "require" => {
-            policy.require = value.one_of([
+            settings.policy.require = value.one_of([
                 ("single-tenant", Requirement::SingleTenant),
                 ("tenant-isolation", Requirement::TenantIsolation),
             ])?;
         }
-        _ => return Err(unknown("key", key, ["require"])),
+        _ => return Err(unknown("key", key, ["backend", "require"])),
     }
     Ok(())
 }

@@ -267,6 +267,7 @@ fn settings_with_every_key() {
         deny = ["github/delete_*"]
 
         [sandbox]
+        backend = "landlock"
         require = "tenant-isolation"
 
         [workspace]
@@ -410,6 +411,7 @@ fn every_mistake_of_the_settings_is_told_at_once() {
         deny = ["a.[", "github"]
         permit = []
         [sandbox]
+        backend = "landlok"
         require = "tenant"
         [python]
         path = 3

@@ -38,7 +38,7 @@ pub struct StepError {
 }
 
 /// Names the step that an error belongs to.
-trait During<T> {
+pub(crate) trait During<T> {
     fn during(self, step: impl Into<String>) -> Result<T, StepError>;
 }
 

@@ -9,6 +9,15 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 
+/// Users that one process of root leases: one for its zygote, the others for sessions.
+pub const USERS: u32 = 4096;
+/// First user of the ranges that are leased as root: free of the ranges that systemd's UIDS-GIDS document assigns.
+pub const FIRST_USER: u32 = 1_900_000_000;
+/// Leases of root.
+pub const ROOT_SLOTS: u32 = 1024;
+/// Where root's leases lie: users and cgroups are the machine's, whatever the data directory.
+pub const ROOT_LEASES: &str = "/run/codeyard/leases";
+
 /// A slot that is this process's own as long as the value lives.
 #[derive(Debug)]
 pub struct Lease {

@@ -1,12 +1,13 @@
 //! The one crate with raw system calls: namespaces, cgroups, limits, Landlock, seccomp, execution.
 //!
 //! Reading order: `spec` (what a zygote is to be), `launcher` (the helper process that makes it), `session` (what a
-//! zygote runs to make a session), `seccomp` (filters from data), `zygote` (the host's handle), `attach` (directories that sessions see), `cgroup` and
+//! zygote runs to make a session), `seccomp` (filters from data), `zygote` (the host's handle), `keeper` (a guest without namespaces), `attach` (directories that sessions see), `cgroup` and
 //! `lease` (what the host prepares), `guards` (what tests leave away), `supervise` (the subreaper of upstream servers), `signal` (ends processes by identity).
 
 pub mod attach;
 pub mod cgroup;
 pub mod guards;
+pub mod keeper;
 pub mod launcher;
 pub mod lease;
 pub mod machine;
@@ -28,6 +29,9 @@ pub fn dispatch() {
     let Some(first) = arguments.next() else { return };
     if first == launcher::ARGUMENT {
         session::exit(launcher::main());
+    }
+    if first == keeper::ARGUMENT {
+        session::exit(keeper::main());
     }
     if first == supervise::ARGUMENT {
         supervise::main(arguments);

@@ -38,14 +38,23 @@ pub struct Filters {
     pub session: Vec<u8>,
 }
 
+/// What keeps a session from the rest of the machine beside its filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Namespaces {
+    /// Namespaces of its own.
+    Own,
+    /// None: calls whose objects nothing else keeps from it are refused as well.
+    Shared,
+}
+
 /// Compiles the embedded rules.
 ///
 /// # Errors
 /// If the embedded data is wrong, which a test rules out.
-pub fn filters(memory: KernelMemory) -> Result<Filters, RulesError> {
+pub fn filters(memory: KernelMemory, namespaces: Namespaces) -> Result<Filters, RulesError> {
     let rules = parse(RULES, &numbers())?;
     let zygote = compile(&rules.zygote(), compile::Preamble::CheckArchitecture);
-    let session = compile(&rules.session(memory), compile::Preamble::None);
+    let session = compile(&rules.session(memory, namespaces), compile::Preamble::None);
     Ok(Filters {
         zygote: bytes(&zygote),
         session: bytes(&session),

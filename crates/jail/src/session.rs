@@ -13,7 +13,13 @@ mod text;
 pub mod wire;
 
 #[cfg(not(codeyard_session_library))]
+pub(crate) use confine::{Descriptors, alone};
+#[cfg(not(codeyard_session_library))]
 pub use confine::{HOST_NAME, Step};
+#[cfg(not(codeyard_session_library))]
+pub use landlock::{Access, scope_signals};
+#[cfg(not(codeyard_session_library))]
+pub(crate) use sys::Errno;
 pub use sys::exit;
 
 /// Exit status of a process whose library code panicked.

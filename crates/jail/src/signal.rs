@@ -35,6 +35,19 @@ pub fn pid(pidfd: BorrowedFd<'_>) -> io::Result<Option<u32>> {
     Ok(number)
 }
 
+/// Restricts a process, and all that come from it, to as many whole cores as that rate needs; it may not choose others.
+///
+/// # Errors
+/// If it is gone.
+pub fn pin_to_rate(pid: u32, rate: f64) -> io::Result<()> {
+    let cores = std::thread::available_parallelism()?.get();
+    let enough = |count: &usize| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= rate;
+    let count = (1..=cores).find(enough).unwrap_or(cores);
+    let first = usize::try_from(pid).unwrap_or(0);
+    let chosen: Vec<usize> = (0..count).map(|n| (first + n) % cores).collect();
+    pin(pid, &chosen)
+}
+
 /// Restricts a process, and all that come from it, to these cores.
 ///
 /// # Errors

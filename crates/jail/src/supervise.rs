@@ -315,7 +315,7 @@ fn close_inherited_descriptors() {
 }
 
 /// Blocks the signals that steer the supervisor and opens a descriptor to read them from.
-fn watch_signals() -> io::Result<OwnedFd> {
+pub(crate) fn watch_signals() -> io::Result<OwnedFd> {
     let signals = [
         libc::SIGCHLD,
         libc::SIGTERM,
@@ -344,7 +344,7 @@ fn watch_signals() -> io::Result<OwnedFd> {
 /// Undoes what the server would inherit across exec: ignored signals and the mask of the supervisor.
 ///
 /// The calls are raw because libc keeps two signals to itself and would leave them ignored.
-fn default_signals() {
+pub(crate) fn default_signals() {
     const MASK_BYTES: usize = 8;
     // All zeros: the default action, no flags, nothing blocked; longer than the record of any architecture.
     let zeros = [0_u64; 8];
@@ -366,7 +366,7 @@ fn default_signals() {
 }
 
 /// The streams and the directory are the server's alone: held here, they would hide that the server closed or left them.
-fn release_streams() {
+pub(crate) fn release_streams() {
     let _ = rustix::process::chdir("/");
     let Ok(null) = std::fs::OpenOptions::new()
         .read(true)

@@ -52,7 +52,7 @@ impl Zygote {
     pub fn launch(helper: &[OsString], spec: &ZygoteSpec, patience: Duration) -> Result<Self, LaunchError> {
         let deadline = Instant::now() + patience;
         let (host, end) = UnixStream::pair().map_err(LaunchError::Start)?;
-        let launcher = start(helper, end).map_err(LaunchError::Start)?;
+        let launcher = start(helper, crate::launcher::ARGUMENT, end).map_err(LaunchError::Start)?;
         let mut zygote = Sockets {
             launcher: Some(launcher),
             host: Some(host),
@@ -281,17 +281,17 @@ impl Drop for Sockets {
     }
 }
 
-/// Starts the helper process with `end` as its standard input and nothing else of this process.
-fn start(helper: &[OsString], end: UnixStream) -> io::Result<Child> {
+/// Starts a helper process, which its argument names, with `end` as its standard input and nothing else of this process.
+pub(crate) fn start(helper: &[OsString], argument: &str, end: UnixStream) -> io::Result<Child> {
     let (program, arguments) = helper.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is where zygotes are started; the launcher owns its children"
+        reason = "this is where zygotes and keepers are started, which own their children"
     )]
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .arg(crate::launcher::ARGUMENT)
+        .arg(argument)
         .env_clear()
         .stdin(OwnedFd::from(end))
         .stdout(Stdio::null())
@@ -300,7 +300,11 @@ fn start(helper: &[OsString], end: UnixStream) -> io::Result<Child> {
 }
 
 /// Waits for the next message until the deadline.
-fn wait_said(socket: BorrowedFd<'_>, deadline: Instant, patience: Duration) -> Result<Said, LaunchError> {
+pub(crate) fn wait_said(
+    socket: BorrowedFd<'_>,
+    deadline: Instant,
+    patience: Duration,
+) -> Result<Said, LaunchError> {
     let rest = deadline.saturating_duration_since(Instant::now());
     let rest =
         rustix::time::Timespec::try_from(rest).map_err(|error| LaunchError::Talk(io::Error::other(error)))?;

@@ -135,6 +135,10 @@ impl Process {
         &self.inner.config.data
     }
 
+    pub(crate) fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
     pub(crate) fn owner(&self) -> Option<(u32, u32)> {
         self.inner.config.owner
     }

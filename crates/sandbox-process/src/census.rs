@@ -11,6 +11,8 @@ pub struct Census {
     pub memory: u64,
     /// CPU time, that of ended and reaped children included.
     pub cpu: Duration,
+    /// Processes and threads.
+    pub tasks: u64,
 }
 
 /// Processes looked at before the count is given up as complete enough: the process limit is far lower.
@@ -21,7 +23,9 @@ const KIB: u64 = 1024;
 pub fn take(first: u32) -> Census {
     let mut census = Census::default();
     for_each(first, |pid| {
-        census.memory += memory(pid);
+        let status = status(pid);
+        census.memory += held(&status);
+        census.tasks += number(&status, "Threads:");
         census.cpu += cpu(pid);
     });
     census
@@ -40,8 +44,32 @@ pub fn memory_shared_once(first: u32) -> u64 {
 
 /// Anonymous, shared and swapped memory and page tables of one process; 0 if it is gone.
 pub fn memory(pid: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    KIB * sum(&status, &["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"])
+    held(&status(pid))
+}
+
+/// Processes and threads of a user, as far as this process sees them.
+pub fn tasks_of(user: u32) -> u64 {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .map(status)
+        .filter(|status| number(status, "Uid:") == u64::from(user))
+        .map(|status| number(&status, "Threads:"))
+        .sum()
+}
+
+/// What /proc/PID/status says; empty if the process is gone.
+fn status(pid: u32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default()
+}
+
+fn held(status: &str) -> u64 {
+    KIB * sum(status, &["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"])
+}
+
+/// The first number of one field; 0 if it is not there.
+fn number(status: &str, name: &str) -> u64 {
+    sum(status, &[name])
 }
 
 /// As `memory`, without page tables, each shared page divided among those who share it.
@@ -60,7 +88,7 @@ fn sum(text: &str, names: &[&str]) -> u64 {
 }
 
 /// Visits the process `first` and all that came from it.
-fn for_each(first: u32, mut visit: impl FnMut(u32)) {
+pub fn for_each(first: u32, mut visit: impl FnMut(u32)) {
     let mut queue = VecDeque::from([first]);
     let mut seen = 0;
     while let Some(pid) = queue.pop_front() {

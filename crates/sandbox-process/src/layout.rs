@@ -30,7 +30,7 @@ const ROOTS: [&str; 5] = ["bin", "sbin", "lib", "lib32", "lib64"];
 const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
                      <cachedir>/tmp/fontconfig</cachedir></fontconfig>\n";
 /// Small files of the host, not secret: what the loader and libraries look up.
-const COPIES: [&str; 2] = ["/etc/ld.so.cache", "/etc/mime.types"];
+pub const COPIES: [&str; 2] = ["/etc/ld.so.cache", "/etc/mime.types"];
 
 /// Why no template can be described.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,7 @@ impl Plan<'_> {
     /// The zygote's specification.
     pub fn spec(&self) -> Result<ZygoteSpec, LayoutError> {
         let (mut trees, links) = system();
-        let (prefix, executable) = self.place_interpreter(&mut trees)?;
+        let (prefix, executable) = place_interpreter(self.interpreter, &mut trees)?;
         if let Some(environment) = self.environment {
             trees.push(Tree {
                 source: environment.site_packages.clone(),
@@ -100,33 +100,53 @@ impl Plan<'_> {
             removed: self.removed,
         })
     }
+}
 
-    /// Adds the interpreter's prefix; returns prefix and executable as seen inside.
-    fn place_interpreter(&self, trees: &mut Vec<Tree>) -> Result<(PathBuf, PathBuf), LayoutError> {
-        let Interpreter {
-            base_prefix: prefix,
-            executable,
-            ..
-        } = self.interpreter;
-        let below = executable
-            .strip_prefix(prefix)
-            .map_err(|_| LayoutError::Outside {
-                executable: executable.display().to_string(),
-                prefix: prefix.display().to_string(),
-            })?;
-        if prefix == Path::new("/usr") {
-            return Ok((prefix.clone(), executable.clone()));
-        }
-        if prefix == Path::new("/usr/local") {
-            trees.extend(["bin", "lib"].iter().map(|name| same(&prefix.join(name))));
-            return Ok((prefix.clone(), executable.clone()));
-        }
-        trees.push(Tree {
-            source: prefix.clone(),
-            target: OWN_PREFIX.into(),
-        });
-        Ok((OWN_PREFIX.into(), Path::new(OWN_PREFIX).join(below)))
+/// Adds the interpreter's prefix; returns prefix and executable as seen inside.
+fn place_interpreter(
+    interpreter: &Interpreter,
+    trees: &mut Vec<Tree>,
+) -> Result<(PathBuf, PathBuf), LayoutError> {
+    let Interpreter {
+        base_prefix: prefix,
+        executable,
+        ..
+    } = interpreter;
+    let below = executable
+        .strip_prefix(prefix)
+        .map_err(|_| LayoutError::Outside {
+            executable: executable.display().to_string(),
+            prefix: prefix.display().to_string(),
+        })?;
+    if prefix == Path::new("/usr") {
+        return Ok((prefix.clone(), executable.clone()));
     }
+    if prefix == Path::new("/usr/local") {
+        trees.extend(["bin", "lib"].iter().map(|name| same(&prefix.join(name))));
+        return Ok((prefix.clone(), executable.clone()));
+    }
+    trees.push(Tree {
+        source: prefix.clone(),
+        target: OWN_PREFIX.into(),
+    });
+    Ok((OWN_PREFIX.into(), Path::new(OWN_PREFIX).join(below)))
+}
+
+/// Trees of the host that a session without a template of its own reads and executes from: system libraries, the
+/// interpreter, the managed environment.
+///
+/// # Errors
+/// If the interpreter lies outside of its prefix.
+pub fn readable(
+    interpreter: &Interpreter,
+    environment: Option<&Environment>,
+) -> Result<Vec<PathBuf>, LayoutError> {
+    let (mut trees, links) = system();
+    place_interpreter(interpreter, &mut trees)?;
+    let links = links.into_iter().map(|(link, _)| link);
+    let packages = environment.map(|environment| environment.site_packages.clone());
+    let sources = trees.into_iter().map(|tree| tree.source);
+    Ok(sources.chain(links).chain(packages).collect())
 }
 
 /// System directories and the links of the root.
@@ -184,8 +204,9 @@ fn files() -> Vec<TextFile> {
     guest.chain(etc).collect()
 }
 
-/// The whole environment of guests: nothing of the host's.
-fn environment(prefix: &Path, interpreter: &Interpreter, site: &[&str]) -> Vec<(String, String)> {
+/// The whole environment of guests: nothing of the host's. `prefix` is the interpreter's as they see it, `site` what they
+/// import packages from.
+pub fn environment(prefix: &Path, interpreter: &Interpreter, site: &[&str]) -> Vec<(String, String)> {
     let prefix = prefix.display();
     let mut variables = vec![
         ("PATH", format!("{prefix}/bin:/usr/bin:/bin")),

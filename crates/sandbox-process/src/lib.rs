@@ -8,12 +8,12 @@
 
 mod attach;
 mod backend;
-mod census;
+pub mod census;
 mod config;
 pub mod doctor;
 pub mod fix;
 mod guards;
-mod layout;
+pub mod layout;
 mod leash;
 mod mode;
 mod pool;
@@ -21,9 +21,11 @@ mod post;
 mod provisions;
 pub mod python;
 mod remedy;
+pub mod rlimits;
 mod selftest;
 mod station;
 
 pub use backend::{Process, Standing};
 pub use config::{Config, Floor, Pool, Profile, Requirement};
 pub use jail::guards::Removed;
+pub use mode::without_groups;

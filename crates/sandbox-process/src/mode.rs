@@ -4,23 +4,15 @@ use std::fs;
 use std::path::Path;
 
 use jail::cgroup::{Groups, Missing};
-use jail::lease::{Lease, LeaseError};
+use jail::lease::{FIRST_USER, Lease, LeaseError, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::{Absent, Machine};
 use jail::spec::Identity;
 use types::Limits;
 
 use crate::config::{Config, Requirement};
 
-/// Users that one process leases: one for its zygote, the others for sessions.
-pub(crate) const RANGE: u32 = 4096;
-/// First user of the range that is leased as root: free of the ranges that systemd's UIDS-GIDS document assigns.
-const FIRST_USER: u32 = 1_900_000_000;
-/// Leases of root.
-const ROOT_SLOTS: u32 = 1024;
 /// Leases of an ordinary user without a subordinate range.
 const USER_SLOTS: u32 = 1024;
-/// Where root's leases lie: users and cgroups are the machine's, whatever the data directory.
-const ROOT_LEASES: &str = "/run/codeyard/leases";
 /// Oldest kernel and Landlock that the jail was proven on.
 const OLDEST_KERNEL: (u32, u32) = (6, 1);
 const OLDEST_LANDLOCK: u32 = 2;
@@ -118,12 +110,12 @@ impl Mode {
         let range = available.filter(|_| config.own_users || require == Requirement::TenantIsolation);
         let (directory, slots) = match (machine.user, range) {
             (0, _) => (Path::new(ROOT_LEASES).to_owned(), ROOT_SLOTS),
-            (_, Some(range)) => (data.join("run/leases"), range.count / RANGE),
+            (_, Some(range)) => (data.join("run/leases"), range.count / USERS),
             (_, None) => (data.join("run/leases"), USER_SLOTS),
         };
         let lease = Lease::acquire(&directory, slots)
             .map_err(|error| Refusal::Lease(without_lease(&error, machine.user)))?;
-        let offset = lease.slot() * RANGE;
+        let offset = lease.slot() * USERS;
         let identity = match (machine.user, range) {
             (0, _) => roots_range(FIRST_USER + offset)?,
             (user, Some(range)) => Identity::Subordinate {
@@ -131,7 +123,7 @@ impl Mode {
                 group: machine.group,
                 first_user: range.first_user + offset,
                 first_group: range.first_group + offset,
-                count: RANGE,
+                count: USERS,
             },
             (user, None) => Identity::Single {
                 user,
@@ -183,12 +175,10 @@ impl Mode {
 
     /// The limits as they bind in this mode: without control groups some are lower, none is higher.
     pub fn binding(&self, limits: &Limits) -> Limits {
-        let mut limits = limits.clone();
-        if self.groups.is_err() {
-            limits.open_files = limits.open_files.min(UNCOUNTED_OPEN_FILES);
-            limits.processes = limits.processes.min(UNCOUNTED_PROCESSES);
+        match self.groups {
+            Ok(_) => limits.clone(),
+            Err(_) => without_groups(limits),
         }
-        limits
     }
 
     /// The name of the mode in `doctor` and documents.
@@ -201,6 +191,15 @@ impl Mode {
             (Identity::Single { .. }, Ok(_)) => "bare ordinary user with control groups",
             (Identity::Single { .. }, Err(_)) => "bare ordinary user",
         }
+    }
+}
+
+/// The limits as they bind where no control group counts what a session holds in the kernel.
+pub fn without_groups(limits: &Limits) -> Limits {
+    Limits {
+        open_files: limits.open_files.min(UNCOUNTED_OPEN_FILES),
+        processes: limits.processes.min(UNCOUNTED_PROCESSES),
+        ..limits.clone()
     }
 }
 
@@ -250,9 +249,9 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
 fn roots_range(first: u32) -> Result<Identity, Refusal> {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     if holds(&map, first) {
-        Ok(Identity::Range { first, count: RANGE })
+        Ok(Identity::Range { first, count: USERS })
     } else {
-        Err(Refusal::NestedRoot(first, first + RANGE - 1))
+        Err(Refusal::NestedRoot(first, first + USERS - 1))
     }
 }
 
@@ -263,7 +262,7 @@ fn holds(map: &str, first: u32) -> bool {
         let (inside, _outside, count) = (numbers.next(), numbers.next(), numbers.next());
         let (inside, count): (u64, u64) = (inside.unwrap_or(u64::MAX), count.unwrap_or(0));
         let first = u64::from(first);
-        inside <= first && first + u64::from(RANGE) <= inside.saturating_add(count)
+        inside <= first && first + u64::from(USERS) <= inside.saturating_add(count)
     })
 }
 
@@ -304,7 +303,7 @@ fn subordinate_range(machine: &Machine) -> Option<Range> {
     let read = |file: &str| range_of(&fs::read_to_string(file).ok()?, name, machine.user);
     let ((first_user, users), (first_group, groups)) = (read("/etc/subuid")?, read("/etc/subgid")?);
     let count = users.min(groups);
-    (count >= RANGE).then_some(Range {
+    (count >= USERS).then_some(Range {
         first_user,
         first_group,
         count,

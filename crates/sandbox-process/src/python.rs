@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -54,6 +55,18 @@ pub struct EnvironmentInfo {
     pub root: PathBuf,
     /// What is installed.
     pub packages: Vec<Package>,
+}
+
+/// Compiles the modules below a directory ahead of their first import; what cannot be compiled is compiled then.
+pub fn compile(interpreter: &Interpreter, directory: &Path) {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let Some(directory) = directory.to_str() else {
+        return;
+    };
+    let args = ["-I", "-S", "-m", "compileall", "-q", directory];
+    if let Err(error) = child::ask(&interpreter.executable, &args, PATIENCE) {
+        tracing::debug!(?error, "not compiled ahead");
+    }
 }
 
 /// Looks again, without the cache, and reads the managed environment's manifest.

@@ -12,7 +12,6 @@ use jail::session::wire::{self, Guard, Request};
 use jail::spec::{Counting, Identity};
 use jail::zygote::{LaunchError, Zygote};
 use rustix::pipe::PipeFlags;
-use rustix::process::{Resource, getrlimit};
 use sandbox::Channels;
 use serde::Deserialize;
 use tokio::io::Interest;
@@ -28,20 +27,12 @@ use crate::mode::Mode;
 use crate::provisions::{Provision, ProvisionError, Provisions, REFILL_PAUSE};
 use crate::python::{Environment, Interpreter};
 use crate::remedy::explain;
+use crate::rlimits;
 
 /// How long a zygote may take to load its libraries, on a busy machine with cold files.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Network namespaces in stock.
 const NETWORKS: usize = 8;
-/// Largest stack of the first thread.
-const STACK: u64 = 8 << 20;
-/// A core dump of at most one byte: 0 would still run a handler that the host pipes dumps to.
-const CORE: u64 = 1;
-/// Locked memory, a little for libraries that insist.
-const LOCKED: u64 = 64 << 10;
-/// Signals queued.
-const SIGNALS: u64 = 512;
-
 /// Why a zygote or a session could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StationError {
@@ -254,7 +245,7 @@ impl Station {
             // It has moved itself before it does anything else.
             Some(_) if !entrances.is_empty() => Ok(()),
             Some(group) => group.enter(pid),
-            None => pin(pid, limits),
+            None => jail::signal::pin_to_rate(pid, limits.cpu_rate),
         }
         .map_err(|error| StationError::System("bind the session's limits", error))?;
         Ok((channels, process, pid))
@@ -373,41 +364,9 @@ impl Station {
             user: 0,
             disk: limits.disk,
             inodes: limits.inodes,
-            rlimits: self.rlimits(limits),
+            rlimits: rlimits::of(limits, self.greeting.address_space, limits.processes),
         }
     }
-
-    /// Values in the order of `wire::RLIMITS`; none above what this process may give.
-    fn rlimits(&self, limits: &Limits) -> [u64; wire::RLIMITS.len()] {
-        let wanted = [
-            (Resource::Cpu, u64::MAX),
-            (Resource::Fsize, limits.file_size),
-            (Resource::Stack, STACK),
-            (Resource::Core, CORE),
-            (Resource::Rss, u64::MAX),
-            (Resource::Nproc, u64::from(limits.processes)),
-            (Resource::Nofile, u64::from(limits.open_files)),
-            (Resource::Memlock, LOCKED),
-            (
-                Resource::As,
-                self.greeting.address_space.saturating_add(limits.memory),
-            ),
-            (Resource::Sigpending, SIGNALS),
-            (Resource::Msgqueue, 0),
-            (Resource::Nice, 0),
-        ];
-        wanted.map(|(resource, value)| value.min(getrlimit(resource).maximum.unwrap_or(u64::MAX)))
-    }
-}
-
-/// Restricts a session without control group to whole cores, the only unit there is then; it may not choose others.
-fn pin(pid: u32, limits: &Limits) -> io::Result<()> {
-    let cores = std::thread::available_parallelism()?.get();
-    let enough = |count: &usize| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= limits.cpu_rate;
-    let count = (1..=cores).find(enough).unwrap_or(cores);
-    let first = usize::try_from(pid).unwrap_or(0);
-    let chosen: Vec<usize> = (0..count).map(|n| (first + n) % cores).collect();
-    jail::signal::pin(pid, &chosen)
 }
 
 /// Watches a descriptor for input.

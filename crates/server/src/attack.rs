@@ -30,6 +30,12 @@ pub enum Error {
     /// There is no probe of that name.
     #[error("there is no probe {0}; `codeyard doctor --attack --json` names all that there are")]
     Unknown(String),
+    /// The probes say what sessions of another backend must meet.
+    #[error(
+        "the probes say what sessions of the backend `process` must meet, and `[sandbox] backend` is another; \
+         `codeyard doctor` without `--attack` tries what its sessions can do"
+    )]
+    Backend,
     /// The sandbox refuses to serve at all.
     #[error(transparent)]
     Refused(#[from] LaunchError),
@@ -63,6 +69,9 @@ pub async fn attack(
     options: &Options,
     mut told: impl FnMut(&Row),
 ) -> Result<Report, Error> {
+    if parts.backend != config::Backend::Process {
+        return Err(Error::Backend);
+    }
     let chosen = choose(&options.only)?;
     let place = Place(
         parts

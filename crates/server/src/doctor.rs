@@ -1,6 +1,7 @@
 //! The examination of this machine, for `codeyard doctor`.
 
 use sandbox::Backend as _;
+use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use workspace::{Keeping, Workspaces};
 
@@ -11,7 +12,23 @@ pub use sandbox_process::fix;
 const FEWEST_FILES: u64 = 32;
 
 /// Examines the machine by starting a session as these settings would.
-pub async fn examine(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {
+pub async fn examine(
+    backend: config::Backend,
+    sandbox: sandbox_process::Config,
+    files: workspace::Config,
+) -> Report {
+    match backend {
+        config::Backend::Process => examine_process(sandbox, files).await,
+        config::Backend::Landlock => {
+            let landlock = Landlock::new(sandbox);
+            let report = landlock.examine().await;
+            landlock.close().await;
+            report
+        }
+    }
+}
+
+async fn examine_process(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {
     let process = Process::new(sandbox);
     let mut report = process.examine().await;
     process.close().await;

@@ -9,11 +9,12 @@ use broker::{Broker, RunScope};
 use config::Parts;
 use policy::Policy;
 use sandbox::{Backend, HostCalls};
+use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
 use types::Principal;
 use upstream::Hub;
-use workspace::{WorkspaceError, Workspaces};
+use workspace::{Keeping, WorkspaceError, Workspaces};
 
 use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
@@ -32,6 +33,8 @@ pub(crate) struct Shared {
     pub(crate) policy: Arc<Policy>,
     pub(crate) broker: Broker,
     pub(crate) backend: Arc<dyn Backend>,
+    /// Whether that is what runs where nothing is said of it.
+    default_backend: bool,
     pub(crate) sessions: Sessions,
     /// What sessions see of the host's files.
     pub(crate) files: Arc<SessionFiles>,
@@ -68,14 +71,24 @@ impl Server {
         let Parts {
             upstream,
             policy,
+            backend,
             sandbox,
-            workspace,
+            mut workspace,
             sessions,
         } = parts;
         let policy = Arc::new(Policy::new(policy)?);
         let hub = Hub::new(upstream);
         let broker = Broker::new(hub.clone(), policy.clone());
-        let backend: Arc<dyn Backend> = Arc::new(Process::new(sandbox));
+        let default_backend = backend == config::Backend::default();
+        let backend: Arc<dyn Backend> = match backend {
+            config::Backend::Process => Arc::new(Process::new(sandbox)),
+            config::Backend::Landlock => {
+                if !sandbox_landlock::keeps_files() {
+                    workspace.keeping = Keeping::Own;
+                }
+                Arc::new(Landlock::new(sandbox))
+            }
+        };
         let principal = Principal::local();
         let workspaces = Workspaces::new(workspace);
         workspaces.check()?;
@@ -90,6 +103,7 @@ impl Server {
                 policy,
                 broker,
                 backend,
+                default_backend,
                 sessions,
                 files,
                 workspaces,
@@ -102,6 +116,11 @@ impl Server {
     /// The tool calls of programs since the last time; none unless they are being recorded.
     pub fn recorded(&self) -> Vec<RecordedCall> {
         self.shared.log.as_ref().map(CallLog::take).unwrap_or_default()
+    }
+
+    /// The backend's name for results, if it is another than the default.
+    pub(crate) fn chosen_backend(&self) -> Option<&'static str> {
+        (!self.shared.default_backend).then(|| self.shared.backend.name())
     }
 
     /// What answers the host calls of one run.

@@ -31,6 +31,8 @@ pub struct Ran {
     pub wall_time: Duration,
     /// What else is to be said.
     pub notice: Option<String>,
+    /// What it ran in, if that is another backend than the default.
+    pub backend: Option<&'static str>,
 }
 
 /// Why a program was not run.
@@ -79,6 +81,7 @@ impl Server {
             outcome: result.outcome,
             wall_time,
             notice: result.notice,
+            backend: self.chosen_backend(),
         })
     }
 }

@@ -37,6 +37,7 @@ impl CodeService for Server {
             session: result.session,
             outcome: result.outcome,
             notice: result.notice,
+            backend: self.chosen_backend(),
             keeps_files: result.keeps_files,
         })
     }

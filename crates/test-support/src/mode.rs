@@ -24,6 +24,8 @@ impl Mode {
         let name = report["mode"]
             .as_str()
             .with_context(|| format!("no mode: {report}"))?;
+        // The backend comes first where it is not the default.
+        let name = name.split_once(", ").map_or(name, |(_backend, mode)| mode);
         let is_root = name.starts_with("root ");
         Ok(Mode {
             groups: name.ends_with("control groups") && !name.contains("without"),

@@ -25,7 +25,7 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     }
     let loaded = context.load_settings()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
-    let report = server::doctor::examine(parts.sandbox, parts.workspace).await;
+    let report = server::doctor::examine(parts.backend, parts.sandbox, parts.workspace).await;
     if arguments.json {
         context.output.json(&report)?;
     } else {

@@ -31,6 +31,11 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     let ran = server.run(program, interrupt.token.clone()).await;
     server.close().await;
     let ran = ran.map_err(failure)?;
+    if let Some(backend) = ran.backend {
+        context
+            .output
+            .tell(&format!("note: the program ran in the backend `{backend}`, which is weaker than the default; see `codeyard doctor`"));
+    }
     let images = match &arguments.images {
         Some(directory) => save_images(&ran.outcome.content, directory)?,
         None => Vec::new(),
@@ -108,7 +113,7 @@ fn described(ran: &Ran, images: &[String]) -> Value {
         Status::LimitExceeded { limit } => Some(limit),
         _ => None,
     };
-    json!({
+    let mut described = json!({
         "status": outcome.status.name(),
         "limit": limit,
         "result": outcome.result,
@@ -126,7 +131,11 @@ fn described(ran: &Ran, images: &[String]) -> Value {
             "bytes_written": usage.bytes_written,
             "host_calls": usage.host_calls,
         },
-    })
+    });
+    if let (Some(backend), Some(fields)) = (ran.backend, described.as_object_mut()) {
+        fields.insert("backend".to_owned(), json!(backend));
+    }
+    described
 }
 
 /// Saves every image and returns the paths. The bytes are a guest's: nothing here looks into them.

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-if os.uname().nodename != "sandbox":
+if os.uname().nodename != "sandbox" and not given.get("confined"):
     raise SystemExit("this fills whatever it runs on, so it runs in sessions only")
 
 

@@ -97,6 +97,9 @@ fn structured(run: &Executed, error: Option<&str>, receipt: Receipt) -> Map<Stri
         put("session_state", json!(outcome.session));
     }
     put("run_id", json!(run.run_id));
+    if let Some(backend) = run.backend {
+        put("backend", json!(backend));
+    }
     if let Some(notice) = &run.notice {
         put("notice", json!(notice));
     }
@@ -288,6 +291,7 @@ mod tests {
             session: SessionName::new("main"),
             outcome: Outcome::bare(status, SessionFate::Kept, None),
             notice: None,
+            backend: None,
             keeps_files: true,
         }
     }

@@ -58,6 +58,8 @@ pub struct Executed {
     pub outcome: Outcome,
     /// What else the client should know, such as that an earlier session is gone.
     pub notice: Option<String>,
+    /// What it ran in, if that is another backend than the default.
+    pub backend: Option<&'static str>,
     /// Whether files in `/workspace` and `/results` outlive the session.
     pub keeps_files: bool,
 }

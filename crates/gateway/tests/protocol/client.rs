@@ -94,6 +94,7 @@ impl CodeService for Script {
             },
             outcome,
             notice: None,
+            backend: None,
             keeps_files: true,
         })
     }

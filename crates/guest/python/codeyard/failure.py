@@ -61,6 +61,9 @@ def describe(error, number, spawned):
     limit = _limit_of(error, spawned)
     if limit is not None:
         described["limit"] = limit
+    hint = places.hint(error.filename) if isinstance(error, OSError) else None
+    if hint is not None:
+        described["message"] += f" ({hint})"
     return described
 
 

@@ -28,7 +28,7 @@ def list_dir(path=""):
 
 
 def _below_scratch(path):
-    return os.path.join(places.SCRATCH, path)
+    return os.path.join(places.SCRATCH, places.actual(path))
 
 
 _NAMES = {

@@ -1,5 +1,6 @@
 """Helpers to find servers and tools from a program: `from mcp import runtime`."""
 
+from codeyard import places
 from codeyard.calls import host, host_async, last_raw
 from codeyard.errors import MCPError, ToolError
 from codeyard.proxies import tools as _tools
@@ -18,6 +19,7 @@ __all__ = [
     "list_tools",
     "list_tools_sync",
     "manual",
+    "path",
     "query_tool_docs",
     "query_tool_docs_sync",
     "search",
@@ -32,6 +34,8 @@ blocking after `from servers.<server> import <tool>`; results are Python values 
 failures raise ToolError. Find tools with `runtime.search("words")`, `runtime.list_servers_sync()`, \
 `runtime.query_tool_docs_sync("server")`; `runtime.manual()` says everything. Files: /workspace (current directory), \
 /scratch, /results (shown to the user), /tools (stubs). No network."""
+
+_MOVED = """ This sandbox cannot mount: write runtime.path("/results/a.png") for each path that begins with one of these."""
 
 
 class Hits(list):
@@ -52,7 +56,12 @@ def manual():
 
 def capability_summary():
     """The short manual, one paragraph."""
-    return _SUMMARY
+    return _SUMMARY + (_MOVED if places.MOVED else "")
+
+
+def path(place):
+    """Where a path such as `/results/a.png` is in this session: elsewhere only in a sandbox that cannot mount."""
+    return places.actual(place)
 
 
 def search(query, limit=5, detail="summary"):

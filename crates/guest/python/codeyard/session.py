@@ -262,6 +262,8 @@ class Session:
 
 
 def _disk():
+    if not places.OWN_DISK:
+        return None
     try:
         status = os.statvfs(places.SCRATCH)
     except OSError:

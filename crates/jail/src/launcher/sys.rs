@@ -63,6 +63,28 @@ pub fn fork() -> io::Result<Option<i32>> {
     Ok((child != 0).then(|| i32::try_from(child).unwrap_or(-1)))
 }
 
+/// Kills every process that signals of this one reach, itself excepted: the caller has scoped them.
+pub fn kill_all_in_reach() {
+    const EVERYBODY: libc::pid_t = -1;
+    // SAFETY: kill takes numbers.
+    unsafe { libc::kill(EVERYBODY, libc::SIGKILL) };
+}
+
+/// Has this process, and what it executes, ignore interrupts until it asks for them.
+pub fn ignore_interrupts() {
+    // SAFETY: signal takes numbers; no handler is installed.
+    unsafe { libc::signal(libc::SIGINT, libc::SIG_IGN) };
+}
+
+/// Gives up for good that executing a program could give privileges.
+pub fn forbid_new_privileges() -> io::Result<()> {
+    // SAFETY: this option takes numbers.
+    check(libc::c_long::from(unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    }))
+    .map(drop)
+}
+
 /// Takes part in a new namespace of the given kind.
 pub fn unshare(kind: libc::c_int) -> io::Result<()> {
     // SAFETY: unshare takes a number; single-threaded.

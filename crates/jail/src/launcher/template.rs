@@ -152,7 +152,7 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
         File::create(&target).during(format!("create {}", target.display()))?;
         sys::attach(device.as_fd(), &target).during(format!("attach {}", target.display()))?;
     }
-    let filters = seccomp::filters(spec.memory.into())
+    let filters = seccomp::filters(spec.memory.into(), seccomp::Namespaces::Own)
         .map_err(io::Error::other)
         .during("compile the filters")?;
     for (path, content) in FILTERS.iter().zip([filters.zygote, filters.session]) {

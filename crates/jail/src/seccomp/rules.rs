@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::KernelMemory;
+use super::{KernelMemory, Namespaces};
 
 /// What happens to a system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +65,7 @@ pub struct Rules {
     both: BTreeMap<u32, Rule>,
     confine: BTreeMap<u32, Rule>,
     no_memory_cgroup: BTreeMap<u32, Rule>,
+    no_namespaces: BTreeMap<u32, Rule>,
 }
 
 /// A mistake in a rules file, with its line.
@@ -86,7 +87,7 @@ pub enum RulesError {
 }
 
 /// Error numbers that rules may name.
-const ERRNOS: [(&str, u16); 3] = [("EPERM", 1), ("EINVAL", 22), ("ENOSYS", 38)];
+const ERRNOS: [(&str, u16); 4] = [("EPERM", 1), ("EINVAL", 22), ("ENOSYS", 38), ("EOPNOTSUPP", 95)];
 /// What a call without a rule gets.
 const DENIED: Action = Action::Errno(1);
 
@@ -95,6 +96,7 @@ enum Section {
     Allow,
     Confine,
     NoMemoryCgroup,
+    NoNamespaces,
     Errno(u16),
 }
 
@@ -125,6 +127,7 @@ pub fn parse(text: &str, numbers: &BTreeMap<&str, u32>) -> Result<Rules, RulesEr
                 Section::Allow | Section::Errno(_) => &mut rules.both,
                 Section::Confine => &mut rules.confine,
                 Section::NoMemoryCgroup => &mut rules.no_memory_cgroup,
+                Section::NoNamespaces => &mut rules.no_namespaces,
             };
             if table.insert(call, rule).is_some() {
                 return Err(RulesError::Duplicate {
@@ -146,6 +149,7 @@ fn parse_section(name: &str, line: usize) -> Result<Section, RulesError> {
         "allow" => Ok(Section::Allow),
         "confine" => Ok(Section::Confine),
         "no memory cgroup" => Ok(Section::NoMemoryCgroup),
+        "no namespaces" => Ok(Section::NoNamespaces),
         _ => name
             .strip_prefix("errno ")
             .and_then(errno)
@@ -249,10 +253,13 @@ impl Rules {
     }
 
     /// What a child's filter takes away on top.
-    pub fn session(&self, memory: KernelMemory) -> Table {
+    pub fn session(&self, memory: KernelMemory, namespaces: Namespaces) -> Table {
         let mut rules = self.confine.clone();
         if memory == KernelMemory::Uncounted {
             rules.extend(self.no_memory_cgroup.clone());
+        }
+        if namespaces == Namespaces::Shared {
+            rules.extend(self.no_namespaces.clone());
         }
         Table {
             rules,

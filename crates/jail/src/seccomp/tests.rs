@@ -11,6 +11,7 @@ const AUDIT_ARCH_I386: u32 = 0x4000_0003;
 const ALLOW: u32 = 0x7fff_0000;
 const EPERM: u32 = 0x0005_0001;
 const ENOSYS: u32 = 0x0005_0026;
+const EOPNOTSUPP: u32 = 0x0005_005f;
 const KILL: u32 = 0x8000_0000;
 
 /// What the kernel would answer.
@@ -52,10 +53,10 @@ fn emulate(program: &[Instruction], architecture: u32, number: u32, arguments: &
 }
 
 /// The answer for one call, with both filters as a session has them: the stricter wins.
-fn check(name: &str, arguments: [u64; 6], memory: KernelMemory, expected: u32) {
+fn check(name: &str, arguments: [u64; 6], memory: KernelMemory, namespaces: Namespaces, expected: u32) {
     let rules = parse(RULES, &numbers()).unwrap();
     let zygote = compile(&rules.zygote(), Preamble::CheckArchitecture);
-    let session = compile(&rules.session(memory), Preamble::None);
+    let session = compile(&rules.session(memory, namespaces), Preamble::None);
     let number = numbers()[name];
     let first = emulate(&zygote, AUDIT_ARCH_X86_64, number, &arguments);
     let second = emulate(&session, AUDIT_ARCH_X86_64, number, &arguments);
@@ -76,7 +77,8 @@ fn check(name: &str, arguments: [u64; 6], memory: KernelMemory, expected: u32) {
 
 #[test]
 fn what_sessions_may_do() {
-    let counted = |name, arguments, expected| check(name, arguments, KernelMemory::Counted, expected);
+    let counted =
+        |name, arguments, expected| check(name, arguments, KernelMemory::Counted, Namespaces::Own, expected);
     for (name, arguments, expected) in [
         ("read", [0; 6], ALLOW),
         ("mount", [0; 6], EPERM),
@@ -113,7 +115,41 @@ fn what_sessions_may_do() {
     ] {
         counted(name, arguments, expected);
     }
-    check("memfd_create", [0, 1, 0, 0, 0, 0], KernelMemory::Uncounted, EPERM);
+    check(
+        "memfd_create",
+        [0, 1, 0, 0, 0, 0],
+        KernelMemory::Uncounted,
+        Namespaces::Own,
+        EPERM,
+    );
+}
+
+#[test]
+fn what_sessions_without_namespaces_may_not_do_either() {
+    const STREAM: u64 = 1;
+    const DATAGRAM: u64 = 2;
+    const RAW: u64 = 3;
+    const CLOSE_ON_EXEC: u64 = 0x80000;
+    for (name, arguments, own, shared) in [
+        ("socket", [1, STREAM | CLOSE_ON_EXEC, 0, 0, 0, 0], ALLOW, ALLOW),
+        ("socketpair", [1, STREAM, 0, 0, 0, 0], ALLOW, ALLOW),
+        ("socketpair", [1, DATAGRAM, 0, 0, 0, 0], ALLOW, EPERM),
+        ("socket", [1, DATAGRAM | CLOSE_ON_EXEC, 0, 0, 0, 0], ALLOW, EPERM),
+        // The kernel makes a datagram socket of it.
+        ("socket", [1, RAW, 0, 0, 0, 0], ALLOW, EPERM),
+        ("socket", [2, STREAM, 0, 0, 0, 0], EPERM, EPERM),
+        ("connect", [0; 6], ALLOW, EPERM),
+        ("bind", [0; 6], ALLOW, EPERM),
+        ("chmod", [0, 0o755, 0, 0, 0, 0], ALLOW, EPERM),
+        ("utimensat", [0; 6], ALLOW, EPERM),
+        ("getxattr", [0; 6], ALLOW, EOPNOTSUPP),
+        ("mount", [0; 6], EPERM, EPERM),
+        ("read", [0; 6], ALLOW, ALLOW),
+    ] {
+        for (namespaces, expected) in [(Namespaces::Own, own), (Namespaces::Shared, shared)] {
+            check(name, arguments, KernelMemory::Counted, namespaces, expected);
+        }
+    }
 }
 
 #[test]
@@ -127,7 +163,7 @@ fn other_entries_end_the_process() {
 
 #[test]
 fn the_filters_are_small_enough_to_load_per_session() {
-    let filters = filters(KernelMemory::Uncounted).unwrap();
+    let filters = filters(KernelMemory::Uncounted, Namespaces::Own).unwrap();
     assert!(
         filters.session.len() / 8 <= 64,
         "{} instructions",

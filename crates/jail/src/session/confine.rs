@@ -1,5 +1,8 @@
 //! Confinement of the zygote once and of each session's child, in the one order that works.
 
+#[cfg(not(codeyard_session_library))]
+pub mod alone;
+
 use super::Filter;
 use super::arch::number;
 use super::sys::{self, Errno, Result, fd};
@@ -51,6 +54,8 @@ pub enum Step {
     Capabilities = 13,
     ParentDeath = 14,
     Seccomp = 15,
+    #[cfg(not(codeyard_session_library))]
+    Execute = 16,
 }
 
 /// Descriptors that the host sent with a request.

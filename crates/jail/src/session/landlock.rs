@@ -8,6 +8,11 @@ use super::sys::{self, Errno, Result};
 /// What a rule allows beneath its path. The numbers are known to `zygote.py`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
+#[cfg_attr(
+    not(codeyard_session_library),
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 pub enum Access {
     /// Read files and directories.
     Read = 0,
@@ -31,6 +36,8 @@ const MAKE_CHAR: u64 = 1 << 6;
 const MAKE_SOCK: u64 = 1 << 9;
 const MAKE_BLOCK: u64 = 1 << 11;
 const TRUNCATE: u64 = 1 << 14;
+/// Rights that a rule on something other than a directory may name.
+const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
 
 /// Arguments of landlock_create_ruleset; older kernels take a prefix of it.
 #[repr(C)]
@@ -88,18 +95,44 @@ pub fn create() -> i64 {
     signed(made)
 }
 
-/// Adds a rule for the tree at `path`; 0 or a negative error number.
+/// Confines the calling process, and all that come from it, to signals among themselves. Files and sockets stay as they
+/// are.
+#[cfg(not(codeyard_session_library))]
+pub fn scope_signals() -> Result<()> {
+    const SIGNAL: u64 = 2;
+    let attributes = RulesetAttributes {
+        files: 0,
+        network: 0,
+        scoped: SIGNAL,
+    };
+    // SAFETY: the attributes outlive the calls, which take numbers beside them.
+    unsafe {
+        let attributes = &raw const attributes as usize;
+        let size = size_of::<RulesetAttributes>();
+        let ruleset = sys::call(number::LANDLOCK_CREATE_RULESET, &[attributes, size, 0])?;
+        let done = sys::call(number::LANDLOCK_RESTRICT_SELF, &[ruleset, 0]);
+        sys::call(number::CLOSE, &[ruleset])?;
+        done.map(|_| ())
+    }
+}
+
+/// Adds a rule for the tree, or the file, at `path`; 0 or a negative error number.
 ///
 /// # Safety
 /// `path` is NUL-terminated.
 pub unsafe fn allow(ruleset: i32, path: *const u8, access: u32) -> i64 {
     const O_PATH_CLOEXEC: usize = 0o12_000_000;
+    const O_DIRECTORY: usize = 0o200_000;
+    const NO_DIRECTORY: Errno = Errno(20);
     const PATH_BENEATH: usize = 1;
     // SAFETY: the caller passes a NUL-terminated string.
     let path = unsafe { core::ffi::CStr::from_ptr(path.cast()) };
     let result = version().and_then(|version| {
         let allowed = rights(access)? & handled(version);
-        let parent = sys::open(path, O_PATH_CLOEXEC)?;
+        let (parent, allowed) = match sys::open(path, O_PATH_CLOEXEC | O_DIRECTORY) {
+            Err(NO_DIRECTORY) => (sys::open(path, O_PATH_CLOEXEC)?, allowed & OF_FILES),
+            directory => (directory?, allowed),
+        };
         let rule = PathBeneath { allowed, parent };
         // SAFETY: the rule outlives the call.
         let added = unsafe {

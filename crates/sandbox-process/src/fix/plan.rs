@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::facts::{APPARMOR_PROFILE, Account, DELEGATION_FILE, Facts, Installer, SYSCTL_FILE};
 use super::{Action, Step};
-use crate::mode::{RANGE, range_of};
+use jail::lease::USERS;
+
+use crate::mode::range_of;
 
 /// Namespaces that codeyard and others can make; most distributions allow more.
 const NAMESPACES: u64 = 15_000;
@@ -177,7 +179,7 @@ fn ranges(facts: &Facts) -> Option<Step> {
             account.name
         ),
         why: format!(
-            "with a range of {RANGE} or more each session of {} has a kernel user of its own, as `[sandbox] require = \
+            "with a range of {USERS} or more each session of {} has a kernel user of its own, as `[sandbox] require = \
              \"tenant-isolation\"` asks",
             account.name
         ),
@@ -189,7 +191,7 @@ fn ranges(facts: &Facts) -> Option<Step> {
 
 /// Whether the user has a range that codeyard would take.
 fn has_range(text: &str, account: &Account) -> bool {
-    range_of(text, Some(&account.name), account.number).is_some_and(|(_, count)| count >= RANGE)
+    range_of(text, Some(&account.name), account.number).is_some_and(|(_, count)| count >= USERS)
 }
 
 /// The first number above all ranges.

@@ -1,0 +1,133 @@
+//! The host's handle of a keeper and its guest.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use super::ARGUMENT;
+use super::spec::GuestSpec;
+use crate::message::{self, Said};
+use crate::zygote::{self, start};
+
+/// Why a guest could not be started.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's message says what it is")]
+pub enum KeeperError {
+    #[error("start the keeper: {0}")]
+    Start(#[source] io::Error),
+    #[error("talk to the keeper: {0}")]
+    Talk(#[source] io::Error),
+    #[error("{0}")]
+    Step(String),
+    #[error("the keeper ended before its guest was there")]
+    Ended,
+    #[error("the guest was not there after {} s", .0.as_secs())]
+    Late(Duration),
+}
+
+/// A keeper with its guest. Dropping it ends the guest and all that came from it; [`Keeper::reap`] waits for that.
+#[derive(Debug)]
+pub struct Keeper {
+    process: Child,
+    host: UnixStream,
+    guest: OwnedFd,
+}
+
+impl Keeper {
+    /// Starts a guest that waits to be released. `helper` is the command line of a program that calls
+    /// [`crate::dispatch`]; `descriptors` are channel, standard output and standard error of the guest.
+    ///
+    /// # Errors
+    /// The step that failed, with the system's words.
+    pub fn launch(
+        helper: &[OsString],
+        spec: &GuestSpec,
+        descriptors: &[BorrowedFd<'_>; 3],
+        patience: Duration,
+    ) -> Result<Self, KeeperError> {
+        let deadline = Instant::now() + patience;
+        let (host, end) = UnixStream::pair().map_err(KeeperError::Start)?;
+        let mut process = start(helper, ARGUMENT, end).map_err(KeeperError::Start)?;
+        match hand_over(&host, spec, descriptors, deadline, patience) {
+            Ok(guest) => Ok(Self { process, host, guest }),
+            Err(error) => {
+                drop(host);
+                // It ends as soon as its socket is closed; this reaps it.
+                let _ = process.wait();
+                Err(error)
+            }
+        }
+    }
+
+    /// Lets the guest go on: it is bound to its limits now.
+    ///
+    /// # Errors
+    /// If the keeper is gone.
+    pub fn release(&self) -> io::Result<()> {
+        (&self.host).write_all(b"!")
+    }
+
+    /// The guest's first process.
+    pub fn guest(&self) -> BorrowedFd<'_> {
+        self.guest.as_fd()
+    }
+
+    /// The socket to the keeper: at its end when every process of the guest is gone.
+    pub fn socket(&self) -> BorrowedFd<'_> {
+        self.host.as_fd()
+    }
+
+    /// Number of the keeper's own process, the parent of all.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Ends every process of the guest; the keeper follows.
+    pub fn kill(&self) {
+        // It may be gone already.
+        let _ = self.host.shutdown(Shutdown::Write);
+    }
+
+    /// Ends everything, and returns when it is gone, the session's directory included.
+    pub fn reap(mut self) {
+        self.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Sends the specification and receives the guest.
+fn hand_over(
+    mut host: &UnixStream,
+    spec: &GuestSpec,
+    descriptors: &[BorrowedFd<'_>; 3],
+    deadline: Instant,
+    patience: Duration,
+) -> Result<OwnedFd, KeeperError> {
+    let body = serde_json::to_vec(spec).map_err(|error| KeeperError::Talk(error.into()))?;
+    let length = u32::try_from(body.len()).map_err(|error| KeeperError::Talk(io::Error::other(error)))?;
+    // If the keeper is gone, it said why before.
+    let _ = host
+        .write_all(&length.to_le_bytes())
+        .and_then(|()| host.write_all(&body))
+        .and_then(|()| message::send_descriptors(host.as_fd(), descriptors));
+    let said = zygote::wait_said(host.as_fd(), deadline, patience).map_err(|error| match error {
+        zygote::LaunchError::Late(patience) => KeeperError::Late(patience),
+        zygote::LaunchError::Talk(error) => KeeperError::Talk(error),
+        other => KeeperError::Step(other.to_string()),
+    })?;
+    match said {
+        Said::Handover(descriptors) => descriptors.into_iter().next().ok_or(KeeperError::Ended),
+        Said::Failure(step) => Err(KeeperError::Step(step)),
+        Said::Other(_) | Said::Done | Said::Gone => Err(KeeperError::Ended),
+    }
+}

@@ -1,0 +1,85 @@
+//! Removes the directory of a session whose processes are gone, however deep and closed its directories are.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Removes a tree. What cannot be removed stays, for the next start.
+///
+/// It never goes deeper than two levels: what lies deeper is first moved up, so that neither paths nor open directories
+/// grow with what a guest has nested.
+pub fn tree(directory: &Path) {
+    let mut moved = 0_u64;
+    // Whoever cannot be emptied once will not be the second time.
+    while let Ok(Some(inner)) = inner_directory(directory) {
+        if flatten(directory, &inner, &mut moved).is_err() {
+            return;
+        }
+    }
+    let _ = fs::remove_dir(directory);
+}
+
+/// Removes what is no directory, and returns the first that is one.
+fn inner_directory(directory: &Path) -> io::Result<Option<PathBuf>> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            return Ok(Some(entry.path()));
+        }
+        fs::remove_file(entry.path())?;
+    }
+    Ok(None)
+}
+
+/// Empties a directory one level deep into the one above it, and removes it.
+fn flatten(above: &Path, directory: &Path, moved: &mut u64) -> io::Result<()> {
+    open_up(directory)?;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() {
+            fs::remove_file(entry.path())?;
+            continue;
+        }
+        // A directory can be moved by who may write it.
+        open_up(&entry.path())?;
+        loop {
+            *moved += 1;
+            match fs::rename(entry.path(), above.join(format!(".{moved}"))) {
+                // One that is not empty has that name.
+                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+                done => break done?,
+            }
+        }
+    }
+    fs::remove_dir(directory)
+}
+
+fn open_up(directory: &Path) -> io::Result<()> {
+    fs::set_permissions(directory, Permissions::from_mode(0o700))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn deep_and_closed_directories_go_too() {
+        let place = tempfile::tempdir().unwrap();
+        let session = place.path().join("session");
+        let mut deepest = session.clone();
+        for _ in 0..300 {
+            deepest.push("deep");
+        }
+        fs::create_dir_all(&deepest).unwrap();
+        fs::write(deepest.join("file"), "x").unwrap();
+        fs::create_dir_all(session.join("closed/inner")).unwrap();
+        fs::write(session.join("closed/inner/file"), "x").unwrap();
+        std::os::unix::fs::symlink("/", session.join("closed/link")).unwrap();
+        fs::set_permissions(session.join("closed/inner"), Permissions::from_mode(0o000)).unwrap();
+        fs::set_permissions(session.join("closed"), Permissions::from_mode(0o000)).unwrap();
+        tree(&session);
+        assert!(!session.exists());
+        assert!(Path::new("/usr").exists());
+    }
+}

@@ -1,0 +1,59 @@
+//! Confinement of a process that has no namespaces of its own and executes its program next.
+
+use super::{
+    CHANNEL, Descriptors, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG,
+    RULESET, SIGKILL, Step, become_user, capabilities, drop_bounding_set, place, report, seccomp,
+    set_rlimits,
+};
+use crate::session::Filter;
+use crate::session::arch::number;
+use crate::session::sys::{self, Errno, fd};
+use crate::session::wire::{self, Request};
+
+/// Confines the calling process; on failure says so on its channel and ends it.
+///
+/// # Safety
+/// Both filters, the large one first, are valid; the caller is a freshly forked child with one thread.
+pub unsafe fn confine(request: &Request, descriptors: Descriptors, ruleset: i32, filters: [Filter; 2]) {
+    if let Err(errno) = place(descriptors, Some(ruleset), true) {
+        report(descriptors.channel, Step::Descriptors, errno);
+        sys::exit(crate::session::EXIT_UNCONFINED);
+    }
+    // SAFETY: the caller vouches for the filters.
+    if let Err((step, errno)) = unsafe { steps(request, filters) } {
+        fail(step, errno);
+    }
+}
+
+/// Tells the host which step failed, and ends the process.
+pub fn fail(step: Step, errno: Errno) -> ! {
+    report(CHANNEL, step, errno);
+    sys::exit(crate::session::EXIT_UNCONFINED)
+}
+
+/// Everything after the descriptors. INVARIANT: nothing of the tenant runs before the last step.
+///
+/// # Safety
+/// As `confine`.
+unsafe fn steps(request: &Request, [large, small]: [Filter; 2]) -> Result<(), (Step, Errno)> {
+    let at = |step: Step| move |errno: Errno| (step, errno);
+    // SAFETY: setsid takes no argument.
+    unsafe { sys::call(number::SETSID, &[]) }.map_err(at(Step::ProcessGroup))?;
+    if request.flags & wire::SET_USER != 0 {
+        become_user(request.user).map_err(at(Step::User))?;
+    }
+    set_rlimits(request).map_err(at(Step::Rlimits))?;
+    sys::prctl(PR_SET_NO_NEW_PRIVS, 1, 0).map_err(at(Step::Capabilities))?;
+    // SAFETY: the caller vouches for the filter.
+    unsafe { seccomp(large) }.map_err(at(Step::Seccomp))?;
+    // SAFETY: landlock_restrict_self takes numbers.
+    unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[fd(RULESET), 0]) }.map_err(at(Step::Landlock))?;
+    sys::close(RULESET);
+    drop_bounding_set();
+    sys::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0).map_err(at(Step::Capabilities))?;
+    capabilities(0).map_err(at(Step::Capabilities))?;
+    // After the change of user, which would clear it.
+    sys::prctl(PR_SET_PDEATHSIG, SIGKILL, 0).map_err(at(Step::ParentDeath))?;
+    // SAFETY: as above.
+    unsafe { seccomp(small) }.map_err(at(Step::Seccomp))
+}

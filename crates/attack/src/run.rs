@@ -238,7 +238,7 @@ fn principal(tenant: &str) -> Principal {
 async fn execute(guest: &mut dyn Guest, program: &str, given: &Value) -> Outcome {
     let run = Run {
         code: compose(program, given),
-        wall_time: limits().wall_time,
+        limits: limits().of_run(),
         cancel: Default::default(),
         exceeded: Default::default(),
     };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use types::{Limits, SessionId, Status};
 
 use crate::backend::{Ground, Process};
-use crate::config::Requirement;
+use crate::config::{Config, Requirement};
 use crate::guards;
 use crate::mode::Mode;
 
@@ -103,7 +103,11 @@ impl Process {
 
     /// What refuses, and which mode there would be if less were required.
     fn refused(&self, error: &LaunchError) -> Report {
-        let mode = Mode::enter(Requirement::SingleTenant, self.data()).ok();
+        let config = Config {
+            require: Requirement::SingleTenant,
+            ..self.config().clone()
+        };
+        let mode = Mode::enter(&config).ok();
         Report {
             mode: mode.as_ref().map(|mode| mode.name().to_owned()),
             guards: mode.as_ref().map(guards::of).unwrap_or_default(),

@@ -131,6 +131,10 @@ impl Process {
         self.inner.ground().await
     }
 
+    pub(crate) fn config(&self) -> &Config {
+        &self.inner.config
+    }
+
     pub(crate) fn data(&self) -> &Path {
         &self.inner.config.data
     }

@@ -131,10 +131,6 @@ impl Process {
         self.inner.ground().await
     }
 
-    pub(crate) fn config(&self) -> &Config {
-        &self.inner.config
-    }
-
     pub(crate) fn data(&self) -> &Path {
         &self.inner.config.data
     }

@@ -25,6 +25,9 @@ struct Layer {
     /// The crate's responsibility in one sentence.
     does: String,
     may_use: MayUse,
+    /// What its tests may use besides.
+    #[serde(default)]
+    tests_may_use: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -126,7 +129,8 @@ fn refusal(layers: &Layers, layer: &Layer, edge: &Edge, names: &[&str]) -> Optio
             MayUse::Word(Any::Any) => true,
             MayUse::These(these) => these.iter().any(|name| name == to),
         };
-        let helps_tests = *in_tests && *to == TEST_HELPER;
+        let helps_tests =
+            *in_tests && (*to == TEST_HELPER || layer.tests_may_use.iter().any(|name| name == to));
         return (!allowed && !helps_tests).then(|| format!("does not allow `{from}` to depend on `{to}`"));
     }
     let library = layers.libraries.get(*to)?;

@@ -1,4 +1,4 @@
-//! Rule: no tracked file names a package registry's host, the checkout's place or the builder's home.
+//! Rule: no tracked file names a host of the network, the checkout's place or the builder's home.
 //!
 //! Clients find their registry by their own settings; a path of one machine is wrong on every other.
 
@@ -7,21 +7,27 @@ use std::path::{Path, PathBuf};
 use super::{File, Problem};
 use crate::layout;
 
-/// Registries, in parts, so that this file does not name them.
-const REGISTRIES: [&[&str]; 9] = [
-    &["crates", "io"],
-    &["pypi", "org"],
-    &["pythonhosted", "org"],
-    &["npmjs", "org"],
-    &["npmjs", "com"],
-    &["yarnpkg", "com"],
-    &["deb", "debian", "org"],
-    &["archive", "ubuntu", "com"],
-    &["golang", "org"],
+/// Hosts that addresses may name: reserved for examples, this machine itself, and names of formats and licenses.
+/// Whatever else is wanted from the network is the business of a client and its own settings.
+const HOSTS: [&str; 9] = [
+    "example",
+    "example.com",
+    "example.org",
+    "localhost",
+    "127.0.0.1",
+    "[::1]",
+    "www.w3.org",
+    "www.apache.org",
+    "json-schema.org",
 ];
 
-/// Lock files record where packages came from, and `deny.toml` says where they may come from.
+/// Where an address begins.
+const SCHEMES: [&str; 2] = ["http://", "https://"];
+
+/// Lock files record where packages came from, `deny.toml` says where they may come from, and the catalogue holds what
+/// real servers say.
 const EXEMPT: [&str; 3] = ["Cargo.lock", "package-lock.json", "deny.toml"];
+const EXEMPT_DIRECTORY: &str = "crates/test-support/catalogue/";
 
 /// Directories that every machine has; being below one of them tells nothing.
 const COMMON: [&str; 9] = [
@@ -71,16 +77,15 @@ impl Private {
 /// Looks at every line, comments included.
 pub(super) fn check(file: &File, private: &Private) -> Vec<Problem> {
     let name = file.path.rsplit('/').next().unwrap_or(file.path);
-    if EXEMPT.contains(&name) {
+    if EXEMPT.contains(&name) || file.path.starts_with(EXEMPT_DIRECTORY) {
         return Vec::new();
     }
-    let registries: Vec<String> = REGISTRIES.iter().map(|parts| parts.join(".")).collect();
     let mut problems = Vec::new();
     for (index, line) in file.text.lines().enumerate() {
-        if let Some(host) = registries.iter().find(|host| names_host(line, host)) {
+        for host in foreign_hosts(line) {
             problems.push(file.problem(
                 index + 1,
-                format!("names the registry {host}; use the client and the package's name"),
+                format!("names the host {host}; name the client and the package, or a host of example.com"),
             ));
         }
         if let Some(directory) = private
@@ -94,11 +99,29 @@ pub(super) fn check(file: &File, private: &Private) -> Vec<Problem> {
     problems
 }
 
-/// Whether the host or one below it stands in the line.
-fn names_host(line: &str, host: &str) -> bool {
-    let longer = |character: char| character.is_alphanumeric() || character == '-';
-    line.match_indices(host)
-        .any(|(at, _)| !line[..at].ends_with(longer) && !line[at + host.len()..].starts_with(longer))
+/// Hosts of addresses in the line that are none of [`HOSTS`] nor below one.
+fn foreign_hosts(line: &str) -> impl Iterator<Item = &str> {
+    let addresses = SCHEMES.iter().flat_map(|scheme| {
+        line.match_indices(scheme)
+            .map(|(at, scheme)| &line[at + scheme.len()..])
+    });
+    addresses
+        .map(|rest| {
+            let is_host = |character: char| character.is_ascii_alphanumeric() || ".-[]:".contains(character);
+            let host = &rest[..rest.find(|character| !is_host(character)).unwrap_or(rest.len())];
+            // A port is no part of it; one of an address in brackets stands behind them.
+            let port = host.rfind(':').filter(|at| !host[*at..].contains(']'));
+            host[..port.unwrap_or(host.len())].trim_end_matches('.')
+        })
+        // One word is a name of the local network, and no dot is a host that is put together elsewhere.
+        .filter(|host| host.contains('.') && !is_allowed(host))
+}
+
+fn is_allowed(host: &str) -> bool {
+    HOSTS.iter().any(|allowed| {
+        host.strip_suffix(allowed)
+            .is_some_and(|above| above.is_empty() || above.ends_with('.'))
+    })
 }
 
 /// Whether something in the directory stands in the line, not merely a longer path that ends like it.
@@ -118,26 +141,25 @@ mod tests {
     }
 
     #[test]
-    fn registries_fail_wherever_they_stand() {
-        for parts in REGISTRIES {
-            let host = parts.join(".");
-            assert_eq!(count("README.md", &format!("see https://{host}/x\n")), 1);
-            assert_eq!(count("README.md", &format!("see https://index.{host}\n")), 1);
-            assert_eq!(
-                count(
-                    "crates/a/package-lock.json",
-                    &format!("https://registry.{host}/\n")
-                ),
-                0
-            );
-            assert_eq!(count("deny.toml", &host), 0);
-        }
-        let other = format!(
-            "not-{} and {}x, pip and npm\n",
-            REGISTRIES[0].join("."),
-            REGISTRIES[1].join(".")
+    fn hosts_fail_unless_they_are_for_examples() {
+        let address = |host: &str| format!("see {}{host}/x\n", SCHEMES[1]);
+        assert_eq!(count("README.md", &address("index.registry.invalid")), 1);
+        assert_eq!(count("README.md", &address("not-example.invalid:8080")), 1);
+        assert_eq!(
+            count("crates/a/package-lock.json", &address("registry.invalid")),
+            0
         );
-        assert_eq!(count("README.md", &other), 0);
+        assert_eq!(count("deny.toml", &address("registry.invalid")), 0);
+        for host in [
+            "mcp.example",
+            "mcp.example.com",
+            "127.0.0.1:80",
+            "[::1]:80",
+            "internal",
+            "{host}",
+        ] {
+            assert_eq!(count("README.md", &address(host)), 0, "{host}");
+        }
     }
 
     #[test]

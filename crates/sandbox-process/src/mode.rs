@@ -224,9 +224,6 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
     if !machine.proc {
         return Err(Refusal::NoProc);
     }
-    if machine.user == 0 && !machine.admin {
-        return Err(Refusal::NoAdmin);
-    }
     for (file, name) in [
         (
             "/proc/sys/user/max_user_namespaces",
@@ -240,6 +237,13 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
         let concerns_us = machine.user != 0 || name.starts_with("user.");
         if concerns_us && fs::read_to_string(file).is_ok_and(|value| value.trim() == "0") {
             return Err(Refusal::UserNamespaces(name));
+        }
+    }
+    if machine.user == 0 {
+        // The first lease's; what it leases is looked at again.
+        roots_range(FIRST_USER)?;
+        if !machine.admin {
+            return Err(Refusal::NoAdmin);
         }
     }
     Ok(())

@@ -104,7 +104,7 @@ async fn a_data_directory_that_cannot_be_written_is_named() {
 async fn without_descriptors_the_message_says_which_limit_to_raise() {
     let codeyard = Codeyard::new().unwrap();
     let mut refused = 0;
-    for most in [12, 24, 40, 64, 512] {
+    for most in [6, 9, 12, 24, 40, 64, 512] {
         let limit = format!("--nofile={most}:{most}");
         let output = run_below(&["prlimit", &limit], &codeyard).await;
         let told = told(&output);

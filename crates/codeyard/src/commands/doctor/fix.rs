@@ -43,20 +43,18 @@ pub fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exi
 
 /// What is missing on this machine for this user.
 fn find(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Vec<Step>> {
-    let account = arguments
-        .user
-        .clone()
-        .or_else(|| {
-            Machine
-                .var("SUDO_USER")
-                .ok()
-                .flatten()
-                .filter(|name| name != "root")
-        })
-        .or_else(server::doctor::asking_user);
     let executable = context.program()?.executable;
-    let facts = Facts::look(Path::new("/"), executable, account.as_deref())
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let look = |account: Option<&str>| Facts::look(Path::new("/"), executable.clone(), account);
+    let sudo = Machine.var("SUDO_USER").ok().flatten();
+    let asking = sudo
+        .filter(|name| name != "root")
+        .or_else(server::doctor::asking_user);
+    let facts = match &arguments.user {
+        Some(named) => look(Some(named)),
+        // Who has no name here, as in a container, can be given no range.
+        None => look(asking.as_deref()).or_else(|_| look(None)),
+    };
+    let facts = facts.map_err(|error| Failure::new(Exit::Usage, error))?;
     let mut steps = plan(&facts);
     if !arguments.only.is_empty() {
         steps.retain(|step| arguments.only.iter().any(|name| name == step.name));

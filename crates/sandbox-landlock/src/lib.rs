@@ -1,4 +1,4 @@
-//! The `landlock` backend: sessions without namespaces, for machines that grant none. Only ever by explicit choice.
+//! The `landlock` backend: sessions without namespaces, for machines that grant none, by explicit choice only.
 //!
 //! What stands between a session and the machine is Landlock, seccomp, resource limits and, as root, a user of its own.
 //! `docs/sandbox.md` says what that is not.

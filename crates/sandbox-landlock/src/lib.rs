@@ -1,6 +1,6 @@
-//! The `landlock` backend: sessions without namespaces, for machines that grant none.
+//! The `landlock` backend: sessions without namespaces, for machines that grant none, by explicit choice only.
 //!
-//! Only ever by explicit choice. What stands between a session and the machine is Landlock, seccomp, resource limits and, as root, a user of its own.
+//! What stands between a session and the machine is Landlock, seccomp, resource limits and, as root, a user of its own.
 //! `docs/sandbox.md` says what that is not.
 //!
 //! Reading order: `ground` (what this machine and user allow), `place` (where sessions have their files), `session` (one of

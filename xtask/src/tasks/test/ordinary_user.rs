@@ -17,9 +17,10 @@ use crate::{layout, run};
 const USER: u32 = 58_471;
 
 /// Crates whose tests start guests; of `codeyard` only those that start the whole program.
-const PACKAGES: [(&str, &[&str]); 3] = [
+const PACKAGES: [(&str, &[&str]); 4] = [
     ("jail", &["lib", "test"]),
     ("sandbox-process", &["lib", "test"]),
+    ("sandbox-landlock", &["lib"]),
     ("codeyard", &["test"]),
 ];
 

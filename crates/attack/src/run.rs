@@ -147,16 +147,8 @@ async fn scene(
         noticed.extend(unless_completed("b", &met));
         let outside = controls.run(&compose(after, given), Control::Plain).await;
         noticed.extend(outside.as_ref().err().map(|why| format!("host: {why}")));
-        let both = [
-            ("b", answers(&met.stdout.text)),
-            ("host", outside.unwrap_or_default()),
-        ];
-        for (who, met) in both {
-            neighbours.extend(
-                met.into_iter()
-                    .map(|(attempt, answer)| (format!("{who}.{attempt}"), answer)),
-            );
-        }
+        neighbours.extend(named("b", answers(&met.stdout.text)));
+        neighbours.extend(named("host", outside.unwrap_or_default()));
     }
     for check in &probe.plan.host {
         noticed.extend(match check {
@@ -168,6 +160,13 @@ async fn scene(
     a.guest.close().await;
     if host.leftovers().await > 0 {
         noticed.push("processes outlive their session".to_owned());
+    }
+    if let Some(later) = probe.later {
+        let mut next = target.seat(tenant_a, "next").await?;
+        let met = execute(&mut *next.guest, later, given).await;
+        noticed.extend(unless_completed("next", &met));
+        neighbours.extend(named("next", answers(&met.stdout.text)));
+        next.guest.close().await;
     }
     b.guest.close().await;
     noticed.extend(host.changes());
@@ -181,6 +180,12 @@ async fn scene(
 struct Seat {
     guest: Box<dyn Guest>,
     _lease: Option<Lease>,
+}
+
+/// What somebody met, with its name before each attempt.
+fn named(who: &str, met: Printed) -> impl Iterator<Item = (String, String)> {
+    met.into_iter()
+        .map(move |(attempt, answer)| (format!("{who}.{attempt}"), answer))
 }
 
 impl Target<'_> {

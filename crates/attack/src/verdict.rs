@@ -149,6 +149,7 @@ mod tests {
             guest: "",
             before: None,
             after: None,
+            later: None,
         };
         let answers = Answers {
             inside: read(inside),

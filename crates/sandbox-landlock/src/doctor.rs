@@ -10,6 +10,7 @@ use types::{Limits, SessionId, Status};
 
 use crate::backend::Landlock;
 use crate::ground::Ground;
+use crate::guards;
 
 /// Run inside.
 const PROGRAM: &str = include_str!("doctor.py");
@@ -43,7 +44,7 @@ impl Landlock {
         Report {
             mode: Some(ground.mode().to_owned()),
             // What it lacks by its nature is in the checks.
-            guards: Vec::new(),
+            guards: guards::of(&ground),
             serves: checks.iter().all(|check| check.state != State::Missing),
             checks,
         }

@@ -11,6 +11,7 @@ mod backend;
 mod disk;
 pub mod doctor;
 mod ground;
+mod guards;
 mod guest;
 mod leash;
 mod place;

@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// Where it is as root: sessions are other users, who must be able to pass through all that lies above.
 const OF_ROOT: &str = "/var/lib/codeyard/landlock";
+/// Where fonts are; their cache is in the session's home.
+const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
+                     <cachedir prefix=\"xdg\">fontconfig</cachedir></fontconfig>\n";
 /// Everybody passes, nobody lists.
 const PASSAGE: u32 = 0o711;
 
@@ -74,6 +77,11 @@ impl Place {
         self.path.join("guest")
     }
 
+    /// What libraries are told of fonts.
+    pub fn fonts(&self) -> PathBuf {
+        self.guest().join("fonts.conf")
+    }
+
     /// Copies of trees that sessions share.
     pub fn trees(&self) -> PathBuf {
         self.path.join("trees")
@@ -90,12 +98,14 @@ impl Place {
     }
 
     fn write_guest(&self) -> io::Result<()> {
-        for file in guest::python_files() {
-            let path = self.guest().join(file.path);
+        let python = guest::python_files()
+            .iter()
+            .map(|file| (self.guest().join(file.path), file.bytes));
+        for (path, bytes) in python.chain([(self.fonts(), FONTS.as_bytes())]) {
             if let Some(parent) = path.parent() {
                 make(parent)?;
             }
-            fs::write(&path, file.bytes)?;
+            fs::write(&path, bytes)?;
             fs::set_permissions(&path, Permissions::from_mode(0o644))?;
         }
         Ok(())

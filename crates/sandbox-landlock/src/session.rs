@@ -178,6 +178,8 @@ impl Directories {
                 *value = path.display().to_string();
             }
         }
+        let fonts = ground.place.fonts().display().to_string();
+        variables.push(("FONTCONFIG_FILE".to_owned(), fonts));
         // Each further heap would reserve 64 MiB of addresses, which the memory limit counts.
         variables.push(("MALLOC_ARENA_MAX".to_owned(), "1".to_owned()));
         variables

@@ -73,6 +73,10 @@ impl Report {
     /// Adds another's rows.
     pub fn absorb(&mut self, other: Report) {
         self.rows.extend(other.rows);
-        self.not_offered.extend(other.not_offered);
+        for why in other.not_offered {
+            if !self.not_offered.contains(&why) {
+                self.not_offered.push(why);
+            }
+        }
     }
 }

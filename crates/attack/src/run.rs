@@ -241,12 +241,7 @@ fn principal(tenant: &str) -> Principal {
 }
 
 async fn execute(guest: &mut dyn Guest, program: &str, given: &Value) -> Outcome {
-    let run = Run {
-        code: compose(program, given),
-        limits: limits().of_run(),
-        cancel: Default::default(),
-        exceeded: Default::default(),
-    };
+    let run = Run::of(compose(program, given), limits().of_run());
     guest.execute(run, Arc::new(NoCalls)).await
 }
 

@@ -1,12 +1,11 @@
 //! Examines this machine for `codeyard doctor`: what this backend needs, what it lacks by its nature, what a session sees.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use sandbox::{Backend, LaunchSpec, NoCalls, Run};
+use sandbox::{Backend, LaunchSpec, Run};
 use sandbox_process::doctor::{Check, Report, State};
 use serde::Deserialize;
-use types::{Limits, SessionId, Status};
+use types::{Limits, SessionId};
 
 use crate::backend::Landlock;
 use crate::ground::Ground;
@@ -59,29 +58,19 @@ impl Landlock {
             files: Vec::new(),
         };
         let missing = |detail| check("session", State::Missing, detail, "");
-        let mut guest = match self.launch(spec).await {
+        let guest = match self.launch(spec).await {
             Ok(guest) => guest,
             Err(error) => return missing(error.to_string()),
         };
-        let run = Run {
-            code: PROGRAM.to_owned(),
-            limits: Limits {
-                wall_time: PATIENCE,
-                ..Limits::default()
-            }
-            .of_run(),
-            cancel: Default::default(),
-            exceeded: Default::default(),
+        let limits = Limits {
+            wall_time: PATIENCE,
+            ..Limits::default()
         };
-        let outcome = guest.execute(run, Arc::new(NoCalls)).await;
-        guest.close().await;
-        if outcome.status != Status::Completed {
-            let error = outcome.error.unwrap_or_default();
-            return missing(format!("{}: {}", error.kind, error.message));
-        }
-        match outcome.result.map(serde_json::from_value::<Inside>) {
-            Some(Ok(inside)) => inside.check(ground),
-            _ => missing("the program inside gave no answer".to_owned()),
+        let answer = sandbox::ask(guest, Run::of(PROGRAM, limits.of_run())).await;
+        match answer.map(serde_json::from_value::<Inside>) {
+            Ok(Ok(inside)) => inside.check(ground),
+            Ok(Err(_)) => missing("the program inside gave no answer".to_owned()),
+            Err(error) => missing(error),
         }
     }
 }

@@ -4,12 +4,11 @@
 
 mod files;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use sandbox::{Backend, LaunchError, LaunchSpec, NoCalls, Run};
+use sandbox::{Backend, LaunchError, LaunchSpec, Run};
 use serde::{Deserialize, Serialize};
-use types::{Limits, SessionId, Status};
+use types::{Limits, SessionId};
 
 use crate::backend::{Ground, Process};
 use crate::config::{Config, Requirement};
@@ -124,29 +123,19 @@ impl Process {
             first_code: String::new(),
             files: Vec::new(),
         };
-        let mut guest = match self.launch(spec).await {
+        let guest = match self.launch(spec).await {
             Ok(guest) => guest,
             Err(error) => return Check::missing("session", error.to_string()),
         };
-        let run = Run {
-            code: PROGRAM.to_owned(),
-            limits: Limits {
-                wall_time: PATIENCE,
-                ..Limits::default()
-            }
-            .of_run(),
-            cancel: Default::default(),
-            exceeded: Default::default(),
+        let limits = Limits {
+            wall_time: PATIENCE,
+            ..Limits::default()
         };
-        let outcome = guest.execute(run, Arc::new(NoCalls)).await;
-        guest.close().await;
-        if outcome.status != Status::Completed {
-            let error = outcome.error.unwrap_or_default();
-            return Check::missing("session", format!("{}: {}", error.kind, error.message));
-        }
-        match outcome.result.map(serde_json::from_value::<Inside>) {
-            Some(Ok(inside)) => inside.check(),
-            _ => Check::missing("session", "the program inside gave no answer".to_owned()),
+        let answer = sandbox::ask(guest, Run::of(PROGRAM, limits.of_run())).await;
+        match answer.map(serde_json::from_value::<Inside>) {
+            Ok(Ok(inside)) => inside.check(),
+            Ok(Err(_)) => Check::missing("session", "the program inside gave no answer".to_owned()),
+            Err(error) => Check::missing("session", error),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sandbox::{Conversation, Guest, NoCalls, Run};
-use types::{Limits, Status};
+use sandbox::{Conversation, Run};
+use types::Limits;
 
 use crate::provisions::Provisions;
 use crate::station::Station;
@@ -19,26 +19,17 @@ pub async fn run(station: Arc<Station>, provisions: Arc<Provisions>, limits: Lim
     let Ok((channels, leash)) = station.start_without_hooks(&provisions, &limits).await else {
         return;
     };
-    let mut guest = Conversation::new(channels, leash, limits, "self-test".to_owned());
-    let run = Run {
-        code: PROGRAM.to_owned(),
-        limits: Limits {
-            wall_time: PATIENCE,
-            ..Limits::default()
-        }
-        .of_run(),
-        cancel: Default::default(),
-        exceeded: Default::default(),
+    let guest = Conversation::new(channels, leash, limits, "self-test".to_owned());
+    let limits = Limits {
+        wall_time: PATIENCE,
+        ..Limits::default()
     };
-    let outcome = guest.execute(run, Arc::new(NoCalls)).await;
-    if outcome.status == Status::Completed {
-        station.skip_hooks();
-    } else {
-        tracing::warn!(
+    match sandbox::ask(Box::new(guest), Run::of(PROGRAM, limits.of_run())).await {
+        Ok(_) => station.skip_hooks(),
+        Err(error) => tracing::warn!(
             python = station.greeting.python,
-            error = outcome.error.map(|error| error.message).unwrap_or_default(),
+            error,
             "the self-test failed: sessions run the interpreter's after-fork hooks and start slower"
-        );
+        ),
     }
-    Box::new(guest).close().await;
 }

@@ -10,7 +10,7 @@ mod conversation;
 mod leash;
 mod wire;
 
-pub use backend::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run};
+pub use backend::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run, ask};
 pub use calls::{HostCall, HostCallError, HostCalls, NoCalls};
 pub use conversation::Conversation;
 pub use leash::{Leash, Measured};

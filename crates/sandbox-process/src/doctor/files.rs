@@ -4,10 +4,9 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, chown};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use jail::spec::Identity;
-use sandbox::{Access, Attachment, Backend as _, LaunchSpec, NoCalls, Run};
+use sandbox::{Access, Attachment, Backend as _, LaunchSpec, Run};
 use types::{Limits, SessionId};
 
 use super::{Check, PATIENCE, State};
@@ -81,22 +80,12 @@ async fn write(process: &Process, place: &Place) -> Result<Option<u32>, String> 
             access: Access::ReadWrite,
         }],
     };
-    let mut guest = process.launch(spec).await.map_err(|error| error.to_string())?;
-    let run = Run {
-        code: PROGRAM.to_owned(),
-        limits: Limits {
-            wall_time: PATIENCE,
-            ..Limits::default()
-        }
-        .of_run(),
-        cancel: Default::default(),
-        exceeded: Default::default(),
+    let guest = process.launch(spec).await.map_err(|error| error.to_string())?;
+    let limits = Limits {
+        wall_time: PATIENCE,
+        ..Limits::default()
     };
-    let outcome = guest.execute(run, Arc::new(NoCalls)).await;
-    guest.close().await;
-    if let Some(error) = outcome.error {
-        return Err(format!("{}: {}", error.kind, error.message));
-    }
+    sandbox::ask(guest, Run::of(PROGRAM, limits.of_run())).await?;
     Ok(fs::symlink_metadata(place.0.join("written"))
         .ok()
         .map(|found| found.uid()))

@@ -46,16 +46,15 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     let attacked = server::attack::attack(parts, &options, told).await;
     let mut report = attacked.map_err(|error| Failure::new(Exit::Refused, error))?;
     if rustix::process::geteuid().is_root() && !arguments.this_user {
-        for account in ordinary_users() {
-            context
-                .output
-                .tell(&format!("attacking as the ordinary user {}", account.user));
-            match as_user(context, arguments, account).await {
-                Ok(other) => report.absorb(other),
-                Err(why) => report
-                    .not_offered
-                    .push(format!("as user {}: {why:#}", account.user)),
-            }
+        let account = ordinary_user();
+        context
+            .output
+            .tell(&format!("attacking as the ordinary user {}", account.user));
+        match as_user(context, arguments, account).await {
+            Ok(other) => report.absorb(other),
+            Err(why) => report
+                .not_offered
+                .push(format!("as user {}: {why:#}", account.user)),
         }
     }
     if arguments.json {
@@ -87,16 +86,14 @@ fn secrets(data: &Path) -> Vec<(String, String)> {
     secrets
 }
 
-/// Ordinary users whose modes root can try: nobody, and the first with a subordinate range.
-fn ordinary_users() -> Vec<Account> {
-    let mut accounts = vec![NOBODY];
+/// The ordinary user whose modes root can try: the first with a subordinate range, else nobody.
+fn ordinary_user() -> Account {
     let ranges = std::fs::read_to_string("/etc/subuid").unwrap_or_default();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let with_range = ranges
+    ranges
         .lines()
-        .find_map(|line| account(&users, line.split(':').next()?));
-    accounts.extend(with_range);
-    accounts
+        .find_map(|line| account(&users, line.split(':').next()?))
+        .unwrap_or(NOBODY)
 }
 
 /// The account of that name in a passwd file; root is none.

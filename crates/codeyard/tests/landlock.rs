@@ -7,7 +7,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::process::Output;
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Mode, Ran, ServerDefinition};
+use test_support::limits::{Way, conform, endure};
+use test_support::{CodeClient, Codeyard, Mode, ServerDefinition};
+use types::Limit;
 
 const BACKEND: &str = "[sandbox]\nbackend = \"landlock\"\n";
 /// An ordinary user whom nobody else is.
@@ -192,113 +194,32 @@ async fn folders_of_the_user_are_reached_where_they_are() {
     assert!(fs::exists(folders[1].join("new")).unwrap());
 }
 
-/// How one limit is exceeded, and what must be said of it.
-struct Case {
-    settings: &'static str,
-    exceeds: &'static str,
-    /// Status and limit.
-    outcome: &'static str,
-    /// Where it is held by polling, which has the same status and loses the session.
-    polled: fn(Mode) -> bool,
-}
-
-const fn kept(settings: &'static str, exceeds: &'static str, outcome: &'static str) -> Case {
-    Case {
-        settings,
-        exceeds,
-        outcome,
-        polled: |_| false,
-    }
-}
-
-const CASES: [Case; 10] = [
-    kept("wall_time = \"700ms\"", "time.sleep(60)", "timed_out"),
-    kept(
-        "cpu_time = \"300ms\"",
-        "number = 0\nwhile True: number += 1",
-        "limit_exceeded: cpu_time",
-    ),
-    kept(
-        "memory = \"96 MiB\"",
-        "while True: kept.append(bytearray(b'x') * (1 << 20))",
-        "limit_exceeded: memory",
-    ),
-    Case {
-        settings: "processes = 8",
-        exceeds: "while True:\n    if os.fork() == 0: signal.pause()",
-        outcome: "limit_exceeded: processes",
-        polled: |mode| !mode.groups && !mode.is_root,
-    },
-    kept(
-        "open_files = 40",
-        "while True: kept.append(open('/dev/null'))",
-        "limit_exceeded: open_files",
-    ),
-    kept(
-        "file_size = \"1 MiB\"",
-        "with open('large', 'wb', buffering=0) as file:\n    while True: file.write(bytes(1 << 16))",
-        "limit_exceeded: file_size",
-    ),
-    Case {
-        settings: "disk = \"2 MiB\"",
-        exceeds: "open(runtime.path('/scratch/large'), 'wb').write(bytes(8 << 20))\ntime.sleep(30)",
-        outcome: "limit_exceeded: disk",
-        polled: |_| true,
-    },
-    Case {
-        settings: "inodes = 100",
-        exceeds: "for number in range(1000): open(runtime.path(f'/tmp/small-{number}'), 'wb').close()\ntime.sleep(30)",
-        outcome: "limit_exceeded: inodes",
-        polled: |_| true,
-    },
-    kept("output = \"2 KiB\"", "print('x' * 100_000)", "completed"),
-    kept(
-        "host_calls = 3",
-        "for number in range(5): await tools.stub.echo(message='x')",
-        "limit_exceeded: host_calls",
-    ),
-];
-
-fn outcome(ran: &Ran) -> String {
-    match ran.fields()["limit"].as_str() {
-        Some(limit) => format!("{}: {limit}", ran.status()),
-        None => ran.status().to_owned(),
-    }
-}
-
-#[tokio::test]
-async fn every_limit_binds() {
+/// Holds it to the table of limits, but for those that it can only count.
+async fn every_limit_binds(way: Way) {
     let mode = Mode::of(&codeyard()).await.unwrap();
-    for case in CASES {
-        let name = case.settings;
-        let codeyard = codeyard().settings(&format!("[limits]\n{name}"));
-        let mut client = CodeClient::of(codeyard).await;
-        let fate = if (case.polled)(mode) { "lost" } else { "kept" };
-        let code = format!("import os, signal, time\nkept = []\n{}", case.exceeds);
-        let ran = client.run(&code).await;
-        let fate_found = ran.fields()["session_state"]
-            .as_str()
-            .unwrap_or("kept")
-            .to_owned();
-        assert_eq!(outcome(&ran), case.outcome, "{name}: {ran:?}");
-        // On a busy machine a program may not stop within its grace.
-        let in_time = fate == fate_found || name.contains("_time");
-        assert!(in_time, "{name}: {ran:?}");
-        assert!(ran.stdout().len() < 2500, "{name}");
-        let next = client.execute(json!({"code": "6 * 7", "session": "new"})).await;
-        assert_eq!(next.result(), 42, "{name}: {next:?}");
-    }
+    // As an ordinary user without control groups processes are counted too.
+    let counted = [Limit::Disk, Limit::Inodes, Limit::Processes];
+    let polled = if mode.groups || mode.is_root {
+        &counted[..2]
+    } else {
+        &counted
+    };
+    conform(codeyard, way, mode, polled).await;
 }
 
 #[tokio::test]
-async fn the_rate_of_the_processor_is_bound() {
-    let mut client = CodeClient::of(codeyard().settings("[limits]\ncpu_rate = 0.5")).await;
-    let groups = Mode::of(&codeyard()).await.unwrap().groups;
-    let code = "import os, time\nstart, burnt = time.monotonic(), time.process_time()\n\
-                while time.process_time() < burnt + 0.5: pass\n[time.monotonic() - start, len(os.sched_getaffinity(0))]";
-    let ran = client.run(code).await;
-    let slow = ran.result()[0].as_f64().is_some_and(|took| took > 0.7);
-    assert!(if groups { slow } else { ran.result()[1] == 1 }, "{ran:?}");
+async fn every_limit_of_the_settings_binds() {
+    every_limit_binds(Way::Settings).await;
+}
+
+#[tokio::test]
+async fn every_limit_of_a_call_binds() {
+    every_limit_binds(Way::Call).await;
+}
+
+#[tokio::test]
+async fn programs_that_exhaust_the_interpreter_end_within_their_limits() {
+    endure(codeyard()).await;
 }
 
 #[tokio::test]

@@ -157,17 +157,17 @@ fn the_page_has_one_row_for_each_limit_with_its_default() {
 // C095, C098, C099, C212, C250: processes, disk, inodes, time and memory among them.
 #[tokio::test]
 async fn every_limit_of_the_settings_binds() {
-    conform(stub, Way::Settings, mode().await).await;
+    conform(stub, Way::Settings, mode().await, &[]).await;
 }
 
 #[tokio::test]
 async fn every_limit_of_a_server_binds() {
-    conform(stub, Way::Server, mode().await).await;
+    conform(stub, Way::Server, mode().await, &[]).await;
 }
 
 #[tokio::test]
 async fn every_limit_of_a_call_binds() {
-    conform(stub, Way::Call, mode().await).await;
+    conform(stub, Way::Call, mode().await, &[]).await;
 }
 
 #[tokio::test]
@@ -178,7 +178,7 @@ async fn every_limit_binds_without_control_groups() {
     }
     let mode = Mode::of(&without_groups()).await.unwrap();
     assert_eq!((mode.groups, mode.is_root), (false, true));
-    conform(without_groups, Way::Call, mode).await;
+    conform(without_groups, Way::Call, mode, &[]).await;
 }
 
 #[tokio::test]

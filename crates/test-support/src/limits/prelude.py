@@ -1,4 +1,5 @@
 import errno, os, signal, time, asyncio
+from mcp import runtime
 def tell(error):
     generic = isinstance(error, OSError) and not isinstance(error, BlockingIOError)
     name = 'OSError' if generic else type(error).__name__

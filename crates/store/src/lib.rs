@@ -12,6 +12,7 @@ mod arguments;
 mod clock;
 mod config;
 mod database;
+mod health;
 mod insert;
 mod process;
 mod prune;
@@ -25,7 +26,8 @@ mod writer;
 
 pub use arguments::Arguments;
 pub use config::{Config, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Recording};
-pub use reader::{CallView, EventView, Filter, Health, Reader, RunDetail, RunView, State};
+pub use health::{Health, examine};
+pub use reader::{CallView, EventView, Filter, Reader, RunDetail, RunView, State};
 pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};
 pub use rows::{Attempt, CallMade, Code, Front, Refused};

@@ -138,15 +138,6 @@ pub struct RunDetail {
     pub events: Vec<EventView>,
 }
 
-/// The database at one moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Health {
-    /// Runs in it.
-    pub runs: i64,
-    /// Bytes that it takes.
-    pub bytes: i64,
-}
-
 /// What is found where records should be.
 #[derive(Debug)]
 pub enum State {
@@ -195,20 +186,6 @@ impl Reader {
         let version = version.map_err(|error| self.trouble(&error))?;
         let before = std::mem::replace(&mut self.version, version);
         Ok(before != version)
-    }
-
-    /// Reads all of it, so that damage is found, and counts.
-    pub async fn examine(&mut self) -> Result<Health, Trouble> {
-        let found = examine(&mut self.connection).await;
-        let (verdict, health) = found.map_err(|error| self.trouble(&error))?;
-        match verdict.as_str() {
-            "ok" => Ok(health),
-            damage => Err(Trouble::new(
-                &self.config.file,
-                crate::trouble::Kind::Damaged,
-                damage.lines().next().unwrap_or_default(),
-            )),
-        }
     }
 }
 
@@ -346,21 +323,4 @@ fn event(row: &SqliteRow) -> Result<EventView, sqlx::Error> {
         kind: row.try_get("kind")?,
         detail: row.try_get("detail")?,
     })
-}
-
-async fn examine(connection: &mut SqliteConnection) -> Result<(String, Health), sqlx::Error> {
-    let verdict = sqlx::query_scalar("PRAGMA quick_check(1)")
-        .fetch_one(&mut *connection)
-        .await?;
-    let row = sqlx::query(
-        "SELECT (SELECT count(*) FROM runs) AS runs, page_count * page_size AS bytes \
-         FROM pragma_page_count, pragma_page_size",
-    )
-    .fetch_one(connection)
-    .await?;
-    let health = Health {
-        runs: row.try_get("runs")?,
-        bytes: row.try_get("bytes")?,
-    };
-    Ok((verdict, health))
 }

@@ -29,7 +29,6 @@ struct Accepted {
     run: Arc<Run>,
     at: Instant,
     begun: Option<Instant>,
-    clock: Result<(), NotRecorded>,
 }
 
 /// The record of one life of a session; dropping it records an orderly end.
@@ -67,7 +66,7 @@ impl RunRecord {
     /// The run is accepted, by this session if it needs one; it may have to wait for its turn.
     pub fn accepted(&mut self, session: Option<&SessionName>) {
         let Some(open) = &mut self.open else { return };
-        let (run, clock) = open
+        let run = open
             .shared
             .run_now(open.attempt.clone(), session.map(ToString::to_string));
         let run = Arc::new(run);
@@ -76,7 +75,6 @@ impl RunRecord {
             run,
             at: Instant::now(),
             begun: None,
-            clock,
         });
     }
 
@@ -87,10 +85,11 @@ impl RunRecord {
             return Ok(());
         };
         if open.shared.config.recording.is_required() {
-            accepted.clock.clone()?;
             // Again: the row that was pushed when it was accepted may have been lost meanwhile.
             open.shared.push(Row::Begun(accepted.run.clone()));
             open.shared.committed().await?;
+            // Only now is the newest record of other processes known for certain.
+            open.shared.clock_is_right()?;
         } else {
             open.shared.queue.room().await;
         }
@@ -201,7 +200,7 @@ impl Open {
                 ended.duration_us = accepted.begun.map(|begun| micros(begun.elapsed()));
                 accepted.run
             }
-            None => Arc::new(self.shared.run_now(self.attempt, None).0),
+            None => Arc::new(self.shared.run_now(self.attempt, None)),
         };
         self.shared.push(Row::Ended(run, Box::new(ended)));
     }

@@ -175,25 +175,23 @@ impl Shared {
         Trouble::new(&self.config.file, crate::trouble::Kind::Other, why)
     }
 
-    /// A run as it is recorded, begun now; an error if the clock cannot be right and records are required.
-    pub(crate) fn run_now(
-        &self,
-        attempt: Arc<Attempt>,
-        session: Option<String>,
-    ) -> (Run, Result<(), NotRecorded>) {
-        let (asked_ms, behind) = self.clock.now();
-        let run = Run {
-            attempt,
-            session,
-            asked_ms,
-        };
-        let right = match behind {
-            Some(behind) if self.config.recording.is_required() => Err(NotRecorded(format!(
+    /// An error if times would not be in order.
+    pub(crate) fn clock_is_right(&self) -> Result<(), NotRecorded> {
+        match self.clock.now().1 {
+            None => Ok(()),
+            Some(behind) => Err(NotRecorded(format!(
                 "this machine's clock is {} s behind the newest record; set it right",
                 behind.as_secs()
             ))),
-            _ => Ok(()),
-        };
-        (run, right)
+        }
+    }
+
+    /// A run as it is recorded, asked for now.
+    pub(crate) fn run_now(&self, attempt: Arc<Attempt>, session: Option<String>) -> Run {
+        Run {
+            attempt,
+            session,
+            asked_ms: self.clock.now().0,
+        }
     }
 }

@@ -98,11 +98,12 @@ fn options(file: &Path, purpose: Purpose) -> SqliteConnectOptions {
 /// Refuses what another program has made; `false` if the database is empty.
 async fn identify(file: &Path, connection: &mut SqliteConnection) -> Result<bool, Trouble> {
     let trouble = |error: sqlx::Error| Trouble::of(file, &error);
-    let application: i64 = sqlx::query_scalar("PRAGMA application_id")
+    // In this order: who makes the tables gives them their name in the same step.
+    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
         .fetch_one(&mut *connection)
         .await
         .map_err(trouble)?;
-    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
+    let application: i64 = sqlx::query_scalar("PRAGMA application_id")
         .fetch_one(&mut *connection)
         .await
         .map_err(trouble)?;

@@ -190,7 +190,10 @@ async fn records_go_by_age() {
     let records = Records::new(kept.clone());
     for number in 0..500 {
         let record = accepted(&records, number);
-        record.ended(&outcome(Status::Failed), None).await.expect("recorded");
+        record
+            .ended(&outcome(Status::Failed), None)
+            .await
+            .expect("recorded");
     }
     records.close().await;
     assert_eq!(read(&kept, &Filter::default()).await.len(), 500);

@@ -163,6 +163,12 @@ impl Figure {
         self.goal(format!("<= P + {more} us"), met)
     }
 
+    /// Promises so many microseconds more than what it stands beside.
+    pub fn at_most_more(self, other: &Figure, more: f64) -> Self {
+        let met = self.p50 <= other.p50 + more;
+        self.goal(format!("<= {more} us more"), met)
+    }
+
     /// Promises a median, in the figure's unit.
     pub fn at_most(self, most: f64) -> Self {
         let met = self.p50 <= most;

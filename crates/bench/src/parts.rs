@@ -3,6 +3,7 @@
 mod clients;
 mod memory;
 mod pool;
+mod records;
 mod runs;
 mod servers;
 mod sessions;
@@ -56,6 +57,8 @@ pub enum Part {
     Gather,
     /// A host call with 1, 10, 46 and 100 servers configured.
     Servers,
+    /// Runs and calls with and without records.
+    Records,
     /// What a user would pick instead.
     Rivals,
 }
@@ -69,6 +72,7 @@ impl Part {
             Part::Pool => pool::measure(setting).await?,
             Part::Gather => servers::gather(setting).await?,
             Part::Servers => servers::many(setting).await?,
+            Part::Records => records::measure(setting).await?,
             Part::Throughput => throughput::measure(setting).await?,
             Part::Memory => memory::measure(setting).await?,
             Part::Rivals => return rivals::measure(setting).await,
@@ -94,7 +98,7 @@ impl Part {
     /// Where it says something: what is pinned is measured twice, what is made of many processes is not pinned.
     pub fn placements(self) -> &'static [Placement] {
         match self {
-            Part::Fresh | Part::Pool | Part::Live | Part::Call | Part::Stdio => {
+            Part::Fresh | Part::Pool | Part::Live | Part::Call | Part::Stdio | Part::Records => {
                 &[Placement::One, Placement::Two]
             }
             Part::FirstAnswer

@@ -6,6 +6,7 @@ use std::time::Duration;
 use catalog::{Catalog, Entry};
 use policy::Policy;
 use sandbox::{HostCallError, HostCalls};
+use store::Records;
 use types::Principal;
 use upstream::Hub;
 
@@ -32,19 +33,21 @@ pub(crate) struct Shared {
     pub(crate) hub: Hub,
     pub(crate) policy: Arc<Policy>,
     pub(crate) snapshot: Snapshot,
+    pub(crate) records: Records,
 }
 
 // === impl Broker ===
 
 impl Broker {
-    /// Connects the hub and the policy; starts nothing.
-    pub fn new(hub: Hub, policy: Arc<Policy>) -> Broker {
+    /// Connects the hub, the policy and the records; starts nothing.
+    pub fn new(hub: Hub, policy: Arc<Policy>, records: Records) -> Broker {
         let snapshot = Snapshot::new(hub.tools());
         Broker {
             shared: Arc::new(Shared {
                 hub,
                 policy,
                 snapshot,
+                records,
             }),
         }
     }

@@ -8,8 +8,9 @@ use policy::Permit;
 use sandbox::HostCallError;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use store::{Arguments, CallMade, Records};
 use tokio::time::Instant;
-use types::{Principal, ToolRef};
+use types::{Principal, RunId, ToolRef};
 
 use crate::broker::Shared;
 use crate::error;
@@ -29,6 +30,7 @@ const OWN_TOOLS: [&str; 7] = [
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) principal: &'a Principal,
+    pub(crate) run: &'a RunId,
     /// Empty if the program named only the tool.
     pub(crate) server: String,
     pub(crate) tool: String,
@@ -40,20 +42,25 @@ pub(crate) struct Asked<'a> {
 impl Shared {
     /// Makes one call. The answer is the server's `CallToolResult` as it came, also if the tool reports an error.
     pub(crate) async fn call(&self, asked: Asked<'_>) -> Result<Box<RawValue>, HostCallError> {
-        let started = Instant::now();
+        self.records.room().await;
         let mut record = Record {
+            records: &self.records,
             principal: asked.principal,
+            run: asked.run,
             tool: ToolRef::new(asked.server.as_str(), asked.tool.as_str()),
-            started,
+            arguments: Arguments::default(),
+            started: Instant::now(),
+            end: None,
         };
         let answer = self.steps(asked, &mut record).await;
-        record.write(&answer);
+        record.end(&answer);
         answer
     }
 
     async fn steps(&self, asked: Asked<'_>, record: &mut Record<'_>) -> Result<Box<RawValue>, HostCallError> {
-        let entry = self.resolve(asked.principal, &asked.server, &asked.tool).await?;
-        record.tool.clone_from(&entry.tool);
+        let resolved = self.resolve(asked.principal, &asked.server, &asked.tool).await;
+        record.know(&asked.arguments, resolved.as_deref().ok());
+        let entry = resolved?;
         let permit = self
             .policy
             .authorize(asked.principal, &entry.tool)
@@ -134,30 +141,82 @@ async fn validate(entry: Arc<Entry>, arguments: Value) -> Result<Value, HostCall
     checked.unwrap_or_else(|_| Err(error::internal("the check of the arguments ended abruptly")))
 }
 
-/// What is known of a call when it is over.
+/// What is known of a call. It is written down when this is dropped, so that a call that is given up leaves a record too.
 struct Record<'a> {
+    records: &'a Records,
     principal: &'a Principal,
+    run: &'a RunId,
     /// As asked for until it is resolved.
     tool: ToolRef,
+    arguments: Arguments,
     started: Instant,
+    /// How it ended and how long the answer is; absent if nobody waited for its end.
+    end: Option<(String, Option<u64>)>,
 }
 
 // === impl Record ===
 
 impl Record<'_> {
-    fn write(&self, answer: &Result<Box<RawValue>, HostCallError>) {
+    /// Takes in what is kept of the arguments, and the tool if it was found.
+    fn know(&mut self, arguments: &Value, entry: Option<&Entry>) {
+        if let Some(entry) = entry {
+            self.tool.clone_from(&entry.tool);
+        }
+        let is_declared = |name: &str| entry.is_some_and(|entry| entry.declares(name));
+        self.arguments = self.records.arguments(arguments, is_declared);
+    }
+
+    fn end(&mut self, answer: &Result<Box<RawValue>, HostCallError>) {
         let milliseconds = self.started.elapsed().as_secs_f64() * 1000.0;
         let (tool, principal) = (&self.tool, self.principal.id.as_str());
-        match answer {
+        self.end = Some(match answer {
             Ok(answer) => {
                 let bytes = answer.get().len();
                 tracing::debug!(%tool, principal, milliseconds, bytes, "tool call answered");
+                let outcome = if is_tool_error(answer) {
+                    "tool_error"
+                } else {
+                    "answered"
+                };
+                (outcome.to_owned(), Some(bytes as u64))
             }
             Err(error) => {
                 // The message may repeat arguments, which belong to the program.
                 let kind = error.kind.as_str();
                 tracing::info!(%tool, principal, milliseconds, kind, "tool call failed");
+                (kind.to_owned(), None)
             }
-        }
+        });
     }
+}
+
+impl Drop for Record<'_> {
+    fn drop(&mut self) {
+        if !self.records.is_on() {
+            return;
+        }
+        let (outcome, result_bytes) = self.end.take().unwrap_or_else(|| ("cancelled".to_owned(), None));
+        self.records.call(
+            self.run,
+            CallMade {
+                server: std::mem::take(&mut self.tool.server),
+                tool: std::mem::take(&mut self.tool.tool),
+                arguments: std::mem::take(&mut self.arguments),
+                duration: self.started.elapsed(),
+                outcome,
+                result_bytes,
+            },
+        );
+    }
+}
+
+/// Whether the tool itself says that it failed. Most answers do not hold the word at all.
+fn is_tool_error(answer: &RawValue) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Fields {
+        #[serde(default, rename = "isError")]
+        is_error: bool,
+    }
+    answer.get().contains("\"isError\"")
+        && serde_json::from_str::<Fields>(answer.get()).is_ok_and(|fields| fields.is_error)
 }

@@ -7,7 +7,7 @@ use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use types::Principal;
+use types::{Principal, RunId};
 
 use crate::answers::Detail;
 use crate::broker::Shared;
@@ -20,9 +20,11 @@ const SEARCH_LIMIT: usize = 5;
 /// The long manual, for `runtime.manual()`.
 const MANUAL: &str = include_str!("manual.md");
 
-/// What one run may do at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Which run asks, and what it may do at most.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunScope {
+    /// Its handle.
+    pub run: RunId,
     /// Longest duration of the run: no call waits longer. The run's own end drops its calls.
     pub wall_time: Duration,
 }
@@ -54,6 +56,7 @@ impl RunCalls {
             "tool" => {
                 let asked = Asked {
                     principal: &self.principal,
+                    run: &self.run.run,
                     server: args.optional_text("server")?.unwrap_or_default(),
                     tool: args.text("tool")?,
                     arguments: args.take("args").unwrap_or_else(|| json!({})),

@@ -25,6 +25,7 @@ pub struct Entry {
     pub definition: Arc<Tool>,
     signature: OnceLock<String>,
     check: OnceLock<Check>,
+    parameters: OnceLock<Vec<String>>,
 }
 
 // === impl Entry ===
@@ -38,6 +39,7 @@ impl Entry {
             definition,
             signature: OnceLock::new(),
             check: OnceLock::new(),
+            parameters: OnceLock::new(),
         }
     }
 
@@ -62,6 +64,16 @@ impl Entry {
     /// Whether [`Entry::validate`] returns within microseconds: the schema is compiled, the arguments are small.
     pub fn validates_at_once(&self, arguments: &Value) -> bool {
         self.check.get().is_some() && weight(arguments, LIGHT_ARGUMENTS) <= LIGHT_ARGUMENTS
+    }
+
+    /// Whether the input schema has a parameter of this name.
+    pub fn declares(&self, parameter: &str) -> bool {
+        let parameters = self.parameters.get_or_init(|| {
+            let schema = self.definition.input_schema();
+            let properties = schema.get("properties").and_then(Value::as_object);
+            properties.map_or_else(Vec::new, |properties| properties.keys().cloned().collect())
+        });
+        parameters.iter().any(|name| name == parameter)
     }
 
     /// Parts of the input schema that are not checked, because they cannot be; empty for nearly every tool.

@@ -1,10 +1,14 @@
 //! The command line: what can be asked, with an example for each.
 
+mod runs;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+
+pub use runs::RunsArguments;
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -43,6 +47,9 @@ pub enum Command {
     /// Run a program as a client's model would
     #[command(after_help = RUN_HELP)]
     Run(RunArguments),
+    /// List what has run, or show one run
+    #[command(after_help = runs::HELP)]
+    Runs(RunsArguments),
     /// List the connected tools, or find some
     #[command(after_help = TOOLS_HELP)]
     Tools(ToolsArguments),
@@ -314,6 +321,7 @@ Examples:
   codeyard mcp                           what an MCP client starts
   codeyard run report.py                 run a program that calls tools
   codeyard tools send mail               find tools
+  codeyard runs                          what has run
   codeyard doctor                        what this machine can and cannot do
 
 Exit codes:

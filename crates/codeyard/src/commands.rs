@@ -7,6 +7,7 @@ mod doctor;
 mod mcp;
 mod python;
 mod run;
+mod runs;
 mod tools;
 mod trust;
 mod workspace;
@@ -22,6 +23,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         Command::Mcp(arguments) => block_on(mcp::run(&context, &arguments)),
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),
+        Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Tools(arguments) => block_on(tools::run(&context, &arguments)),
         Command::Call(arguments) => block_on(call::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),

@@ -24,6 +24,6 @@ pub use host::{Host, MAX_FILE, Machine, NotUnicode};
 pub use load::{Loaded, Parts, Program, Sources, load, load_settings_only, python_settings};
 pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
 pub use places::{config_dir, data_dir};
-pub use settings::{Backend, Python, Sessions, Settings, Workspace};
+pub use settings::{Backend, Python, Records, Sessions, Settings, Workspace};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
 pub use upstream::ServerConfig;

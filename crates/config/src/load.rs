@@ -65,6 +65,8 @@ pub struct Parts {
     pub workspace: workspace::Config,
     /// Of the sessions.
     pub sessions: session::Config,
+    /// Of the records.
+    pub records: store::Config,
 }
 
 impl Loaded {
@@ -84,10 +86,22 @@ impl Loaded {
         }
     }
 
+    /// What is recorded and where.
+    pub fn records(&self) -> store::Config {
+        let settings = &self.settings.records;
+        store::Config {
+            recording: settings.recording,
+            keep_for: settings.keep_for,
+            keep_size: settings.keep_size,
+            ..store::Config::below(&self.data_dir)
+        }
+    }
+
     /// Hands each part its own.
     pub fn into_parts(self, program: Program, host: &dyn Host) -> Parts {
         let python = python_settings(&self.settings, host);
         let workspace = self.workspace();
+        let records = self.records();
         let Settings {
             policy,
             backend,
@@ -132,6 +146,7 @@ impl Loaded {
                 idle_memory: sessions.idle_memory,
                 ..session::Config::default()
             },
+            records,
             policy,
         }
     }

@@ -1,7 +1,8 @@
-//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, Python and log.
+//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, records, Python and log.
 
 mod files;
 mod limits;
+mod records;
 mod sessions;
 mod table;
 
@@ -15,10 +16,11 @@ use table::{Table, Value};
 
 pub use files::Workspace;
 pub(crate) use files::WrittenMount;
+pub use records::Records;
 pub use sessions::Sessions;
 
 /// The sections of the file, in the order of the documentation.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "limits",
     "policy",
     "sandbox",
@@ -26,6 +28,7 @@ const SECTIONS: [&str; 9] = [
     "mounts",
     "pool",
     "sessions",
+    "records",
     "python",
     "log",
 ];
@@ -45,6 +48,8 @@ pub struct Settings {
     pub pool: sandbox_process::Pool,
     /// `[sessions]`.
     pub sessions: Sessions,
+    /// `[records]`.
+    pub records: Records,
     /// `[python]`.
     pub python: Python,
     /// `[log] level`.
@@ -116,6 +121,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
                 "workspace" => files::set(&mut settings.workspace, key, &value),
                 "pool" => sessions::set_pool(&mut settings.pool, key, &value),
                 "sessions" => sessions::set(&mut settings.sessions, key, &value),
+                "records" => records::set(&mut settings.records, key, &value),
                 "python" => python(&mut settings.python, key, &value, directory),
                 _ => log(&mut settings, key, &value),
             };

@@ -287,6 +287,11 @@ fn settings_with_every_key() {
         idle_minutes = 1
         idle_memory = "64 MiB"
 
+        [records]
+        record = ["full", "required"]
+        keep_for = "7d"
+        keep_size = "10 MiB"
+
         [python]
         path = "python3.12"
         profile = "data"
@@ -413,6 +418,11 @@ fn every_mistake_of_the_settings_is_told_at_once() {
         [sandbox]
         backend = "landlok"
         require = "tenant"
+        [records]
+        record = "al"
+        keep_for = "30"
+        keep_size = "1 KiB"
+        kept_for = "1d"
         [python]
         path = 3
         profile = "pandas"
@@ -421,6 +431,32 @@ fn every_mistake_of_the_settings_is_told_at_once() {
         [sandbx]
         "#
     ));
+}
+
+#[test]
+fn what_is_recorded_is_a_word_or_several() {
+    let check = |written: &str, expected: &str| {
+        let shown = of_settings(&format!("[records]\nrecord = {written}\n"));
+        assert!(shown.contains(expected), "{written}: {shown}");
+    };
+    check("\"off\"", "recording: Off");
+    check("\"shape\"", "full: false,\n            required: false");
+    check(
+        "[\"shape\", \"required\"]",
+        "full: false,\n            required: true",
+    );
+    check("\"full\"", "full: true,\n            required: false");
+    check("[]", "records.record: an empty array says nothing");
+    check("[\"off\", \"full\"]", "records.record: \"off\" stands alone");
+    check(
+        "[\"shape\", \"full\"]",
+        "records.record: \"shape\" and \"full\" exclude each other",
+    );
+    check(
+        "true",
+        "records.record: expected a word or an array of words, found a boolean",
+    );
+    check("[\"ful\"]", "found \"ful\"; did you mean `full`?");
 }
 
 #[test]

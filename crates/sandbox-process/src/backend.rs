@@ -161,6 +161,11 @@ impl Backend for Process {
         "process"
     }
 
+    fn mode(&self) -> Option<&'static str> {
+        let ground = self.inner.ground.get()?.as_ref().ok()?;
+        Some(ground.mode.name())
+    }
+
     fn launch(&self, spec: LaunchSpec) -> BoxFuture<'_, Result<Box<dyn Guest>, LaunchError>> {
         Box::pin(self.inner.launch(spec, Floor::Refused))
     }

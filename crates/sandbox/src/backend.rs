@@ -19,6 +19,11 @@ pub trait Backend: Send + Sync {
     /// Name in results, records and settings.
     fn name(&self) -> &'static str;
 
+    /// Which of its modes it is in on this machine, once it knows.
+    fn mode(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Starts a confined guest that has run no user code yet.
     fn launch(&self, spec: LaunchSpec) -> BoxFuture<'_, Result<Box<dyn Guest>, LaunchError>>;
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use sandbox::{HostCall, HostCallError};
 use serde_json::{Map, Value, json};
-use types::Limits;
+use store::Front;
+use types::{GuestError, Limits, Outcome, SessionFate, Status};
 
 use crate::Server;
 
@@ -33,8 +34,32 @@ pub enum Fault {
 impl Server {
     /// Calls a tool; the answer is the server's `CallToolResult` with all its fields.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, CallFailed> {
+        let attempt = self.attempt(Front::Call, None, None, None);
+        let mut record = self.shared.records.attempt(attempt);
+        let not_recorded = |error: store::NotRecorded| CallFailed {
+            message: format!("the tool was not called: {error}"),
+            fault: Fault::Caller,
+        };
+        record.accepted(None);
+        record.begin().await.map_err(not_recorded)?;
+        record.begun();
+        let called = self.call_found(&record, tool, arguments).await;
+        let recorded = record.ended(&outcome(&called), None).await;
+        recorded.map_err(|error| CallFailed {
+            message: format!("the tool was called and its answer is withheld: {error}"),
+            fault: Fault::Caller,
+        })?;
+        called
+    }
+
+    async fn call_found(
+        &self,
+        record: &store::RunRecord,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Value, CallFailed> {
         let entry = self.find(tool).await?;
-        let calls = self.calls(LONGEST_WAIT);
+        let calls = self.calls(record.run().clone(), LONGEST_WAIT);
         let call = HostCall {
             name: "tool".to_owned(),
             args: json!({"server": entry.tool.server, "tool": entry.tool.tool, "args": arguments}),
@@ -45,6 +70,28 @@ impl Server {
             fault: Fault::Upstream,
         })
     }
+}
+
+/// A call from the command line as a run that did nothing else.
+fn outcome(called: &Result<Value, CallFailed>) -> Outcome {
+    let error = |kind: &str| {
+        let kind = kind.to_owned();
+        Some(GuestError {
+            kind,
+            ..GuestError::default()
+        })
+    };
+    let (status, error) = match called {
+        Ok(answer) if answer["isError"] == true => (Status::Failed, error("tool_error")),
+        Ok(_) => (Status::Completed, None),
+        Err(failed) => match failed.fault {
+            Fault::Caller => (Status::Failed, error("caller")),
+            Fault::Upstream => (Status::Failed, error("upstream")),
+        },
+    };
+    let mut outcome = Outcome::bare(status, SessionFate::Kept, error);
+    outcome.usage.host_calls = 1;
+    outcome
 }
 
 impl From<HostCallError> for CallFailed {

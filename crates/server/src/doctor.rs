@@ -3,6 +3,7 @@
 use sandbox::Backend as _;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
+use store::Recording;
 use workspace::{Keeping, Workspaces};
 
 pub use sandbox_process::doctor::{Check, Guard, Report, State, Strength};
@@ -66,4 +67,31 @@ pub fn too_few_files() -> Option<String> {
              raise this user's limit of open files (`ulimit -n`)"
         )
     })
+}
+
+/// Examines the records as these settings would keep them.
+pub async fn records(config: &store::Config) -> Check {
+    let check = |state, detail: String, remedy: &str| Check {
+        name: "records",
+        state,
+        detail,
+        remedy: remedy.to_owned(),
+    };
+    let required = match config.recording {
+        Recording::Off => return check(State::Ok, "off: nothing is recorded".to_owned(), ""),
+        Recording::On { required, .. } => required,
+    };
+    match store::examine(config).await {
+        Ok(None) => check(State::Ok, "on; nothing has been recorded yet".to_owned(), ""),
+        Ok(Some(health)) => {
+            let kib = health.bytes / 1024;
+            let detail = format!("{} runs in {}, {kib} KiB", health.runs, config.file.display());
+            check(State::Ok, detail, "")
+        }
+        Err(trouble) if required => check(State::Missing, trouble.what(), trouble.remedy()),
+        Err(trouble) => {
+            let detail = format!("programs run without being recorded: {}", trouble.what());
+            check(State::Weaker, detail, trouble.remedy())
+        }
+    }
 }

@@ -23,6 +23,7 @@ pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;
 pub use sandbox_process::python;
 pub use signals::{Ending, Signals};
+pub use store;
 pub use tools::{Listing, NamedServer, ToolLine, ToolView};
 pub use workspace;
 

@@ -12,7 +12,8 @@ use sandbox::{Backend, HostCalls};
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
-use types::Principal;
+use store::{Attempt, Code, Front, Recording, Records};
+use types::{Limits, Principal, RunId};
 use upstream::Hub;
 use workspace::{Keeping, WorkspaceError, Workspaces};
 
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) workspaces: Workspaces,
     /// Keeps the tool calls of programs, if somebody wants to see them.
     pub(crate) log: Option<CallLog>,
+    /// What is written down of everything that runs.
+    pub(crate) records: Records,
     /// Whoever started this process: over standard input and on the command line nobody else asks.
     pub(crate) principal: Principal,
 }
@@ -75,10 +78,15 @@ impl Server {
             sandbox,
             mut workspace,
             sessions,
+            records,
         } = parts;
+        let records = match records.recording {
+            Recording::Off => Records::off(),
+            Recording::On { .. } => Records::new(records),
+        };
         let policy = Arc::new(Policy::new(policy)?);
         let hub = Hub::new(upstream);
-        let broker = Broker::new(hub.clone(), policy.clone());
+        let broker = Broker::new(hub.clone(), policy.clone(), records.clone());
         let default_backend = backend == config::Backend::default();
         let backend: Arc<dyn Backend> = match backend {
             config::Backend::Process => Arc::new(Process::new(sandbox)),
@@ -108,6 +116,7 @@ impl Server {
                 files,
                 workspaces,
                 log,
+                records,
                 principal,
             }),
         })
@@ -123,12 +132,32 @@ impl Server {
         (!self.shared.default_backend).then(|| self.shared.backend.name())
     }
 
+    /// An attempt as it is recorded.
+    pub(crate) fn attempt(
+        &self,
+        front: Front,
+        language: Option<&'static str>,
+        code: Option<&str>,
+        limits: Option<Limits>,
+    ) -> Attempt {
+        let records = &self.shared.records;
+        Attempt {
+            run: session::mint_run(),
+            principal: self.shared.principal.clone(),
+            front,
+            language,
+            // Looking at all of a program is not for nothing only where it is recorded.
+            code: code.filter(|_| records.is_on()).map(Code::of),
+            limits,
+            backend: self.shared.backend.name(),
+        }
+    }
+
     /// What answers the host calls of one run.
-    pub(crate) fn calls(&self, wall_time: Duration) -> Arc<dyn HostCalls> {
+    pub(crate) fn calls(&self, run: RunId, wall_time: Duration) -> Arc<dyn HostCalls> {
         let shared = &self.shared;
-        let calls = shared
-            .broker
-            .calls(shared.principal.clone(), RunScope { wall_time });
+        let scope = RunScope { run, wall_time };
+        let calls = shared.broker.calls(shared.principal.clone(), scope);
         match &shared.log {
             Some(log) => log.record(calls),
             None => calls,
@@ -151,5 +180,7 @@ impl Server {
                 DRAIN.as_secs()
             );
         }
+        // Last, because everything that ends is recorded.
+        self.shared.records.close().await;
     }
 }

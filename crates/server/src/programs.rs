@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use policy::TimeoutError;
 use session::{Language, RunRequest, SessionError};
+use store::{Front, Refused};
 use tokio_util::sync::CancellationToken;
 use types::{Granted, Outcome, RunId, SessionName};
 
@@ -57,14 +58,24 @@ impl Server {
     /// Runs a program in this process's own session.
     pub async fn run(&self, program: Program, cancel: CancellationToken) -> Result<Ran, NotRun> {
         let shared = &self.shared;
-        let limits = shared.policy.limits_within(program.timeout)?;
+        let language = Language::Python;
+        let attempt = |limits| self.attempt(Front::Run, Some(language.name()), Some(&program.code), limits);
+        let limits = match shared.policy.limits_within(program.timeout) {
+            Ok(limits) => limits,
+            Err(error) => {
+                let recorded = shared.records.refused(attempt(None), Refused::Arguments).await;
+                recorded.map_err(SessionError::NotRecorded)?;
+                return Err(error.into());
+            }
+        };
+        let record = shared.records.attempt(attempt(Some(limits.clone())));
         let wall_time = limits.wall_time;
-        let calls = self.calls(wall_time);
+        let calls = self.calls(record.run().clone(), wall_time);
         let result = shared
             .sessions
             .run(RunRequest {
                 principal: shared.principal.clone(),
-                language: Language::Python,
+                language,
                 session: session::Selector::Default,
                 code: program.code,
                 granted: Granted {
@@ -73,6 +84,7 @@ impl Server {
                 },
                 calls,
                 cancel,
+                record,
             })
             .await?;
         Ok(Ran {

@@ -44,7 +44,10 @@ impl Server {
 /// describe tools up to date.
 async fn warm(server: Server, signals: gateway::Signals) {
     tokio::select! {
-        () = signals.answered.cancelled() => server.shared.backend.warm(),
+        () = signals.answered.cancelled() => {
+            server.shared.backend.warm();
+            server.shared.records.warm();
+        }
         () = signals.closed.cancelled() => return,
     }
     server.shared.files.follow_tools().await;

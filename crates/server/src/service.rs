@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use gateway::{CodeService, Execute, Executed, NotExecuted, NotListed, NotSearched, Search};
 use serde_json::Value;
 use session::RunRequest;
+use store::{Front, Refused};
 use tokio_util::sync::CancellationToken;
 use types::{Principal, SessionName};
 use workspace::{Artifacts, ReadError, Workspaces};
@@ -17,7 +18,15 @@ use crate::files::blocking;
 impl CodeService for Server {
     async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
         let shared = &self.shared;
-        let calls = self.calls(request.granted.limits.wall_time);
+        let language = Some(request.language.name());
+        let attempt = self.attempt(
+            Front::Mcp,
+            language,
+            Some(&request.code),
+            Some(request.granted.limits.clone()),
+        );
+        let record = shared.records.attempt(attempt);
+        let calls = self.calls(record.run().clone(), request.granted.limits.wall_time);
         let run = RunRequest {
             principal: shared.principal.clone(),
             language: request.language,
@@ -26,6 +35,7 @@ impl CodeService for Server {
             granted: request.granted,
             calls,
             cancel,
+            record,
         };
         let result = shared
             .sessions
@@ -40,6 +50,12 @@ impl CodeService for Server {
             backend: self.chosen_backend(),
             keeps_files: result.keeps_files,
         })
+    }
+
+    async fn refused(&self, code: Option<&str>) {
+        let attempt = self.attempt(Front::Mcp, None, code, None);
+        // Nothing is run either way; that it cannot be recorded is told by who writes.
+        let _ = self.shared.records.refused(attempt, Refused::Arguments).await;
     }
 
     async fn search(&self, request: Search) -> Result<Value, NotSearched> {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
+use store::{RunRecord, SessionRecord};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use types::{Granted, GuestError, Limit, Limits, Outcome, RunId, SessionFate, Status};
+use types::{Granted, GuestError, Limit, Limits, Outcome, SessionFate, Status};
 
 use crate::files::Given;
 use crate::names::mint_id;
@@ -23,7 +24,7 @@ const RESTING: Duration = Duration::from_secs(1);
 
 /// One run that waits for its turn.
 pub(crate) struct Job {
-    pub(crate) run_id: RunId,
+    pub(crate) record: RunRecord,
     pub(crate) code: String,
     pub(crate) granted: Granted,
     pub(crate) calls: Arc<dyn HostCalls>,
@@ -40,6 +41,8 @@ pub(crate) struct Driver {
     guest: Option<Box<dyn Guest>>,
     /// What the guest was launched with.
     limits: Limits,
+    /// What is written down of the guest's life.
+    life: Option<SessionRecord>,
     /// The tree of tools and skills that the guest sees.
     shared_tree: Option<Attachment>,
     /// Keeps the directories that the guest sees where they are.
@@ -54,6 +57,7 @@ pub(crate) struct Driver {
 
 impl Job {
     pub(crate) fn refuse(self, error: SessionError) {
+        self.record.give_up(error.refused());
         // Nobody may be waiting any more.
         let _ = self.reply.send(Err(error));
     }
@@ -70,6 +74,7 @@ impl Driver {
             contact,
             guest: None,
             limits: Limits::default(),
+            life: None,
             shared_tree: None,
             lease: None,
             keeps_files: false,
@@ -139,14 +144,14 @@ impl Driver {
 
     fn bury(&mut self) {
         tracing::info!(session = %self.key.name, "the guest of an idle session ended by itself");
-        self.guest = None;
+        self.lose(&Why::Died);
         self.shared.table().died(&self.key, self.id);
     }
 
     /// One run, from its launch if there is no guest to its answer.
     async fn turn(&mut self, job: Job) {
         let Job {
-            run_id,
+            mut record,
             code,
             granted,
             calls,
@@ -165,7 +170,7 @@ impl Driver {
         let (contact, exceeded) = (self.contact.clone(), run.exceeded.clone());
         let (files, principal) = (self.shared.files.clone(), self.key.principal.clone());
         let (result, ended) = {
-            let mut work = pin!(self.work(run, granted, calls));
+            let mut work = pin!(self.work(run, granted, calls, &mut record));
             tokio::select! {
                 biased;
                 done = &mut work => done,
@@ -185,6 +190,8 @@ impl Driver {
                 }
             }
         };
+        let run_id = record.run().clone();
+        let result = write_down(record, result, self.life.as_ref()).await;
         let notice = self.settle(ended);
         let answer = result.map(|outcome| RunResult {
             run_id,
@@ -200,10 +207,18 @@ impl Driver {
         }
     }
 
-    /// Records how the turn ended; returns what its result has to say of an earlier life.
+    /// The guest is gone.
+    fn lose(&mut self, why: &Why) {
+        self.guest = None;
+        if let Some(life) = self.life.take() {
+            life.lost(why.name());
+        }
+    }
+
+    /// Takes in how the turn ended; returns what its result has to say of an earlier life.
     fn settle(&mut self, ended: Ended) -> Option<Why> {
-        if ended != Ended::Kept {
-            self.guest = None;
+        if let Ended::Lost(why) = &ended {
+            self.lose(why);
         }
         let mut table = self.shared.table();
         // Without a guest there was no new life either: its first result will tell.
@@ -230,9 +245,18 @@ impl Driver {
         run: Run,
         granted: Granted,
         calls: Arc<dyn HostCalls>,
+        record: &mut RunRecord,
     ) -> (Result<Outcome, SessionError>, Ended) {
+        if let Err(unrecorded) = record.begin().await {
+            let ended = if self.guest.is_some() {
+                Ended::Kept
+            } else {
+                Ended::NoGuest
+            };
+            return (Err(SessionError::NotRecorded(unrecorded)), ended);
+        }
         if self.guest.is_none() {
-            match self.launch(&run, granted.limits.clone()).await {
+            match self.launch(&run, granted.limits.clone(), record).await {
                 Ok(Some(guest)) => {
                     self.guest = Some(guest);
                     self.limits = granted.limits;
@@ -254,6 +278,7 @@ impl Driver {
         let Some(guest) = &mut self.guest else {
             return (Ok(cancelled()), Ended::NoGuest);
         };
+        record.begun();
         let outcome = guest.execute(run, calls).await;
         let ended = Ended::of(&outcome);
         (Ok(outcome), ended)
@@ -295,12 +320,18 @@ impl Driver {
     }
 
     /// A new guest; `None` if the run was cancelled before it was there.
-    async fn launch(&mut self, run: &Run, limits: Limits) -> Result<Option<Box<dyn Guest>>, LaunchError> {
+    async fn launch(
+        &mut self,
+        run: &Run,
+        limits: Limits,
+        record: &RunRecord,
+    ) -> Result<Option<Box<dyn Guest>>, LaunchError> {
         self.shared.backend.check().await?;
         let files = self.files(&run.code).await?;
         let longest = self.shared.config.launch_time;
+        let number = self.shared.next_life();
         let spec = LaunchSpec {
-            session: mint_id(&self.key.name, self.shared.next_life()),
+            session: mint_id(&self.key.name, number),
             limits: Limits {
                 // Later runs of the session may ask for more than this one.
                 wall_time: limits.wall_time.max(Limits::MAX_WALL_TIME),
@@ -314,7 +345,12 @@ impl Driver {
             .run_until_cancelled(timeout(longest, self.shared.backend.launch(spec)));
         match launched.await {
             None => Ok(None),
-            Some(Ok(launched)) => launched.map(Some),
+            Some(Ok(launched)) => {
+                let guest = launched?;
+                let mode = self.shared.backend.mode();
+                self.life = record.opened(number, self.key.language.name(), mode);
+                Ok(Some(guest))
+            }
             Some(Err(_)) => Err(LaunchError::Failed(format!(
                 "no guest within {} s; the machine may be overloaded",
                 longest.as_secs()
@@ -330,6 +366,24 @@ impl Drop for Driver {
         for job in waiting {
             let session = self.key.name.clone();
             job.refuse(SessionError::Failed { session });
+        }
+    }
+}
+
+/// Has the end of a run recorded; an end that has to be and cannot be is not told.
+async fn write_down(
+    record: RunRecord,
+    result: Result<Outcome, SessionError>,
+    life: Option<&SessionRecord>,
+) -> Result<Outcome, SessionError> {
+    match result {
+        Ok(outcome) => {
+            let recorded = record.ended(&outcome, life).await;
+            recorded.map_err(SessionError::EndNotRecorded).map(|()| outcome)
+        }
+        Err(error) => {
+            let recorded = record.refuse(error.refused()).await;
+            Err(recorded.map_or_else(SessionError::NotRecorded, |()| error))
         }
     }
 }

@@ -21,6 +21,6 @@ mod sessions;
 mod table;
 
 pub use files::{Files, Given, NoFiles};
-pub use names::{BadName, Language, UnknownLanguage, default_name, session_name};
+pub use names::{BadName, Language, UnknownLanguage, default_name, mint_run, session_name};
 pub use request::{RunRequest, RunResult, Selector, SessionError};
 pub use sessions::{Config, IdleSession, Sessions};

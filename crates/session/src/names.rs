@@ -92,8 +92,8 @@ pub(crate) fn mint_id(name: &SessionName, life: u64) -> SessionId {
     SessionId::new(format!("{name}.{life}"))
 }
 
-/// The handle of a run.
-pub(crate) fn mint_run() -> RunId {
+/// The handle of a new run.
+pub fn mint_run() -> RunId {
     RunId::new(format!("r-{}", random(12)))
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sandbox::{HostCalls, LaunchError};
+use store::{NotRecorded, Refused, RunRecord};
 use tokio_util::sync::CancellationToken;
 use types::{Granted, Limit, Outcome, Principal, RunId, SessionName};
 
@@ -36,6 +37,8 @@ pub struct RunRequest {
     pub calls: Arc<dyn HostCalls>,
     /// Ends the run, also while it waits for its turn.
     pub cancel: CancellationToken,
+    /// Its handle, and what is written down of it.
+    pub record: RunRecord,
 }
 
 /// What became of a run.
@@ -95,12 +98,34 @@ pub enum SessionError {
     /// The host is shutting down.
     #[error("no program is started any more: codeyard is ending")]
     Closing,
+    /// It would leave no record.
+    #[error("the program was not run: {0}")]
+    NotRecorded(NotRecorded),
+    /// Its end left no record.
+    #[error("the program was run and what came of it is withheld: {0}")]
+    EndNotRecorded(NotRecorded),
     /// The task of the session ended without an answer.
     #[error("session '{session}' failed inside codeyard; run the program again")]
     Failed {
         /// The session.
         session: SessionName,
     },
+}
+
+impl SessionError {
+    /// The same for the records.
+    pub(crate) fn refused(&self) -> Refused {
+        match self {
+            SessionError::Launch(LaunchError::Refused(_)) => Refused::Sandbox,
+            SessionError::Launch(LaunchError::Failed(_)) => Refused::Launch,
+            SessionError::QueueFull { .. } => Refused::QueueFull,
+            SessionError::TooManySessions { .. } => Refused::TooManySessions,
+            SessionError::Limit { .. } => Refused::Arguments,
+            SessionError::Closing => Refused::Closing,
+            SessionError::NotRecorded(_) | SessionError::EndNotRecorded(_) => Refused::NotRecorded,
+            SessionError::Failed { .. } => Refused::Inside,
+        }
+    }
 }
 
 impl fmt::Debug for RunRequest {

@@ -5,20 +5,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sandbox::Backend;
+use store::RunRecord;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use types::{Principal, RunId, SessionName};
+use types::{Principal, SessionName};
 
 use crate::driver::{Driver, Job, cancelled};
 use crate::files::Files;
-use crate::names::{default_name, mint_run};
+use crate::names::default_name;
 use crate::request::{RunRequest, RunResult, Selector, SessionError};
 use crate::table::{Accepted, Key, Refusal, Table, Ticket};
 
 /// How long the guests of all sessions may take to end when the host does.
 const CLOSING: Duration = Duration::from_secs(8);
+
+/// Where the result of a run arrives.
+type Answer = oneshot::Receiver<Result<RunResult, SessionError>>;
 
 /// Bounds of the sessions of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,16 +105,26 @@ impl Sessions {
 
     /// Runs one program when its turn comes. Dropping the future cancels it.
     pub async fn run(&self, request: RunRequest) -> Result<RunResult, SessionError> {
-        let run_id = mint_run();
+        let run_id = request.record.run().clone();
         let cancel = request.cancel.clone();
-        let (mut answer, place) = self.shared.enqueue(request, run_id.clone())?;
+        let (mut answer, place) = match self.shared.enqueue(request) {
+            Ok(accepted) => accepted,
+            Err(refused) => {
+                let (error, record) = *refused;
+                let recorded = record.refuse(error.refused()).await;
+                return Err(recorded.map_or_else(SessionError::NotRecorded, |()| error));
+            }
+        };
         let session = place.key.name.clone();
         let answered = tokio::select! {
             biased;
             answered = &mut answer => answered,
             () = cancel.cancelled() => {
-                if place.withdraw() {
-                    return Ok(RunResult { run_id, session, outcome: cancelled(), notice: None, keeps_files: true });
+                if let Some(job) = place.withdraw() {
+                    let outcome = cancelled();
+                    let recorded = job.record.ended(&outcome, None).await;
+                    recorded.map_err(SessionError::EndNotRecorded)?;
+                    return Ok(RunResult { run_id, session, outcome, notice: None, keeps_files: true });
                 }
                 // Its turn has come: the guest is being interrupted and the outcome says what became of it.
                 answer.await
@@ -156,9 +170,8 @@ impl Shared {
 
     fn enqueue(
         self: &Arc<Self>,
-        request: RunRequest,
-        run_id: RunId,
-    ) -> Result<(oneshot::Receiver<Result<RunResult, SessionError>>, Place), SessionError> {
+        mut request: RunRequest,
+    ) -> Result<(Answer, Place), Box<(SessionError, RunRecord)>> {
         let (reply, answer) = oneshot::channel();
         let mut table = self.table();
         let name = match request.session {
@@ -171,23 +184,24 @@ impl Shared {
             language: request.language,
             name,
         };
+        if let Err(refusal) = table.admit(&key) {
+            return Err(Box::new((refused(refusal, &key), request.record)));
+        }
+        request.record.accepted(Some(&key.name));
         let job = Job {
-            run_id,
+            record: request.record,
             code: request.code,
             granted: request.granted,
             calls: request.calls,
             cancel: request.cancel,
             reply,
         };
-        let accepted = table
-            .enqueue(&key, job, Instant::now())
-            .map_err(|refusal| refused(refusal, &key))?;
-        drop(table);
         let Accepted {
             ticket,
             contact,
             start,
-        } = accepted;
+        } = table.enqueue(&key, job, Instant::now());
+        drop(table);
         match start {
             Some(id) => {
                 let driver = Driver::new(self.clone(), key.clone(), id, contact);
@@ -229,10 +243,9 @@ struct Place {
 // === impl Place ===
 
 impl Place {
-    /// Leaves the queue; `false` if the run's turn has come.
-    fn withdraw(&self) -> bool {
-        let job = self.shared.table().withdraw(&self.key, self.ticket);
-        job.is_some()
+    /// Leaves the queue; `None` if the run's turn has come.
+    fn withdraw(&self) -> Option<Job> {
+        self.shared.table().withdraw(&self.key, self.ticket)
     }
 }
 

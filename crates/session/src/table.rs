@@ -154,26 +154,31 @@ impl<J> Table<J> {
         })
     }
 
-    /// Puts a run into the queue of its session, which is opened if there is none.
-    pub(crate) fn enqueue(&mut self, key: &Key, job: J, now: Instant) -> Result<Accepted, Refusal> {
+    /// Whether a run of this session would be accepted now; makes room for the session if there is none.
+    pub(crate) fn admit(&mut self, key: &Key) -> Result<(), Refusal> {
         if self.closing {
             return Err(Refusal::Closing);
         }
+        match self.sessions.get(key) {
+            Some(session) if session.queue.len() >= self.config.max_queue => Err(Refusal::QueueFull {
+                waiting: session.queue.len(),
+            }),
+            Some(_) => Ok(()),
+            None => self.make_room(&key.principal),
+        }
+    }
+
+    /// Puts a run that was admitted into the queue of its session, which is opened if there is none.
+    pub(crate) fn enqueue(&mut self, key: &Key, job: J, now: Instant) -> Accepted {
         let ticket = Ticket(self.number());
         if let Some(session) = self.sessions.get_mut(key) {
-            if session.queue.len() >= self.config.max_queue {
-                return Err(Refusal::QueueFull {
-                    waiting: session.queue.len(),
-                });
-            }
             session.queue.push_back((ticket, job));
-            return Ok(Accepted {
+            return Accepted {
                 ticket,
                 contact: session.contact.clone(),
                 start: None,
-            });
+            };
         }
-        self.make_room(&key.principal)?;
         let driver = DriverId(self.number());
         let contact = Arc::new(Contact::default());
         let notice = self.recall(key);
@@ -191,11 +196,11 @@ impl<J> Table<J> {
             memory: 0,
         };
         self.sessions.insert(key.clone(), session);
-        Ok(Accepted {
+        Accepted {
             ticket,
             contact,
             start: Some(driver),
-        })
+        }
     }
 
     /// Takes a run out of the queue; `None` if it is not waiting there any more.
@@ -392,6 +397,25 @@ pub(crate) enum Ended {
     Lost(Why),
     /// There was no guest: the launch failed or was given up.
     NoGuest,
+}
+
+// === impl Why ===
+
+impl Why {
+    /// The word in records.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Why::TimedOut => "timed_out",
+            Why::Limit(_) => "limit_exceeded",
+            Why::Cancelled => "cancelled",
+            Why::Failed(_) => "failed",
+            Why::Died => "died",
+            Why::Idle(_) => "idle",
+            Why::Room => "room",
+            Why::Memory(_) => "memory",
+            Why::Inside => "inside",
+        }
+    }
 }
 
 // === impl Ended ===

@@ -19,6 +19,24 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| wrong_duration(text))
 }
 
+/// Reads `45s`, `30m`, `12h` or `7d`.
+pub fn age(text: &str) -> Result<Duration, String> {
+    let wrong =
+        || format!("`{text}` is no age; write a whole number and `s`, `m`, `h` or `d`, such as `30d`");
+    let (number, unit) = split(text).ok_or_else(wrong)?;
+    let seconds_per_unit = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        _ => return Err(wrong()),
+    };
+    number
+        .checked_mul(seconds_per_unit)
+        .map(Duration::from_secs)
+        .ok_or_else(wrong)
+}
+
 /// Reads `512 B`, `64 KiB`, `256 MiB`, `1 GiB`.
 pub fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text).ok_or_else(|| wrong_size(text))?;
@@ -95,6 +113,28 @@ mod tests {
             "18446744073709551615m",
         ] {
             assert_eq!(duration(wrong), Err(wrong_duration(wrong)));
+        }
+    }
+
+    #[test]
+    fn ages() {
+        assert_eq!(age("45s"), Ok(Duration::from_secs(45)));
+        assert_eq!(age("2 h"), Ok(Duration::from_secs(7200)));
+        assert_eq!(age("30d"), Ok(Duration::from_secs(2_592_000)));
+        for wrong in [
+            "",
+            "30",
+            "d",
+            "-1d",
+            "1.5h",
+            "1w",
+            "500ms",
+            "99999999999999999999d",
+        ] {
+            assert!(
+                age(wrong).is_err_and(|error| error.contains("such as `30d`")),
+                "{wrong}"
+            );
         }
     }
 

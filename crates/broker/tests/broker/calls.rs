@@ -255,9 +255,7 @@ async fn calls_work_side_by_side() {
         .tool("stub", "pid", json!({}))
         .await
         .expect("a running server");
-    let calls = world
-        .broker
-        .calls(Principal::local(), RunScope { wall_time: LONG });
+    let calls = world.broker.calls(Principal::local(), scope(LONG));
     let started = Instant::now();
     let tasks: Vec<_> = (0..50)
         .map(|_| {

@@ -13,8 +13,9 @@ use broker::{Broker, RunScope};
 use policy::Policy;
 use sandbox::{HostCall, HostCallError};
 use serde_json::{Value, json};
+use store::Records;
 use test_support::{ServerDefinition, stub_server};
-use types::Principal;
+use types::{Principal, RunId};
 use upstream::{Config, Hub, ServerConfig, Status};
 
 /// Longer than anything that is not meant to time out.
@@ -66,7 +67,11 @@ impl World {
             own_executable: PathBuf::from("/nowhere/codeyard"),
         });
         Self {
-            broker: Broker::new(hub.clone(), Arc::new(policy.expect("valid rules"))),
+            broker: Broker::new(
+                hub.clone(),
+                Arc::new(policy.expect("valid rules")),
+                Records::off(),
+            ),
             hub,
         }
     }
@@ -77,7 +82,7 @@ impl World {
     }
 
     async fn ask_within(&self, wall_time: Duration, name: &str, args: Value) -> Result<Value, HostCallError> {
-        let calls = self.broker.calls(Principal::local(), RunScope { wall_time });
+        let calls = self.broker.calls(Principal::local(), scope(wall_time));
         let call = HostCall {
             name: name.to_owned(),
             args,
@@ -95,6 +100,12 @@ impl World {
     fn started(&self) -> bool {
         self.hub.states().iter().any(|state| state.status != Status::Idle)
     }
+}
+
+/// A run that may last so long.
+fn scope(wall_time: Duration) -> RunScope {
+    let run = RunId::new("r-test");
+    RunScope { run, wall_time }
 }
 
 fn server(name: &str, definition: &ServerDefinition) -> ServerConfig {

@@ -25,7 +25,10 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     }
     let loaded = context.load_settings()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
-    let report = server::doctor::examine(parts.backend, parts.sandbox, parts.workspace).await;
+    let mut report = server::doctor::examine(parts.backend, parts.sandbox, parts.workspace).await;
+    let records = server::doctor::records(&parts.records).await;
+    report.serves &= records.state != State::Missing;
+    report.checks.push(records);
     if arguments.json {
         context.output.json(&report)?;
     } else {

@@ -61,9 +61,13 @@ impl<S: CodeService> CodeHandler<S> {
     }
 
     async fn execute(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let code = arguments.get("code").and_then(|code| code.as_str());
         let arguments = match arguments::execute(arguments, &self.policy) {
             Ok(arguments) => arguments,
-            Err(bad) => return render::refused(bad.to_string()),
+            Err(bad) => {
+                self.service.refused(code).await;
+                return render::refused(bad.to_string());
+            }
         };
         let manner = Manner {
             format: arguments.format,

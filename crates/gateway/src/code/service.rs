@@ -19,6 +19,9 @@ pub trait CodeService: Send + Sync + 'static {
         cancel: CancellationToken,
     ) -> impl Future<Output = Result<Executed, NotExecuted>> + Send;
 
+    /// Takes note of a program that was not run because what was asked is wrong.
+    fn refused(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;
+
     /// Finds tools; the answer is `{tools, more, pending?}`.
     fn search(&self, request: Search) -> impl Future<Output = Result<Value, NotSearched>> + Send;
 

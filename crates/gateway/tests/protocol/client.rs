@@ -99,6 +99,10 @@ impl CodeService for Script {
         })
     }
 
+    async fn refused(&self, code: Option<&str>) {
+        self.note(format!("refused {}", code.unwrap_or("nothing")));
+    }
+
     async fn search(&self, request: Search) -> Result<Value, NotSearched> {
         Ok(json!({
             "tools": [{"server": "crm", "tool": request.query, "signature": format!("tools.crm.{}()", request.query), "description": request.detail.name(), "score": 1.0}],

@@ -25,6 +25,12 @@ fn key(principal: &str, name: &str) -> Key {
     }
 }
 
+/// Admits and enqueues.
+fn enqueue<J>(table: &mut Table<J>, key: &Key, job: J, now: Instant) -> Result<Accepted, Refusal> {
+    table.admit(key)?;
+    Ok(table.enqueue(key, job, now))
+}
+
 /// A table with one clock, in which jobs are numbers.
 struct World {
     table: Table<u32>,
@@ -41,12 +47,12 @@ impl World {
 
     /// Enqueues into a session that must be new.
     fn open(&mut self, key: &Key, job: u32) -> DriverId {
-        let accepted = self.table.enqueue(key, job, self.now).expect("accepted");
+        let accepted = enqueue(&mut self.table, key, job, self.now).expect("accepted");
         accepted.start.expect("a new session")
     }
 
     fn join(&mut self, key: &Key, job: u32) -> Accepted {
-        let accepted = self.table.enqueue(key, job, self.now).expect("accepted");
+        let accepted = enqueue(&mut self.table, key, job, self.now).expect("accepted");
         assert_eq!(accepted.start, None);
         accepted
     }
@@ -88,7 +94,7 @@ fn a_full_queue_refuses() {
     let driver = world.open(&a, 1);
     world.join(&a, 2);
     world.join(&a, 3);
-    let refusal = world.table.enqueue(&a, 4, world.now).expect_err("full");
+    let refusal = enqueue(&mut world.table, &a, 4, world.now).expect_err("full");
     assert_eq!(refusal, Refusal::QueueFull { waiting: 3 });
     world.take(&a, driver, 1);
     world.join(&a, 4);
@@ -180,7 +186,7 @@ fn the_session_unused_for_longest_makes_room() {
 
     // `b` is at work and `c` has a run waiting.
     world.join(&b, 2);
-    let refusal = world.table.enqueue(&a, 2, world.now).expect_err("no room");
+    let refusal = enqueue(&mut world.table, &a, 2, world.now).expect_err("no room");
     assert_eq!(refusal, Refusal::TooManySessions { open: 2 });
     world.run(&b, driver_b, 2, Ended::Kept);
     let driver_a = world.open(&a, 2);
@@ -200,7 +206,7 @@ fn a_closed_table_gives_back_what_waits_and_takes_nothing() {
     assert_eq!(world.table.close(), [2]);
     assert!(contact.stop.is_cancelled());
     assert_eq!(
-        world.table.enqueue(&a, 3, world.now).expect_err("closing"),
+        enqueue(&mut world.table, &a, 3, world.now).expect_err("closing"),
         Refusal::Closing
     );
 }
@@ -265,7 +271,7 @@ proptest! {
             match step {
                 Step::Enqueue(s) => {
                     let s = usize::from(s);
-                    let accepted = world.table.enqueue(&keys[s], job, world.now);
+                    let accepted = enqueue(&mut world.table, &keys[s], job, world.now);
                     // A session that made room is gone with what it held.
                     for (other, model) in models.iter_mut().enumerate() {
                         if model.driver.is_some() && world.table.state(&keys[other]).is_none() {

@@ -10,7 +10,8 @@ use sandbox::{
 };
 use serde_json::json;
 use serde_json::value::RawValue;
-use session::{Language, RunRequest, Selector};
+use session::{Language, RunRequest, Selector, mint_run};
+use store::RunRecord;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use types::{Granted, GuestError, Outcome, Principal, RunLimits, SessionFate, SessionName, Status, Text};
@@ -221,5 +222,6 @@ pub fn request(session: &str, code: &str) -> RunRequest {
         granted: Granted::default(),
         calls: Arc::new(NoCalls),
         cancel: CancellationToken::new(),
+        record: RunRecord::none(mint_run()),
     }
 }

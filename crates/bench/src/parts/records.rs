@@ -1,0 +1,110 @@
+//! What a record costs: runs and calls of a codeyard that records beside one that does not, in turn.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use test_support::{Codeyard, ServerDefinition};
+
+use super::Setting;
+use super::clients::{execute, open};
+use crate::figures::{Figure, Samples};
+use crate::raw::Raw;
+
+/// Runs measured as one: rows are written behind them, and that work counts too where it is done on the same core.
+const RUNS: u32 = 400;
+/// Calls of one run.
+const CALLS: u32 = 50;
+/// What a record may cost, in microseconds.
+const MOST: f64 = 50.0;
+
+/// One codeyard and what was measured of it.
+struct Subject {
+    name: &'static str,
+    client: Raw,
+    /// Lives as long as its client.
+    _codeyard: Codeyard,
+    runs: Samples,
+    calls: Samples,
+}
+
+/// Measures live runs and host calls, without records, with them, and with those that are required.
+pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
+    let mut subjects = Vec::new();
+    for (name, record) in [
+        ("records off", "\"off\""),
+        ("recorded", "\"shape\""),
+        ("recorded, required", "\"required\""),
+    ] {
+        subjects.push(Subject::start(setting, name, record)?);
+    }
+    setting.placement.for_host()?;
+    for _ in 0..setting.samples.div_ceil(10).max(10) {
+        for subject in &mut subjects {
+            subject.measure()?;
+        }
+    }
+    let mut figures: Vec<Figure> = Vec::new();
+    for subject in subjects {
+        let place = setting.placement;
+        let runs = subject
+            .runs
+            .figure(&format!("live run over MCP stdio, {}", subject.name), place);
+        let calls = subject
+            .calls
+            .figure(&format!("host call of a real server, {}", subject.name), place);
+        let (runs, calls) = match (figures.first(), figures.get(1)) {
+            (Some(run), Some(call)) => (beside(runs, run), beside(calls, call)),
+            _ => (runs, calls),
+        };
+        figures.extend([runs, calls]);
+    }
+    Ok(figures)
+}
+
+/// Nothing is promised of what waits for the disk.
+fn beside(figure: Figure, off: &Figure) -> Figure {
+    let figure = figure.beside(off);
+    if figure.name.ends_with("required") {
+        return figure;
+    }
+    figure.at_most_more(off, MOST)
+}
+
+// === impl Subject ===
+
+impl Subject {
+    fn start(setting: &Setting, name: &'static str, record: &str) -> Result<Subject> {
+        let codeyard = Codeyard::new()?
+            .data(&setting.data)
+            .server("s0", &ServerDefinition::stub())
+            .settings(&format!("[records]\nrecord = {record}"));
+        setting.placement.for_children()?;
+        let mut client = open(&codeyard)?;
+        execute(&mut client, &calling(1))?;
+        Ok(Subject {
+            name,
+            client,
+            _codeyard: codeyard,
+            runs: Samples::default(),
+            calls: Samples::default(),
+        })
+    }
+
+    fn measure(&mut self) -> Result<()> {
+        let nothing = json!({"code": "1 + 1"});
+        let started = Instant::now();
+        for _ in 0..RUNS {
+            execute(&mut self.client, &nothing)?;
+        }
+        let run = started.elapsed() / RUNS;
+        let full: Duration = execute(&mut self.client, &calling(CALLS))?;
+        self.runs.push(run);
+        self.calls.push(full.saturating_sub(run) / CALLS);
+        Ok(())
+    }
+}
+
+fn calling(calls: u32) -> Value {
+    json!({"code": format!("for n in range({calls}):\n    await tools.s0.echo(message='x')")})
+}

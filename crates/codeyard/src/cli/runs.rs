@@ -1,0 +1,88 @@
+//! Arguments of `codeyard runs`.
+
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
+use clap::Args;
+
+/// What a run can be.
+const STATUSES: [&str; 8] = [
+    "completed",
+    "failed",
+    "timed_out",
+    "limit_exceeded",
+    "cancelled",
+    "refused",
+    "running",
+    "interrupted",
+];
+
+pub(super) const HELP: &str = "\
+Examples:
+  codeyard runs                          the last 20
+  codeyard runs --status failed --since 2h
+  codeyard runs r-6h2xk4m9qwtz           one run with its calls and events
+  codeyard runs --follow --json          each as it begins and as it ends, one JSON object a line
+
+A run whose codeyard was killed before it ended is `interrupted`.";
+
+/// Arguments of `runs`.
+#[derive(Debug, Args)]
+pub struct RunsArguments {
+    /// The run to show; without it runs are listed, the newest first
+    #[arg(value_name = "ID", conflicts_with_all = ["limit", "status", "session", "since", "follow"])]
+    pub id: Option<String>,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "follow")]
+    pub limit: u32,
+    /// Only runs with this status
+    #[arg(long, value_name = "STATUS", value_parser = STATUSES)]
+    pub status: Option<String>,
+    /// Only runs of this session
+    #[arg(long, value_name = "NAME")]
+    pub session: Option<String>,
+    /// Only runs since then: an age such as 30m, 2h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = parse_since)]
+    pub since: Option<DateTime<Utc>>,
+    /// Print runs as they begin and end, until interrupted
+    #[arg(long)]
+    pub follow: bool,
+    /// Print JSON: one object a line, or one object for one run
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn parse_since(text: &str) -> Result<DateTime<Utc>, String> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Ok(time.to_utc());
+    }
+    if let Ok(day) = text.parse::<NaiveDate>() {
+        return Ok(day.and_time(NaiveTime::MIN).and_utc());
+    }
+    let wrong = || {
+        format!(
+            "`{text}` is no time; write an age such as `2h`, a day such as `2026-01-31`, or a time such as `2026-01-31T12:00:00Z`"
+        )
+    };
+    let age = types::units::age(text).map_err(|_| wrong())?;
+    let age = TimeDelta::from_std(age).map_err(|_| wrong())?;
+    Utc::now().checked_sub_signed(age).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn since_is_an_age_a_day_or_a_time() {
+        let shown = |text| parse_since(text).map(|time| time.to_rfc3339());
+        assert_eq!(shown("2026-01-31").as_deref(), Ok("2026-01-31T00:00:00+00:00"));
+        assert_eq!(
+            shown("2026-01-31T12:00:00+02:00").as_deref(),
+            Ok("2026-01-31T10:00:00+00:00")
+        );
+        let ago = Utc::now() - parse_since("2h").unwrap();
+        assert!((7200..7260).contains(&ago.num_seconds()), "{ago}");
+        for wrong in ["", "yesterday", "2026-13-01", "2h30m", "99999999999999d"] {
+            assert!(parse_since(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `codeyard runs`: what has run, one run with everything that is known of it, or runs as they come.
+
+mod show;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use server::store::{Config, Filter, Reader, RunView, State, Trouble};
+
+use crate::cli::RunsArguments;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::output::harmless;
+
+/// Between two looks at the records.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Shows what was asked for.
+pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result<Exit> {
+    let config = context.load_settings()?.records();
+    if arguments.follow {
+        return follow(context, &config, arguments).await;
+    }
+    let State::Open(mut reader) = Reader::open(&config).await.map_err(failure)? else {
+        if let Some(id) = &arguments.id {
+            return Err(unknown(id));
+        }
+        context.output.tell("nothing has been recorded yet");
+        return Ok(Exit::Done);
+    };
+    if let Some(id) = &arguments.id {
+        let detail = reader.run(id).await.map_err(failure)?;
+        let detail = detail.ok_or_else(|| unknown(id))?;
+        show::detail(&context.output, &detail, arguments.json)?;
+        return Ok(Exit::Done);
+    }
+    let filter = Filter {
+        limit: Some(arguments.limit),
+        ..filter(arguments)
+    };
+    let runs = reader.runs(&filter).await.map_err(failure)?;
+    if arguments.json {
+        for run in &runs {
+            context.output.line(&show::json(run).to_string())?;
+        }
+    } else {
+        show::list(&context.output, &runs)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn filter(arguments: &RunsArguments) -> Filter {
+    Filter {
+        status: arguments.status.clone(),
+        session: arguments.session.clone(),
+        since_ms: arguments.since.map(|since| since.timestamp_millis()),
+        ..Filter::default()
+    }
+}
+
+fn unknown(id: &str) -> anyhow::Error {
+    let message = format!(
+        "there is no record of a run `{}`; `codeyard runs` lists those there are",
+        harmless(id)
+    );
+    Failure::new(Exit::Usage, message).into()
+}
+
+fn failure(trouble: Trouble) -> Failure {
+    Failure::new(Exit::Broken, trouble)
+}
+
+/// Prints runs as they begin and end until a signal comes.
+async fn follow(context: &Context, config: &Config, arguments: &RunsArguments) -> anyhow::Result<Exit> {
+    let interrupt = Interrupt::watch()?;
+    let work = async {
+        let mut follower = Follower::start(config).await?;
+        loop {
+            for run in follower.news(&filter(arguments)).await? {
+                if arguments.json {
+                    context.output.line(&show::json(&run).to_string())?;
+                } else {
+                    show::line(&context.output, &run)?;
+                }
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    let done: anyhow::Result<Exit> = tokio::select! {
+        done = work => done,
+        () = interrupt.token.cancelled() => Ok(Exit::Done),
+    };
+    Ok(interrupt.exit(done?))
+}
+
+/// Knows which runs have been told.
+struct Follower {
+    config: Config,
+    reader: Option<Box<Reader>>,
+    /// The newest that was seen.
+    last: i64,
+    /// Told as running.
+    running: HashMap<String, i64>,
+}
+
+impl Follower {
+    async fn start(config: &Config) -> anyhow::Result<Follower> {
+        let mut follower = Follower {
+            config: config.clone(),
+            reader: None,
+            last: 0,
+            running: HashMap::new(),
+        };
+        if let Some(reader) = follower.reader().await? {
+            let newest = Filter {
+                limit: Some(1),
+                ..Filter::default()
+            };
+            let newest = reader.runs(&newest).await.map_err(failure)?;
+            follower.last = newest.first().map_or(0, |run| run.seq);
+        }
+        Ok(follower)
+    }
+
+    /// The records, once there are some.
+    async fn reader(&mut self) -> anyhow::Result<Option<&mut Reader>> {
+        if self.reader.is_none()
+            && let State::Open(reader) = Reader::open(&self.config).await.map_err(failure)?
+        {
+            self.reader = Some(reader);
+        }
+        Ok(self.reader.as_deref_mut())
+    }
+
+    /// What has begun or ended since the last time, in the order in which it began.
+    async fn news(&mut self, filter: &Filter) -> anyhow::Result<Vec<RunView>> {
+        let oldest = self.running.values().copied().min();
+        let after = oldest.map_or(self.last, |oldest| self.last.min(oldest - 1));
+        let running = std::mem::take(&mut self.running);
+        let last = self.last;
+        let Some(reader) = self.reader().await? else {
+            return Ok(Vec::new());
+        };
+        if !reader.has_changed().await.map_err(failure)? && running.is_empty() {
+            return Ok(Vec::new());
+        }
+        let since = Filter {
+            after: Some(after),
+            // What was running may have another status by now.
+            status: None,
+            ..filter.clone()
+        };
+        let mut runs = reader.runs(&since).await.map_err(failure)?;
+        runs.reverse();
+        self.last = runs.iter().map(|run| run.seq).max().unwrap_or(last).max(last);
+        for run in runs.iter().filter(|run| run.status == "running") {
+            self.running.insert(run.id.clone(), run.seq);
+        }
+        let is_wanted = |run: &RunView| filter.status.as_ref().is_none_or(|status| *status == run.status);
+        runs.retain(|run| {
+            let is_new = run.seq > last;
+            let has_ended = running.contains_key(&run.id) && run.status != "running";
+            (is_new || has_ended) && is_wanted(run)
+        });
+        Ok(runs)
+    }
+}

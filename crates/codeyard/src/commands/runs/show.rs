@@ -1,0 +1,247 @@
+//! How records are shown: a table, a line, everything of one run, JSON.
+
+use chrono::{DateTime, SecondsFormat};
+use serde_json::{Map, Value, json};
+use server::store::{CallView, EventView, RunDetail, RunView};
+
+use crate::output::{Output, Tone, harmless, table};
+
+/// Runs as a table.
+pub fn list(output: &Output, runs: &[RunView]) -> anyhow::Result<()> {
+    if runs.is_empty() {
+        output.tell("no run of that kind is recorded");
+        return Ok(());
+    }
+    let mut rows = vec![
+        ["RUN", "ASKED (UTC)", "STATUS", "TIME", "CALLS", "BY", "SESSION"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(runs.iter().map(cells));
+    output.print(&table(&rows))
+}
+
+/// One run as a line.
+pub fn line(output: &Output, run: &RunView) -> anyhow::Result<()> {
+    output.line(&cells(run).join("  "))
+}
+
+fn cells(run: &RunView) -> Vec<String> {
+    vec![
+        harmless(&run.id),
+        when(run.asked_ms),
+        status(run),
+        run.duration_us.map_or_else(|| "-".to_owned(), duration),
+        run.host_calls
+            .map_or_else(|| "-".to_owned(), |calls| calls.to_string()),
+        harmless(&run.front),
+        harmless(run.session.as_deref().unwrap_or("-")),
+    ]
+}
+
+/// Everything of one run.
+pub fn detail(output: &Output, detail: &RunDetail, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        let mut run = json(&detail.run);
+        run["calls"] = detail.calls.iter().map(call_json).collect();
+        run["events"] = detail.events.iter().map(event_json).collect();
+        return output.json(&run);
+    }
+    let run = &detail.run;
+    let mut out = format!(
+        "{}\n",
+        output.paint(Tone::Title, &format!("run {}", harmless(&run.id)))
+    );
+    let facts: Vec<Vec<String>> = facts(run)
+        .into_iter()
+        .map(|(name, value)| vec![format!("  {name}"), harmless(&value)])
+        .collect();
+    out.push_str(&table(&facts));
+    if !detail.calls.is_empty() {
+        let calls: Vec<Vec<String>> = detail.calls.iter().map(call_cells).collect();
+        out.push_str(&format!(
+            "\n{}\n{}",
+            output.paint(Tone::Title, "calls"),
+            table(&calls)
+        ));
+    }
+    if !detail.events.is_empty() {
+        let events: Vec<Vec<String>> = detail.events.iter().map(event_cells).collect();
+        out.push_str(&format!(
+            "\n{}\n{}",
+            output.paint(Tone::Title, "events"),
+            table(&events)
+        ));
+    }
+    output.print(&out)
+}
+
+fn facts(run: &RunView) -> Vec<(&'static str, String)> {
+    let text = |value: &Option<String>| value.clone();
+    let number = |value: Option<i64>| value.map(|value| value.to_string());
+    let bytes = |value: Option<i64>| value.map(|value| format!("{value} bytes"));
+    let all = [
+        ("status", Some(status(run))),
+        ("error", text(&run.error_kind)),
+        ("asked", Some(when(run.asked_ms))),
+        ("ended", run.ended_ms.map(when)),
+        ("waited", run.waited_us.map(duration)),
+        ("took", run.duration_us.map(duration)),
+        ("by", Some(format!("{} of {}", run.front, run.principal))),
+        ("session", text(&run.session)),
+        ("afterwards", text(&run.session_fate)),
+        ("language", text(&run.language)),
+        (
+            "code",
+            run.code_hash.as_ref().map(|hash| format!("sha256 {hash}")),
+        ),
+        ("code size", bytes(run.code_bytes)),
+        (
+            "sandbox",
+            Some(format!(
+                "{}{}",
+                run.backend,
+                run.mode
+                    .as_ref()
+                    .map_or(String::new(), |mode| format!(", {mode}"))
+            )),
+        ),
+        ("result", bytes(run.result_bytes)),
+        ("stdout", bytes(run.stdout_bytes)),
+        ("stderr", bytes(run.stderr_bytes)),
+        ("host calls", number(run.host_calls)),
+        ("cpu", run.cpu_us.map(duration)),
+        ("peak memory", bytes(run.peak_memory)),
+        ("limits", run.limits.as_ref().map(|limits| limits_text(limits))),
+    ];
+    all.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+}
+
+fn call_cells(call: &CallView) -> Vec<String> {
+    let arguments = call.arguments.as_ref().unwrap_or(&call.shape);
+    [
+        format!("  {}.{}", call.server, call.tool),
+        call.outcome.clone(),
+        duration(call.duration_us),
+        arguments.clone(),
+    ]
+    .map(|cell| harmless(&cell).replace('\n', " "))
+    .to_vec()
+}
+
+fn event_cells(event: &EventView) -> Vec<String> {
+    [
+        format!("  {}", when(event.at_ms)),
+        event.kind.clone(),
+        event.detail.clone(),
+    ]
+    .map(|cell| harmless(&cell).replace('\n', " "))
+    .to_vec()
+}
+
+/// A run as JSON; what is not known is left out.
+pub fn json(run: &RunView) -> Value {
+    let mut value = filled(json!(run));
+    if let Some(limits) = &run.limits {
+        value["limits"] = parsed(limits);
+    }
+    value["asked_at"] = json!(exact(run.asked_ms));
+    if let Some(ended) = run.ended_ms {
+        value["ended_at"] = json!(exact(ended));
+    }
+    value
+}
+
+fn call_json(call: &CallView) -> Value {
+    let mut value = filled(json!(call));
+    value["shape"] = parsed(&call.shape);
+    if let Some(arguments) = &call.arguments {
+        value["arguments"] = parsed(arguments);
+    }
+    value
+}
+
+fn event_json(event: &EventView) -> Value {
+    let mut value = json!(event);
+    value["at"] = json!(exact(event.at_ms));
+    value
+}
+
+/// Without the fields that are null.
+fn filled(value: Value) -> Value {
+    let Value::Object(fields) = value else {
+        return value;
+    };
+    Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())
+}
+
+/// JSON that was recorded as text.
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+}
+
+fn limits_text(limits: &str) -> String {
+    let limits: Map<String, Value> = serde_json::from_str(limits).unwrap_or_default();
+    let shown: Vec<String> = limits
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    shown.join(" ")
+}
+
+fn status(run: &RunView) -> String {
+    match &run.limit {
+        Some(limit) => harmless(&format!("{}: {limit}", run.status)),
+        None => harmless(&run.status),
+    }
+}
+
+/// To the second, for people.
+fn when(ms: i64) -> String {
+    time(ms).map_or_else(
+        || ms.to_string(),
+        |time| time.format("%Y-%m-%d %H:%M:%S").to_string(),
+    )
+}
+
+/// To the millisecond, for programs.
+fn exact(ms: i64) -> String {
+    time(ms).map_or_else(
+        || ms.to_string(),
+        |time| time.to_rfc3339_opts(SecondsFormat::Millis, true),
+    )
+}
+
+fn time(ms: i64) -> Option<DateTime<chrono::Utc>> {
+    DateTime::from_timestamp_millis(ms)
+}
+
+fn duration(micros: i64) -> String {
+    match micros {
+        0..1_000 => format!("{micros} us"),
+        1_000..1_000_000 => format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100),
+        _ => format!("{}.{} s", micros / 1_000_000, micros % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_durations_are_short() {
+        assert_eq!(when(1_769_860_800_000), "2026-01-31 12:00:00");
+        assert_eq!(exact(1_769_860_800_001), "2026-01-31T12:00:00.001Z");
+        assert_eq!(exact(i64::MAX), i64::MAX.to_string());
+        for (micros, shown) in [
+            (0, "0 us"),
+            (999, "999 us"),
+            (1_250, "1.2 ms"),
+            (61_500_000, "61.5 s"),
+        ] {
+            assert_eq!(duration(micros), shown);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! A database that is damaged, foreign, newer, locked, read-only or on a full disk: programs run, the file stays as it is.
+
+use std::process::Stdio;
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection};
+use test_support::{CodeClient, Codeyard, Mode};
+use tokio::process::Command;
+
+use crate::{file, holds, run, runs};
+
+async fn open(codeyard: &Codeyard) -> SqliteConnection {
+    std::fs::create_dir_all(codeyard.data_directory()).unwrap();
+    let options = SqliteConnectOptions::new()
+        .filename(file(codeyard))
+        .create_if_missing(true);
+    options.connect().await.unwrap()
+}
+
+async fn change(codeyard: &Codeyard, statement: &str) {
+    let mut connection = open(codeyard).await;
+    sqlx::query(AssertSqlSafe(statement.to_owned()))
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+}
+
+/// A run goes on, says once what is wrong and what to do, and leaves the file alone; so do `runs` and `doctor`.
+async fn check(codeyard: &Codeyard, what: &str, remedy: &str) {
+    let before = std::fs::read(file(codeyard)).unwrap();
+    let ended = run(codeyard, &["run", "-"], "print(1)").await;
+    assert_eq!((ended.code, ended.out.as_str()), (0, "1\n"), "{ended:?}");
+    for part in ["programs run without being recorded", what, remedy] {
+        assert_eq!(ended.err.matches(part).count(), 1, "{part}: {}", ended.err);
+    }
+    assert!(
+        std::fs::read(file(codeyard)).unwrap() == before,
+        "the file was changed"
+    );
+    let ended = run(codeyard, &["doctor"], "").await;
+    assert!(
+        ended.out.contains("weaker   records") && ended.out.contains(remedy),
+        "{ended:?}"
+    );
+    assert!(
+        std::fs::read(file(codeyard)).unwrap() == before,
+        "the file was changed"
+    );
+}
+
+/// `codeyard runs` says the same.
+async fn check_runs(codeyard: &Codeyard, what: &str, remedy: &str) {
+    let ended = run(codeyard, &["runs"], "").await;
+    assert_eq!(ended.code, 5, "{ended:?}");
+    assert!(
+        ended.err.contains(what) && ended.err.contains(remedy),
+        "{ended:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_left_alone() {
+    let codeyard = Codeyard::new().unwrap();
+    std::fs::create_dir_all(codeyard.data_directory()).unwrap();
+    std::fs::write(
+        file(&codeyard),
+        "no database at all, but somebody's notes".repeat(200),
+    )
+    .unwrap();
+    check(
+        &codeyard,
+        "is damaged",
+        "move it and its -wal and -shm files away",
+    )
+    .await;
+    check_runs(&codeyard, "is damaged", "move it").await;
+}
+
+#[tokio::test]
+async fn a_file_damaged_in_the_middle_is_told() {
+    let codeyard = Codeyard::new().unwrap();
+    run(&codeyard, &["run", "-"], "1").await;
+    let mut bytes = std::fs::read(file(&codeyard)).unwrap();
+    let length = bytes.len();
+    bytes[4096..length].fill(0x5a);
+    std::fs::write(file(&codeyard), bytes).unwrap();
+    for name in ["codeyard.db-wal", "codeyard.db-shm"] {
+        let _ = std::fs::remove_file(codeyard.data_directory().join(name));
+    }
+    check(&codeyard, "is damaged", "move it").await;
+}
+
+#[tokio::test]
+async fn a_database_of_another_program_is_left_alone() {
+    let codeyard = Codeyard::new().unwrap();
+    change(&codeyard, "CREATE TABLE recipes (name TEXT)").await;
+    check(
+        &codeyard,
+        "is no database of codeyard",
+        "name another data directory",
+    )
+    .await;
+    check_runs(&codeyard, "is no database of codeyard", "--data").await;
+}
+
+#[tokio::test]
+async fn a_newer_database_is_left_alone() {
+    let codeyard = Codeyard::new().unwrap();
+    run(&codeyard, &["run", "-"], "1").await;
+    let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+                 VALUES (9999, 'later', true, x'00', 0)";
+    change(&codeyard, newer).await;
+    check(&codeyard, "was written by a newer codeyard", "use that version").await;
+    check_runs(&codeyard, "was written by a newer codeyard", "use that version").await;
+}
+
+#[tokio::test]
+async fn a_locked_database_holds_up_no_run_for_long_and_is_used_again_when_it_is_free() {
+    let codeyard = Codeyard::new().unwrap();
+    run(&codeyard, &["run", "-"], "1").await;
+    let mut holder = open(&codeyard).await;
+    sqlx::query("BEGIN EXCLUSIVE").execute(&mut holder).await.unwrap();
+    let mut client = CodeClient::of(codeyard).await;
+    client.check("print('locked')", "locked\n").await;
+    test_support::wait_until("codeyard says that the database is locked", || {
+        client
+            .mcp
+            .stderr()
+            .contains("is locked by another program")
+            .then_some(())
+    })
+    .await;
+    sqlx::query("ROLLBACK").execute(&mut holder).await.unwrap();
+    holder.close().await.unwrap();
+    // It tries again every other second, and says so when it has been able to write.
+    while !client.mcp.stderr().contains("records are written again") {
+        client.check("print('freed')", "freed\n").await;
+    }
+    assert!(holds(&client.codeyard, "records_lost"));
+    assert!(runs(&client.codeyard, &["--limit", "1000"]).await.len() >= 2);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_written_is_told() {
+    let codeyard = Codeyard::new().unwrap();
+    if Mode::of(&codeyard).await.unwrap().is_root {
+        return; // Root writes wherever it likes.
+    }
+    use std::os::unix::fs::PermissionsExt as _;
+    run(&codeyard, &["run", "-"], "1").await;
+    std::fs::set_permissions(file(&codeyard), std::fs::Permissions::from_mode(0o400)).unwrap();
+    check(
+        &codeyard,
+        "cannot be written",
+        "make the file and its directory writable",
+    )
+    .await;
+    assert_eq!(
+        runs(&codeyard, &[]).await.len(),
+        1,
+        "what is there can still be read"
+    );
+}
+
+#[tokio::test]
+async fn on_a_full_disk_programs_run_and_say_that_they_are_not_recorded() {
+    let codeyard = Codeyard::new().unwrap();
+    if !Mode::of(&codeyard).await.unwrap().is_root {
+        return; // Only root can mount a small disk to fill.
+    }
+    let disk = codeyard.directory().join("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let codeyard = codeyard.data(disk.join("data"));
+    let program = codeyard.work_directory().join("program.py");
+    std::fs::write(&program, "print('ran')\n").unwrap();
+    let own = codeyard.command(["run", &program.to_string_lossy()]).unwrap();
+    let own = own.as_std();
+    // In a mount namespace of its own: the disk goes with the process.
+    let script = "mount -t tmpfs -o size=1m disk \"$0\" && mkdir \"$0/data\" && \
+                  head -c 2M /dev/zero > \"$0/filler\" 2>/dev/null; exec \"$@\"";
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test owns the process and kills it on drop"
+    )]
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "bash", "-c", script]);
+    command.arg(&disk).arg(own.get_program()).args(own.get_args());
+    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let output = command.output().await.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "ran\n", "{told}");
+    assert!(
+        told.contains("cannot grow") && told.contains("free space"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn a_clock_that_went_back_is_told_and_stops_only_what_must_be_recorded() {
+    let codeyard = Codeyard::new().unwrap();
+    run(&codeyard, &["run", "-"], "1").await;
+    change(&codeyard, "UPDATE runs SET asked_ms = asked_ms + 3600000").await;
+    let ended = run(&codeyard, &["run", "-"], "print(1)").await;
+    assert_eq!((ended.code, ended.out.as_str()), (0, "1\n"), "{ended:?}");
+    assert!(
+        ended.err.contains("behind the newest record") && ended.err.contains("set it right"),
+        "{ended:?}"
+    );
+    let newest = runs(&codeyard, &["--limit", "1"]).await;
+    assert_eq!(
+        newest[0]["status"], "completed",
+        "the newest comes first all the same: {newest:?}"
+    );
+
+    let codeyard = codeyard.settings("[records]\nrecord = \"required\"");
+    change(&codeyard, "UPDATE runs SET asked_ms = asked_ms + 7200000").await;
+    let ended = run(&codeyard, &["run", "-"], "print(1)").await;
+    assert_eq!(ended.code, 3, "{ended:?}");
+    assert!(
+        ended.err.contains("clock is") && ended.err.contains("set it right"),
+        "{ended:?}"
+    );
+}

@@ -1,0 +1,73 @@
+//! What is recorded, where, and how long it is kept.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Name of the database in the data directory.
+pub const FILE: &str = "codeyard.db";
+/// How long records are kept unless the settings say otherwise.
+pub const DEFAULT_KEEP_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How large the database may grow unless the settings say otherwise, in bytes.
+pub const DEFAULT_KEEP_SIZE: u64 = 256 * 1024 * 1024;
+
+/// What is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recording {
+    /// Nothing.
+    Off,
+    /// Runs, calls and events.
+    On {
+        /// Arguments of calls as they are, not only their shape and hash.
+        full: bool,
+        /// A run that cannot be recorded is refused.
+        required: bool,
+    },
+}
+
+/// Where records are kept and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// The database.
+    pub file: PathBuf,
+    /// What is recorded.
+    pub recording: Recording,
+    /// Records older than this are removed.
+    pub keep_for: Duration,
+    /// The oldest records are removed when the database is larger than this, in bytes.
+    pub keep_size: u64,
+}
+
+// === impl Recording ===
+
+impl Default for Recording {
+    fn default() -> Self {
+        Recording::On {
+            full: false,
+            required: false,
+        }
+    }
+}
+
+impl Recording {
+    pub(crate) fn is_full(self) -> bool {
+        matches!(self, Recording::On { full: true, .. })
+    }
+
+    pub(crate) fn is_required(self) -> bool {
+        matches!(self, Recording::On { required: true, .. })
+    }
+}
+
+// === impl Config ===
+
+impl Config {
+    /// The defaults, with the database in this directory.
+    pub fn below(data: &Path) -> Config {
+        Config {
+            file: data.join(FILE),
+            recording: Recording::default(),
+            keep_for: DEFAULT_KEEP_FOR,
+            keep_size: DEFAULT_KEEP_SIZE,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Opens the database: makes it if it is not there, brings an older one up to date, and leaves alone what is not ours.
+
+use std::borrow::Cow;
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteAutoVacuum, SqliteConnectOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions as _, Connection as _, SqlSafeStr as _, SqliteConnection};
+
+use crate::trouble::{Kind, Trouble};
+
+/// Tells our databases from those of other programs: "cdyd".
+const APPLICATION: i64 = 0x6364_7964;
+/// How long another process may hold the database.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Attempts to turn a new database over to its journal while another process does the same.
+const ATTEMPTS: u32 = 20;
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Writing, such that a killed process loses nothing that was committed.
+    Write,
+    /// Writing, such that a machine without power loses nothing either.
+    WriteDurably,
+    /// Reading what is there.
+    Read,
+}
+
+/// Opens the database for writing; it is there and up to date then.
+pub(crate) async fn open(file: &Path, purpose: Purpose) -> Result<SqliteConnection, Trouble> {
+    make(file).map_err(|error| Trouble::of_io(file, &error))?;
+    let trouble = |error: sqlx::Error| Trouble::of(file, &error);
+    let mut connection = options(file, purpose).connect().await.map_err(trouble)?;
+    identify(file, &mut connection).await?;
+    journal(&mut connection).await.map_err(trouble)?;
+    migrate(file, &mut connection).await?;
+    Ok(connection)
+}
+
+/// Opens the database for reading; `None` if nothing has been recorded yet.
+pub(crate) async fn open_to_read(file: &Path) -> Result<Option<SqliteConnection>, Trouble> {
+    match fs::metadata(file) {
+        Ok(metadata) if metadata.len() > 0 => {}
+        Ok(_) => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(Trouble::of_io(file, &error)),
+    }
+    let trouble = |error: sqlx::Error| Trouble::of(file, &error);
+    let mut connection = options(file, Purpose::Read).connect().await.map_err(trouble)?;
+    if !identify(file, &mut connection).await? {
+        return Ok(None);
+    }
+    let newest = sqlx::query_scalar::<_, Option<i64>>("SELECT max(version) FROM _sqlx_migrations")
+        .fetch_one(&mut connection)
+        .await
+        .map_err(trouble)?;
+    let known = migrations().iter().map(|migration| migration.version).max();
+    if newest > known {
+        return Err(Trouble::new(file, Kind::Newer, ""));
+    }
+    Ok(Some(connection))
+}
+
+/// An empty file that only its owner may read, if there is none.
+fn make(file: &Path) -> std::io::Result<()> {
+    if let Some(directory) = file.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file);
+    match made {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn options(file: &Path, purpose: Purpose) -> SqliteConnectOptions {
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .foreign_keys(true)
+        .busy_timeout(PATIENCE)
+        .thread_name(|_| "records".to_owned())
+        .disable_statement_logging();
+    match purpose {
+        Purpose::Read => options.read_only(true),
+        Purpose::Write => options.synchronous(SqliteSynchronous::Normal),
+        Purpose::WriteDurably => options.synchronous(SqliteSynchronous::Full),
+    }
+}
+
+/// Refuses what another program has made; `false` if the database is empty.
+async fn identify(file: &Path, connection: &mut SqliteConnection) -> Result<bool, Trouble> {
+    let trouble = |error: sqlx::Error| Trouble::of(file, &error);
+    // In this order: who makes the tables gives them their name in the same step.
+    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(trouble)?;
+    let application: i64 = sqlx::query_scalar("PRAGMA application_id")
+        .fetch_one(&mut *connection)
+        .await
+        .map_err(trouble)?;
+    if tables > 0 && application != APPLICATION {
+        return Err(Trouble::new(file, Kind::Foreign, ""));
+    }
+    Ok(tables > 0)
+}
+
+/// Turns a new database over to a write-ahead journal, for which nobody can be made to wait.
+async fn journal(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    let vacuum: i64 = sqlx::query_scalar("PRAGMA auto_vacuum")
+        .fetch_one(&mut *connection)
+        .await?;
+    if vacuum != SqliteAutoVacuum::Incremental as i64 {
+        // Binds as long as there is no table.
+        sqlx::query("PRAGMA auto_vacuum = INCREMENTAL")
+            .execute(&mut *connection)
+            .await?;
+    }
+    for attempt in 1.. {
+        let turned = sqlx::query("PRAGMA journal_mode = WAL")
+            .execute(&mut *connection)
+            .await;
+        match turned {
+            Err(error) if attempt < ATTEMPTS && is_locked(&error) => {
+                tokio::time::sleep(PATIENCE / ATTEMPTS).await;
+            }
+            turned => {
+                turned?;
+                break;
+            }
+        }
+    }
+    // What the journal has grown to in a burst is given back.
+    sqlx::query("PRAGMA journal_size_limit = 4194304")
+        .execute(&mut *connection)
+        .await?;
+    Ok(())
+}
+
+fn is_locked(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.and_then(|code| code.parse::<i32>().ok())
+        .is_some_and(|code| code & 0xff == 5)
+}
+
+/// Brings the tables up to date as one step, during which other processes wait.
+async fn migrate(file: &Path, connection: &mut SqliteConnection) -> Result<(), Trouble> {
+    let trouble = |error: sqlx::Error| Trouble::of(file, &error);
+    let mut step = connection.begin_with("BEGIN IMMEDIATE").await.map_err(trouble)?;
+    Migrator::with_migrations(migrations())
+        .run_direct(None, &mut *step, false)
+        .await
+        .map_err(|error| Trouble::of_migration(file, &error))?;
+    sqlx::query("PRAGMA application_id = 1667529060")
+        .execute(&mut *step)
+        .await
+        .map_err(trouble)?;
+    step.commit().await.map_err(trouble)
+}
+
+fn migrations() -> Vec<Migration> {
+    vec![Migration::new(
+        1,
+        Cow::Borrowed("records"),
+        MigrationType::Simple,
+        include_str!("../migrations/sqlite/0001_records.sql").into_sql_str(),
+        false,
+    )]
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_application_is_written_as_it_is_read() {
+        assert_eq!(super::APPLICATION, 1_667_529_060);
+    }
+}

@@ -1,0 +1,34 @@
+//! Records of everything that ran: all SQL, and nothing else that knows a row.
+//!
+//! ```text
+//! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
+//! Reader  ─► a connection of its own: what `codeyard runs` shows
+//! ```
+//!
+//! Who records never waits for the disk, unless the queue is full or the configuration asks for a commit. What cannot be
+//! recorded is told once, counted, and recorded as lost when the database can be written again.
+
+mod arguments;
+mod clock;
+mod config;
+mod database;
+mod health;
+mod insert;
+mod process;
+mod prune;
+mod queue;
+mod reader;
+mod record;
+mod records;
+mod rows;
+mod trouble;
+mod writer;
+
+pub use arguments::Arguments;
+pub use config::{Config, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Recording};
+pub use health::{Health, examine};
+pub use reader::{CallView, EventView, Filter, Reader, RunDetail, RunView, State};
+pub use record::{RunRecord, SessionRecord};
+pub use records::{NotRecorded, Records};
+pub use rows::{Attempt, CallMade, Code, Front, Refused};
+pub use trouble::Trouble;

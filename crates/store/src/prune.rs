@@ -1,0 +1,125 @@
+//! Keeps the database within its bounds: what is old goes, what a dead process left open is closed.
+
+use std::time::Duration;
+
+use sqlx::{Connection as _, Row as _, SqliteConnection};
+
+use crate::clock::now_ms;
+use crate::process::Identity;
+use crate::rows::number;
+
+/// Runs that are removed as one step; other processes wait for no longer than that takes.
+const STEP: i64 = 200;
+/// Pages that are given back to the file system as one step.
+const PAGES: &str = "PRAGMA incremental_vacuum(2000)";
+
+/// Whether there is more to remove.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Left {
+    Nothing,
+    More,
+}
+
+/// Removes the oldest runs, if they are older than `keep_for` or the database is larger than `keep_size` bytes.
+pub(crate) async fn step(
+    connection: &mut SqliteConnection,
+    keep_for: Duration,
+    keep_size: u64,
+) -> Result<Left, sqlx::Error> {
+    let too_large = used(connection).await? > number(keep_size);
+    let too_old = now_ms().saturating_sub(i64::try_from(keep_for.as_millis()).unwrap_or(i64::MAX));
+    let before = if too_large { i64::MAX } else { too_old };
+    let mut step = connection.begin_with("BEGIN IMMEDIATE").await?;
+    let removed = sqlx::query(
+        "DELETE FROM runs WHERE seq IN \
+         (SELECT seq FROM (SELECT seq, asked_ms FROM runs ORDER BY seq LIMIT ?) AS oldest WHERE asked_ms < ?)",
+    )
+    .bind(STEP)
+    .bind(before)
+    .execute(&mut *step)
+    .await?
+    .rows_affected();
+    // What belongs to no run goes with the runs of its time.
+    let horizon = match oldest(&mut step).await? {
+        Some(oldest) if too_large => oldest,
+        _ => too_old,
+    };
+    for statement in [
+        "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE run IS NULL AND at_ms < ? ORDER BY seq LIMIT 1000)",
+        "DELETE FROM processes WHERE ended_ms < ? AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.process = processes.id)",
+    ] {
+        sqlx::query(statement).bind(horizon).execute(&mut *step).await?;
+    }
+    step.commit().await?;
+    sqlx::query(PAGES).execute(&mut *connection).await?;
+    // A database of which nothing is left to remove is as small as it gets.
+    Ok(match removed {
+        0 => Left::Nothing,
+        _ => Left::More,
+    })
+}
+
+/// Bytes of the pages that hold something.
+async fn used(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT (page_count - freelist_count) * page_size AS used \
+         FROM pragma_page_count, pragma_freelist_count, pragma_page_size",
+    )
+    .fetch_one(connection)
+    .await?;
+    row.try_get("used")
+}
+
+async fn oldest(connection: &mut SqliteConnection) -> Result<Option<i64>, sqlx::Error> {
+    sqlx::query_scalar("SELECT asked_ms FROM runs ORDER BY seq LIMIT 1")
+        .fetch_optional(connection)
+        .await
+}
+
+/// Time of the newest run.
+pub(crate) async fn newest(connection: &mut SqliteConnection) -> Result<Option<i64>, sqlx::Error> {
+    sqlx::query_scalar("SELECT asked_ms FROM runs ORDER BY seq DESC LIMIT 1")
+        .fetch_optional(connection)
+        .await
+}
+
+/// Marks what processes left open that are no more.
+pub(crate) async fn close_interrupted(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    let dead = dead(connection).await?;
+    if dead.is_empty() {
+        return Ok(());
+    }
+    let mut step = connection.begin_with("BEGIN IMMEDIATE").await?;
+    for process in dead {
+        for statement in [
+            "UPDATE runs SET status = 'interrupted' WHERE process = ? AND status IS NULL",
+            "UPDATE sessions SET ending = 'interrupted' WHERE process = ? AND ending IS NULL",
+            "UPDATE processes SET ending = 'interrupted', ended_ms = begun_ms WHERE id = ?",
+        ] {
+            sqlx::query(statement).bind(process).execute(&mut *step).await?;
+        }
+    }
+    step.commit().await
+}
+
+/// Numbers of processes that have not said that they ended and are no more.
+pub(crate) async fn dead(connection: &mut SqliteConnection) -> Result<Vec<i64>, sqlx::Error> {
+    let open = sqlx::query(
+        "SELECT id, pid, pid_namespace, started_ticks, boot FROM processes WHERE ended_ms IS NULL",
+    )
+    .fetch_all(connection)
+    .await?;
+    let mut dead = Vec::new();
+    for row in open {
+        let identity = Identity {
+            pid: row.try_get("pid")?,
+            pid_namespace: row.try_get("pid_namespace")?,
+            started_ticks: row.try_get("started_ticks")?,
+            boot: row.try_get("boot")?,
+        };
+        if !identity.lives() {
+            dead.push(row.try_get("id")?);
+        }
+    }
+    Ok(dead)
+}

@@ -1,0 +1,173 @@
+//! The rows that wait to be written: bounded for those who begin something, never in the way of those who end it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Notify, oneshot};
+use tokio::time::timeout;
+
+use crate::rows::Row;
+use crate::trouble::Trouble;
+
+/// How long rows gather before they are written: with the time that writing takes this is below the 100 ms that a killed
+/// process loses at most.
+const GATHER: Duration = Duration::from_millis(50);
+/// Bytes that may wait before whoever begins a run or a call waits too.
+pub(crate) const MOST: usize = 8 * 1024 * 1024;
+
+/// Who wants to know that a row is committed.
+pub(crate) type Teller = oneshot::Sender<Result<(), Trouble>>;
+
+/// Rows on their way to the database.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    most: usize,
+    state: Mutex<State>,
+    filled: Notify,
+    urgent: Notify,
+    emptied: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    batch: Batch,
+    weight: usize,
+    is_urgent: bool,
+    is_closed: bool,
+}
+
+/// Rows in the order in which they came, and who waits for them.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) tellers: Vec<Teller>,
+}
+
+// === impl Queue ===
+
+impl Queue {
+    /// An empty one that holds about so many bytes before it makes wait.
+    pub(crate) fn new(most: usize) -> Queue {
+        Queue {
+            most,
+            state: Mutex::default(),
+            filled: Notify::new(),
+            urgent: Notify::new(),
+            emptied: Notify::new(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits while too much waits to be written.
+    pub(crate) async fn room(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            if self.state().weight < self.most {
+                return;
+            }
+            emptied.await;
+        }
+    }
+
+    /// Adds a row, whatever waits already: whoever ends something has been let in before. `false` if the queue is closed.
+    pub(crate) fn push(&self, row: Row) -> bool {
+        let mut state = self.state();
+        if state.is_closed {
+            return false;
+        }
+        let first = state.batch.rows.is_empty();
+        state.weight += row.weight();
+        let full = state.weight >= self.most;
+        state.batch.rows.push(row);
+        drop(state);
+        if first {
+            self.filled.notify_one();
+        }
+        if full {
+            self.urgent.notify_one();
+        }
+        true
+    }
+
+    /// Has everything that waits written now; the answer comes when it is committed, or cannot be.
+    pub(crate) fn flush(&self) -> oneshot::Receiver<Result<(), Trouble>> {
+        let (teller, told) = oneshot::channel();
+        let mut state = self.state();
+        if !state.is_closed {
+            state.batch.tellers.push(teller);
+            state.is_urgent = true;
+            drop(state);
+            self.filled.notify_one();
+            self.urgent.notify_one();
+        }
+        told
+    }
+
+    /// Takes nothing any more; what waits is still written.
+    pub(crate) fn close(&self) {
+        self.state().is_closed = true;
+        self.filled.notify_one();
+        self.urgent.notify_one();
+        self.emptied.notify_waiters();
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.state().is_closed
+    }
+
+    pub(crate) fn has_rows(&self) -> bool {
+        !self.state().batch.is_empty()
+    }
+
+    /// Waits for rows, then a moment for more of them; an empty batch means that the queue is closed.
+    pub(crate) async fn next(&self) -> Batch {
+        while self.waits_for_rows() {
+            self.filled.notified().await;
+        }
+        // Elapsed or not: what is there is taken.
+        let _ = timeout(GATHER, self.hurried()).await;
+        let mut state = self.state();
+        state.weight = 0;
+        state.is_urgent = false;
+        let batch = std::mem::take(&mut state.batch);
+        drop(state);
+        self.emptied.notify_waiters();
+        batch
+    }
+
+    fn waits_for_rows(&self) -> bool {
+        let state = self.state();
+        state.batch.is_empty() && !state.is_closed
+    }
+
+    /// Resolves when somebody waits for the rows.
+    async fn hurried(&self) {
+        while !self.is_hurried() {
+            self.urgent.notified().await;
+        }
+    }
+
+    fn is_hurried(&self) -> bool {
+        let state = self.state();
+        state.is_urgent || state.is_closed || state.weight >= self.most
+    }
+}
+
+// === impl Batch ===
+
+impl Batch {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.tellers.is_empty()
+    }
+
+    /// Answers everybody who waits for these rows.
+    pub(crate) fn tell(self, done: &Result<(), Trouble>) {
+        for teller in self.tellers {
+            // Who has gone away does not want to know.
+            let _ = teller.send(done.clone());
+        }
+    }
+}

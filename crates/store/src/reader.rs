@@ -1,0 +1,326 @@
+//! What was recorded, for those who look at it: on a connection of its own that changes nothing.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
+
+use crate::config::Config;
+use crate::database;
+use crate::prune;
+use crate::trouble::Trouble;
+
+/// Reads records.
+#[derive(Debug)]
+pub struct Reader {
+    config: Config,
+    connection: SqliteConnection,
+    version: i64,
+}
+
+/// Which runs are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    /// At most so many.
+    pub limit: Option<u32>,
+    /// Only those with this status, `running` and `interrupted` among them.
+    pub status: Option<String>,
+    /// Only those of sessions of this name.
+    pub session: Option<String>,
+    /// Only those asked for at or after this time, in milliseconds since 1970.
+    pub since_ms: Option<i64>,
+    /// Only those recorded after this one.
+    pub after: Option<i64>,
+    /// Only the one with this handle.
+    pub id: Option<String>,
+}
+
+/// One run. Times are milliseconds since 1970, durations microseconds, sizes bytes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunView {
+    /// Its place among all records.
+    pub seq: i64,
+    /// Its handle.
+    pub id: String,
+    /// `completed`, `failed`, …; `running` while it is under way, `interrupted` if codeyard ended before it.
+    pub status: String,
+    /// Who asked.
+    pub principal: String,
+    /// `mcp`, `run` or `call`.
+    pub front: String,
+    /// Name of its session.
+    pub session: Option<String>,
+    /// Name of its language.
+    pub language: Option<String>,
+    /// SHA-256 of the program.
+    pub code_hash: Option<String>,
+    /// Length of the program.
+    pub code_bytes: Option<i64>,
+    /// What bounded it, as a JSON object.
+    pub limits: Option<String>,
+    /// Kind of sandbox.
+    pub backend: String,
+    /// Its mode on this machine.
+    pub mode: Option<String>,
+    /// When it was asked for.
+    pub asked_ms: i64,
+    /// When it was over.
+    pub ended_ms: Option<i64>,
+    /// Time before its program began.
+    pub waited_us: Option<i64>,
+    /// Time from there to its end.
+    pub duration_us: Option<i64>,
+    /// The limit that ended it.
+    pub limit: Option<String>,
+    /// Class of its error.
+    pub error_kind: Option<String>,
+    /// `kept` or `lost`.
+    pub session_fate: Option<String>,
+    /// Length of its result as JSON.
+    pub result_bytes: Option<i64>,
+    /// Length of its standard output.
+    pub stdout_bytes: Option<i64>,
+    /// Length of its standard error.
+    pub stderr_bytes: Option<i64>,
+    /// Host calls that it made.
+    pub host_calls: Option<i64>,
+    /// CPU time of its session during it.
+    pub cpu_us: Option<i64>,
+    /// Most memory that its session held.
+    pub peak_memory: Option<i64>,
+}
+
+/// One call of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CallView {
+    /// The server.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+    /// Types of its arguments by name, as a JSON object.
+    pub shape: String,
+    /// SHA-256 of its arguments.
+    pub arguments_hash: String,
+    /// Length of its arguments as JSON.
+    pub arguments_bytes: i64,
+    /// Its arguments as JSON, where they are kept.
+    pub arguments: Option<String>,
+    /// When it began.
+    pub begun_ms: i64,
+    /// How long it took.
+    pub duration_us: i64,
+    /// `answered`, `tool_error`, `cancelled`, or the kind of the failure.
+    pub outcome: String,
+    /// Length of the answer.
+    pub result_bytes: Option<i64>,
+}
+
+/// Something that an operator may want to know.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EventView {
+    /// When.
+    pub at_ms: i64,
+    /// What.
+    pub kind: String,
+    /// More of it.
+    pub detail: String,
+}
+
+/// Everything that is recorded of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunDetail {
+    /// The run.
+    pub run: RunView,
+    /// Its calls in the order in which they ended.
+    pub calls: Vec<CallView>,
+    /// Its events.
+    pub events: Vec<EventView>,
+}
+
+/// What is found where records should be.
+#[derive(Debug)]
+pub enum State {
+    /// Nothing has been recorded yet.
+    Empty,
+    /// Records.
+    Open(Box<Reader>),
+}
+
+// === impl Reader ===
+
+impl Reader {
+    /// Opens what is there.
+    pub async fn open(config: &Config) -> Result<State, Trouble> {
+        Ok(match database::open_to_read(&config.file).await? {
+            None => State::Empty,
+            Some(connection) => State::Open(Box::new(Reader {
+                config: config.clone(),
+                connection,
+                version: 0,
+            })),
+        })
+    }
+
+    fn trouble(&self, error: &sqlx::Error) -> Trouble {
+        Trouble::of(&self.config.file, error)
+    }
+
+    /// The runs that the filter lets through, the newest first.
+    pub async fn runs(&mut self, filter: &Filter) -> Result<Vec<RunView>, Trouble> {
+        let found = list(&mut self.connection, filter).await;
+        found.map_err(|error| self.trouble(&error))
+    }
+
+    /// One run with everything that belongs to it; `None` if there is none of that handle.
+    pub async fn run(&mut self, id: &str) -> Result<Option<RunDetail>, Trouble> {
+        let found = detail(&mut self.connection, id).await;
+        found.map_err(|error| self.trouble(&error))
+    }
+
+    /// Whether somebody has written since the last time this was asked.
+    pub async fn has_changed(&mut self) -> Result<bool, Trouble> {
+        let version = sqlx::query_scalar("PRAGMA data_version")
+            .fetch_one(&mut self.connection)
+            .await;
+        let version = version.map_err(|error| self.trouble(&error))?;
+        let before = std::mem::replace(&mut self.version, version);
+        Ok(before != version)
+    }
+}
+
+async fn list(connection: &mut SqliteConnection, filter: &Filter) -> Result<Vec<RunView>, sqlx::Error> {
+    let dead = prune::dead(connection).await?;
+    let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM runs WHERE 1 = 1");
+    if let Some(id) = &filter.id {
+        query.push(" AND id = ").push_bind(id.clone());
+    }
+    if let Some(session) = &filter.session {
+        query.push(" AND session = ").push_bind(session.clone());
+    }
+    if let Some(since) = filter.since_ms {
+        query.push(" AND asked_ms >= ").push_bind(since);
+    }
+    if let Some(after) = filter.after {
+        query.push(" AND seq > ").push_bind(after);
+    }
+    if let Some(status) = &filter.status {
+        with_status(&mut query, status, &dead);
+    }
+    query.push(" ORDER BY seq DESC");
+    if let Some(limit) = filter.limit {
+        query.push(" LIMIT ").push_bind(i64::from(limit));
+    }
+    let rows = query.build().persistent(false).fetch_all(connection).await?;
+    let dead: HashSet<i64> = dead.into_iter().collect();
+    rows.iter().map(|row| run(row, &dead)).collect()
+}
+
+/// What is open is running or interrupted: that depends on its process.
+fn with_status(query: &mut QueryBuilder<Sqlite>, status: &str, dead: &[i64]) {
+    let of_dead = |query: &mut QueryBuilder<Sqlite>| {
+        query.push("process IN (");
+        let mut numbers = query.separated(", ");
+        for process in dead {
+            numbers.push_bind(*process);
+        }
+        query.push(")");
+    };
+    match status {
+        "running" => {
+            query.push(" AND status IS NULL AND NOT ");
+            of_dead(query);
+        }
+        "interrupted" => {
+            query.push(" AND (status = 'interrupted' OR (status IS NULL AND ");
+            of_dead(query);
+            query.push("))");
+        }
+        other => {
+            query.push(" AND status = ").push_bind(other.to_owned());
+        }
+    }
+}
+
+fn run(row: &SqliteRow, dead: &HashSet<i64>) -> Result<RunView, sqlx::Error> {
+    let process: i64 = row.try_get("process")?;
+    let status: Option<String> = row.try_get("status")?;
+    let open = if dead.contains(&process) {
+        "interrupted"
+    } else {
+        "running"
+    };
+    Ok(RunView {
+        seq: row.try_get("seq")?,
+        id: row.try_get("id")?,
+        status: status.unwrap_or_else(|| open.to_owned()),
+        principal: row.try_get("principal")?,
+        front: row.try_get("front")?,
+        session: row.try_get("session")?,
+        language: row.try_get("language")?,
+        code_hash: row.try_get("code_hash")?,
+        code_bytes: row.try_get("code_bytes")?,
+        limits: row.try_get("limits")?,
+        backend: row.try_get("backend")?,
+        mode: row.try_get("mode")?,
+        asked_ms: row.try_get("asked_ms")?,
+        ended_ms: row.try_get("ended_ms")?,
+        waited_us: row.try_get("waited_us")?,
+        duration_us: row.try_get("duration_us")?,
+        limit: row.try_get("limit_name")?,
+        error_kind: row.try_get("error_kind")?,
+        session_fate: row.try_get("session_fate")?,
+        result_bytes: row.try_get("result_bytes")?,
+        stdout_bytes: row.try_get("stdout_bytes")?,
+        stderr_bytes: row.try_get("stderr_bytes")?,
+        host_calls: row.try_get("host_calls")?,
+        cpu_us: row.try_get("cpu_us")?,
+        peak_memory: row.try_get("peak_memory")?,
+    })
+}
+
+async fn detail(connection: &mut SqliteConnection, id: &str) -> Result<Option<RunDetail>, sqlx::Error> {
+    let only = Filter {
+        id: Some(id.to_owned()),
+        ..Filter::default()
+    };
+    let Some(run) = list(connection, &only).await?.pop() else {
+        return Ok(None);
+    };
+    let calls = sqlx::query("SELECT * FROM calls WHERE run = ? ORDER BY seq")
+        .bind(id.to_owned())
+        .fetch_all(&mut *connection)
+        .await?;
+    let events = sqlx::query("SELECT * FROM events WHERE run = ? ORDER BY seq")
+        .bind(id.to_owned())
+        .fetch_all(connection)
+        .await?;
+    Ok(Some(RunDetail {
+        run,
+        calls: calls.iter().map(call).collect::<Result<_, _>>()?,
+        events: events.iter().map(event).collect::<Result<_, _>>()?,
+    }))
+}
+
+fn call(row: &SqliteRow) -> Result<CallView, sqlx::Error> {
+    Ok(CallView {
+        server: row.try_get("server")?,
+        tool: row.try_get("tool")?,
+        shape: row.try_get("shape")?,
+        arguments_hash: row.try_get("arguments_hash")?,
+        arguments_bytes: row.try_get("arguments_bytes")?,
+        arguments: row.try_get("arguments")?,
+        begun_ms: row.try_get("begun_ms")?,
+        duration_us: row.try_get("duration_us")?,
+        outcome: row.try_get("outcome")?,
+        result_bytes: row.try_get("result_bytes")?,
+    })
+}
+
+fn event(row: &SqliteRow) -> Result<EventView, sqlx::Error> {
+    Ok(EventView {
+        at_ms: row.try_get("at_ms")?,
+        kind: row.try_get("kind")?,
+        detail: row.try_get("detail")?,
+    })
+}

@@ -1,0 +1,238 @@
+//! The records of one run and of one life of a session, from beginning to end.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use types::{GuestError, Outcome, RunId, SessionFate, SessionName, Status};
+
+use crate::clock::{micros, now_ms};
+use crate::records::{NotRecorded, Shared};
+use crate::rows::{Attempt, Closing, Ended, Refused, Row, Run, Session};
+
+/// The record of one run. One that is dropped before its end is recorded as cancelled, so that no attempt goes without.
+#[derive(Debug)]
+pub struct RunRecord {
+    run: RunId,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    shared: Arc<Shared>,
+    attempt: Arc<Attempt>,
+    /// Present once a session has accepted the run.
+    accepted: Option<Accepted>,
+}
+
+#[derive(Debug)]
+struct Accepted {
+    run: Arc<Run>,
+    at: Instant,
+    begun: Option<Instant>,
+}
+
+/// The record of one life of a session; dropping it records an orderly end.
+#[derive(Debug)]
+pub struct SessionRecord {
+    shared: Arc<Shared>,
+    session: Arc<Session>,
+    ending: &'static str,
+}
+
+// === impl RunRecord ===
+
+impl RunRecord {
+    pub(crate) fn new(shared: Option<Arc<Shared>>, attempt: Attempt) -> RunRecord {
+        RunRecord {
+            run: attempt.run.clone(),
+            open: shared.map(|shared| Open {
+                shared,
+                attempt: Arc::new(attempt),
+                accepted: None,
+            }),
+        }
+    }
+
+    /// A run that is not recorded.
+    pub fn none(run: RunId) -> RunRecord {
+        RunRecord { run, open: None }
+    }
+
+    /// The run's handle.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The run is accepted, by this session if it needs one; it may have to wait for its turn.
+    pub fn accepted(&mut self, session: Option<&SessionName>) {
+        let Some(open) = &mut self.open else { return };
+        let run = open
+            .shared
+            .run_now(open.attempt.clone(), session.map(ToString::to_string));
+        let run = Arc::new(run);
+        open.shared.push(Row::Begun(run.clone()));
+        open.accepted = Some(Accepted {
+            run,
+            at: Instant::now(),
+            begun: None,
+        });
+    }
+
+    /// Its turn has come. Waits for room in the queue, or for the commit of what was recorded so far.
+    pub async fn begin(&mut self) -> Result<(), NotRecorded> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let Some(accepted) = &open.accepted else {
+            return Ok(());
+        };
+        if open.shared.config.recording.is_required() {
+            // Again: the row that was pushed when it was accepted may have been lost meanwhile.
+            open.shared.push(Row::Begun(accepted.run.clone()));
+            open.shared.committed().await?;
+            // Only now is the newest record of other processes known for certain.
+            open.shared.clock_is_right()?;
+        } else {
+            open.shared.queue.room().await;
+        }
+        Ok(())
+    }
+
+    /// The guest is there and the program begins.
+    pub fn begun(&mut self) {
+        if let Some(accepted) = self.open.as_mut().and_then(|open| open.accepted.as_mut()) {
+            accepted.begun = Some(Instant::now());
+        }
+    }
+
+    /// The session's guest was started for this run, as the `life`th of this process.
+    pub fn opened(
+        &self,
+        life: u64,
+        language: &'static str,
+        mode: Option<&'static str>,
+    ) -> Option<SessionRecord> {
+        let open = self.open.as_ref()?;
+        let session = Arc::new(Session {
+            life: crate::rows::number(life),
+            name: open.accepted.as_ref()?.run.session.clone().unwrap_or_default(),
+            principal: open.attempt.principal.id.clone(),
+            language,
+            backend: open.attempt.backend,
+            mode,
+            opened_by: self.run.clone(),
+            opened_ms: now_ms(),
+        });
+        open.shared.push(Row::Opened(session.clone()));
+        Some(SessionRecord {
+            shared: open.shared.clone(),
+            session,
+            ending: "closed",
+        })
+    }
+
+    /// The run is over.
+    pub async fn ended(
+        mut self,
+        outcome: &Outcome,
+        session: Option<&SessionRecord>,
+    ) -> Result<(), NotRecorded> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        let mut ended = Ended::of(outcome, open.shared.clock.now().0);
+        ended.life = session.map(|session| session.session.life);
+        ended.mode = session.and_then(|session| session.session.mode);
+        let shared = open.shared.clone();
+        open.end(ended);
+        if let Some((kind, detail)) = noteworthy(outcome) {
+            shared.event(Some(&self.run), kind, detail);
+        }
+        if shared.config.recording.is_required() {
+            shared.committed().await?;
+        }
+        Ok(())
+    }
+
+    /// The attempt came to no run.
+    pub async fn refuse(self, why: Refused) -> Result<(), NotRecorded> {
+        let Some(open) = &self.open else { return Ok(()) };
+        let shared = open.shared.clone();
+        shared.queue.room().await;
+        self.give_up(why);
+        if shared.config.recording.is_required() && why != Refused::NotRecorded {
+            shared.committed().await?;
+        }
+        Ok(())
+    }
+
+    /// The same for who cannot wait.
+    pub fn give_up(mut self, why: Refused) {
+        let Some(open) = self.open.take() else { return };
+        let shared = open.shared.clone();
+        let at_ms = shared.clock.now().0;
+        open.end(Ended::refused(why, at_ms));
+        shared.event(Some(&self.run), "run_refused", why.name().to_owned());
+    }
+}
+
+impl Drop for RunRecord {
+    fn drop(&mut self) {
+        if let Some(open) = self.open.take()
+            && open.accepted.is_some()
+        {
+            let error = GuestError {
+                kind: "Withdrawn".to_owned(),
+                ..GuestError::default()
+            };
+            let outcome = Outcome::bare(Status::Cancelled, SessionFate::Kept, Some(error));
+            open.end(Ended::of(&outcome, now_ms()));
+        }
+    }
+}
+
+// === impl Open ===
+
+impl Open {
+    fn end(self, mut ended: Ended) {
+        let run = match self.accepted {
+            Some(accepted) => {
+                let begun = accepted.begun.unwrap_or_else(Instant::now);
+                ended.waited_us = Some(micros(begun.duration_since(accepted.at)));
+                ended.duration_us = accepted.begun.map(|begun| micros(begun.elapsed()));
+                accepted.run
+            }
+            None => Arc::new(self.shared.run_now(self.attempt, None)),
+        };
+        self.shared.push(Row::Ended(run, Box::new(ended)));
+    }
+}
+
+// === impl SessionRecord ===
+
+impl SessionRecord {
+    /// The guest is gone before its time, for this reason.
+    pub fn lost(mut self, ending: &'static str) {
+        self.ending = ending;
+        let detail = format!("{}: {ending}", self.session.name);
+        self.shared.event(None, "session_lost", detail);
+    }
+}
+
+impl Drop for SessionRecord {
+    fn drop(&mut self) {
+        let closing = Closing {
+            at_ms: now_ms(),
+            ending: self.ending,
+        };
+        self.shared.push(Row::Closed(self.session.clone(), closing));
+    }
+}
+
+/// What an operator is told of beside the run itself.
+fn noteworthy(outcome: &Outcome) -> Option<(&'static str, String)> {
+    match outcome.status {
+        Status::LimitExceeded { limit } => Some(("limit_exceeded", limit.name().to_owned())),
+        Status::TimedOut => Some(("limit_exceeded", "wall_time".to_owned())),
+        Status::Refused => Some(("run_refused", String::new())),
+        Status::Completed | Status::Failed | Status::Cancelled => None,
+    }
+}

@@ -1,0 +1,197 @@
+//! The door of whoever records: hands rows to the writer, which begins with the first of them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use types::RunId;
+
+use crate::arguments::Arguments;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::queue::{MOST, Queue};
+use crate::record::RunRecord;
+use crate::rows::{Attempt, Call, CallMade, Event, Refused, Row, Run};
+use crate::trouble::Trouble;
+use crate::writer::Writer;
+
+/// How long what still waits may take to be written when the process ends.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// Records what runs. Cheap to clone; without a configuration it records nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Records {
+    shared: Option<Arc<Shared>>,
+}
+
+/// What was asked for cannot be recorded, and the configuration requires that it is.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`record = \"required\"` is set and {0}")]
+pub struct NotRecorded(pub String);
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) queue: Queue,
+    pub(crate) clock: Clock,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+// === impl Records ===
+
+impl Records {
+    /// Prepares recording; touches nothing yet.
+    pub fn new(config: Config) -> Records {
+        let shared = Shared {
+            config,
+            queue: Queue::new(MOST),
+            clock: Clock::default(),
+            writer: Mutex::default(),
+        };
+        Records {
+            shared: Some(Arc::new(shared)),
+        }
+    }
+
+    /// Records nothing.
+    pub fn off() -> Records {
+        Records::default()
+    }
+
+    /// Whether anything is recorded.
+    pub fn is_on(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// Opens the database in the background, so that the first run does not find it closed.
+    pub fn warm(&self) {
+        if let Some(shared) = &self.shared {
+            shared.start();
+        }
+    }
+
+    /// The record of an attempt, to be continued by what becomes of it.
+    pub fn attempt(&self, attempt: Attempt) -> RunRecord {
+        RunRecord::new(self.shared.clone(), attempt)
+    }
+
+    /// Records an attempt that was refused before it reached a session.
+    pub async fn refused(&self, attempt: Attempt, why: Refused) -> Result<(), NotRecorded> {
+        self.attempt(attempt).refuse(why).await
+    }
+
+    /// What is kept of a call's arguments; `is_declared` tells the names of the tool's own parameters.
+    pub fn arguments(&self, arguments: &Value, is_declared: impl Fn(&str) -> bool) -> Arguments {
+        match &self.shared {
+            Some(shared) => Arguments::of(arguments, is_declared, shared.config.recording.is_full()),
+            None => Arguments::default(),
+        }
+    }
+
+    /// Waits while too much waits to be written, before a call is made.
+    pub async fn room(&self) {
+        if let Some(shared) = &self.shared {
+            shared.queue.room().await;
+        }
+    }
+
+    /// Records a call of a run.
+    pub fn call(&self, run: &RunId, made: CallMade) {
+        let Some(shared) = &self.shared else { return };
+        let (now_ms, _) = shared.clock.now();
+        if made.outcome == "denied" {
+            shared.event(Some(run), "call_denied", format!("{}.{}", made.server, made.tool));
+        }
+        shared.push(Row::Call(Box::new(Call {
+            run: run.clone(),
+            begun_ms: now_ms - i64::try_from(made.duration.as_millis()).unwrap_or_default(),
+            made,
+        })));
+    }
+
+    /// Writes what still waits and ends; within a few seconds, whatever the disk does.
+    pub async fn close(&self) {
+        let Some(shared) = &self.shared else { return };
+        shared.queue.close();
+        let writer = shared.writer().take();
+        let Some(mut writer) = writer else { return };
+        if timeout(CLOSING, &mut writer).await.is_err() {
+            tracing::warn!(
+                "the last records could not be written within {} s",
+                CLOSING.as_secs()
+            );
+            writer.abort();
+        }
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    fn writer(&self) -> std::sync::MutexGuard<'_, Option<JoinHandle<()>>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to write, if nothing does yet.
+    fn start(self: &Arc<Self>) {
+        let mut writer = self.writer();
+        if writer.is_none()
+            && !self.queue.is_closed()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            *writer = Some(runtime.spawn(Writer::new(self.clone()).run()));
+        }
+    }
+
+    /// Adds a row. One that comes after the end of everything is nobody's.
+    pub(crate) fn push(self: &Arc<Self>, row: Row) {
+        if self.queue.push(row) {
+            self.start();
+        }
+    }
+
+    pub(crate) fn event(self: &Arc<Self>, run: Option<&RunId>, kind: &'static str, detail: String) {
+        let at_ms = self.clock.now().0;
+        self.push(Row::Event(Event {
+            run: run.cloned(),
+            at_ms,
+            kind,
+            detail,
+        }));
+    }
+
+    /// Waits until everything that was pushed is committed.
+    pub(crate) async fn committed(self: &Arc<Self>) -> Result<(), NotRecorded> {
+        self.start();
+        let told = self.queue.flush().await;
+        told.unwrap_or_else(|_| Err(self.ended()))
+            .map_err(|trouble| NotRecorded(trouble.to_string()))
+    }
+
+    fn ended(&self) -> Trouble {
+        let why = "codeyard is ending";
+        Trouble::new(&self.config.file, crate::trouble::Kind::Other, why)
+    }
+
+    /// An error if times would not be in order.
+    pub(crate) fn clock_is_right(&self) -> Result<(), NotRecorded> {
+        match self.clock.now().1 {
+            None => Ok(()),
+            Some(behind) => Err(NotRecorded(format!(
+                "this machine's clock is {} s behind the newest record; set it right",
+                behind.as_secs()
+            ))),
+        }
+    }
+
+    /// A run as it is recorded, asked for now.
+    pub(crate) fn run_now(&self, attempt: Arc<Attempt>, session: Option<String>) -> Run {
+        Run {
+            attempt,
+            session,
+            asked_ms: self.clock.now().0,
+        }
+    }
+}

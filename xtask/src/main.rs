@@ -1,4 +1,4 @@
-//! The project's own tasks: tidy, test, demo, benchmarks and soak.
+//! The project's own tasks: tidy, test, demo, fuzzing, benchmarks and soak.
 
 use std::process::ExitCode;
 
@@ -46,6 +46,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Feed foreign input to everything that reads some, each target of `fuzz/` for so many minutes; fails on what it finds.
+    Fuzz(tasks::fuzz::Fuzz),
 }
 
 fn main() -> ExitCode {
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Task::Demo { arguments } => tasks::demo::run(&arguments),
         Task::Bench { arguments } => tasks::bench::run(Work::Measure, &arguments),
         Task::Soak { arguments } => tasks::bench::run(Work::Soak, &arguments),
+        Task::Fuzz(fuzz) => tasks::fuzz::run(&fuzz),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod demo;
+pub mod fuzz;
 mod rivals;
 pub mod setup;
 pub mod test;

@@ -9,6 +9,10 @@ use serde_json::value::RawValue;
 
 use types::Content;
 
+mod incoming;
+
+pub use incoming::{HEADER, Incoming, NoFrame};
+
 /// Version of the frames; both sides refuse another one.
 pub const VERSION: u32 = 1;
 

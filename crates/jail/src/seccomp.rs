@@ -9,8 +9,8 @@ mod rules;
 
 use std::collections::BTreeMap;
 
-pub use compile::{Instruction, compile};
-pub use rules::{Action, Condition, Rule, Rules, RulesError, parse};
+pub use compile::{Instruction, Preamble, compile};
+pub use rules::{Action, Condition, Rule, Rules, RulesError, Table, parse};
 
 /// Rules of sessions on this processor.
 pub const RULES: &str = include_str!("../data/x86_64/session.rules");

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use guest::frames::{GuestFrame, MAX_GUEST_FRAME};
+use guest::frames::{GuestFrame, HEADER, Incoming};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::Interest;
@@ -34,8 +34,6 @@ pub enum WireError {
     Protocol(String),
 }
 
-/// Bytes of a frame's length.
-const HEADER: usize = 4;
 /// Bytes read at once; the buffer grows with what arrives, never with what a header claims.
 const PIECE: usize = 64 * 1024;
 
@@ -49,8 +47,7 @@ pub struct Wire {
     /// Reports room for output while there is none.
     room: Option<AsyncFd<OwnedFd>>,
     piece: Box<[u8]>,
-    input: Vec<u8>,
-    taken: usize,
+    input: Incoming,
     /// The last reading stopped before the end: there may be more, of which no event will tell.
     more: bool,
     output: VecDeque<Vec<u8>>,
@@ -65,8 +62,7 @@ impl Wire {
             channel,
             room: None,
             piece: vec![0; PIECE].into_boxed_slice(),
-            input: Vec::new(),
-            taken: 0,
+            input: Incoming::default(),
             more: false,
             output: VecDeque::new(),
             waiting: 0,
@@ -154,17 +150,18 @@ impl Wire {
     /// # Errors
     /// `Closed` if the guest is gone.
     pub fn fill(&mut self) -> Result<bool, WireError> {
-        self.input.drain(..self.taken);
-        self.taken = 0;
         self.more = false;
-        let before = self.input.len();
+        let mut read = 0;
         // A read may end early where descriptors came along, so only the kernel knows when there is no more.
-        while self.input.len() - before < PIECE {
+        while read < PIECE {
             match rustix::net::recv(self.channel.get_ref(), &mut *self.piece, RecvFlags::DONTWAIT) {
-                Ok((0, _)) if self.input.len() == before => return Err(WireError::Closed),
+                Ok((0, _)) if read == 0 => return Err(WireError::Closed),
                 Ok((0, _)) => break,
-                Ok((count, _)) => self.input.extend_from_slice(&self.piece[..count]),
-                Err(Errno::AGAIN) => return Ok(self.input.len() > before),
+                Ok((count, _)) => {
+                    self.input.push(&self.piece[..count]);
+                    read += count;
+                }
+                Err(Errno::AGAIN) => return Ok(read > 0),
                 Err(Errno::INTR) => {}
                 Err(_) => return Err(WireError::Closed),
             }
@@ -178,20 +175,9 @@ impl Wire {
     /// # Errors
     /// `Protocol` if it is too large or no frame.
     pub fn next_frame(&mut self) -> Result<Option<(GuestFrame, usize)>, WireError> {
-        let rest = &self.input[self.taken..];
-        let Some((header, rest)) = rest.split_first_chunk::<HEADER>() else {
-            return Ok(None);
-        };
-        let length = usize::try_from(u32::from_le_bytes(*header)).unwrap_or(usize::MAX);
-        if length > MAX_GUEST_FRAME {
-            return Err(WireError::Protocol(format!("a frame of {length} bytes")));
-        }
-        let Some(body) = rest.get(..length) else {
-            return Ok(None);
-        };
-        let frame = serde_json::from_slice(body).map_err(|error| WireError::Protocol(error.to_string()))?;
-        self.taken += HEADER + length;
-        Ok(Some((frame, length)))
+        self.input
+            .take()
+            .map_err(|error| WireError::Protocol(error.to_string()))
     }
 }
 

@@ -25,3 +25,8 @@ mod transport;
 pub use config::{Config, ServerConfig};
 pub use error::{StartError, StderrTail, UpstreamError};
 pub use hub::{Call, Era, Hub, ServerState, Status};
+
+/// What a server writes, before anybody believes it: cut into lines and told apart. Pure.
+pub mod stream {
+    pub use crate::transport::{Answer, Frame, Line, Splitter};
+}

@@ -18,9 +18,10 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use tokio::net::unix::pipe;
 
-pub(crate) use frame::{Answer, Frame};
+pub use frame::{Answer, Frame};
+use lines::Lines;
 pub(crate) use lines::MAX_LINE;
-use lines::{Line, Lines};
+pub use lines::{Line, Splitter};
 use outbox::Outbox;
 pub(crate) use reply::Reply;
 pub(crate) use traffic::Traffic;

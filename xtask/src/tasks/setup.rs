@@ -63,10 +63,17 @@ const PROCPS: Need = Need {
     is_met: || run::succeeds("env", &["kill", "-L"]),
 };
 
+const CPP: Need = Need {
+    package: "g++",
+    is_met: || run::succeeds("c++", &["--version"]),
+};
+
 /// What listing the tracked files needs.
 pub const FOR_TIDY: &[Need] = &[GIT];
 /// What `codeyard demo` needs.
 pub const FOR_DEMO: &[Need] = &[CERTIFICATES, PYTHON, VENV];
+/// What the fuzz targets need: libFuzzer is compiled.
+pub const FOR_FUZZ: &[Need] = &[CPP];
 /// What the tests need; the ordinary user among them sees only the plain search path.
 pub const FOR_TESTS: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, GIT, NODE, NPM, PROCPS];
 

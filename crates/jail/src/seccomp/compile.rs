@@ -145,7 +145,7 @@ fn require(condition: &Condition) -> Vec<Instruction> {
             let mut code = vec![Instruction::load(low(*argument))];
             let count = values.len();
             for (index, value) in values.iter().enumerate() {
-                // Over the remaining comparisons and the return.
+                // Over the remaining comparisons and the return; `parse` takes no more values than that.
                 let skip = u8::try_from(count - index).unwrap_or(u8::MAX);
                 code.push(Instruction::jump_if(JUMP_EQUAL, *value, skip, 0));
             }

@@ -81,13 +81,15 @@ pub enum RulesError {
     #[error("line {line}: a rule before the first section")]
     NoSection { line: usize },
     #[error(
-        "line {line}: cannot read `{text}`: expected `argN in …`, `argN == …`, `argN without …`, `allow` or `errno NAME`"
+        "line {line}: cannot read `{text}`: expected `argN in …` with at most {MOST_VALUES} values, `argN == …`, `argN without …`, `allow` or `errno NAME`"
     )]
     Malformed { line: usize, text: String },
 }
 
 /// Error numbers that rules may name.
 const ERRNOS: [(&str, u16); 4] = [("EPERM", 1), ("EINVAL", 22), ("ENOSYS", 38), ("EOPNOTSUPP", 95)];
+/// Most values of one `in`: a jump in a filter reaches no farther.
+const MOST_VALUES: usize = 255;
 /// What a call without a rule gets.
 const DENIED: Action = Action::Errno(1);
 
@@ -201,7 +203,7 @@ fn parse_condition(text: &str) -> Option<Condition> {
     let values: Vec<u64> = words.map(parse_number).collect::<Option<_>>()?;
     let first = *values.first()?;
     match (operator, values.len()) {
-        ("in", _) => {
+        ("in", 1..=MOST_VALUES) => {
             let values = values
                 .into_iter()
                 .map(u32::try_from)

@@ -190,8 +190,20 @@ fn mistakes_name_their_line() {
     check("[deny]", "line 1: unknown section `deny`");
     check(
         "[allow]\nioctl arg9 in 1",
-        "line 2: cannot read `ioctl arg9 in 1`: expected `argN in …`, `argN == …`, `argN without …`, `allow` or `errno NAME`",
+        "line 2: cannot read `ioctl arg9 in 1`: expected `argN in …` with at most 255 values, `argN == …`, `argN without …`, `allow` or `errno NAME`",
     );
+}
+
+#[test]
+fn a_condition_has_no_more_values_than_a_jump_can_skip() {
+    let rules = |count: u32| {
+        let values: Vec<String> = (0..count).map(|value| value.to_string()).collect();
+        parse(&format!("[confine]\nioctl arg1 in {}", values.join(" ")), &numbers())
+    };
+    assert!(rules(256).unwrap_err().to_string().starts_with("line 2: cannot read"));
+    let session = compile(&rules(255).unwrap().session(KernelMemory::Counted), Preamble::None);
+    let answer = |value| emulate(&session, AUDIT_ARCH_X86_64, numbers()["ioctl"], &[0, value, 0, 0, 0, 0]);
+    assert_eq!([answer(0), answer(254), answer(255)], [ALLOW, ALLOW, EPERM]);
 }
 
 fn any_condition() -> impl Strategy<Value = Condition> {

@@ -11,7 +11,7 @@ use super::lines::IdScanner;
 
 /// What a line is.
 #[derive(Debug)]
-pub(crate) enum Frame {
+pub enum Frame {
     /// An answer to a request of ours.
     Answer(Answer),
     /// A request of the server.
@@ -34,11 +34,11 @@ pub(crate) enum Frame {
 
 /// An answer to a request of ours.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub struct Answer {
     /// The number of the request; `None` if the `id` is no number.
-    pub(crate) id: Option<i64>,
+    pub id: Option<i64>,
     /// The text of the result as received, or the error.
-    pub(crate) outcome: Result<String, ErrorData>,
+    pub outcome: Result<String, ErrorData>,
 }
 
 #[derive(Deserialize)]
@@ -56,7 +56,8 @@ struct Envelope<'a> {
 }
 
 impl Frame {
-    pub(crate) fn parse(line: &[u8]) -> Frame {
+    /// Tells what a line is, whatever it holds.
+    pub fn parse(line: &[u8]) -> Frame {
         let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
             return Frame::unreadable(line);
         };

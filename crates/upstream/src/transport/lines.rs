@@ -12,9 +12,12 @@ const CHUNK: usize = 64 * 1024;
 
 /// A line without its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub enum Line {
+    /// All of it.
     Whole(Vec<u8>),
+    /// More than the limit, and left out.
     TooLong {
+        /// Its bytes.
         length: u64,
         /// The number in the message's `id`, if it has one.
         id: Option<i64>,
@@ -30,7 +33,7 @@ pub(super) struct Lines {
 
 /// The lines of a stream of chunks.
 #[derive(Debug)]
-struct Splitter {
+pub struct Splitter {
     limit: usize,
     /// Bytes that are not handed out yet.
     buffer: Vec<u8>,
@@ -59,7 +62,7 @@ impl Lines {
     /// The next line; `None` at the end of the stream, where a line without an end counts as one.
     pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
-            if let Some(line) = self.splitter.next() {
+            if let Some(line) = self.splitter.line() {
                 return Ok(Some(line));
             }
             self.pipe.readable().await?;
@@ -76,7 +79,8 @@ impl Lines {
 // === impl Splitter ===
 
 impl Splitter {
-    fn new(limit: usize) -> Splitter {
+    /// Nothing yet; no line longer than `limit` bytes will be handed out.
+    pub fn new(limit: usize) -> Splitter {
         Splitter {
             limit,
             buffer: Vec::new(),
@@ -87,7 +91,7 @@ impl Splitter {
     }
 
     /// The buffer with room at its end for one more chunk.
-    fn space(&mut self) -> &mut Vec<u8> {
+    pub fn space(&mut self) -> &mut Vec<u8> {
         if self.taken > 0 {
             self.buffer.drain(..self.taken);
             self.searched -= self.taken;
@@ -101,7 +105,8 @@ impl Splitter {
         &mut self.buffer
     }
 
-    fn next(&mut self) -> Option<Line> {
+    /// The next line whose end has come.
+    pub fn line(&mut self) -> Option<Line> {
         let end = self.buffer[self.searched..]
             .iter()
             .position(|byte| *byte == b'\n');
@@ -122,7 +127,8 @@ impl Splitter {
         Some(Line::Whole(line))
     }
 
-    fn rest(&mut self) -> Option<Line> {
+    /// At the end of the stream: the line without an end, if there is one.
+    pub fn rest(&mut self) -> Option<Line> {
         if let Some(skipped) = self.skipped.take() {
             return Some(skipped.into_line());
         }
@@ -256,7 +262,7 @@ mod tests {
             let mut lines = Vec::new();
             for chunk in text.as_bytes().chunks(size) {
                 splitter.space().extend_from_slice(chunk);
-                lines.extend(std::iter::from_fn(|| splitter.next()));
+                lines.extend(std::iter::from_fn(|| splitter.line()));
             }
             lines.extend(splitter.rest());
             assert_eq!(lines, expected, "{text:?} in chunks of {size}");
@@ -299,7 +305,7 @@ mod tests {
         let mut splitter = Splitter::new(1 << 20);
         splitter.space().extend_from_slice(&vec![b'x'; 1 << 20]);
         splitter.space().push(b'\n');
-        assert!(matches!(splitter.next(), Some(Line::Whole(line)) if line.len() == 1 << 20));
+        assert!(matches!(splitter.line(), Some(Line::Whole(line)) if line.len() == 1 << 20));
         assert!(splitter.space().capacity() < 1 << 18);
     }
 }

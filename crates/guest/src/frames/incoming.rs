@@ -1,0 +1,117 @@
+//! Cuts the bytes that arrive from a guest into frames; pure.
+
+use super::{GuestFrame, MAX_GUEST_FRAME};
+
+/// Bytes of a frame's length.
+pub const HEADER: usize = 4;
+
+/// Room for bytes that is kept between frames.
+const KEPT: usize = 256 * 1024;
+
+/// What a guest has sent and nobody has taken yet.
+#[derive(Debug, Default)]
+pub struct Incoming {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+/// Bytes that no guest of ours sends; what follows them means nothing any more.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each variant's message says what it is")]
+pub enum NoFrame {
+    #[error("a frame of {0} bytes")]
+    TooLarge(usize),
+    #[error("{0}")]
+    Malformed(#[from] serde_json::Error),
+}
+
+impl Incoming {
+    /// Adds bytes in the order in which they arrived; holds no more than what was added and not taken.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.bytes.drain(..self.taken);
+        self.taken = 0;
+        if self.bytes.is_empty() && self.bytes.capacity() > KEPT {
+            // What one long frame needed is not kept for ever.
+            self.bytes = Vec::new();
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next frame that is whole, with the size of its body.
+    ///
+    /// # Errors
+    /// If it is too large or none of the protocol's; a header that claims too much is refused before the body has come.
+    pub fn take(&mut self) -> Result<Option<(GuestFrame, usize)>, NoFrame> {
+        let rest = &self.bytes[self.taken..];
+        let Some((header, rest)) = rest.split_first_chunk::<HEADER>() else {
+            return Ok(None);
+        };
+        let length = usize::try_from(u32::from_le_bytes(*header)).unwrap_or(usize::MAX);
+        if length > MAX_GUEST_FRAME {
+            return Err(NoFrame::TooLarge(length));
+        }
+        let Some(body) = rest.get(..length) else {
+            return Ok(None);
+        };
+        let frame = serde_json::from_slice(body)?;
+        self.taken += HEADER + length;
+        Ok(Some((frame, length)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The frames of these bytes, in pieces of each size, and the error behind them.
+    fn check(bytes: &[u8], expected: &[&str]) {
+        for size in 1..=bytes.len().max(1) {
+            let mut incoming = Incoming::default();
+            let mut seen = Vec::new();
+            for piece in bytes.chunks(size) {
+                incoming.push(piece);
+                while let Some(next) = incoming.take().transpose() {
+                    let stop = next.is_err();
+                    seen.push(next.map_or_else(|error| error.to_string(), |(frame, _)| format!("{frame:?}")));
+                    if stop {
+                        assert_eq!(seen, expected, "{bytes:?} in pieces of {size}");
+                        return;
+                    }
+                }
+            }
+            assert_eq!(seen, expected, "{bytes:?} in pieces of {size}");
+        }
+    }
+
+    fn frame(body: &str) -> Vec<u8> {
+        let length = u32::try_from(body.len()).unwrap();
+        [&length.to_le_bytes(), body.as_bytes()].concat()
+    }
+
+    #[test]
+    fn frames_are_cut_however_they_arrive() {
+        check(b"", &[]);
+        check(&[5, 0, 0], &[]);
+        check(&frame(r#"{"t":"warmed"}"#), &["Warmed"]);
+        let two = [frame(r#"{"t":"warmed"}"#), frame(r#"{"t":"jail","step":1,"errno":2}"#)].concat();
+        check(&two, &["Warmed", "Jail { step: 1, errno: 2 }"]);
+        check(&two[..two.len() - 1], &["Warmed"]);
+    }
+
+    #[test]
+    fn memory_of_a_long_frame_is_given_back() {
+        let name = "x".repeat(1 << 20);
+        let mut incoming = Incoming::default();
+        incoming.push(&frame(&format!(r#"{{"t":"call","id":1,"name":"{name}","args":{{}}}}"#)));
+        assert!(incoming.take().unwrap().is_some());
+        incoming.push(&frame(r#"{"t":"warmed"}"#));
+        assert!(incoming.bytes.capacity() < KEPT);
+    }
+
+    #[test]
+    fn what_is_no_frame_is_refused_at_its_header_or_its_body() {
+        check(&[0xff; 4], &["a frame of 4294967295 bytes"]);
+        check(&frame("{}"), &["missing field `t` at line 1 column 2"]);
+        check(&frame(""), &["EOF while parsing a value at line 1 column 0"]);
+    }
+}

@@ -1,0 +1,140 @@
+//! What a client sends over standard input: every line is answered at most once and in the protocol's own form, and the connection lives on.
+//!
+//! Input: a byte of flags, then the client's bytes as they are. With the flag `OPENED` the handshake comes before them.
+
+#![no_main]
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gateway::{
+    CodeService, Connection, Execute, Executed, NotExecuted, NotListed, NotSearched, Pipes, Search, Signals, serve_code,
+};
+use libfuzzer_sys::fuzz_target;
+use policy::Policy;
+use serde_json::{Value, json};
+use session::Selector;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio_util::sync::CancellationToken;
+use types::{Outcome, RunId, SessionFate, SessionName, Status};
+use workspace::{Artifacts, ReadError};
+
+/// The handshake comes first.
+const OPENED: u8 = 1;
+
+/// Bytes that a direction holds, so that nobody waits for a reader.
+const ROOM: usize = 4 * 1024 * 1024;
+/// Longest wait for the end of a connection; far more than its own patience.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// The number of the last request, which must be answered whatever came before it.
+const LAST: i64 = 8_000_000_000;
+
+fuzz_target!(|data: &[u8]| {
+    let Some((flags, said)) = data.split_first() else { return };
+    let opened = flags & OPENED != 0;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let answers = runtime.block_on(converse(opened, said));
+    check(&answers, said, opened);
+});
+
+/// Says everything, closes and gives what was answered.
+async fn converse(opened: bool, said: &[u8]) -> Vec<u8> {
+    let (mut to_server, reads) = tokio::io::duplex(ROOM);
+    let (writes, from_server) = tokio::io::duplex(ROOM);
+    let serving = tokio::spawn(serve_code(Connection {
+        service: Ready,
+        policy: Arc::new(Policy::new(policy::Config::default()).expect("the default policy")),
+        pipes: Pipes::over(reads, writes),
+        signals: Signals::default(),
+        shutdown: CancellationToken::new(),
+    }));
+    let before = if opened { handshake() } else { String::new() };
+    let last = json!({"jsonrpc": "2.0", "id": LAST, "method": "ping"});
+    for bytes in [before.as_bytes(), said, b"\n", last.to_string().as_bytes(), b"\n"] {
+        to_server.write_all(bytes).await.expect("the server reads");
+    }
+    let mut from_server = from_server;
+    let answers = tokio::time::timeout(PATIENCE, until_last(&mut from_server)).await;
+    let mut answers = answers.expect("the last request is answered whatever came before it");
+    drop(to_server);
+    tokio::time::timeout(PATIENCE, from_server.read_to_end(&mut answers)).await.expect("the end").expect("bytes");
+    tokio::time::timeout(PATIENCE, serving).await.expect("the connection ends").expect("no panic");
+    answers
+}
+
+fn handshake() -> String {
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "fuzz", "version": "1"}});
+    let initialize = json!({"jsonrpc": "2.0", "id": -1, "method": "initialize", "params": params});
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    format!("{initialize}\n{initialized}\n")
+}
+
+/// Reads until the last request is answered.
+async fn until_last(from_server: &mut DuplexStream) -> Vec<u8> {
+    let mut answers = Vec::new();
+    let mark = format!("\"id\":{LAST}");
+    while !String::from_utf8_lossy(&answers).contains(&mark) {
+        if from_server.read_buf(&mut answers).await.expect("bytes") == 0 {
+            break;
+        }
+    }
+    answers
+}
+
+fn check(answers: &[u8], said: &[u8], opened: bool) {
+    assert!(answers.ends_with(b"\n"), "the last line has its end");
+    let lines: Vec<&[u8]> = answers.trim_ascii_end().split(|byte| *byte == b'\n').collect();
+    let mut answered = 0;
+    let mut last = 0;
+    for line in &lines {
+        let message: Value = serde_json::from_slice(line).expect("a line is one message");
+        assert_eq!(message["jsonrpc"], "2.0");
+        if message.get("method").is_some() {
+            continue;
+        }
+        assert!(message.get("result").is_some() != message.get("error").is_some(), "{message}");
+        assert!(message.get("id").is_some(), "an answer without an id: {message}");
+        answered += 1;
+        last += usize::from(message["id"] == LAST);
+    }
+    let said = said.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
+    let asked = said + usize::from(opened) + 1;
+    assert!(answered <= asked, "{answered} answers to {asked} lines");
+    assert!(last >= 1, "the last request was not answered");
+}
+
+/// Answers everything at once.
+struct Ready;
+
+impl CodeService for Ready {
+    async fn execute(&self, request: Execute, _cancel: CancellationToken) -> Result<Executed, NotExecuted> {
+        if request.code.starts_with('!') {
+            return Err(NotExecuted(request.code));
+        }
+        let mut outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
+        outcome.result = Some(json!(request.code));
+        Ok(Executed {
+            run_id: RunId::new("run"),
+            session: match request.session {
+                Selector::Named(name) => name,
+                _ => SessionName::new("default"),
+            },
+            outcome,
+            notice: None,
+            keeps_files: true,
+        })
+    }
+
+    async fn search(&self, request: Search) -> Result<Value, NotSearched> {
+        Ok(json!({"tools": [], "more": request.limit}))
+    }
+
+    async fn artifacts(&self) -> Result<Artifacts, NotListed> {
+        Ok(Artifacts::default())
+    }
+
+    async fn read_artifact(&self, _: SessionName, _: PathBuf, _: u64) -> Result<Vec<u8>, ReadError> {
+        Ok(b"a,b".to_vec())
+    }
+}

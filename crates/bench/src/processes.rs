@@ -53,7 +53,7 @@ fn kibibytes(text: &str) -> Option<f64> {
 }
 
 /// The directory of the session's group that a process is in, where memory is counted.
-fn memory_group(pid: u32) -> Option<PathBuf> {
+pub fn memory_group(pid: u32) -> Option<PathBuf> {
     let lines = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
     let path = |line: &str| {
         let mut parts = line.splitn(3, ':').skip(1);

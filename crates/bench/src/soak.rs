@@ -1,29 +1,60 @@
-//! The task `soak`: the real program under thousands of sessions and runs, and the proof that nothing grows and nothing is left.
+//! The task `soak`: the real program under thousands of sessions, runs and kills, and the proof that nothing grows and nothing is left.
 
 mod census;
-mod growth;
+mod gauges;
+mod ground;
+mod kills;
+mod mixed;
 mod phases;
+mod programs;
+mod slope;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{Args, ValueEnum};
+use fastrand::Rng;
 
 use watch::Verdict;
 
-/// Opens, uses and closes sessions in thousands and looks at what grows and what is left.
+/// Opens, uses and closes sessions in thousands, kills codeyard, and looks at what grows and what is left.
 #[derive(Debug, Args)]
 pub struct Soak {
-    /// A tenth of everything, for about a minute.
+    /// A tenth of everything, for some minutes.
     #[arg(long)]
     short: bool,
     /// Repeat all of it until so many seconds have passed.
     #[arg(long, default_value_t = 0)]
     seconds: u64,
+    /// Decides what comes when; printed, so that it can be given again.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Mixed runs, of all clients together.
+    #[arg(long)]
+    runs: Option<u32>,
+    /// Kills.
+    #[arg(long)]
+    kills: Option<u32>,
     /// Data directory with a managed environment.
     #[arg(long)]
     data: Option<PathBuf>,
+    /// Phases, in this order; all if none is named.
+    phases: Vec<Phase>,
+}
+
+/// One part of the soak, with an installation of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Phase {
+    /// Sessions opened and closed.
+    Churn,
+    /// Sessions idle at once.
+    Idle,
+    /// Runs of every kind of several clients at once.
+    Mixed,
+    /// Codeyard killed under load.
+    Kills,
 }
 
 /// How much is done.
@@ -37,37 +68,76 @@ pub struct Scale {
     pub runs: u32,
     /// Clients at once, each with a program of its own.
     pub clients: u32,
+    /// Kills of codeyard.
+    pub kills: u32,
 }
 
 impl Scale {
     const WHOLE: Scale = Scale {
         sessions: 1000,
         idle: 1000,
-        runs: 10_000,
+        runs: 20_000,
         clients: 8,
+        kills: 100,
     };
     const SHORT: Scale = Scale {
         sessions: 200,
         idle: 100,
-        runs: 1000,
+        runs: 2000,
         clients: 8,
+        kills: 10,
     };
 }
 
 impl Soak {
     /// Does all of it; an error names what grew or was left.
     pub fn run(&self) -> Result<()> {
-        let scale = if self.short { Scale::SHORT } else { Scale::WHOLE };
+        let seed = self.seed.unwrap_or_else(|| fastrand::u64(..1_000_000));
+        println!("seed {seed}: the same choices come with `--seed {seed}`");
         let scratch = tempfile::tempdir()?;
-        let managed = self.data.clone();
-        let data = managed.unwrap_or_else(|| scratch.path().to_owned());
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let failed = runtime.block_on(phases::until(self.seconds, &data, scale))?;
+        let data = self.data.clone().unwrap_or_else(|| scratch.path().to_owned());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let failed = runtime.block_on(self.all(&data, Rng::with_seed(seed)))?;
         if failed.is_empty() {
             println!("nothing grew and nothing was left");
             return Ok(());
         }
         bail!("{}", failed.join("\n"))
+    }
+
+    fn scale(&self) -> Scale {
+        let scale = if self.short { Scale::SHORT } else { Scale::WHOLE };
+        Scale {
+            runs: self.runs.unwrap_or(scale.runs),
+            kills: self.kills.unwrap_or(scale.kills),
+            ..scale
+        }
+    }
+
+    /// Does all phases, again and again until so many seconds have passed; gives what was wrong.
+    async fn all(&self, data: &Path, mut rng: Rng) -> Result<Vec<String>> {
+        let started = Instant::now();
+        let scale = self.scale();
+        let phases = if self.phases.is_empty() {
+            Phase::value_variants()
+        } else {
+            &self.phases
+        };
+        let mut wrong = Vec::new();
+        loop {
+            for phase in phases {
+                let rng = &mut rng;
+                wrong.extend(report(match phase {
+                    Phase::Churn => phases::churn(data, scale, rng).await?,
+                    Phase::Idle => phases::idle(data, scale).await?,
+                    Phase::Mixed => mixed::mixed(data, scale, rng).await?,
+                    Phase::Kills => kills::kills(data, scale.kills, rng).await?,
+                }));
+            }
+            if started.elapsed() >= Duration::from_secs(self.seconds) {
+                return Ok(wrong);
+            }
+        }
     }
 }
 

@@ -44,6 +44,11 @@ impl Standing {
         }
     }
 
+    /// How many files and directories there are.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
     /// What is here and was not there before, each with its kind first.
     pub fn beyond(&self, before: &Standing) -> Vec<String> {
         let mounts = self

@@ -5,14 +5,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::census::{Owned, Standing};
-use super::growth::{Growth, Halves};
-use crate::processes;
+use super::gauges::{self, Counts, GAUGES, Gauge};
+use super::slope::{Looks, Slope};
 
-/// Growth that is none: a part of the first half, and bytes.
-const PART: f64 = 0.05;
-const BYTES: f64 = 2e6;
-/// Descriptors and processes by which chance differs.
-const FEW: f64 = 3.0;
+/// Slopes that are nothing, whatever their interval: bytes, and things, for each run or session.
+const BYTES: f64 = 50.0;
+const THINGS: f64 = 0.0002;
 /// Longest wait for the ends of what ended.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -34,10 +32,7 @@ pub struct Watch {
     before: Standing,
     owned: Owned,
     started: Instant,
-    resident: Growth,
-    family: Growth,
-    descriptors: Growth,
-    processes: Growth,
+    looks: [Looks; GAUGES.len()],
     figures: Vec<(String, String)>,
     wrong: Vec<String>,
 }
@@ -51,10 +46,7 @@ impl Watch {
             directories,
             owned: Owned::default(),
             started: Instant::now(),
-            resident: Growth::default(),
-            family: Growth::default(),
-            descriptors: Growth::default(),
-            processes: Growth::default(),
+            looks: Default::default(),
             figures: Vec::new(),
             wrong: Vec::new(),
         }
@@ -65,15 +57,12 @@ impl Watch {
         self.wrong.extend(of);
     }
 
-    /// Looks at programs while they work; all of them together are one size.
-    pub fn look(&mut self, programs: &[u32]) {
-        let sum = |size: &dyn Fn(u32) -> f64| programs.iter().map(|pid| size(*pid)).sum::<f64>();
-        self.resident.look(sum(&processes::resident_memory));
-        self.family.look(sum(&processes::proportional_memory));
-        self.descriptors
-            .look(sum(&|pid| number(processes::descriptors(pid))));
-        self.processes
-            .look(sum(&|pid| number(processes::family(pid).len())));
+    /// Looks at programs when so much has been done; all of them together are one size.
+    pub fn look(&mut self, done: u32, programs: &[u32]) {
+        let sizes = gauges::look(programs, &self.directories);
+        for (looks, size) in self.looks.iter_mut().zip(sizes) {
+            looks.add(f64::from(done), size);
+        }
         programs.iter().for_each(|pid| self.owned.gather(*pid));
     }
 
@@ -90,34 +79,21 @@ impl Watch {
     /// Looks at the machine after everything has ended, when what ends has had its time.
     pub async fn end(mut self) -> Verdict {
         self.state("took", format!("{:.1} s", self.started.elapsed().as_secs_f64()));
-        let mut wrong = std::mem::take(&mut self.wrong);
-        let sizes = [
-            ("resident memory of the program", &self.resident, BYTES),
-            (
-                "memory of it and its guests, shared pages once",
-                &self.family,
-                BYTES,
-            ),
-            ("descriptors of the program", &self.descriptors, FEW),
-            ("processes", &self.processes, FEW),
-        ];
-        for (name, growth, amount) in sizes {
-            let Some(halves) = growth.halves() else { continue };
-            let shown = shown(halves, amount);
-            if halves.grew(PART, amount) {
-                wrong.push(format!("{name} grew: {shown}"));
+        for (gauge, looks) in GAUGES.iter().zip(&self.looks) {
+            let Some(slope) = looks.slope() else { continue };
+            let shown = shown(*gauge, slope);
+            if slope.grows(negligible(*gauge)) {
+                self.wrong.push(format!("{} grew: {shown}", gauge.name));
             }
-            self.figures
-                .push((format!("{name}, first and second half"), shown));
+            self.figures.push((gauge.name.to_owned(), shown));
         }
         let left = self.left_in_the_end().await;
-        self.figures
-            .push(("left behind".to_owned(), left.len().to_string()));
-        wrong.extend(by_kind(left));
+        self.state("left behind", left.len().to_string());
+        self.wrong.extend(by_kind(left));
         Verdict {
             title: self.title,
             figures: self.figures,
-            wrong,
+            wrong: self.wrong,
         }
     }
 
@@ -135,7 +111,7 @@ impl Watch {
 }
 
 /// One line for each kind of what was left: thousands of the same say no more than their number and the first.
-fn by_kind(left: Vec<String>) -> Vec<String> {
+pub fn by_kind(left: Vec<String>) -> Vec<String> {
     let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for one in left {
         let kind = one.split(' ').next().unwrap_or_default().to_owned();
@@ -145,15 +121,31 @@ fn by_kind(left: Vec<String>) -> Vec<String> {
     kinds.into_values().map(line).collect()
 }
 
-fn shown(halves: Halves, amount: f64) -> String {
-    let Halves { first, second } = halves;
-    if amount < BYTES {
-        format!("{first:.1}, {second:.1}")
-    } else {
-        format!("{:.1} MB, {:.1} MB", first / 1e6, second / 1e6)
+fn negligible(gauge: Gauge) -> f64 {
+    match gauge.counts {
+        Counts::Bytes => BYTES,
+        Counts::Things => THINGS,
     }
 }
 
-fn number(count: usize) -> f64 {
-    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+/// The level, and the slope for a thousand runs or sessions with its interval.
+fn shown(gauge: Gauge, slope: Slope) -> String {
+    let Slope {
+        level,
+        slope,
+        low,
+        high,
+    } = slope;
+    let thousand = 1000.0;
+    match gauge.counts {
+        Counts::Bytes => {
+            let kilo = |slope: f64| slope * thousand / 1e3;
+            let (slope, low, high) = (kilo(slope), kilo(low), kilo(high));
+            format!("{:.1} MB, {slope:+.1} kB [{low:+.1}, {high:+.1}] per 1,000", level / 1e6)
+        }
+        Counts::Things => {
+            let (slope, low, high) = (slope * thousand, low * thousand, high * thousand);
+            format!("{level:.0}, {slope:+.2} [{low:+.2}, {high:+.2}] per 1,000")
+        }
+    }
 }

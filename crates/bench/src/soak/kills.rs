@@ -1,0 +1,121 @@
+//! Codeyard killed at random moments under load: soon after each, nothing of it is left, and the next one starts.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use fastrand::Rng;
+use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, waitpid};
+use serde_json::{Value, json};
+use test_support::{Era, McpClient, descendants};
+
+use super::census::Owned;
+use super::ground::Ground;
+use super::programs::{self, run};
+use super::watch::{Verdict, Watch, by_kind};
+
+/// Everything must be gone after this time, on a machine with much else to do.
+const SOON: Duration = Duration::from_secs(10);
+/// Latest moment of a kill, counted from the start of the program, and of one that is to fall into its beginning.
+const LATEST: u64 = 2_000;
+const BEGINNING: u64 = 150;
+/// Requests under way.
+const IN_FLIGHT: usize = 4;
+/// Longest wait for an answer; a kill comes long before.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the kills came to.
+#[derive(Default)]
+struct Tally {
+    /// From each kill until nothing was left.
+    gone: Vec<Duration>,
+    answered: usize,
+}
+
+/// Does so many kills.
+pub async fn kills(data: &Path, count: u32, rng: &mut Rng) -> Result<Verdict> {
+    // Whatever outlives its codeyard becomes a child of this process, so that nothing escapes the search.
+    set_child_subreaper(Some(getpid()))?;
+    let ground = Ground::new(data, programs::SETTINGS).await?;
+    let mut watch = ground.watch(format!("{count} kills of codeyard under load"));
+    let mut tally = Tally::default();
+    for _ in 0..count {
+        one(&ground, rng, &mut watch, &mut tally).await?;
+    }
+    tally.gone.sort();
+    if let (Some(median), Some(most)) = (tally.gone.get(tally.gone.len() / 2), tally.gone.last()) {
+        let figure = format!("{} ms, {} ms", median.as_millis(), most.as_millis());
+        watch.state("until nothing was left: median, longest", figure);
+    }
+    watch.state("answers before the kills", tally.answered.to_string());
+    Ok(watch.end().await)
+}
+
+async fn one(ground: &Ground, rng: &mut Rng, watch: &mut Watch, tally: &mut Tally) -> Result<()> {
+    let latest = if rng.u32(..4) == 0 { BEGINNING } else { LATEST };
+    let moment = Duration::from_millis(rng.u64(..latest));
+    let mut client = ground.codeyard.mcp_unopened()?;
+    let pid = client.pid().context("it runs")?;
+    let mut answers = Vec::new();
+    tokio::select! {
+        ended = load(&mut client, rng, &mut answers) => bail!("codeyard ended before it was killed: {ended:?}"),
+        () = tokio::time::sleep(moment) => {}
+    }
+    let mut owned = Owned::default();
+    owned.gather(pid);
+    client.kill()?;
+    let killed = Instant::now();
+    client.wait().await?;
+    let left = loop {
+        let mut left = orphans();
+        left.extend(owned.left());
+        if left.is_empty() || killed.elapsed() > SOON {
+            break left;
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    };
+    tally.gone.push(killed.elapsed());
+    let told = by_kind(left).into_iter();
+    watch.complain(told.map(|left| format!("{} ms after its start: {left}", moment.as_millis())));
+    tally.answered += answers.len();
+    let mut next = ground.codeyard.mcp(Era::Modern).await.context("the next codeyard")?;
+    run(&mut next, json!({"code": "1"})).await.context("the next codeyard")?;
+    ensure!(next.finish().await?.success(), "the next codeyard failed in the end");
+    Ok(())
+}
+
+/// Opens the connection and keeps requests under way for ever; keeps what is answered.
+async fn load(client: &mut McpClient, rng: &mut Rng, answers: &mut Vec<Value>) -> Result<()> {
+    client.open(Era::Modern).await?;
+    let mut waiting = 0;
+    loop {
+        while waiting < IN_FLIGHT {
+            let mut plan = programs::next(rng);
+            if plan.arguments["session"].is_null() {
+                plan.arguments["session"] = json!(format!("load-{}", rng.usize(..IN_FLIGHT)));
+            }
+            let id = plan.start(client).await?;
+            match plan.end {
+                Ok(_) => waiting += 1,
+                Err(_) => client.cancel(&id).await?,
+            }
+        }
+        let is_answer = |message: &Value| message.get("method").is_none();
+        let answer = client.wait_for("an answer", PATIENCE, is_answer).await?;
+        answers.push(answer);
+        waiting -= 1;
+    }
+}
+
+/// Processes that a killed codeyard has left to us; those that have ended are reaped.
+fn orphans() -> Vec<String> {
+    let left = descendants(std::process::id());
+    let children = std::fs::read_to_string("/proc/thread-self/children").unwrap_or_default();
+    for pid in children.split_whitespace() {
+        if let Some(pid) = pid.parse().ok().and_then(Pid::from_raw) {
+            // One that still runs stays as it is.
+            let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+        }
+    }
+    left.into_iter().map(|process| format!("process {} ({})", process.pid, process.command)).collect()
+}

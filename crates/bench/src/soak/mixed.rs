@@ -1,0 +1,124 @@
+//! Runs of every kind, of several clients at once, in rounds: between two rounds nothing runs, and the programs are looked at.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use fastrand::Rng;
+use serde_json::json;
+use test_support::{Era, McpClient};
+use tokio::task::JoinSet;
+
+use super::Scale;
+use super::ground::Ground;
+use super::programs::{self, run};
+use super::watch::Verdict;
+use crate::figures::Unit;
+use crate::processes;
+
+/// Rounds, and so looks.
+const ROUNDS: u32 = 80;
+/// Two looks at the number of processes apart, which must agree before a round counts as over.
+const SETTLING: Duration = Duration::from_millis(40);
+/// Longest wait for that.
+const SETTLED: Duration = Duration::from_secs(5);
+
+/// One client with its own codeyard.
+struct Worker {
+    client: McpClient,
+    rng: Rng,
+    surprises: Vec<String>,
+    done: BTreeMap<&'static str, u32>,
+}
+
+/// Does the phase.
+pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
+    // The pool of each program would grow with demand meanwhile, which is no leak.
+    let settings = format!("{}[sessions]\nmax = 4\n[pool]\nsize = 1", programs::SETTINGS);
+    let ground = Ground::new(data, &settings).await?;
+    let mut watch = ground.watch(format!("{} mixed runs of {} clients at once", scale.runs, scale.clients));
+    let mut workers = Vec::new();
+    for _ in 0..scale.clients {
+        let client = ground.codeyard.mcp(Era::Modern).await?;
+        workers.push(Worker {
+            client,
+            rng: rng.fork(),
+            surprises: Vec::new(),
+            done: BTreeMap::new(),
+        });
+    }
+    let pids: Vec<u32> = workers.iter().filter_map(|worker| worker.client.pid()).collect();
+    let each = scale.runs.div_ceil(ROUNDS * scale.clients);
+    let mut working = Duration::ZERO;
+    for round in 1..=ROUNDS {
+        let started = Instant::now();
+        workers = all(workers, each).await?;
+        working += started.elapsed();
+        settle(&pids).await;
+        watch.look(round * each * scale.clients, &pids);
+    }
+    let total = ROUNDS * each * scale.clients;
+    watch.state("runs", format!("{total}, {}", Unit::PerSecond.show(f64::from(total) / working.as_secs_f64())));
+    for kind in programs::kinds() {
+        let count: u32 = workers.iter().filter_map(|worker| worker.done.get(kind)).sum();
+        watch.state(&format!("of them {kind}"), count.to_string());
+    }
+    for worker in workers {
+        watch.complain(worker.surprises);
+        ensure!(worker.client.finish().await?.success(), "codeyard failed in the end");
+    }
+    Ok(watch.end().await)
+}
+
+/// One round of all workers at once.
+async fn all(workers: Vec<Worker>, count: u32) -> Result<Vec<Worker>> {
+    let mut working = JoinSet::new();
+    for mut worker in workers {
+        working.spawn(async move {
+            for _ in 0..count {
+                worker.one().await?;
+            }
+            anyhow::Ok(worker)
+        });
+    }
+    let mut done = Vec::new();
+    while let Some(worker) = working.join_next().await {
+        done.push(worker??);
+    }
+    Ok(done)
+}
+
+/// Waits until processes that end have ended and those that stand ready are there.
+async fn settle(programs: &[u32]) {
+    let count = || programs.iter().map(|pid| processes::family(*pid).len()).sum::<usize>();
+    let waiting = Instant::now();
+    let mut before = count();
+    loop {
+        tokio::time::sleep(SETTLING).await;
+        let now = count();
+        if now == before || waiting.elapsed() > SETTLED {
+            return;
+        }
+        before = now;
+    }
+}
+
+impl Worker {
+    async fn one(&mut self) -> Result<()> {
+        let plan = programs::next(&mut self.rng);
+        let id = plan.start(&mut self.client).await?;
+        match plan.end {
+            Ok(_) => self.surprises.extend(plan.check(&self.client.answer(&id).await?)),
+            Err(after) => {
+                tokio::time::sleep(Duration::from_millis(after)).await;
+                self.client.cancel(&id).await?;
+                // It waits in the same queue, so that it runs when the cancelled one is over.
+                let next = run(&mut self.client, json!({"code": "1"})).await;
+                next.context("the run after a cancelled one")?;
+            }
+        }
+        *self.done.entry(plan.kind).or_default() += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! What the programs of a soak do, well and badly, and what must become of each.
+
+use anyhow::{Result, ensure};
+use fastrand::Rng;
+use serde_json::{Value, json};
+use test_support::McpClient;
+
+/// A kind of program: how often it has its turn, and what it does.
+struct Kind {
+    name: &'static str,
+    weight: u32,
+    does: Does,
+}
+
+/// What one request does and how it must end.
+#[derive(Clone, Copy)]
+enum Does {
+    /// One of these programs in the client's session.
+    Here(&'static [Case]),
+    /// One of these in a session of its own.
+    InNew(&'static [Case]),
+    /// A program that would go on, cancelled after a while.
+    Cancelled(&'static str),
+}
+
+/// A program, and the status that it must end with.
+#[derive(Debug, Clone, Copy)]
+pub struct Case {
+    code: &'static str,
+    timeout_ms: Option<u32>,
+    status: &'static str,
+}
+
+/// One request, ready to be sent.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The kind that it belongs to.
+    pub kind: &'static str,
+    /// Arguments of `execute_code`.
+    pub arguments: Value,
+    /// The status that it must end with; `None` if it is to be cancelled after so many milliseconds.
+    pub end: Result<&'static str, u64>,
+}
+
+const fn case(code: &'static str, status: &'static str) -> Case {
+    Case {
+        code,
+        timeout_ms: None,
+        status,
+    }
+}
+
+const fn timed(code: &'static str, timeout_ms: u32) -> Case {
+    Case {
+        code,
+        timeout_ms: Some(timeout_ms),
+        status: "timed_out",
+    }
+}
+
+/// Limits under which the programs end as they must; memory low enough to be reached soon.
+pub const SETTINGS: &str = "[limits]\nmemory = \"256 MiB\"\n";
+
+const KINDS: [Kind; 9] = [
+    Kind {
+        name: "short",
+        weight: 45,
+        does: Does::Here(&[
+            case("total = 1\nprint(total)\ntotal", "completed"),
+            case("sum(range(1000))", "completed"),
+            case("import json\njson.dumps({'a': [1, 2, 3]})", "completed"),
+        ]),
+    },
+    Kind {
+        name: "long",
+        weight: 4,
+        does: Does::Here(&[
+            case("import time\ntime.sleep(0.3)", "completed"),
+            case("sum(n * n for n in range(1_000_000))", "completed"),
+        ]),
+    },
+    Kind {
+        name: "failing",
+        weight: 10,
+        does: Does::Here(&[
+            case("1 / 0", "failed"),
+            case("def broken(:", "failed"),
+            case("raise SystemExit(3)", "failed"),
+            case("await tools.stub.add(a='x')", "failed"),
+        ]),
+    },
+    Kind {
+        name: "tool calls",
+        weight: 18,
+        does: Does::Here(&[
+            case("await tools.stub.add(a=1, b=2)", "completed"),
+            case(
+                "import asyncio\nlen(await asyncio.gather(*(tools.stub.add(a=n, b=1) for n in range(20))))",
+                "completed",
+            ),
+        ]),
+    },
+    Kind {
+        name: "output floods",
+        weight: 4,
+        does: Does::Here(&[
+            case("print('x' * 3_000_000)", "completed"),
+            case("for n in range(100_000): print(n)", "completed"),
+            case("import sys\nprint('x' * 2_000_000, file=sys.stderr)", "completed"),
+        ]),
+    },
+    Kind {
+        name: "new sessions",
+        weight: 9,
+        does: Does::InNew(&[
+            case("open('/results/out.txt', 'w').write('x' * 1000)", "completed"),
+            case("import threading\nthreading.Thread(target=print).start()", "completed"),
+            case("import subprocess\nsubprocess.Popen(['sleep', '1000']).pid", "completed"),
+            case("import pandas\npandas.DataFrame({'a': range(100)}).a.sum()", "completed"),
+            case("open('/tmp/scratch', 'w').write('x' * 1_000_000)", "completed"),
+        ]),
+    },
+    Kind {
+        name: "timed out",
+        weight: 3,
+        does: Does::InNew(&[
+            timed("import time\ntime.sleep(60)", 150),
+            timed("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", 100),
+        ]),
+    },
+    Kind {
+        name: "killed or out of memory",
+        weight: 4,
+        does: Does::InNew(&[
+            case("import os\nos._exit(3)", "failed"),
+            case("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "failed"),
+            case("held = []\nwhile True: held.append(bytearray(1 << 24))", "limit_exceeded"),
+        ]),
+    },
+    Kind {
+        name: "cancelled",
+        weight: 3,
+        does: Does::Cancelled("import time\nwhile True: time.sleep(0.01)"),
+    },
+];
+
+/// The name of every kind, in the order of the report.
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|kind| kind.name)
+}
+
+/// The next request; all that it depends on is the generator.
+pub fn next(rng: &mut Rng) -> Plan {
+    let total: u32 = KINDS.iter().map(|kind| kind.weight).sum();
+    let mut at = rng.u32(..total);
+    for kind in &KINDS {
+        if at < kind.weight {
+            return kind.plan(rng);
+        }
+        at -= kind.weight;
+    }
+    KINDS[0].plan(rng)
+}
+
+/// The next request that has a session of its own.
+pub fn next_in_new_session(rng: &mut Rng) -> Plan {
+    loop {
+        let plan = next(rng);
+        if plan.arguments["session"] == "new" {
+            return plan;
+        }
+    }
+}
+
+impl Kind {
+    fn plan(&self, rng: &mut Rng) -> Plan {
+        let (mut arguments, end) = match self.does {
+            Does::Here(cases) => {
+                let case = cases[rng.usize(..cases.len())];
+                (case.arguments(), Ok(case.status))
+            }
+            Does::InNew(cases) => {
+                let case = cases[rng.usize(..cases.len())];
+                let mut arguments = case.arguments();
+                arguments["session"] = json!("new");
+                (arguments, Ok(case.status))
+            }
+            Does::Cancelled(code) => (json!({"code": code}), Err(rng.u64(..60))),
+        };
+        if end.is_ok() && arguments["timeout_ms"].is_null() {
+            // Long enough for a machine with much else to do.
+            arguments["timeout_ms"] = json!(60_000);
+        }
+        Plan {
+            kind: self.name,
+            arguments,
+            end,
+        }
+    }
+}
+
+impl Case {
+    /// Arguments of `execute_code`.
+    pub fn arguments(&self) -> Value {
+        let mut arguments = json!({"code": self.code});
+        if let Some(timeout) = self.timeout_ms {
+            arguments["timeout_ms"] = json!(timeout);
+        }
+        arguments
+    }
+}
+
+impl Plan {
+    /// Sends the request; gives its id.
+    pub async fn start(&self, client: &mut McpClient) -> Result<Value> {
+        let params = json!({"name": "execute_code", "arguments": self.arguments});
+        client.start("tools/call", params).await
+    }
+
+    /// Says what happened if the program did not end as it must.
+    pub fn check(&self, answer: &Value) -> Option<String> {
+        let content = &answer["result"]["structuredContent"];
+        let surprise = Some(content["status"].as_str().unwrap_or_default()) != self.end.ok();
+        surprise.then(|| {
+            let mut shown = format!("{content}{}", answer["error"]);
+            shown.truncate(shown.floor_char_boundary(600));
+            format!("{}: {} ended so: {shown}", self.kind, self.arguments)
+        })
+    }
+}
+
+/// A run that has to complete; gives its structured content.
+pub async fn run(client: &mut McpClient, arguments: Value) -> Result<Value> {
+    let mut answer = client.call_tool("execute_code", arguments).await?;
+    let content = answer["structuredContent"].take();
+    ensure!(content["status"] == "completed", "{content}");
+    Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_gives_the_same_requests_and_every_kind_has_its_turn() {
+        let plans = |seed| {
+            let mut rng = Rng::with_seed(seed);
+            (0..500).map(|_| next(&mut rng)).collect::<Vec<_>>()
+        };
+        let shown = |plans: &[Plan]| plans.iter().map(|plan| plan.arguments.to_string()).collect::<Vec<_>>();
+        assert_eq!(shown(&plans(7)), shown(&plans(7)));
+        assert_ne!(shown(&plans(7)), shown(&plans(8)));
+        let plans = plans(1);
+        for kind in kinds() {
+            assert!(plans.iter().any(|plan| plan.kind == kind), "no {kind}");
+        }
+    }
+}

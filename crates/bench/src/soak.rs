@@ -96,7 +96,9 @@ impl Soak {
         println!("seed {seed}: the same choices come with `--seed {seed}`");
         let scratch = tempfile::tempdir()?;
         let data = self.data.clone().unwrap_or_else(|| scratch.path().to_owned());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         let failed = runtime.block_on(self.all(&data, Rng::with_seed(seed)))?;
         if failed.is_empty() {
             println!("nothing grew and nothing was left");

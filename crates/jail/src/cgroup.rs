@@ -148,9 +148,14 @@ impl Groups {
 
     /// Ends whatever is still in the groups and removes them, with their parent. Dropping does the same.
     pub fn clear(&self) {
+        remove_all(&self.parents());
+    }
+
+    /// The directories that hold all groups, one in each hierarchy.
+    pub fn parents(&self) -> Vec<PathBuf> {
         match &self.kind {
-            Kind::V1(groups) => groups.parents().iter().for_each(|parent| remove_all(parent)),
-            Kind::V2(groups) => remove_all(groups.parent()),
+            Kind::V1(groups) => groups.parents().to_vec(),
+            Kind::V2(groups) => vec![groups.parent().to_owned()],
         }
     }
 
@@ -301,10 +306,12 @@ fn make_empty(directory: &Path) -> Result<(), Missing> {
     })
 }
 
-/// Removes a parent with all its groups. What takes too long to end stays until the next start.
-fn remove_all(parent: &Path) {
-    clear(parent);
-    remove_patiently(parent);
+/// Removes parents with all their groups. What takes too long to end stays until the next start.
+pub(crate) fn remove_all(parents: &[PathBuf]) {
+    for parent in parents {
+        clear(parent);
+        remove_patiently(parent);
+    }
 }
 
 /// Kills what is left in the groups below `directory` and removes them.

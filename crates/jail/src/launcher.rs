@@ -3,7 +3,7 @@
 //! The host is multi-threaded and may not clone by itself, so it starts its own program again with
 //! `__jail` and a socket as standard input. The launcher clones the first process of the zygote's pid namespace
 //! (`init`), writes its user map, hands the host two sockets and waits: when the host goes, the launcher goes, and
-//! with it the whole namespace.
+//! with it the whole namespace. A host that went without a word was killed; then the launcher removes its control groups.
 
 mod init;
 mod mounter;
@@ -15,18 +15,26 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Command;
+use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, PidfdFlags, WaitOptions};
 
-use crate::message;
-use crate::spec::{Identity, ZYGOTE_USER, ZygoteSpec};
+use crate::spec::{Estate, Identity, ZYGOTE_USER, ZygoteSpec};
+use crate::{cgroup, lease, message};
 
 /// First argument of the helper process.
 pub const ARGUMENT: &str = "__jail";
 
 /// Largest specification that is read.
 const MAX_SPEC: u32 = 16 * 1024 * 1024;
+
+/// What the host says before it closes its socket.
+pub(crate) const GOODBYE: u8 = b'.';
+
+/// How often a dead host's lease is asked for: its lock goes a moment after its sockets.
+const ATTEMPTS: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// A step that failed, for the host to read.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +103,29 @@ fn launch(host: &UnixStream) -> Result<(), StepError> {
     drop((control, networks, mounts));
     // Held open: it closes with this process, which is how the first process learns that its parent is gone.
     let _release = release;
-    wait(host.as_fd(), child).during("wait")
+    wait(host.as_fd(), child).during("wait")?;
+    if went_without_a_word(host.as_fd()) {
+        settle(&spec.estate);
+    }
+    Ok(())
+}
+
+/// Whether the host closed its end and has not said goodbye.
+fn went_without_a_word(host: BorrowedFd<'_>) -> bool {
+    let mut byte = [0];
+    let received = rustix::net::recv(host, &mut byte, rustix::net::RecvFlags::DONTWAIT);
+    !matches!(received, Ok((1, _)) | Err(rustix::io::Errno::AGAIN))
+}
+
+/// Removes what a killed host has left, once its lease is free; whoever takes the lease first does the same.
+fn settle(estate: &Estate) {
+    for _ in 0..ATTEMPTS {
+        if let Some(_lock) = lease::inherit(&estate.lease) {
+            cgroup::remove_all(&estate.groups);
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 fn seqpacket() -> io::Result<(OwnedFd, OwnedFd)> {

@@ -5,7 +5,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
@@ -22,6 +22,7 @@ pub const ROOT_LEASES: &str = "/run/codeyard/leases";
 #[derive(Debug)]
 pub struct Lease {
     slot: u32,
+    path: PathBuf,
     lock: File,
 }
 
@@ -63,10 +64,15 @@ impl Lease {
                     source,
                 })?;
             if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                return Ok(Self { slot, lock });
+                return Ok(Self { slot, path, lock });
             }
         }
         Err(LeaseError::Exhausted(slots))
+    }
+
+    /// The file whose lock it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The slot's number.
@@ -82,6 +88,14 @@ impl Lease {
         let file = self.lock.metadata()?;
         Ok(format!("{}-{:x}-{:x}", self.slot, file.dev(), file.ino()))
     }
+}
+
+/// The lock of a lease, if nobody holds it.
+pub(crate) fn inherit(path: &Path) -> Option<File> {
+    let lock = OpenOptions::new().write(true).open(path).ok()?;
+    flock(&lock, FlockOperation::NonBlockingLockExclusive)
+        .is_ok()
+        .then_some(lock)
 }
 
 #[cfg(test)]
@@ -100,7 +114,10 @@ mod tests {
             "all 2 slots are in use by other codeyard processes"
         );
         let name = first.name().unwrap();
+        let path = first.path().to_owned();
+        assert!(inherit(&path).is_none(), "its holder lives");
         drop(first);
+        drop(inherit(&path).unwrap());
         let again = Lease::acquire(directory.path(), 2).unwrap();
         assert_eq!((again.slot(), again.name().unwrap()), (0, name.clone()));
         let elsewhere = tempfile::tempdir().unwrap();

@@ -35,6 +35,17 @@ pub struct ZygoteSpec {
     pub memory: Counting,
     /// Guards that tests leave away.
     pub removed: Removed,
+    /// What a host that is killed cannot remove itself.
+    pub estate: Estate,
+}
+
+/// What lies outside of the zygote's namespaces, and is the host's as long as it holds its lease.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Estate {
+    /// The file whose lock is the lease.
+    pub lease: PathBuf,
+    /// The directories that hold the control groups of sessions.
+    pub groups: Vec<PathBuf>,
 }
 
 /// A host path and where it appears inside (absolute).

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::attach::{Order, Place, Placed, Writing};
+use crate::launcher;
 use crate::message::{self, Said};
 use crate::session::wire::{self, Request};
 use crate::spec::ZygoteSpec;
@@ -234,7 +235,7 @@ pub const MOST_TREES: usize = message::MAX_DESCRIPTORS - 1;
 
 impl Drop for Zygote {
     fn drop(&mut self) {
-        drop(self.host.take());
+        part(self.host.take());
         // The launcher ends as soon as its socket is closed; this reaps it.
         let _ = self.launcher.wait();
     }
@@ -273,11 +274,19 @@ impl Sockets {
 
 impl Drop for Sockets {
     fn drop(&mut self) {
-        drop(self.host.take());
+        part(self.host.take());
         if let Some(launcher) = &mut self.launcher {
             // As in `Zygote`.
             let _ = launcher.wait();
         }
+    }
+}
+
+/// Says goodbye to the launcher, so that it does not take this process for killed.
+fn part(host: Option<UnixStream>) {
+    if let Some(mut host) = host {
+        // It may be gone already.
+        let _ = host.write_all(&[launcher::GOODBYE]);
     }
 }
 

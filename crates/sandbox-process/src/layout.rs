@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jail::guards::Removed;
-use jail::spec::{Counting, Identity, TextFile, Tree, ZYGOTE_USER, ZygoteSpec};
+use jail::spec::{Counting, Estate, Identity, TextFile, Tree, ZYGOTE_USER, ZygoteSpec};
 use serde_json::json;
 
 use crate::config::Floor;
@@ -57,6 +57,8 @@ pub struct Plan<'a> {
     pub identity: Identity,
     /// Whether a cgroup counts kernel memory.
     pub memory: Counting,
+    /// What a killed host leaves.
+    pub estate: Estate,
     /// Whether unconfined guests can be had.
     pub floor: Floor,
     /// Guards that tests leave away.
@@ -98,6 +100,7 @@ impl Plan<'_> {
             identity: self.identity,
             memory: self.memory,
             removed: self.removed,
+            estate: self.estate.clone(),
         })
     }
 }

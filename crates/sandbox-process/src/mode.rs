@@ -6,7 +6,7 @@ use std::path::Path;
 use jail::cgroup::{Groups, Missing};
 use jail::lease::{FIRST_USER, Lease, LeaseError, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::{Absent, Machine};
-use jail::spec::Identity;
+use jail::spec::{Estate, Identity};
 use types::Limits;
 
 use crate::config::{Config, Requirement};
@@ -34,7 +34,7 @@ pub struct Mode {
     /// Whether an ordinary user's sessions could each have a kernel user, if that were required.
     has_range: bool,
     /// Keeps the users and groups this process's own.
-    _lease: Lease,
+    lease: Lease,
 }
 
 /// Why the backend refuses; the text names what is missing and the remedy.
@@ -141,13 +141,21 @@ impl Mode {
             identity,
             groups,
             has_range: available.is_some(),
-            _lease: lease,
+            lease,
         };
         if mode.groups.is_err() && matches!(identity, Identity::Subordinate { .. }) && hides_others() {
             return Err(Refusal::HiddenProcesses);
         }
         mode.meets(require)?;
         Ok(mode)
+    }
+
+    /// What this process leaves if it is killed.
+    pub fn estate(&self) -> Estate {
+        Estate {
+            lease: self.lease.path().to_owned(),
+            groups: self.groups.as_ref().map(Groups::parents).unwrap_or_default(),
+        }
     }
 
     /// Whether this mode gives what is required.

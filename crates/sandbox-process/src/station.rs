@@ -115,6 +115,7 @@ impl Station {
             profile,
             identity: mode.identity,
             memory,
+            estate: mode.estate(),
             floor: config.floor,
             removed: config.removed,
             mounts: &config.mounts,

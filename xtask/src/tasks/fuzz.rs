@@ -139,14 +139,19 @@ impl Target {
 
     /// Runs for so long; gives a line for the person, or what was found.
     fn fuzz(&self, duration: Duration) -> Result<String> {
-        let wrong = layout::target().join("fuzz").join(format!("wrong-{}-", self.name));
+        let wrong = layout::target()
+            .join("fuzz")
+            .join(format!("wrong-{}-", self.name));
         let dictionary = layout::root().join(format!("fuzz/dictionaries/{}.dict", self.name));
         let log = File::create(&self.log)?;
         let mut command = Command::new(&self.program);
         command
             .arg(format!("-max_total_time={}", duration.as_secs()))
             .args([format!("-timeout={HANG}"), format!("-max_len={LONGEST}")])
-            .args([format!("-rss_limit_mb={MEMORY}"), "-print_final_stats=1".to_owned()])
+            .args([
+                format!("-rss_limit_mb={MEMORY}"),
+                "-print_final_stats=1".to_owned(),
+            ])
             .arg(format!("-artifact_prefix={}", wrong.display()))
             .arg(format!("-dict={}", dictionary.display()))
             .args([&self.found, &self.kept])

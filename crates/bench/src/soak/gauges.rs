@@ -58,7 +58,8 @@ pub const GAUGES: [Gauge; 11] = [
 pub fn look(programs: &[u32], directories: &[PathBuf]) -> [f64; GAUGES.len()] {
     let families: Vec<Family> = programs.iter().map(|program| Family::of(*program)).collect();
     let sum = |size: &dyn Fn(&Family) -> f64| families.iter().map(size).sum::<f64>();
-    let of_helpers = |size: fn(u32) -> f64| move |family: &Family| family.helpers.iter().map(|pid| size(*pid)).sum();
+    let of_helpers =
+        |size: fn(u32) -> f64| move |family: &Family| family.helpers.iter().map(|pid| size(*pid)).sum();
     let descriptors = |pid| number(processes::descriptors(pid));
     let members = || families.iter().flat_map(Family::members);
     [
@@ -70,7 +71,9 @@ pub fn look(programs: &[u32], directories: &[PathBuf]) -> [f64; GAUGES.len()] {
         sum(&of_helpers(descriptors)),
         number(namespaces(members()).len()),
         number(groups(members())),
-        number(mounts(families.iter().flat_map(|family| family.helpers.iter().copied()))),
+        number(mounts(
+            families.iter().flat_map(|family| family.helpers.iter().copied()),
+        )),
         number(Standing::look(directories).files()),
         sum(&|family| number(database_handles(family.program))),
     ]
@@ -102,7 +105,10 @@ impl Family {
     }
 
     fn members(&self) -> impl Iterator<Item = u32> {
-        [self.program].into_iter().chain(self.helpers.iter().copied()).chain(self.guests.iter().copied())
+        [self.program]
+            .into_iter()
+            .chain(self.helpers.iter().copied())
+            .chain(self.guests.iter().copied())
     }
 }
 
@@ -127,14 +133,20 @@ fn namespaces(pids: impl Iterator<Item = u32>) -> BTreeSet<PathBuf> {
 /// Mounts in the namespaces of helpers, where directories are attached to sessions.
 fn mounts(helpers: impl Iterator<Item = u32>) -> usize {
     let mut seen = BTreeSet::new();
-    let fresh = |pid: &u32| fs::read_link(format!("/proc/{pid}/ns/mnt")).is_ok_and(|namespace| seen.insert(namespace));
-    let lines = |pid| fs::read_to_string(format!("/proc/{pid}/mountinfo")).map_or(0, |mounts| mounts.lines().count());
+    let fresh = |pid: &u32| {
+        fs::read_link(format!("/proc/{pid}/ns/mnt")).is_ok_and(|namespace| seen.insert(namespace))
+    };
+    let lines =
+        |pid| fs::read_to_string(format!("/proc/{pid}/mountinfo")).map_or(0, |mounts| mounts.lines().count());
     helpers.filter(fresh).map(lines).sum()
 }
 
 /// Directories of control groups of sessions, in use or ready, in one hierarchy.
 fn groups(pids: impl Iterator<Item = u32>) -> usize {
-    let parents: BTreeSet<PathBuf> = pids.filter_map(processes::memory_group).filter_map(parent_of_groups).collect();
+    let parents: BTreeSet<PathBuf> = pids
+        .filter_map(processes::memory_group)
+        .filter_map(parent_of_groups)
+        .collect();
     let directories = |parent: PathBuf| fs::read_dir(parent).into_iter().flatten().flatten();
     parents
         .into_iter()
@@ -153,7 +165,10 @@ fn parent_of_groups(group: PathBuf) -> Option<PathBuf> {
 }
 
 fn database_handles(pid: u32) -> usize {
-    let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd"))
+        .into_iter()
+        .flatten()
+        .flatten();
     descriptors
         .filter_map(|descriptor| fs::read_link(descriptor.path()).ok())
         .filter(|path| path.to_string_lossy().contains("codeyard.db"))

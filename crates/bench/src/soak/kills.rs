@@ -76,11 +76,20 @@ async fn one(ground: &Ground, rng: &mut Rng, watch: &mut Watch, tally: &mut Tall
     };
     tally.gone.push(killed.elapsed());
     let told = by_kind(left).into_iter();
-    watch.complain(told.map(|left| format!("{} ms after its start: {left}", moment.as_millis())));
+    watch.complain(told.map(|left| format!("killed {} ms after its start: {left}", moment.as_millis())));
     tally.answered += answers.len();
-    let mut next = ground.codeyard.mcp(Era::Modern).await.context("the next codeyard")?;
-    run(&mut next, json!({"code": "1"})).await.context("the next codeyard")?;
-    ensure!(next.finish().await?.success(), "the next codeyard failed in the end");
+    let mut next = ground
+        .codeyard
+        .mcp(Era::Modern)
+        .await
+        .context("the next codeyard")?;
+    run(&mut next, json!({"code": "1"}))
+        .await
+        .context("the next codeyard")?;
+    ensure!(
+        next.finish().await?.success(),
+        "the next codeyard failed in the end"
+    );
     Ok(())
 }
 
@@ -117,5 +126,7 @@ fn orphans() -> Vec<String> {
             let _ = waitpid(Some(pid), WaitOptions::NOHANG);
         }
     }
-    left.into_iter().map(|process| format!("process {} ({})", process.pid, process.command)).collect()
+    left.into_iter()
+        .map(|process| format!("process {} ({})", process.pid, process.command))
+        .collect()
 }

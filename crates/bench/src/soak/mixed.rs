@@ -37,7 +37,10 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
     // The pool of each program would grow with demand meanwhile, which is no leak.
     let settings = format!("{}[sessions]\nmax = 4\n[pool]\nsize = 1", programs::SETTINGS);
     let ground = Ground::new(data, &settings).await?;
-    let mut watch = ground.watch(format!("{} mixed runs of {} clients at once", scale.runs, scale.clients));
+    let mut watch = ground.watch(format!(
+        "{} mixed runs of {} clients at once",
+        scale.runs, scale.clients
+    ));
     let mut workers = Vec::new();
     for _ in 0..scale.clients {
         let client = ground.codeyard.mcp(Era::Modern).await?;
@@ -59,14 +62,23 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
         watch.look(round * each * scale.clients, &pids);
     }
     let total = ROUNDS * each * scale.clients;
-    watch.state("runs", format!("{total}, {}", Unit::PerSecond.show(f64::from(total) / working.as_secs_f64())));
+    watch.state(
+        "runs",
+        format!(
+            "{total}, {}",
+            Unit::PerSecond.show(f64::from(total) / working.as_secs_f64())
+        ),
+    );
     for kind in programs::kinds() {
         let count: u32 = workers.iter().filter_map(|worker| worker.done.get(kind)).sum();
         watch.state(&format!("of them {kind}"), count.to_string());
     }
     for worker in workers {
         watch.complain(worker.surprises);
-        ensure!(worker.client.finish().await?.success(), "codeyard failed in the end");
+        ensure!(
+            worker.client.finish().await?.success(),
+            "codeyard failed in the end"
+        );
     }
     Ok(watch.end().await)
 }
@@ -91,7 +103,12 @@ async fn all(workers: Vec<Worker>, count: u32) -> Result<Vec<Worker>> {
 
 /// Waits until processes that end have ended and those that stand ready are there.
 async fn settle(programs: &[u32]) {
-    let count = || programs.iter().map(|pid| processes::family(*pid).len()).sum::<usize>();
+    let count = || {
+        programs
+            .iter()
+            .map(|pid| processes::family(*pid).len())
+            .sum::<usize>()
+    };
     let waiting = Instant::now();
     let mut before = count();
     loop {

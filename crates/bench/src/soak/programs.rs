@@ -114,9 +114,18 @@ const KINDS: [Kind; 9] = [
         weight: 9,
         does: Does::InNew(&[
             case("open('/results/out.txt', 'w').write('x' * 1000)", "completed"),
-            case("import threading\nthreading.Thread(target=print).start()", "completed"),
-            case("import subprocess\nsubprocess.Popen(['sleep', '1000']).pid", "completed"),
-            case("import pandas\npandas.DataFrame({'a': range(100)}).a.sum()", "completed"),
+            case(
+                "import threading\nthreading.Thread(target=print).start()",
+                "completed",
+            ),
+            case(
+                "import subprocess\nsubprocess.Popen(['sleep', '1000']).pid",
+                "completed",
+            ),
+            case(
+                "import pandas\npandas.DataFrame({'a': range(100)}).a.sum()",
+                "completed",
+            ),
             case("open('/tmp/scratch', 'w').write('x' * 1_000_000)", "completed"),
         ]),
     },
@@ -125,7 +134,10 @@ const KINDS: [Kind; 9] = [
         weight: 3,
         does: Does::InNew(&[
             timed("import time\ntime.sleep(60)", 150),
-            timed("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass", 100),
+            timed(
+                "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
+                100,
+            ),
         ]),
     },
     Kind {
@@ -133,8 +145,15 @@ const KINDS: [Kind; 9] = [
         weight: 4,
         does: Does::InNew(&[
             case("import os\nos._exit(3)", "failed"),
-            case("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "failed"),
-            case("held = []\nwhile True: held.append(bytearray(1 << 24))", "limit_exceeded"),
+            case("import ctypes\nctypes.string_at(0)", "failed"),
+            case(
+                "import os, signal\nif os.fork() == 0: signal.pause()\nos.kill(-1, signal.SIGKILL)",
+                "completed",
+            ),
+            case(
+                "held = []\nwhile True: held.append(bytearray(1 << 24))",
+                "limit_exceeded",
+            ),
         ]),
     },
     Kind {
@@ -247,7 +266,12 @@ mod tests {
             let mut rng = Rng::with_seed(seed);
             (0..500).map(|_| next(&mut rng)).collect::<Vec<_>>()
         };
-        let shown = |plans: &[Plan]| plans.iter().map(|plan| plan.arguments.to_string()).collect::<Vec<_>>();
+        let shown = |plans: &[Plan]| {
+            plans
+                .iter()
+                .map(|plan| plan.arguments.to_string())
+                .collect::<Vec<_>>()
+        };
         assert_eq!(shown(&plans(7)), shown(&plans(7)));
         assert_ne!(shown(&plans(7)), shown(&plans(8)));
         let plans = plans(1);

@@ -75,7 +75,10 @@ fn kendall_deviation(looks: &[(f64, f64)]) -> f64 {
     let term = |count: usize| number(count) * (number(count) - 1.0) * (2.0 * number(count) + 5.0);
     let mut sizes: Vec<f64> = looks.iter().map(|(_, size)| *size).collect();
     sizes.sort_by(f64::total_cmp);
-    let ties: f64 = sizes.chunk_by(|one, two| one == two).map(|equal| term(equal.len())).sum();
+    let ties: f64 = sizes
+        .chunk_by(|one, two| one == two)
+        .map(|equal| term(equal.len()))
+        .sum();
     ((term(looks.len()) - ties) / 18.0).max(0.0).sqrt()
 }
 
@@ -126,11 +129,29 @@ mod tests {
         };
         check("nothing happens", vec![5.0; 40], false);
         check("noise", (0..80).map(noise).collect(), false);
-        check("growth below noise", (0..80).map(|n| f64::from(n) + noise(n)).collect(), true);
+        check(
+            "growth below noise",
+            (0..80).map(|n| f64::from(n) + noise(n)).collect(),
+            true,
+        );
         check("growth", (0..40).map(f64::from).collect(), true);
-        check("slow growth is negligible", (0..40).map(|n| f64::from(n) * 0.05).collect(), false);
-        check("a beginning", (0..80).map(|n| f64::from(n.min(20))).collect(), false);
-        check("odd looks", (0..80).map(|n| if n % 9 == 0 { f64::from(n) * 100.0 } else { 1.0 }).collect(), false);
+        check(
+            "slow growth is negligible",
+            (0..40).map(|n| f64::from(n) * 0.05).collect(),
+            false,
+        );
+        check(
+            "a beginning",
+            (0..80).map(|n| f64::from(n.min(20))).collect(),
+            false,
+        );
+        check(
+            "odd looks",
+            (0..80)
+                .map(|n| if n % 9 == 0 { f64::from(n) * 100.0 } else { 1.0 })
+                .collect(),
+            false,
+        );
         check("it shrinks", (0..40).map(|n| -f64::from(n)).collect(), false);
     }
 

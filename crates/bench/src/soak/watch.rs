@@ -114,7 +114,7 @@ impl Watch {
 pub fn by_kind(left: Vec<String>) -> Vec<String> {
     let mut kinds: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for one in left {
-        let kind = one.split(' ').next().unwrap_or_default().to_owned();
+        let kind = one.split([' ', '/']).next().unwrap_or_default().to_owned();
         kinds.entry(kind).or_insert((0, one)).0 += 1;
     }
     let line = |(count, first)| format!("{count} left, as {first}");
@@ -141,7 +141,10 @@ fn shown(gauge: Gauge, slope: Slope) -> String {
         Counts::Bytes => {
             let kilo = |slope: f64| slope * thousand / 1e3;
             let (slope, low, high) = (kilo(slope), kilo(low), kilo(high));
-            format!("{:.1} MB, {slope:+.1} kB [{low:+.1}, {high:+.1}] per 1,000", level / 1e6)
+            format!(
+                "{:.1} MB, {slope:+.1} kB [{low:+.1}, {high:+.1}] per 1,000",
+                level / 1e6
+            )
         }
         Counts::Things => {
             let (slope, low, high) = (slope * thousand, low * thousand, high * thousand);

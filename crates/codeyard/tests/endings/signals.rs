@@ -159,7 +159,7 @@ async fn a_reader_that_goes_before_the_output_comes_is_no_failure() {
 }
 
 #[tokio::test]
-async fn killed_servers_leave_nothing_and_the_next_start_clears_the_groups() {
+async fn killed_servers_leave_nothing_and_the_next_start_works() {
     let busy = busy().await;
     let CodeClient { mut mcp, codeyard } = busy.client;
     mcp.kill().unwrap();

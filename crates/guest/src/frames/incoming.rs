@@ -93,7 +93,11 @@ mod tests {
         check(b"", &[]);
         check(&[5, 0, 0], &[]);
         check(&frame(r#"{"t":"warmed"}"#), &["Warmed"]);
-        let two = [frame(r#"{"t":"warmed"}"#), frame(r#"{"t":"jail","step":1,"errno":2}"#)].concat();
+        let two = [
+            frame(r#"{"t":"warmed"}"#),
+            frame(r#"{"t":"jail","step":1,"errno":2}"#),
+        ]
+        .concat();
         check(&two, &["Warmed", "Jail { step: 1, errno: 2 }"]);
         check(&two[..two.len() - 1], &["Warmed"]);
     }
@@ -102,7 +106,9 @@ mod tests {
     fn memory_of_a_long_frame_is_given_back() {
         let name = "x".repeat(1 << 20);
         let mut incoming = Incoming::default();
-        incoming.push(&frame(&format!(r#"{{"t":"call","id":1,"name":"{name}","args":{{}}}}"#)));
+        incoming.push(&frame(&format!(
+            r#"{{"t":"call","id":1,"name":"{name}","args":{{}}}}"#
+        )));
         assert!(incoming.take().unwrap().is_some());
         incoming.push(&frame(r#"{"t":"warmed"}"#));
         assert!(incoming.bytes.capacity() < KEPT);

@@ -198,11 +198,29 @@ fn mistakes_name_their_line() {
 fn a_condition_has_no_more_values_than_a_jump_can_skip() {
     let rules = |count: u32| {
         let values: Vec<String> = (0..count).map(|value| value.to_string()).collect();
-        parse(&format!("[confine]\nioctl arg1 in {}", values.join(" ")), &numbers())
+        parse(
+            &format!("[confine]\nioctl arg1 in {}", values.join(" ")),
+            &numbers(),
+        )
     };
-    assert!(rules(256).unwrap_err().to_string().starts_with("line 2: cannot read"));
-    let session = compile(&rules(255).unwrap().session(KernelMemory::Counted), Preamble::None);
-    let answer = |value| emulate(&session, AUDIT_ARCH_X86_64, numbers()["ioctl"], &[0, value, 0, 0, 0, 0]);
+    assert!(
+        rules(256)
+            .unwrap_err()
+            .to_string()
+            .starts_with("line 2: cannot read")
+    );
+    let session = compile(
+        &rules(255).unwrap().session(KernelMemory::Counted),
+        Preamble::None,
+    );
+    let answer = |value| {
+        emulate(
+            &session,
+            AUDIT_ARCH_X86_64,
+            numbers()["ioctl"],
+            &[0, value, 0, 0, 0, 0],
+        )
+    };
     assert_eq!([answer(0), answer(254), answer(255)], [ALLOW, ALLOW, EPERM]);
 }
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{
-    CodeService, Connection, Execute, Executed, NotExecuted, NotListed, NotSearched, Pipes, Search, Signals, serve_code,
+    CodeService, Connection, Execute, Executed, NotExecuted, NotListed, NotSearched, Pipes, Search, Signals,
+    serve_code,
 };
 use libfuzzer_sys::fuzz_target;
 use policy::Policy;
@@ -31,9 +32,14 @@ const PATIENCE: Duration = Duration::from_secs(8);
 const LAST: i64 = 8_000_000_000;
 
 fuzz_target!(|data: &[u8]| {
-    let Some((flags, said)) = data.split_first() else { return };
+    let Some((flags, said)) = data.split_first() else {
+        return;
+    };
     let opened = flags & OPENED != 0;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let answers = runtime.block_on(converse(opened, said));
     check(&answers, said, opened);
 });
@@ -58,8 +64,14 @@ async fn converse(opened: bool, said: &[u8]) -> Vec<u8> {
     let answers = tokio::time::timeout(PATIENCE, until_last(&mut from_server)).await;
     let mut answers = answers.expect("the last request is answered whatever came before it");
     drop(to_server);
-    tokio::time::timeout(PATIENCE, from_server.read_to_end(&mut answers)).await.expect("the end").expect("bytes");
-    tokio::time::timeout(PATIENCE, serving).await.expect("the connection ends").expect("no panic");
+    tokio::time::timeout(PATIENCE, from_server.read_to_end(&mut answers))
+        .await
+        .expect("the end")
+        .expect("bytes");
+    tokio::time::timeout(PATIENCE, serving)
+        .await
+        .expect("the connection ends")
+        .expect("no panic");
     answers
 }
 
@@ -93,12 +105,18 @@ fn check(answers: &[u8], said: &[u8], opened: bool) {
         if message.get("method").is_some() {
             continue;
         }
-        assert!(message.get("result").is_some() != message.get("error").is_some(), "{message}");
+        assert!(
+            message.get("result").is_some() != message.get("error").is_some(),
+            "{message}"
+        );
         assert!(message.get("id").is_some(), "an answer without an id: {message}");
         answered += 1;
         last += usize::from(message["id"] == LAST);
     }
-    let said = said.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
+    let said = said
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
+        .count();
     let asked = said + usize::from(opened) + 1;
     assert!(answered <= asked, "{answered} answers to {asked} lines");
     assert!(last >= 1, "the last request was not answered");

@@ -30,7 +30,11 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let again = config::load(&Sources::default(), &host);
-    assert_eq!(format!("{loaded:?}"), format!("{again:?}"), "the same files say the same");
+    assert_eq!(
+        format!("{loaded:?}"),
+        format!("{again:?}"),
+        "the same files say the same"
+    );
     review(&host);
 });
 
@@ -42,12 +46,24 @@ fn accepted(loaded: &Loaded, host: &Files) {
     names.dedup();
     assert_eq!(names.len(), loaded.servers.len(), "a name is one server's");
     for server in &loaded.servers {
-        let texts = server.args.iter().chain(server.env.values()).chain([&server.command, &server.name]);
+        let texts = server
+            .args
+            .iter()
+            .chain(server.env.values())
+            .chain([&server.command, &server.name]);
         assert!(texts.into_iter().all(|text| !text.contains('\0')), "{server:?}");
         assert!(!server.command.is_empty(), "{server:?}");
-        assert!(server.env.keys().all(|name| !name.is_empty() && !name.contains(['=', '\0'])), "{server:?}");
+        assert!(
+            server
+                .env
+                .keys()
+                .all(|name| !name.is_empty() && !name.contains(['=', '\0'])),
+            "{server:?}"
+        );
     }
-    let program = Program { executable: PathBuf::from("/nonexistent/codeyard") };
+    let program = Program {
+        executable: PathBuf::from("/nonexistent/codeyard"),
+    };
     let parts = loaded.clone().into_parts(program, host);
     let limits = &parts.policy.limits;
     assert!(limits.wall_time <= parts.policy.max_wall_time, "{limits:?}");
@@ -59,16 +75,27 @@ fn accepted(loaded: &Loaded, host: &Files) {
 fn told(mistakes: &[Mistake]) {
     for mistake in mistakes {
         assert!(!mistake.message.trim().is_empty(), "{mistake:?}");
-        assert!(mistake.file.is_some() || !mistake.message.is_empty(), "{mistake:?}");
-        assert!(!mistake.to_string().contains(SECRET), "a secret is told: {mistake}");
+        assert!(
+            mistake.file.is_some() || !mistake.message.is_empty(),
+            "{mistake:?}"
+        );
+        assert!(
+            !mistake.to_string().contains(SECRET),
+            "a secret is told: {mistake}"
+        );
     }
 }
 
 /// A review shows variables as they are written; what is trusted is trusted from then on.
 fn review(host: &Files) {
-    let Ok(review) = config::review(Path::new(PROJECT), host) else { return };
+    let Ok(review) = config::review(Path::new(PROJECT), host) else {
+        return;
+    };
     told(&review.warnings);
-    assert!(!format!("{:?}", review.servers).contains(SECRET), "a secret is shown");
+    assert!(
+        !format!("{:?}", review.servers).contains(SECRET),
+        "a secret is shown"
+    );
 }
 
 /// A machine of files in memory.
@@ -121,7 +148,10 @@ impl Host for Files {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.0.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.0
+            .get(path)
+            .cloned()
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn replace(&self, _path: &Path, _bytes: &[u8]) -> io::Result<()> {

@@ -25,11 +25,20 @@ const MOST: usize = 48;
 
 fuzz_target!(|data: &[u8]| {
     let ground = Ground::new();
-    let files = ground.workspaces.open(&ground.ann, &SessionName::new("s")).expect("a session");
+    let files = ground
+        .workspaces
+        .open(&ground.ann, &SessionName::new("s"))
+        .expect("a session");
     let lines: Vec<&[u8]> = data.split(|byte| *byte == b'\n').take(MOST).collect();
     for line in &lines {
-        let Some((word, [b' ', rest @ ..])) = line.split_first() else { continue };
-        let top = if word.is_ascii_uppercase() { &files.workspace } else { &files.results };
+        let Some((word, [b' ', rest @ ..])) = line.split_first() else {
+            continue;
+        };
+        let top = if word.is_ascii_uppercase() {
+            &files.workspace
+        } else {
+            &files.results
+        };
         // What the kernel refuses a session, it refuses here too.
         let _ = ground.obey(word.to_ascii_lowercase(), rest, top);
     }
@@ -55,9 +64,20 @@ impl Ground {
     /// A data directory with files of two principals, and files of nobody beside it.
     fn new() -> Ground {
         let memory = Path::new("/dev/shm");
-        let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-        let home = tempfile::Builder::new().prefix("codeyard-fuzz-").tempdir_in(place).expect("a directory");
-        for (path, content) in [("outside/secret", OUTSIDE), ("project/table", OUTSIDE), ("data/trust.json", OUTSIDE)] {
+        let place = if memory.is_dir() {
+            memory.to_owned()
+        } else {
+            std::env::temp_dir()
+        };
+        let home = tempfile::Builder::new()
+            .prefix("codeyard-fuzz-")
+            .tempdir_in(place)
+            .expect("a directory");
+        for (path, content) in [
+            ("outside/secret", OUTSIDE),
+            ("project/table", OUTSIDE),
+            ("data/trust.json", OUTSIDE),
+        ] {
             let path = home.path().join(path);
             fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             fs::write(path, content).expect("a file");
@@ -67,7 +87,11 @@ impl Ground {
         let his = workspaces.open(&bob, &SessionName::new("s")).expect("a session");
         fs::write(his.results.join("a"), OUTSIDE).expect("a file");
         fs::write(his.workspace.join("a"), OUTSIDE).expect("a file");
-        Ground { home, workspaces, ann: Principal { id: "ann".to_owned() } }
+        Ground {
+            home,
+            workspaces,
+            ann: Principal { id: "ann".to_owned() },
+        }
     }
 
     fn outside(&self) -> PathBuf {
@@ -89,7 +113,8 @@ impl Ground {
         match word {
             b'd' => rustix::fs::mkdirat(&parent, &name, mode).ok(),
             b'f' => {
-                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                let flags =
+                    OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let file = rustix::fs::openat(&parent, &name, flags, mode).ok()?;
                 rustix::io::write(&file, INSIDE).ok().map(|_| ())
             }
@@ -112,9 +137,14 @@ impl Ground {
         let artifacts = self.workspaces.artifacts(&self.ann).expect("a listing");
         for artifact in &artifacts.files {
             assert_eq!(artifact.session.as_str(), "s");
-            let plain = artifact.path.components().all(|part| matches!(part, Component::Normal(_)));
+            let plain = artifact
+                .path
+                .components()
+                .all(|part| matches!(part, Component::Normal(_)));
             assert!(plain, "{artifact:?}");
-            let content = self.workspaces.read_artifact(&self.ann, &artifact.session, &artifact.path, 1000);
+            let content = self
+                .workspaces
+                .read_artifact(&self.ann, &artifact.session, &artifact.path, 1000);
             assert_eq!(content.ok().as_deref(), Some(INSIDE), "{artifact:?} is listed");
         }
     }
@@ -133,17 +163,45 @@ impl Ground {
         let text = String::from_utf8_lossy(&self.expand(text)).into_owned();
         let Ok(asked) = text.parse::<Asked>() else { return };
         let (data, project) = (self.home.path().join("data"), self.home.path().join("project"));
-        let surroundings = Surroundings { data: &data, before: &[] };
-        let Ok(mount) = asked.resolve(&project, surroundings) else { return };
+        let surroundings = Surroundings {
+            data: &data,
+            before: &[],
+        };
+        let Ok(mount) = asked.resolve(&project, surroundings) else {
+            return;
+        };
         let real = fs::canonicalize(&mount.source).expect("a mount exists");
         assert_eq!(real, mount.source, "a mount is no link");
         assert!(real.is_dir() && real != Path::new("/"), "{mount}");
-        assert!(!real.starts_with(&data) && !data.starts_with(&real), "{mount} shows the data directory");
-        assert!(!["/proc", "/sys", "/dev/pts"].iter().any(|kernel| real.starts_with(kernel)), "{mount}");
+        assert!(
+            !real.starts_with(&data) && !data.starts_with(&real),
+            "{mount} shows the data directory"
+        );
+        assert!(
+            !["/proc", "/sys", "/dev/pts"]
+                .iter()
+                .any(|kernel| real.starts_with(kernel)),
+            "{mount}"
+        );
         let target = Path::new(&mount.target);
-        let plain = target.components().skip(1).all(|part| matches!(part, Component::Normal(_)));
-        assert!(target.is_absolute() && target != Path::new("/") && plain, "{mount}");
-        for own in ["/workspace", "/results", "/tools", "/usr", "/etc", "/proc", "/dev", "/tmp"] {
+        let plain = target
+            .components()
+            .skip(1)
+            .all(|part| matches!(part, Component::Normal(_)));
+        assert!(
+            target.is_absolute() && target != Path::new("/") && plain,
+            "{mount}"
+        );
+        for own in [
+            "/workspace",
+            "/results",
+            "/tools",
+            "/usr",
+            "/etc",
+            "/proc",
+            "/dev",
+            "/tmp",
+        ] {
             assert!(!target.starts_with(own), "{mount} hides a place of sessions");
         }
     }
@@ -151,8 +209,13 @@ impl Ground {
     /// Removing what the session left removes nothing else.
     fn clean(&self) {
         let holdings = self.workspaces.list().expect("a list");
-        let ann = holdings.iter().find(|holding| holding.name == "ann").expect("her files");
-        self.workspaces.clean(ann, Extent::Everything).expect("they can be removed");
+        let ann = holdings
+            .iter()
+            .find(|holding| holding.name == "ann")
+            .expect("her files");
+        self.workspaces
+            .clean(ann, Extent::Everything)
+            .expect("they can be removed");
         assert!(!ann.path.exists(), "something of hers is left");
         let data = self.home.path().join("data");
         let bob = data.join("workspaces/bob");
@@ -164,7 +227,12 @@ impl Ground {
             bob.join("workspace/a"),
         ];
         for file in kept {
-            assert_eq!(fs::read(&file).ok().as_deref(), Some(OUTSIDE), "{} was touched", file.display());
+            assert_eq!(
+                fs::read(&file).ok().as_deref(),
+                Some(OUTSIDE),
+                "{} was touched",
+                file.display()
+            );
         }
     }
 }
@@ -172,10 +240,15 @@ impl Ground {
 /// The directory of a path below `top`, reached through no link, and the last name.
 fn place(top: &Path, path: &[u8]) -> Option<(OwnedFd, Vec<u8>)> {
     let path = Path::new(OsStr::from_bytes(path));
-    let Some(Component::Normal(name)) = path.components().next_back() else { return None };
+    let Some(Component::Normal(name)) = path.components().next_back() else {
+        return None;
+    };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let top = rustix::fs::openat(CWD, top, flags | OFlags::NOFOLLOW, Mode::empty()).ok()?;
-    let above = path.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let above = path
+        .parent()
+        .filter(|above| !above.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let parent = rustix::fs::openat2(top, above, flags, Mode::empty(), resolve).ok()?;
     Some((parent, name.as_bytes().to_vec()))

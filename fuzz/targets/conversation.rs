@@ -13,8 +13,8 @@ use std::time::Duration;
 use libfuzzer_sys::fuzz_target;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use sandbox::{
-    Attachment, BoxFuture, Channels, Conversation, Guest, HostCall, HostCallError, HostCalls, Leash, Measured, Run,
-    watch,
+    Attachment, BoxFuture, Channels, Conversation, Guest, HostCall, HostCallError, HostCalls, Leash,
+    Measured, Run, watch,
 };
 use serde_json::value::RawValue;
 use tokio::io::Interest;
@@ -38,12 +38,17 @@ const TRACEBACK: usize = 64 * 1024 + 4;
 const ARTIFACTS: usize = 1_000;
 
 fuzz_target!(|data: &[u8]| {
-    let Some((flags, said)) = data.split_first() else { return };
+    let Some((flags, said)) = data.split_first() else {
+        return;
+    };
     let stream = stream(*flags, said);
     if stream.len() > FITS {
         return;
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let calls = Arc::new(Echo::default());
     let outcome = runtime.block_on(run(*flags, &stream, Arc::clone(&calls)));
     check(&outcome, calls.0.load(Ordering::Relaxed), *flags);
@@ -62,8 +67,13 @@ fn stream(flags: u8, said: &[u8]) -> Vec<u8> {
 }
 
 async fn run(flags: u8, stream: &[u8], calls: Arc<Echo>) -> Outcome {
-    let (host, guest) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
-        .expect("a pair of sockets");
+    let (host, guest) = socketpair(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+    .expect("a pair of sockets");
     let sent = rustix::net::send(&guest, stream, rustix::net::SendFlags::DONTWAIT).unwrap_or_default();
     assert_eq!(sent, stream.len(), "the socket holds it");
     rustix::net::shutdown(&guest, rustix::net::Shutdown::Write).expect("the guest says no more");
@@ -72,7 +82,11 @@ async fn run(flags: u8, stream: &[u8], calls: Arc<Echo>) -> Outcome {
         stdout: ended_pipe(),
         stderr: ended_pipe(),
     };
-    let limits = Limits { host_calls: 5, concurrent_host_calls: 2, ..Limits::default() };
+    let limits = Limits {
+        host_calls: 5,
+        concurrent_host_calls: 2,
+        ..Limits::default()
+    };
     let mut conversation = Conversation::new(channels, Gone, limits, "fuzz".to_owned());
     let run = Run {
         code: "1".to_owned(),
@@ -89,22 +103,37 @@ async fn run(flags: u8, stream: &[u8], calls: Arc<Echo>) -> Outcome {
 
 fn ended_pipe() -> pipe::Receiver {
     let (reader, _writer): (OwnedFd, OwnedFd) =
-        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK | rustix::pipe::PipeFlags::CLOEXEC).expect("a pipe");
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::NONBLOCK | rustix::pipe::PipeFlags::CLOEXEC)
+            .expect("a pipe");
     pipe::Receiver::from_owned_fd(reader).expect("a runtime watches it")
 }
 
 /// What `types::Outcome` and `sandbox` promise of every outcome.
 fn check(outcome: &Outcome, calls: u32, flags: u8) {
-    assert_eq!(outcome.error.is_some(), outcome.status != Status::Completed, "{outcome:?}");
+    assert_eq!(
+        outcome.error.is_some(),
+        outcome.status != Status::Completed,
+        "{outcome:?}"
+    );
     if let Some(error) = &outcome.error {
-        assert!(error.kind.len() <= KIND && error.message.len() <= MESSAGE && error.traceback.len() <= TRACEBACK);
+        assert!(
+            error.kind.len() <= KIND && error.message.len() <= MESSAGE && error.traceback.len() <= TRACEBACK
+        );
     }
     assert!(outcome.artifacts.len() <= ARTIFACTS);
     assert!(calls <= 5, "{calls} host calls were made");
     if flags & CANCELLED != 0 && outcome.session == SessionFate::Kept {
-        assert_eq!(outcome.status, Status::Cancelled, "a cancelled run is not said to be another");
+        assert_eq!(
+            outcome.status,
+            Status::Cancelled,
+            "a cancelled run is not said to be another"
+        );
     }
-    assert_ne!(outcome.status, Status::TimedOut, "nothing took its time: {outcome:?}");
+    assert_ne!(
+        outcome.status,
+        Status::TimedOut,
+        "nothing took its time: {outcome:?}"
+    );
 }
 
 /// A guest whose processes are gone as soon as anybody asks.

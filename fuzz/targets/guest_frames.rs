@@ -12,10 +12,20 @@ use libfuzzer_sys::fuzz_target;
 const RAW: u8 = 0x80;
 
 fuzz_target!(|data: &[u8]| {
-    let Some((how, bytes)) = data.split_first() else { return };
-    let stream = if how & RAW == 0 { framed(bytes) } else { bytes.to_vec() };
+    let Some((how, bytes)) = data.split_first() else {
+        return;
+    };
+    let stream = if how & RAW == 0 {
+        framed(bytes)
+    } else {
+        bytes.to_vec()
+    };
     let whole = read(&stream, stream.len());
-    assert_eq!(whole, read(&stream, usize::from(how & !RAW) + 1), "pieces change what is read");
+    assert_eq!(
+        whole,
+        read(&stream, usize::from(how & !RAW) + 1),
+        "pieces change what is read"
+    );
     zygote(bytes);
 });
 

@@ -29,7 +29,9 @@ fuzz_target!(|data: &[u8]| {
         Some(end) => (&data[..end], &data[end + 1..]),
         None => (data, &[][..]),
     };
-    let Ok(text) = std::str::from_utf8(text) else { return };
+    let Ok(text) = std::str::from_utf8(text) else {
+        return;
+    };
     match parse(text, &numbers()) {
         Ok(rules) => compiled(&rules, arguments),
         Err(wrong) => {
@@ -58,18 +60,29 @@ fn compiled(rules: &Rules, arguments: &[u8]) {
             for arguments in interesting(rule, arguments) {
                 let found = run(&program, X86_64, number, &arguments);
                 let expected = expected(&table, preamble, number, &arguments);
-                assert_eq!(found, expected, "call {number} with {arguments:x?} under {rule:?}");
+                assert_eq!(
+                    found, expected,
+                    "call {number} with {arguments:x?} under {rule:?}"
+                );
             }
         }
         if preamble == Preamble::CheckArchitecture {
-            assert_eq!(run(&program, 0x4000_0003, 0, &[0; 6]), KILL_PROCESS, "another architecture");
+            assert_eq!(
+                run(&program, 0x4000_0003, 0, &[0; 6]),
+                KILL_PROCESS,
+                "another architecture"
+            );
         }
     }
 }
 
 /// What the kernel checks before it takes a program.
 fn well_formed(program: &[Instruction]) {
-    assert_eq!(program.last().map(|last| last.code), Some(RETURN), "a program ends with its answer");
+    assert_eq!(
+        program.last().map(|last| last.code),
+        Some(RETURN),
+        "a program ends with its answer"
+    );
     for (at, instruction) in program.iter().enumerate() {
         let after = program.len() - at - 1;
         let operand = usize::try_from(instruction.operand).unwrap_or(usize::MAX);
@@ -77,7 +90,9 @@ fn well_formed(program: &[Instruction]) {
             LOAD_WORD => assert!(operand.is_multiple_of(4) && operand < DATA, "{instruction:?}"),
             JUMP => assert!(operand < after, "{instruction:?} of {after}"),
             JUMP_EQUAL | JUMP_GREATER_EQUAL | JUMP_SET => {
-                assert!(usize::from(instruction.jump_true) < after && usize::from(instruction.jump_false) < after);
+                assert!(
+                    usize::from(instruction.jump_true) < after && usize::from(instruction.jump_false) < after
+                );
             }
             RETURN => {}
             other => panic!("the kernel knows no instruction {other:#x}"),
@@ -87,8 +102,12 @@ fn well_formed(program: &[Instruction]) {
 
 /// Numbers of calls that could be decided differently: every rule and its neighbours, and the ends of the space.
 fn calls(table: &Table) -> Vec<u32> {
-    let near = table.rules.keys().flat_map(|number| [number.saturating_sub(1), *number, number.saturating_add(1)]);
-    near.chain([0, 334, 500, X32 - 1, X32, X32 + 1, u32::MAX]).collect()
+    let near = table
+        .rules
+        .keys()
+        .flat_map(|number| [number.saturating_sub(1), *number, number.saturating_add(1)]);
+    near.chain([0, 334, 500, X32 - 1, X32, X32 + 1, u32::MAX])
+        .collect()
 }
 
 /// Arguments that meet each condition, that just miss it, and those of the input.
@@ -98,17 +117,27 @@ fn interesting(rule: Option<&Rule>, given: &[u8]) -> Vec<[u64; 6]> {
         let (words, _) = bytes.as_chunks::<8>();
         std::array::from_fn(|index| u64::from_le_bytes(words[index]))
     }));
-    let Some(Rule::When(conditions)) = rule else { return all };
+    let Some(Rule::When(conditions)) = rule else {
+        return all;
+    };
     let mut meets = [0; 6];
     for condition in conditions {
         let (argument, values) = match condition {
-            Condition::In { argument, values } => (argument, values.iter().map(|value| u64::from(*value)).collect()),
+            Condition::In { argument, values } => {
+                (argument, values.iter().map(|value| u64::from(*value)).collect())
+            }
             Condition::Without { argument, mask } => (argument, vec![!u64::from(*mask), u64::from(*mask)]),
             Condition::Equals { argument, value } => (argument, vec![*value]),
         };
         let argument = usize::from(*argument);
         for value in values.iter().copied() {
-            for near in [value, value ^ 1, value.wrapping_add(1), value ^ 1 << 32, value ^ 1 << 63] {
+            for near in [
+                value,
+                value ^ 1,
+                value.wrapping_add(1),
+                value ^ 1 << 32,
+                value ^ 1 << 63,
+            ] {
                 let mut arguments = meets;
                 arguments[argument] = near;
                 all.push(arguments);
@@ -139,7 +168,12 @@ fn run(program: &[Instruction], architecture: u32, number: u32, arguments: &[u64
     data.extend(arguments.iter().flat_map(|argument| argument.to_le_bytes()));
     let (mut at, mut word) = (0, 0_u32);
     loop {
-        let Instruction { code, jump_true, jump_false, operand } = program[at];
+        let Instruction {
+            code,
+            jump_true,
+            jump_false,
+            operand,
+        } = program[at];
         let offset = usize::try_from(operand).unwrap_or(usize::MAX);
         at += 1;
         let holds = match code {

@@ -10,7 +10,9 @@ use serde_json::Value;
 use upstream::stream::{Answer, Frame, Line, Splitter};
 
 fuzz_target!(|data: &[u8]| {
-    let [limit, piece, written @ ..] = data else { return };
+    let [limit, piece, written @ ..] = data else {
+        return;
+    };
     let limit = usize::from(*limit) * 8 + 1;
     let lines = split(written, limit, usize::from(*piece) + 1);
     let expected = expected(written);
@@ -53,7 +55,12 @@ fn check(line: &Line, bytes: &[u8], limit: usize) {
             assert!(bytes.len() > limit);
             assert_eq!(usize::try_from(*length), Ok(bytes.len()));
             if let (Some(id), Some(said)) = (id, number(bytes)) {
-                assert_eq!(*id, said, "the wrong request would be told: {}", String::from_utf8_lossy(bytes));
+                assert_eq!(
+                    *id,
+                    said,
+                    "the wrong request would be told: {}",
+                    String::from_utf8_lossy(bytes)
+                );
             }
         }
     }

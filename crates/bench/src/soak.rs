@@ -7,6 +7,7 @@ mod kills;
 mod mixed;
 mod phases;
 mod programs;
+mod records;
 mod slope;
 mod watch;
 
@@ -17,6 +18,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use fastrand::Rng;
 
+use kills::Promise;
 use watch::Verdict;
 
 /// Opens, uses and closes sessions in thousands, kills codeyard, and looks at what grows and what is left.
@@ -128,18 +130,31 @@ impl Soak {
         let mut wrong = Vec::new();
         loop {
             for phase in phases {
-                let rng = &mut rng;
-                wrong.extend(report(match phase {
-                    Phase::Churn => phases::churn(data, scale, rng).await?,
-                    Phase::Idle => phases::idle(data, scale).await?,
-                    Phase::Mixed => mixed::mixed(data, scale, rng).await?,
-                    Phase::Kills => kills::kills(data, scale.kills, rng).await?,
-                }));
+                for verdict in phase.run(data, scale, &mut rng).await? {
+                    wrong.extend(report(verdict));
+                }
             }
             if started.elapsed() >= Duration::from_secs(self.seconds) {
                 return Ok(wrong);
             }
         }
+    }
+}
+
+impl Phase {
+    async fn run(self, data: &Path, scale: Scale, rng: &mut Rng) -> Result<Vec<Verdict>> {
+        Ok(match self {
+            Phase::Churn => vec![phases::churn(data, scale, rng).await?],
+            Phase::Idle => vec![phases::idle(data, scale).await?],
+            Phase::Mixed => vec![mixed::mixed(data, scale, rng).await?],
+            Phase::Kills => {
+                let required = scale.kills / 2;
+                vec![
+                    kills::kills(data, scale.kills - required, Promise::Behind, rng).await?,
+                    kills::kills(data, required, Promise::Required, rng).await?,
+                ]
+            }
+        })
     }
 }
 

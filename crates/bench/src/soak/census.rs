@@ -8,8 +8,16 @@ use test_support::Traces;
 
 use crate::processes;
 
-/// Directories of the data directory that are filled once and kept: environments, lists of tools, trees of stubs.
-const KEPT: [&str; 4] = ["python", "cache", "trees", "run"];
+/// What is filled and kept in the data directory: environments, lists of tools, trees of stubs, records.
+const KEPT: [&str; 7] = [
+    "python",
+    "cache",
+    "trees",
+    "run",
+    "codeyard.db",
+    "codeyard.db-wal",
+    "codeyard.db-shm",
+];
 /// Name of the directory in which a principal's sessions keep their results.
 const RESULTS: &str = "results";
 

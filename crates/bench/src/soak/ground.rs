@@ -35,8 +35,8 @@ impl Ground {
         })
     }
 
-    /// Begins to watch what its programs have and leave.
-    pub fn watch(&self, title: String) -> Watch {
-        Watch::begin(title, self.directories.clone())
+    /// Begins to watch what its programs have and leave; growth counts when at least so much has been done.
+    pub fn watch(&self, title: String, least: u32) -> Watch {
+        Watch::begin(title, least, self.directories.clone())
     }
 }

@@ -12,6 +12,7 @@ use test_support::{Era, McpClient, descendants};
 use super::census::Owned;
 use super::ground::Ground;
 use super::programs::{self, run};
+use super::records::{Book, Told};
 use super::watch::{Verdict, Watch, by_kind};
 
 /// Everything must be gone after this time, on a machine with much else to do.
@@ -24,47 +25,81 @@ const IN_FLIGHT: usize = 4;
 /// Longest wait for an answer; a kill comes long before.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What is promised of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Promise {
+    /// They are written behind the runs; a kill may lose the last moment.
+    Behind,
+    /// They are written before the answers.
+    Required,
+}
+
 /// What the kills came to.
 #[derive(Default)]
 struct Tally {
     /// From each kill until nothing was left.
     gone: Vec<Duration>,
+    /// Answers that came before the kills, and those of them whose records were promised.
     answered: usize,
+    promised: usize,
 }
 
 /// Does so many kills.
-pub async fn kills(data: &Path, count: u32, rng: &mut Rng) -> Result<Verdict> {
+pub async fn kills(data: &Path, count: u32, promise: Promise, rng: &mut Rng) -> Result<Verdict> {
     // Whatever outlives its codeyard becomes a child of this process, so that nothing escapes the search.
     set_child_subreaper(Some(getpid()))?;
-    let ground = Ground::new(data, programs::SETTINGS).await?;
-    let mut watch = ground.watch(format!("{count} kills of codeyard under load"));
+    let (settings, records) = match promise {
+        Promise::Behind => (programs::SETTINGS.to_owned(), "records written behind"),
+        Promise::Required => (
+            format!("{}[records]\nrecord = \"required\"", programs::SETTINGS),
+            "records required",
+        ),
+    };
+    let ground = Ground::new(data, &settings).await?;
+    let title = format!("{count} kills of codeyard under load, {records}");
+    let mut watch = ground.watch(title, 0);
     let mut tally = Tally::default();
     for _ in 0..count {
-        one(&ground, rng, &mut watch, &mut tally).await?;
+        one(&ground, promise, rng, &mut watch, &mut tally).await?;
     }
     tally.gone.sort();
     if let (Some(median), Some(most)) = (tally.gone.get(tally.gone.len() / 2), tally.gone.last()) {
         let figure = format!("{} ms, {} ms", median.as_millis(), most.as_millis());
         watch.state("until nothing was left: median, longest", figure);
     }
-    watch.state("answers before the kills", tally.answered.to_string());
+    let answers = format!("{}, {}", tally.answered, tally.promised);
+    watch.state("answers, and records that were promised", answers);
+    watch.state(
+        "runs recorded",
+        Book::read(&ground.codeyard).await?.len().to_string(),
+    );
     Ok(watch.end().await)
 }
 
-async fn one(ground: &Ground, rng: &mut Rng, watch: &mut Watch, tally: &mut Tally) -> Result<()> {
+async fn one(
+    ground: &Ground,
+    promise: Promise,
+    rng: &mut Rng,
+    watch: &mut Watch,
+    tally: &mut Tally,
+) -> Result<()> {
     let latest = if rng.u32(..4) == 0 { BEGINNING } else { LATEST };
     let moment = Duration::from_millis(rng.u64(..latest));
     let mut client = ground.codeyard.mcp_unopened()?;
     let pid = client.pid().context("it runs")?;
-    let mut answers = Vec::new();
+    let mut told = Vec::new();
     tokio::select! {
-        ended = load(&mut client, rng, &mut answers) => bail!("codeyard ended before it was killed: {ended:?}"),
+        ended = load(&mut client, rng, &mut told) => bail!("codeyard ended before it was killed: {ended:?}"),
         () = tokio::time::sleep(moment) => {}
     }
     let mut owned = Owned::default();
     owned.gather(pid);
     client.kill()?;
     let killed = Instant::now();
+    // What it had written when it died is in the pipe.
+    while let Ok(answer) = client.wait_for("an answer", PATIENCE, is_answer).await {
+        told.extend(Told::by(&answer));
+    }
     client.wait().await?;
     let left = loop {
         let mut left = orphans();
@@ -75,9 +110,13 @@ async fn one(ground: &Ground, rng: &mut Rng, watch: &mut Watch, tally: &mut Tall
         tokio::time::sleep(Duration::from_millis(2)).await;
     };
     tally.gone.push(killed.elapsed());
-    let told = by_kind(left).into_iter();
-    watch.complain(told.map(|left| format!("killed {} ms after its start: {left}", moment.as_millis())));
-    tally.answered += answers.len();
+    tally.answered += told.len();
+    told.retain(|told| promise == Promise::Required || told.is_before(killed));
+    tally.promised += told.len();
+    let book = Book::read(&ground.codeyard).await?;
+    let wrong = left.into_iter().chain(book.missing(&told)).chain(book.running());
+    let wrong = by_kind(wrong.collect()).into_iter();
+    watch.complain(wrong.map(|wrong| format!("killed {} ms after its start: {wrong}", moment.as_millis())));
     let mut next = ground
         .codeyard
         .mcp(Era::Modern)
@@ -94,7 +133,7 @@ async fn one(ground: &Ground, rng: &mut Rng, watch: &mut Watch, tally: &mut Tall
 }
 
 /// Opens the connection and keeps requests under way for ever; keeps what is answered.
-async fn load(client: &mut McpClient, rng: &mut Rng, answers: &mut Vec<Value>) -> Result<()> {
+async fn load(client: &mut McpClient, rng: &mut Rng, told: &mut Vec<Told>) -> Result<()> {
     client.open(Era::Modern).await?;
     let mut waiting = 0;
     loop {
@@ -109,11 +148,14 @@ async fn load(client: &mut McpClient, rng: &mut Rng, answers: &mut Vec<Value>) -
                 Err(_) => client.cancel(&id).await?,
             }
         }
-        let is_answer = |message: &Value| message.get("method").is_none();
         let answer = client.wait_for("an answer", PATIENCE, is_answer).await?;
-        answers.push(answer);
+        told.extend(Told::by(&answer));
         waiting -= 1;
     }
+}
+
+fn is_answer(message: &Value) -> bool {
+    message.get("method").is_none()
 }
 
 /// Processes that a killed codeyard has left to us; those that have ended are reaped.

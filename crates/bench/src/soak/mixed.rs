@@ -13,10 +13,13 @@ use tokio::task::JoinSet;
 use super::Scale;
 use super::ground::Ground;
 use super::programs::{self, run};
-use super::watch::Verdict;
+use super::records::{Book, Told};
+use super::watch::{Verdict, by_kind};
 use crate::figures::Unit;
 use crate::processes;
 
+/// Runs after which growth is judged.
+const LEAST: u32 = 5_000;
 /// Rounds, and so looks.
 const ROUNDS: u32 = 80;
 /// Two looks at the number of processes apart, which must agree before a round counts as over.
@@ -29,6 +32,7 @@ struct Worker {
     client: McpClient,
     rng: Rng,
     surprises: Vec<String>,
+    told: Vec<Told>,
     done: BTreeMap<&'static str, u32>,
 }
 
@@ -37,10 +41,8 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
     // The pool of each program would grow with demand meanwhile, which is no leak.
     let settings = format!("{}[sessions]\nmax = 4\n[pool]\nsize = 1", programs::SETTINGS);
     let ground = Ground::new(data, &settings).await?;
-    let mut watch = ground.watch(format!(
-        "{} mixed runs of {} clients at once",
-        scale.runs, scale.clients
-    ));
+    let title = format!("{} mixed runs of {} clients at once", scale.runs, scale.clients);
+    let mut watch = ground.watch(title, LEAST);
     let mut workers = Vec::new();
     for _ in 0..scale.clients {
         let client = ground.codeyard.mcp(Era::Modern).await?;
@@ -48,6 +50,7 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
             client,
             rng: rng.fork(),
             surprises: Vec::new(),
+            told: Vec::new(),
             done: BTreeMap::new(),
         });
     }
@@ -73,13 +76,23 @@ pub async fn mixed(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> 
         let count: u32 = workers.iter().filter_map(|worker| worker.done.get(kind)).sum();
         watch.state(&format!("of them {kind}"), count.to_string());
     }
+    let mut told = Vec::new();
     for worker in workers {
         watch.complain(worker.surprises);
+        told.extend(worker.told);
         ensure!(
             worker.client.finish().await?.success(),
             "codeyard failed in the end"
         );
     }
+    let book = Book::read(&ground.codeyard).await?;
+    watch.state(
+        "answers, and runs recorded",
+        format!("{}, {}", told.len(), book.len()),
+    );
+    watch.complain(by_kind(
+        book.missing(&told).into_iter().chain(book.running()).collect(),
+    ));
     Ok(watch.end().await)
 }
 
@@ -126,7 +139,11 @@ impl Worker {
         let plan = programs::next(&mut self.rng);
         let id = plan.start(&mut self.client).await?;
         match plan.end {
-            Ok(_) => self.surprises.extend(plan.check(&self.client.answer(&id).await?)),
+            Ok(_) => {
+                let answer = self.client.answer(&id).await?;
+                self.surprises.extend(plan.check(&answer));
+                self.told.extend(Told::by(&answer));
+            }
             Err(after) => {
                 tokio::time::sleep(Duration::from_millis(after)).await;
                 self.client.cancel(&id).await?;

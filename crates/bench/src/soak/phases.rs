@@ -19,6 +19,8 @@ use crate::processes;
 const IN_FLIGHT: u32 = 8;
 /// Looks at the programs in each phase.
 const LOOKS: u32 = 40;
+/// Sessions after which growth is judged.
+const LEAST: u32 = 500;
 /// Bytes that an idle session may hold before the soak fails. The promise is 2 MB, and `bench memory` says how far off it is.
 const IDLE: f64 = 2.5e6;
 
@@ -26,7 +28,7 @@ const IDLE: f64 = 2.5e6;
 pub async fn churn(data: &Path, scale: Scale, rng: &mut Rng) -> Result<Verdict> {
     let settings = format!("{}[sessions]\nmax = 16", programs::SETTINGS);
     let ground = Ground::new(data, &settings).await?;
-    let mut watch = ground.watch(format!("{} sessions opened and closed", scale.sessions));
+    let mut watch = ground.watch(format!("{} sessions opened and closed", scale.sessions), LEAST);
     let mut client = ground.codeyard.mcp(Era::Modern).await?;
     let pid = client.pid().context("it runs")?;
     let batches = scale.sessions / IN_FLIGHT;
@@ -54,7 +56,7 @@ pub async fn idle(data: &Path, scale: Scale) -> Result<Verdict> {
         scale.idle + IN_FLIGHT
     );
     let ground = Ground::new(data, &settings).await?;
-    let mut watch = ground.watch(format!("{} sessions idle at once", scale.idle));
+    let mut watch = ground.watch(format!("{} sessions idle at once", scale.idle), LEAST);
     let mut client = ground.codeyard.mcp(Era::Modern).await?;
     let pid = client.pid().context("it runs")?;
     run(&mut client, json!({"code": "import pandas", "session": "first"})).await?;

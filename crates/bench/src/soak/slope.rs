@@ -25,6 +25,8 @@ pub struct Slope {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+    /// How much was done between the first and the last look that count.
+    pub span: f64,
 }
 
 impl Looks {
@@ -51,7 +53,7 @@ impl Looks {
         let half = CONFIDENCE * kendall_deviation(&looks);
         let rank = |at: f64| {
             let at = at.round().clamp(0.0, number(slopes.len().saturating_sub(1)));
-            slopes.iter().nth(index(at)).copied()
+            slopes.get(index(at)).copied()
         };
         let pairs = number(slopes.len());
         Some(Slope {
@@ -59,6 +61,7 @@ impl Looks {
             slope: median(slopes.clone())?,
             low: rank((pairs - half) / 2.0)?,
             high: rank((pairs + half) / 2.0)?,
+            span: looks.last()?.0 - looks.first()?.0,
         })
     }
 }

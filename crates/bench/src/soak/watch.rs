@@ -28,6 +28,8 @@ pub struct Verdict {
 /// Programs under watch.
 pub struct Watch {
     title: String,
+    /// How much must have been done for growth to be judged: less is a beginning.
+    least: f64,
     directories: Vec<PathBuf>,
     before: Standing,
     owned: Owned,
@@ -39,9 +41,10 @@ pub struct Watch {
 
 impl Watch {
     /// Looks at the machine before anything is started.
-    pub fn begin(title: String, directories: Vec<PathBuf>) -> Self {
+    pub fn begin(title: String, least: u32, directories: Vec<PathBuf>) -> Self {
         Self {
             title,
+            least: f64::from(least),
             before: Standing::look(&directories),
             directories,
             owned: Owned::default(),
@@ -82,7 +85,7 @@ impl Watch {
         for (gauge, looks) in GAUGES.iter().zip(&self.looks) {
             let Some(slope) = looks.slope() else { continue };
             let shown = shown(*gauge, slope);
-            if slope.grows(negligible(*gauge)) {
+            if slope.grows(negligible(*gauge)) && slope.span >= self.least {
                 self.wrong.push(format!("{} grew: {shown}", gauge.name));
             }
             self.figures.push((gauge.name.to_owned(), shown));
@@ -135,6 +138,7 @@ fn shown(gauge: Gauge, slope: Slope) -> String {
         slope,
         low,
         high,
+        ..
     } = slope;
     let thousand = 1000.0;
     match gauge.counts {

@@ -5,7 +5,8 @@
 #![no_main]
 
 use jail::seccomp::{
-    Action, Condition, Instruction, KernelMemory, Preamble, Rule, Rules, Table, compile, numbers, parse,
+    Action, Condition, Instruction, KernelMemory, Namespaces, Preamble, Rule, Rules, Table, compile, numbers,
+    parse,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -46,11 +47,11 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn compiled(rules: &Rules, arguments: &[u8]) {
-    let session = |memory| (rules.session(memory), Preamble::None);
+    let session = |memory, namespaces| (rules.session(memory, namespaces), Preamble::None);
     let tables = [
         (rules.zygote(), Preamble::CheckArchitecture),
-        session(KernelMemory::Counted),
-        session(KernelMemory::Uncounted),
+        session(KernelMemory::Counted, Namespaces::Own),
+        session(KernelMemory::Uncounted, Namespaces::Shared),
     ];
     for (table, preamble) in tables {
         let program = compile(&table, preamble);

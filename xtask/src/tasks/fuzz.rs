@@ -193,11 +193,15 @@ impl Target {
         )
     }
 
-    /// Replaces the kept inputs by the smallest ones that reach as much as all that are known.
+    /// Replaces the kept inputs by few and small ones that reach every edge that all known ones reach.
     fn keep(&self) -> Result<()> {
         let fresh = tempfile::tempdir_in(layout::target())?;
         let status = Command::new(&self.program)
-            .args(["-merge=1", &format!("-max_len={LONGEST}")])
+            .args([
+                "-set_cover_merge=1",
+                "-use_counters=0",
+                &format!("-max_len={LONGEST}"),
+            ])
             .arg(fresh.path())
             .args([&self.kept, &self.found])
             .current_dir(layout::root())

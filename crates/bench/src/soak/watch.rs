@@ -8,8 +8,9 @@ use super::census::{Owned, Standing};
 use super::gauges::{self, Counts, GAUGES, Gauge};
 use super::slope::{Looks, Slope};
 
-/// Slopes that are nothing, whatever their interval: bytes, and things, for each run or session.
-const BYTES: f64 = 50.0;
+/// Slopes that are nothing, whatever their interval: bytes, and things, for each run or session. An allocator takes some
+/// thousand runs to come to its level.
+const BYTES: f64 = 500.0;
 const THINGS: f64 = 0.0002;
 /// Longest wait for the ends of what ended.
 const PATIENCE: Duration = Duration::from_secs(20);

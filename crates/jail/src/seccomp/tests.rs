@@ -210,7 +210,9 @@ fn a_condition_has_no_more_values_than_a_jump_can_skip() {
             .starts_with("line 2: cannot read")
     );
     let session = compile(
-        &rules(255).unwrap().session(KernelMemory::Counted, Namespaces::Own),
+        &rules(255)
+            .unwrap()
+            .session(KernelMemory::Counted, Namespaces::Own),
         Preamble::None,
     );
     let answer = |value| {

@@ -65,6 +65,11 @@ impl Trouble {
         Trouble::new(file, kind, error)
     }
 
+    /// Whether somebody else is writing, who may soon be done.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.kind == Kind::Locked
+    }
+
     /// What is the matter, without what to do.
     pub fn what(&self) -> String {
         let file = self.file.display();

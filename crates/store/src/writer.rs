@@ -15,6 +15,10 @@ use crate::{insert, prune};
 
 /// Between two attempts to use a database that could not be used.
 const RETRY: Duration = Duration::from_secs(2);
+/// How long rows wait for a database that somebody else is writing to, before they are given up.
+const LOCKED: Duration = Duration::from_secs(10);
+/// The same when codeyard ends.
+const LOCKED_AT_THE_END: Duration = Duration::from_secs(5);
 /// Between two looks for records that are too old or too many.
 const PRUNE_EVERY: Duration = Duration::from_secs(10);
 
@@ -62,7 +66,10 @@ impl Writer {
             let closing = self.shared.queue.is_closed();
             if !batch.is_empty() {
                 self.look_at_clock(&mut batch);
-                let written = self.write(&mut batch, closing).await;
+                let written = self.write_patiently(&mut batch, closing).await;
+                if written.is_err() {
+                    self.lose(&batch);
+                }
                 batch.tell(&written);
             }
             if closing {
@@ -82,8 +89,9 @@ impl Writer {
         }
     }
 
-    async fn write(&mut self, batch: &mut Batch, at_any_rate: bool) -> Result<(), Trouble> {
-        self.ready(at_any_rate).await.inspect_err(|_| self.lose(batch))?;
+    /// Writes, and waits its turn: many codeyards may write to one database. What comes meanwhile stays in the queue.
+    async fn write_patiently(&mut self, batch: &mut Batch, mut closing: bool) -> Result<(), Trouble> {
+        let start = Instant::now();
         let lost = self.failing.as_ref().map_or(0, |failing| failing.lost);
         if lost > 0 {
             batch.rows.push(Row::Event(Event {
@@ -93,18 +101,30 @@ impl Writer {
                 detail: lost.to_string(),
             }));
         }
+        loop {
+            let written = self.write(batch, closing).await;
+            closing = self.shared.queue.is_closed();
+            let patience = if closing { LOCKED_AT_THE_END } else { LOCKED };
+            match written {
+                Err(trouble) if trouble.is_locked() && start.elapsed() < patience => {}
+                written => return written,
+            }
+        }
+    }
+
+    async fn write(&mut self, batch: &Batch, at_any_rate: bool) -> Result<(), Trouble> {
+        self.ready(at_any_rate).await?;
         let Some(book) = &mut self.book else { return Ok(()) };
         match insert::batch(&mut book.connection, book.process, &batch.rows).await {
             Ok(()) => {
-                if self.failing.take().is_some() {
-                    tracing::warn!(lost, "records are written again; those made meanwhile are lost");
+                if let Some(Failing { lost, .. }) = self.failing.take() {
+                    tracing::warn!(lost, "records are written again");
                 }
                 Ok(())
             }
             Err(error) => {
                 let trouble = Trouble::of(&self.shared.config.file, &error);
                 self.fail(trouble.clone()).await;
-                self.lose(batch);
                 Err(trouble)
             }
         }
@@ -117,6 +137,7 @@ impl Writer {
         }
         if let Some(failing) = &self.failing
             && failing.tried.elapsed() < RETRY
+            && !failing.trouble.is_locked()
             && !at_any_rate
         {
             return Err(failing.trouble.clone());

@@ -4,6 +4,7 @@ import ctypes
 import errno
 import json
 import os
+import threading
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long
@@ -60,6 +61,21 @@ def in_child(action):
 def look(name, is_open):
     """Says whether something that must be closed is open."""
     say(name, "allowed" if is_open else "closed")
+
+
+def start_process():
+    """Starts a process and waits for its end."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def start_thread():
+    """Starts a thread and waits for its end."""
+    started = threading.Thread(target=lambda: None)
+    started.start()
+    started.join()
 
 
 def attempt_in_child(name, action):

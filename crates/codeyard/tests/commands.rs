@@ -9,31 +9,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_support::{Codeyard, ServerDefinition, is_gone, wait_until};
+use test_support::{Codeyard, ServerDefinition, is_gone, run, wait_until};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
-
-/// What a command printed and how it ended.
-#[derive(Debug)]
-struct Ended {
-    out: String,
-    err: String,
-    code: i32,
-}
-
-async fn run(codeyard: &Codeyard, args: &[&str], input: &str) -> Ended {
-    let output = codeyard.run_with_input(args, input).await.unwrap();
-    Ended {
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-        code: output.status.code().unwrap_or(-1),
-    }
-}
-
-impl Ended {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-}
 
 #[tokio::test]
 async fn run_prints_as_an_ordinary_program_does() {

@@ -14,24 +14,7 @@ mod watched;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use test_support::Codeyard;
-
-/// What a command printed and how it ended.
-#[derive(Debug)]
-struct Ended {
-    out: String,
-    err: String,
-    code: i32,
-}
-
-async fn run(codeyard: &Codeyard, args: &[&str], input: &str) -> Ended {
-    let output = codeyard.run_with_input(args, input).await.unwrap();
-    Ended {
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-        code: output.status.code().unwrap_or(-1),
-    }
-}
+use test_support::{Codeyard, run};
 
 /// The recorded runs that these arguments choose, the newest first.
 async fn runs(codeyard: &Codeyard, args: &[&str]) -> Vec<Value> {

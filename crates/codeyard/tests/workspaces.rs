@@ -8,24 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Era, McpClient, ServerDefinition, codeyard_binary};
-
-/// What a command printed and how it ended.
-#[derive(Debug)]
-struct Ended {
-    out: String,
-    err: String,
-    code: i32,
-}
-
-async fn run(codeyard: &Codeyard, args: &[&str], input: &str) -> Ended {
-    let output = codeyard.run_with_input(args, input).await.unwrap();
-    Ended {
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-        code: output.status.code().unwrap_or(-1),
-    }
-}
+use test_support::{CodeClient, Codeyard, Era, McpClient, ServerDefinition, codeyard_binary, run};
 
 fn is_root() -> bool {
     std::fs::metadata("/proc/self").unwrap().uid() == 0

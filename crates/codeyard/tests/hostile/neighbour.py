@@ -4,20 +4,6 @@ import array
 import fcntl
 import select
 import socket
-import threading
-
-
-def fork():
-    child = os.fork()
-    if child == 0:
-        os._exit(0)
-    os.waitpid(child, 0)
-
-
-def thread():
-    started = threading.Thread(target=lambda: None)
-    started.start()
-    started.join()
 
 
 def pass_descriptor():
@@ -37,8 +23,8 @@ def watch():
     select.epoll().register(os.pipe()[0])
 
 
-attempt("fork", fork)
-attempt("thread", thread)
+attempt("fork", start_process)
+attempt("thread", start_thread)
 attempt("memory", lambda: bytearray(16 << 20))
 attempt("file", lambda: open("file", "wb").write(bytes(1 << 20)))
 attempt("pass_descriptor", pass_descriptor)

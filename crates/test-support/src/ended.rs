@@ -1,0 +1,36 @@
+//! What a command printed and how it ended.
+
+use serde_json::Value;
+
+use crate::Codeyard;
+
+/// A command that is over.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its standard output.
+    pub out: String,
+    /// Its standard error.
+    pub err: String,
+    /// Its exit status; -1 if a signal ended it.
+    pub code: i32,
+}
+
+/// Runs a command to its end; what it prints must be text.
+pub async fn run(codeyard: &Codeyard, args: &[&str], input: &str) -> Ended {
+    let ended = async {
+        let output = codeyard.run_with_input(args, input).await?;
+        anyhow::Ok(Ended {
+            out: String::from_utf8(output.stdout)?,
+            err: String::from_utf8(output.stderr)?,
+            code: output.status.code().unwrap_or(-1),
+        })
+    };
+    ended.await.unwrap_or_else(|error| panic!("{args:?}: {error:#}"))
+}
+
+impl Ended {
+    /// Its standard output, which is JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}

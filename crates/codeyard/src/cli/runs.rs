@@ -79,7 +79,8 @@ mod tests {
             shown("2026-01-31T12:00:00+02:00").as_deref(),
             Ok("2026-01-31T10:00:00+00:00")
         );
-        let ago = Utc::now() - parse_since("2h").unwrap();
+        let since = parse_since("2h").unwrap();
+        let ago = Utc::now() - since;
         assert!((7200..7260).contains(&ago.num_seconds()), "{ago}");
         for wrong in ["", "yesterday", "2026-13-01", "2h30m", "99999999999999d"] {
             assert!(parse_since(wrong).is_err(), "{wrong}");

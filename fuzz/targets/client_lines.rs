@@ -140,9 +140,12 @@ impl CodeService for Ready {
             },
             outcome,
             notice: None,
+            backend: None,
             keeps_files: true,
         })
     }
+
+    async fn refused(&self, _code: Option<&str>) {}
 
     async fn search(&self, request: Search) -> Result<Value, NotSearched> {
         Ok(json!({"tools": [], "more": request.limit}))

@@ -19,8 +19,7 @@ use sandbox::{
 use serde_json::value::RawValue;
 use tokio::io::Interest;
 use tokio::net::unix::pipe;
-use tokio_util::sync::CancellationToken;
-use types::{Limit, Limits, Outcome, SessionFate, Status};
+use types::{Limit, Limits, Outcome, RunLimits, SessionFate, Status};
 
 /// The bytes are the stream as it is.
 const RAW: u8 = 1;
@@ -87,13 +86,12 @@ async fn run(flags: u8, stream: &[u8], calls: Arc<Echo>) -> Outcome {
         concurrent_host_calls: 2,
         ..Limits::default()
     };
-    let mut conversation = Conversation::new(channels, Gone, limits, "fuzz".to_owned());
-    let run = Run {
-        code: "1".to_owned(),
+    let of_run = RunLimits {
         wall_time: Duration::from_secs(5),
-        cancel: CancellationToken::new(),
-        exceeded: Arc::default(),
+        ..limits.of_run()
     };
+    let mut conversation = Conversation::new(channels, Gone, limits, "fuzz".to_owned());
+    let run = Run::of("1", of_run);
     if flags & CANCELLED != 0 {
         run.cancel.cancel();
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -90,10 +91,24 @@ impl Controls {
     ) -> Result<BTreeMap<String, String>, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let mut command = self.command(program, control, &directory)?;
-        let ended = tokio::time::timeout(PATIENCE, command.output()).await;
-        let output = ended
-            .map_err(|_| "the control did not end".to_owned())?
-            .map_err(|error| format!("the control cannot run: {error}"))?;
+        let failed = |error: std::io::Error| format!("the control cannot run: {error}");
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let group = child
+            .id()
+            .and_then(|pid| i32::try_from(pid).ok())
+            .and_then(Pid::from_raw);
+        let Ok(ended) = tokio::time::timeout(PATIENCE, child.wait_with_output()).await else {
+            // With all that it started: they are in its process group.
+            if let Some(group) = group {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            return Err("the control did not end".to_owned());
+        };
+        let output = ended.map_err(failed)?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             let last = said.lines().next_back().unwrap_or_default();
@@ -163,13 +178,14 @@ impl Controls {
         command
             .current_dir(directory.path())
             .stdin(Stdio::null())
+            .process_group(0)
             .kill_on_drop(true);
         Ok(command)
     }
 }
 
 /// Arguments for namespaces of its own in which it is root.
-const NAMESPACES: [&str; 10] = [
+const NAMESPACES: [&str; 11] = [
     "--user",
     "--map-root-user",
     "--mount",
@@ -179,5 +195,6 @@ const NAMESPACES: [&str; 10] = [
     "--cgroup",
     "--pid",
     "--fork",
+    "--kill-child",
     "--mount-proc",
 ];

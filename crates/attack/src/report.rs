@@ -60,19 +60,22 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Stages that there are not, and why.
     pub not_offered: Vec<String>,
+    /// Stages that could not be attacked to the end, and why.
+    pub failed: Vec<String>,
 }
 
 impl Report {
-    /// Whether every guard that was promised holds, and at least one was put to the test.
+    /// Whether every guard that was promised holds, at least one was put to the test, and no stage was given up.
     pub fn holds(&self) -> bool {
         let broken = self.rows.iter().any(|row| row.verdict == Verdict::Broken);
         let tested = self.rows.iter().any(|row| row.verdict == Verdict::Held);
-        tested && !broken
+        tested && !broken && self.failed.is_empty()
     }
 
     /// Adds another's rows.
     pub fn absorb(&mut self, other: Report) {
         self.rows.extend(other.rows);
+        self.failed.extend(other.failed);
         for why in other.not_offered {
             if !self.not_offered.contains(&why) {
                 self.not_offered.push(why);

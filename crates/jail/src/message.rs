@@ -49,7 +49,12 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, 
     let mut vectors = [IoSliceMut::new(buffer)];
     let received = rustix::io::retry_on_intr(|| {
         rustix::net::recvmsg(socket, &mut vectors, &mut ancillary, RecvFlags::CMSG_CLOEXEC)
-    })?;
+    });
+    let received = match received {
+        // It is gone and has left something unread.
+        Err(Errno::CONNRESET) => return Ok((0, Vec::new())),
+        received => received?,
+    };
     let descriptors = ancillary
         .drain()
         .filter_map(|message| match message {

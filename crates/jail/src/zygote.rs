@@ -323,8 +323,5 @@ pub(crate) fn wait_said(
     if ready == 0 {
         return Err(LaunchError::Late(patience));
     }
-    match message::receive_said(socket) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(Said::Gone),
-        received => received.map_err(LaunchError::Talk),
-    }
+    message::receive_said(socket).map_err(LaunchError::Talk)
 }

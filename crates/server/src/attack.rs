@@ -10,7 +10,7 @@ use sandbox::{Backend as _, LaunchError};
 use sandbox_process::{Config, Pool, Process, Profile, Standing};
 use workspace::Workspaces;
 
-pub use attack::{AttackError, ProbeError, Report, Row, Stage, Verdict, probes};
+pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
 
 /// What to attack.
 #[derive(Debug, Clone, Default)]
@@ -39,16 +39,6 @@ pub enum Error {
     /// The sandbox refuses to serve at all.
     #[error(transparent)]
     Refused(#[from] LaunchError),
-    /// A probe could not be run.
-    #[error("{probe} ({stage}): {cause}")]
-    Attack {
-        /// The probe.
-        probe: &'static str,
-        /// Where it was to run.
-        stage: String,
-        /// Why it did not.
-        cause: AttackError,
-    },
 }
 
 /// Means that are left aside, and profile and pool.
@@ -117,27 +107,25 @@ pub async fn attack(
         };
         let attacked = on_stage(&chosen, &target, &mut controls, &mut report, &mut told).await;
         backend.close().await;
-        attacked?;
+        if let Err(failed) = attacked {
+            report.failed.push(failed);
+        }
     }
     Ok(report)
 }
 
-/// All probes on one stage.
+/// All probes on one stage; or which could not be run, and why.
 async fn on_stage(
     chosen: &[Probe],
     target: &Target<'_>,
     controls: &mut Controls,
     report: &mut Report,
     told: &mut impl FnMut(&Row),
-) -> Result<(), Error> {
+) -> Result<(), String> {
     for probe in chosen {
         let row = attack::attack(probe, target, controls)
             .await
-            .map_err(|cause| Error::Attack {
-                probe: probe.name,
-                stage: target.stage.to_string(),
-                cause,
-            })?;
+            .map_err(|cause| format!("{} ({}): {cause}", probe.name, target.stage))?;
         told(&row);
         report.rows.push(row);
     }
@@ -241,7 +229,7 @@ impl Drop for Place {
     }
 }
 
-/// Removes what probes left, however deep it is.
+/// Removes what probes left.
 fn remove(directory: &Path) {
     // What cannot be removed is told by its name, which has this process's number.
     if let Err(error) = std::fs::remove_dir_all(directory)

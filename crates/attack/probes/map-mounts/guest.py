@@ -18,7 +18,7 @@ def change():
     """Raises EROFS if all refuse so."""
     for path in mapped():
         try:
-            os.chmod(path, os.stat(path).st_mode & 0o777)
+            os.chmod(path, os.stat(path).st_mode & 0o7777)
             return
         except OSError as error:
             if error.errno != errno.EROFS:

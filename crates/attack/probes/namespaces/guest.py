@@ -25,10 +25,6 @@ def remount():
     mount(b"none", DIRECTORY, b"none", REMOUNT | BIND)
 
 
-def remount_root_writable():
-    mount(b"none", b"/", b"none", REMOUNT | BIND)
-
-
 def mount_the_new_way():
     system = call(430, b"tmpfs", 0)
     call(431, system, 6, 0, 0, 0)

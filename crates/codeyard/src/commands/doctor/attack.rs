@@ -1,14 +1,17 @@
 //! `codeyard doctor --attack`: the probes, their table, and the same again as an ordinary user.
 
 use std::collections::BTreeMap;
+use std::fs::Permissions;
 use std::io;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{PermissionsExt as _, lchown};
 use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::Context as _;
 use config::{Host as _, Machine};
 use server::attack::{Options, Report, Row, Verdict};
+
+use tempfile::TempDir;
 
 use crate::cli::DoctorArguments;
 use crate::context::Context;
@@ -51,10 +54,11 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
             .output
             .tell(&format!("attacking as the ordinary user {}", account.user));
         match as_user(context, arguments, account).await {
-            Ok(other) => report.absorb(other),
-            Err(why) => report
+            Ok(Told::Report(other)) => report.absorb(other),
+            Ok(Told::Refused(why)) => report
                 .not_offered
-                .push(format!("as user {}: {why:#}", account.user)),
+                .push(format!("as user {}: {why}", account.user)),
+            Err(why) => report.failed.push(format!("as user {}: {why:#}", account.user)),
         }
     }
     if arguments.json {
@@ -108,8 +112,8 @@ fn account(passwd: &str, name: &str) -> Option<Account> {
 }
 
 /// The same command as another user, with a data directory of its own that goes afterwards.
-async fn as_user(context: &Context, arguments: &DoctorArguments, account: Account) -> anyhow::Result<Report> {
-    let place = Place::of(account).context("no directory for its data")?;
+async fn as_user(context: &Context, arguments: &DoctorArguments, account: Account) -> anyhow::Result<Told> {
+    let place = place(account).context("no directory for its data")?;
     #[expect(
         clippy::disallowed_methods,
         reason = "this command waits for it, and it dies with this command"
@@ -117,9 +121,9 @@ async fn as_user(context: &Context, arguments: &DoctorArguments, account: Accoun
     let mut command = tokio::process::Command::new(context.program()?.executable);
     command
         .args(["doctor", "--attack", "--json", "--this-user", "--data"])
-        .arg(&place.0);
+        .arg(place.path());
     command.args(arguments.only.iter().flat_map(|name| ["--only", name]));
-    command.env_clear().env("HOME", &place.0);
+    command.env_clear().env("HOME", place.path());
     if let Ok(Some(path)) = Machine.var("PATH") {
         command.env("PATH", path);
     }
@@ -128,33 +132,41 @@ async fn as_user(context: &Context, arguments: &DoctorArguments, account: Accoun
         .stdin(Stdio::null())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    let output = command.output().await.context("it cannot run codeyard")?;
-    serde_json::from_slice(&output.stdout).map_err(|_| {
-        let said = String::from_utf8_lossy(&output.stderr);
-        anyhow::anyhow!(harmless(said.lines().next_back().unwrap_or("it said nothing")))
-    })
+    let output = match command.output().await {
+        // The program, or a directory above it, may be closed to others.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Ok(Told::Refused(format!("it may not run this program: {error}")));
+        }
+        output => output.context("it cannot run codeyard")?,
+    };
+    if let Ok(report) = serde_json::from_slice(&output.stdout) {
+        return Ok(Told::Report(report));
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = harmless(said.lines().next_back().unwrap_or("it said nothing"));
+    if output.status.code() == Some(i32::from(Exit::Refused.code())) {
+        return Ok(Told::Refused(last));
+    }
+    Err(anyhow::anyhow!("{}: {last}", output.status))
 }
 
-/// A directory of an account's own.
-struct Place(std::path::PathBuf);
-
-impl Place {
-    fn of(account: Account) -> io::Result<Self> {
-        let path =
-            std::env::temp_dir().join(format!("codeyard-attack-{}-{}", std::process::id(), account.user));
-        std::fs::create_dir(&path)?;
-        let place = Self(path);
-        chown(&place.0, Some(account.user), Some(account.group))?;
-        std::fs::set_permissions(&place.0, std::fs::Permissions::from_mode(0o700))?;
-        Ok(place)
-    }
+/// What the same command as another user told.
+enum Told {
+    /// It attacked.
+    Report(Report),
+    /// The sandbox does not serve that user, for this reason.
+    Refused(String),
 }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        // What stays is a directory of this process's number.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// A directory of an account's own, which goes when it is dropped.
+fn place(account: Account) -> io::Result<TempDir> {
+    let place = tempfile::Builder::new()
+        .prefix("codeyard-attack-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir()?;
+    // Last: from now on the account may put something else in its place.
+    lchown(place.path(), Some(account.user), Some(account.group))?;
+    Ok(place)
 }
 
 /// One line a probe, a column a stage; below it what got through and what was not tested.
@@ -167,6 +179,9 @@ fn shown(report: &Report, output: &Output) -> String {
     }
     for why in &report.not_offered {
         out.push_str(&format!("  -  {}\n", output.paint(Tone::Faint, &harmless(why))));
+    }
+    for what in &report.failed {
+        out.push_str(&format!("  !  {}\n", output.paint(Tone::Bad, &harmless(what))));
     }
     let mut rows: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
     for row in &report.rows {
@@ -233,7 +248,15 @@ fn verdict(report: &Report, output: &Output) -> String {
         count(Verdict::NotPromised),
         count(Verdict::NotTested)
     );
-    if report.holds() {
+    if !report.failed.is_empty() {
+        let failed = report.failed.len();
+        output.paint(
+            Tone::Bad,
+            &format!("{failed} stages could not be attacked to the end: {figures}"),
+        )
+    } else if count(Verdict::Held) + count(Verdict::Broken) == 0 {
+        output.paint(Tone::Bad, &format!("nothing could be tested here: {figures}"))
+    } else if report.holds() {
         output.paint(
             Tone::Good,
             &format!("every guard that is promised holds: {figures}"),

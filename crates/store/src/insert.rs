@@ -41,9 +41,17 @@ struct Sorted<'r> {
     events: Vec<&'r Event>,
 }
 
-/// Makes this process known; returns its number in the database.
-pub(crate) async fn process(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+/// Makes this process known; returns its number in the database, `before` if it is still known by that.
+pub(crate) async fn process(
+    connection: &mut SqliteConnection,
+    before: Option<i64>,
+) -> Result<i64, sqlx::Error> {
     let own = Identity::own();
+    if let Some(before) = before
+        && is_known(connection, before, &own).await?
+    {
+        return Ok(before);
+    }
     sqlx::query_scalar(
         "INSERT INTO processes (pid, pid_namespace, started_ticks, boot, version, begun_ms) \
          VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
@@ -54,6 +62,25 @@ pub(crate) async fn process(connection: &mut SqliteConnection) -> Result<i64, sq
     .bind(own.boot)
     .bind(env!("CARGO_PKG_VERSION"))
     .bind(now_ms())
+    .fetch_one(connection)
+    .await
+}
+
+/// Another process may have the number by now, if the file was replaced.
+async fn is_known(
+    connection: &mut SqliteConnection,
+    number: i64,
+    own: &Identity,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM processes WHERE id = ? AND pid = ? AND pid_namespace = ? \
+         AND started_ticks = ? AND boot = ? AND ended_ms IS NULL)",
+    )
+    .bind(number)
+    .bind(own.pid)
+    .bind(&own.pid_namespace)
+    .bind(own.started_ticks)
+    .bind(&own.boot)
     .fetch_one(connection)
     .await
 }
@@ -281,4 +308,29 @@ fn limits(limits: &Limits) -> String {
         "network": limits.network,
     })
     .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::{self, Purpose};
+
+    #[tokio::test]
+    async fn a_process_keeps_its_number_while_its_row_is_open() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("records.db");
+        let mut connection = database::open(&file, Purpose::Write).await.expect("a database");
+        let first = process(&mut connection, None).await.expect("a number");
+        connection.close().await.expect("closed");
+        let mut connection = database::open(&file, Purpose::Write).await.expect("a database");
+        assert_eq!(
+            process(&mut connection, Some(first)).await.expect("a number"),
+            first
+        );
+        farewell(&mut connection, first).await.expect("written");
+        assert_ne!(
+            process(&mut connection, Some(first)).await.expect("a number"),
+            first
+        );
+    }
 }

@@ -26,6 +26,8 @@ const PRUNE_EVERY: Duration = Duration::from_secs(10);
 pub(crate) struct Writer {
     shared: Arc<Shared>,
     book: Option<Book>,
+    /// This process's number in the database, once it was open; it keeps it when the database is opened again.
+    process: Option<i64>,
     failing: Option<Failing>,
     told_of_clock: bool,
 }
@@ -52,6 +54,7 @@ impl Writer {
         Writer {
             shared,
             book: None,
+            process: None,
             failing: None,
             told_of_clock: false,
         }
@@ -142,8 +145,9 @@ impl Writer {
         {
             return Err(failing.trouble.clone());
         }
-        match Book::open(&self.shared).await {
+        match Book::open(&self.shared, self.process).await {
             Ok(book) => {
+                self.process = Some(book.process);
                 self.book = Some(book);
                 Ok(())
             }
@@ -229,7 +233,7 @@ impl Writer {
 // === impl Book ===
 
 impl Book {
-    async fn open(shared: &Shared) -> Result<Book, Trouble> {
+    async fn open(shared: &Shared, before: Option<i64>) -> Result<Book, Trouble> {
         let config = &shared.config;
         let purpose = if config.recording.is_required() {
             Purpose::WriteDurably
@@ -240,7 +244,7 @@ impl Book {
         let entered = async {
             prune::close_interrupted(&mut connection).await?;
             let newest = prune::newest(&mut connection).await?;
-            let process = insert::process(&mut connection).await?;
+            let process = insert::process(&mut connection, before).await?;
             Ok::<_, sqlx::Error>((newest, process))
         };
         let (newest, process) = entered.await.map_err(|error| Trouble::of(&config.file, &error))?;

@@ -46,6 +46,8 @@ pub(crate) async fn step(
     };
     for statement in [
         "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE run IS NULL AND at_ms < ? ORDER BY seq LIMIT 1000)",
+        // Those of a process that is no more go with it; one that lives on opens more and more of them.
+        "DELETE FROM sessions WHERE rowid IN (SELECT rowid FROM sessions WHERE ended_ms < ? LIMIT 1000)",
         "DELETE FROM processes WHERE ended_ms < ? AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.process = processes.id)",
     ] {
         sqlx::query(statement).bind(horizon).execute(&mut *step).await?;
@@ -122,4 +124,54 @@ pub(crate) async fn dead(connection: &mut SqliteConnection) -> Result<Vec<i64>, 
         }
     }
     Ok(dead)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use types::RunId;
+
+    use super::*;
+    use crate::database::{self, Purpose};
+    use crate::insert;
+    use crate::rows::{Closing, Row, Session};
+
+    fn session(life: i64) -> Arc<Session> {
+        Arc::new(Session {
+            life,
+            name: "default".to_owned(),
+            principal: "local".to_owned(),
+            language: "python",
+            backend: "process",
+            mode: None,
+            opened_by: RunId::new(format!("r-{life}")),
+            opened_ms: 1,
+        })
+    }
+
+    #[tokio::test]
+    async fn sessions_of_a_living_process_go_once_they_are_over_and_old() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("records.db");
+        let mut connection = database::open(&file, Purpose::Write).await.expect("a database");
+        let process = insert::process(&mut connection, None).await.expect("a number");
+        let closed = |life, at_ms| {
+            let ending = "closed";
+            Row::Closed(session(life), Closing { at_ms, ending })
+        };
+        let mut rows: Vec<_> = (1..=3).map(|life| Row::Opened(session(life))).collect();
+        rows.extend([closed(1, 2), closed(2, now_ms())]);
+        insert::batch(&mut connection, process, &rows)
+            .await
+            .expect("written");
+        step(&mut connection, Duration::from_secs(3600), u64::MAX)
+            .await
+            .expect("pruned");
+        let left: Vec<i64> = sqlx::query_scalar("SELECT life FROM sessions ORDER BY life")
+            .fetch_all(&mut connection)
+            .await
+            .expect("sessions");
+        assert_eq!(left, [2, 3]);
+    }
 }

@@ -68,10 +68,12 @@ impl Writer {
             let mut batch = self.shared.queue.next().await;
             let closing = self.shared.queue.is_closed();
             if !batch.is_empty() {
+                // Without those that the writer adds.
+                let rows = batch.rows.len();
                 self.look_at_clock(&mut batch);
                 let written = self.write_patiently(&mut batch, closing).await;
                 if written.is_err() {
-                    self.lose(&batch);
+                    self.lose(rows);
                 }
                 batch.tell(&written);
             }
@@ -179,9 +181,9 @@ impl Writer {
         });
     }
 
-    fn lose(&mut self, batch: &Batch) {
+    fn lose(&mut self, rows: usize) {
         if let Some(failing) = &mut self.failing {
-            failing.lost += batch.rows.len();
+            failing.lost += rows;
         }
     }
 

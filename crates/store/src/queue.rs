@@ -41,6 +41,8 @@ struct State {
 pub(crate) struct Batch {
     pub(crate) rows: Vec<Row>,
     pub(crate) tellers: Vec<Teller>,
+    /// The queue was closed when it was taken, so nothing comes after it.
+    pub(crate) is_last: bool,
 }
 
 // === impl Queue ===
@@ -122,7 +124,7 @@ impl Queue {
         !self.state().batch.is_empty()
     }
 
-    /// Waits for rows, then a moment for more of them; an empty batch means that the queue is closed.
+    /// Waits for rows, then a moment for more of them. The last batch may be empty.
     pub(crate) async fn next(&self) -> Batch {
         while self.waits_for_rows() {
             self.filled.notified().await;
@@ -132,7 +134,8 @@ impl Queue {
         let mut state = self.state();
         state.weight = 0;
         state.is_urgent = false;
-        let batch = std::mem::take(&mut state.batch);
+        let mut batch = std::mem::take(&mut state.batch);
+        batch.is_last = state.is_closed;
         drop(state);
         self.emptied.notify_waiters();
         batch
@@ -169,5 +172,32 @@ impl Batch {
             // Who has gone away does not want to know.
             let _ = teller.send(done.clone());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::Event;
+
+    fn row() -> Row {
+        Row::Event(Event {
+            run: None,
+            at_ms: 0,
+            kind: "session_lost",
+            detail: String::new(),
+        })
+    }
+
+    #[tokio::test]
+    async fn only_what_is_taken_after_the_close_is_the_last() {
+        let queue = Queue::new(usize::MAX);
+        assert!(queue.push(row()));
+        let batch = queue.next().await;
+        assert!(queue.push(row()));
+        queue.close();
+        assert!(!batch.is_last && !queue.push(row()));
+        let batch = queue.next().await;
+        assert!(batch.is_last && batch.rows.len() == 1);
     }
 }

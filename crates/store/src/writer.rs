@@ -66,7 +66,7 @@ impl Writer {
         let _ = self.ready(false).await;
         loop {
             let mut batch = self.shared.queue.next().await;
-            let closing = self.shared.queue.is_closed();
+            let closing = batch.is_last;
             if !batch.is_empty() {
                 // Without those that the writer adds.
                 let rows = batch.rows.len();

@@ -63,15 +63,20 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits while too much waits to be written.
+    /// Waits while too much waits to be written; what is closed takes nothing, so nobody waits for it.
     pub(crate) async fn room(&self) {
         loop {
             let emptied = self.emptied.notified();
-            if self.state().weight < self.most {
+            if self.has_room() {
                 return;
             }
             emptied.await;
         }
+    }
+
+    fn has_room(&self) -> bool {
+        let state = self.state();
+        state.is_closed || state.weight < self.most
     }
 
     /// Adds a row, whatever waits already: whoever ends something has been let in before. `false` if the queue is closed.
@@ -114,6 +119,13 @@ impl Queue {
         self.filled.notify_one();
         self.urgent.notify_one();
         self.emptied.notify_waiters();
+    }
+
+    /// Nobody writes any more: closes, and drops what waits, so that nobody waits for that either.
+    pub(crate) fn give_up(&self) {
+        self.close();
+        let batch = std::mem::take(&mut self.state().batch);
+        drop(batch);
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -199,5 +211,20 @@ mod tests {
         assert!(!batch.is_last && !queue.push(row()));
         let batch = queue.next().await;
         assert!(batch.is_last && batch.rows.len() == 1);
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_for_a_writer_that_is_gone() {
+        let queue = Queue::new(1);
+        assert!(queue.push(row()));
+        let told = queue.flush();
+        let waiting = async {
+            tokio::join!(queue.room(), async {
+                tokio::task::yield_now().await;
+                queue.give_up();
+            })
+        };
+        timeout(Duration::from_secs(10), waiting).await.expect("no wait");
+        assert!(told.await.is_err() && !queue.has_rows());
     }
 }

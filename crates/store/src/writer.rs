@@ -86,7 +86,7 @@ impl Writer {
             mut connection,
             process,
             ..
-        }) = self.book
+        }) = self.book.take()
         {
             // Nobody is left to tell: the process is ending, and its rows are written.
             let _ = insert::farewell(&mut connection, process).await;
@@ -229,6 +229,13 @@ impl Writer {
             book.pruned = Some(Instant::now());
             break;
         }
+    }
+}
+
+impl Drop for Writer {
+    /// However it ends, nobody waits for it any longer.
+    fn drop(&mut self) {
+        self.shared.queue.give_up();
     }
 }
 

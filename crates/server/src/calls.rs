@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sandbox::{HostCall, HostCallError};
 use serde_json::{Map, Value, json};
-use store::Front;
+use store::{Front, Refused};
 use types::{GuestError, Limits, Outcome, SessionFate, Status};
 
 use crate::Server;
@@ -36,12 +36,15 @@ impl Server {
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, CallFailed> {
         let attempt = self.attempt(Front::Call, None, None, None);
         let mut record = self.shared.records.attempt(attempt);
-        let not_recorded = |error: store::NotRecorded| CallFailed {
-            message: format!("the tool was not called: {error}"),
-            fault: Fault::Caller,
-        };
         record.accepted(None);
-        record.begin().await.map_err(not_recorded)?;
+        if let Err(error) = record.begin().await {
+            // Whether this much can be written is not waited for.
+            let _ = record.refuse(Refused::NotRecorded).await;
+            return Err(CallFailed {
+                message: format!("the tool was not called: {error}"),
+                fault: Fault::Caller,
+            });
+        }
         record.begun();
         let called = self.call_found(&record, tool, arguments).await;
         let recorded = record.ended(&outcome(&called), None).await;

@@ -9,7 +9,7 @@ use store::{RunRecord, SessionRecord};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use types::{Granted, GuestError, Limit, Limits, Outcome, SessionFate, Status};
+use types::{Granted, GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status};
 
 use crate::files::Given;
 use crate::names::mint_id;
@@ -275,6 +275,7 @@ impl Driver {
         } else if let Err(error) = self.renew_shared_tree(&run.code).await {
             return (Err(error.into()), Ended::Kept);
         }
+        record.bound(self.binding(run.limits));
         let Some(guest) = &mut self.guest else {
             return (Ok(cancelled()), Ended::NoGuest);
         };
@@ -290,6 +291,18 @@ impl Driver {
         named
             .filter(|limit| limit.is_of_session())
             .find(|limit| granted.limits.shown(*limit) != self.limits.shown(*limit))
+    }
+
+    /// The session's limits with a run's own.
+    fn binding(&self, own: RunLimits) -> Limits {
+        Limits {
+            wall_time: own.wall_time,
+            cpu_time: own.cpu_time,
+            output: own.output,
+            host_calls: own.host_calls,
+            concurrent_host_calls: own.concurrent_host_calls,
+            ..self.limits.clone()
+        }
     }
 
     /// Shows the guest the tools and skills as they are now.

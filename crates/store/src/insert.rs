@@ -20,14 +20,14 @@ const RUN_COLUMNS: &str = "id, process, principal, front, session, life, languag
     backend, mode, asked_ms, ended_ms, waited_us, duration_us, status, limit_name, error_kind, session_fate, \
     result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory";
 
-/// A run's end completes its beginning; a beginning changes nothing.
+/// A run's end completes its beginning; another beginning changes the limits of a run that is under way.
 const RUN_CONFLICT: &str = " ON CONFLICT (id) DO UPDATE SET life = excluded.life, mode = excluded.mode, \
-    ended_ms = excluded.ended_ms, waited_us = excluded.waited_us, duration_us = excluded.duration_us, \
+    limits = excluded.limits, ended_ms = excluded.ended_ms, waited_us = excluded.waited_us, duration_us = excluded.duration_us, \
     status = excluded.status, limit_name = excluded.limit_name, error_kind = excluded.error_kind, \
     session_fate = excluded.session_fate, result_bytes = excluded.result_bytes, \
     stdout_bytes = excluded.stdout_bytes, stderr_bytes = excluded.stderr_bytes, \
     host_calls = excluded.host_calls, cpu_us = excluded.cpu_us, peak_memory = excluded.peak_memory \
-    WHERE excluded.status IS NOT NULL";
+    WHERE excluded.status IS NOT NULL OR runs.status IS NULL";
 
 type Values<'q> = Separated<'q, Sqlite, &'static str>;
 
@@ -148,9 +148,9 @@ impl<'r> Sorted<'r> {
                 self.runs.push((run, ended));
             }
             Entry::Occupied(place) => {
-                if ended.is_some() {
-                    self.runs[*place.get()].1 = ended;
-                }
+                let (known, end) = &mut self.runs[*place.get()];
+                *known = run;
+                *end = ended.or(*end);
             }
         }
     }

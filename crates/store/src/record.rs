@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use types::{GuestError, Outcome, RunId, SessionFate, SessionName, Status};
+use types::{GuestError, Limits, Outcome, RunId, SessionFate, SessionName, Status};
 
 use crate::clock::{micros, now_ms};
 use crate::records::{NotRecorded, Shared};
@@ -94,6 +94,27 @@ impl RunRecord {
             open.shared.queue.room().await;
         }
         Ok(())
+    }
+
+    /// What binds it in fact: an open session keeps the limits that it was opened with.
+    pub fn bound(&mut self, limits: Limits) {
+        let Some(open) = &mut self.open else { return };
+        let Some(accepted) = &mut open.accepted else {
+            return;
+        };
+        if accepted.run.attempt.limits.as_ref() == Some(&limits) {
+            return;
+        }
+        let attempt = Attempt {
+            limits: Some(limits),
+            ..open.attempt.as_ref().clone()
+        };
+        accepted.run = Arc::new(Run {
+            attempt: Arc::new(attempt),
+            session: accepted.run.session.clone(),
+            asked_ms: accepted.run.asked_ms,
+        });
+        open.shared.push(Row::Begun(accepted.run.clone()));
     }
 
     /// The guest is there and the program begins.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use store::{Attempt, Config, Filter, Front, Reader, Recording, Records, Refused, RunRecord, RunView, State};
-use types::{GuestError, Limit, Outcome, Principal, RunId, SessionFate, SessionName, Status};
+use types::{GuestError, Limit, Limits, Outcome, Principal, RunId, SessionFate, SessionName, Status};
 
 fn config(directory: &Path) -> Config {
     Config::below(directory)
@@ -181,6 +181,32 @@ async fn required_records_are_there_when_whoever_records_goes_on() {
         .expect("recorded");
     assert_eq!(read(&config, &Filter::default()).await[0].status, "completed");
     records.close().await;
+}
+
+#[tokio::test]
+async fn a_run_is_recorded_with_the_limits_of_the_session_that_it_found() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let config = config(directory.path());
+    let records = Records::new(config.clone());
+    let mut record = accepted(&records, 1);
+    until(&config, |runs| runs.len() == 1).await;
+    record.bound(Limits {
+        memory: 77,
+        ..Limits::default()
+    });
+    let is_bound = |run: &RunView| {
+        run.limits
+            .as_ref()
+            .is_some_and(|limits| limits.contains("\"memory\":77,"))
+    };
+    until(&config, |runs| is_bound(&runs[0]) && runs[0].status == "running").await;
+    record
+        .ended(&outcome(Status::Completed), None)
+        .await
+        .expect("recorded");
+    records.close().await;
+    let runs = read(&config, &Filter::default()).await;
+    assert!(is_bound(&runs[0]) && runs[0].status == "completed", "{runs:?}");
 }
 
 #[tokio::test]

@@ -34,6 +34,10 @@ pub struct Facts {
     pub has_map_helpers: bool,
     /// How packages are installed here: program and arguments before the package's name.
     pub installer: Option<Installer>,
+    /// `/etc/passwd`.
+    pub passwd: String,
+    /// `/etc/group`.
+    pub group: String,
     /// `/etc/subuid`.
     pub subuid: String,
     /// `/etc/subgid`.
@@ -107,6 +111,8 @@ impl Facts {
                 .iter()
                 .all(|helper| may_map(&at(helper))),
             installer: installer(root),
+            passwd: read("etc/passwd").unwrap_or_default(),
+            group: read("etc/group").unwrap_or_default(),
             subuid: read("etc/subuid").unwrap_or_default(),
             subgid: read("etc/subgid").unwrap_or_default(),
             systemd_groups: at("run/systemd/system").is_dir()

@@ -23,6 +23,8 @@ fn machine() -> Facts {
         sysctl_file: None,
         has_map_helpers: true,
         installer: Some(Installer::Apt),
+        passwd: "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n".to_owned(),
+        group: "root:x:0:\nann:x:1000:\n".to_owned(),
         subuid: "ann:100000:65536\n".to_owned(),
         subgid: "ann:100000:65536\n".to_owned(),
         systemd_groups: true,
@@ -109,6 +111,47 @@ fn only_what_is_missing_is_planned() {
         ..machine()
     };
     let [step] = &plan(&unknown_packages)[..] else {
+        panic!("one step")
+    };
+    assert!(step.actions.is_empty() && step.then.is_some(), "{step:?}");
+}
+
+#[test]
+fn a_range_is_the_first_gap_that_nobody_has() {
+    let text = |text: &str| text.to_owned();
+    let free = |passwd, group, subuid, subgid| {
+        first_free(&Facts {
+            passwd: text(passwd),
+            group: text(group),
+            subuid: text(subuid),
+            subgid: text(subgid),
+            ..machine()
+        })
+    };
+    let above = "containers:2147483647:2147483648\n";
+    assert_eq!(free("", "", "", ""), Some(100_000));
+    assert_eq!(free("", "", above, above), Some(100_000));
+    assert_eq!(free("", "", "bob:100000:65536\n", above), Some(165_536));
+    assert_eq!(free("", "", "a:1:2\nb:165535:9\n", ""), Some(165_544));
+    assert_eq!(free("", "", "a:165536:9\n", "b:4000:96100\n"), Some(165_545));
+    assert_eq!(free("ann:x:120000:130000::/:\n", "", "", ""), Some(130_001));
+    assert_eq!(free("", "all:x:140000:ann\n", "", ""), Some(140_001));
+    assert_eq!(
+        free("", "", "a:4294967295:4294967295\nword:x:1\n", ""),
+        Some(100_000)
+    );
+    assert_eq!(free("", "", "a:100000:18446744073709551615\n", ""), None);
+    assert_eq!(free("", "", "a:100000:1799834464\n", ""), Some(1_799_934_464));
+    assert_eq!(free("", "", "a:100000:1799834465\n", ""), None);
+}
+
+#[test]
+fn where_no_gap_is_wide_enough_nothing_is_done_and_told() {
+    let full = Facts {
+        subgid: "bob:100000:4294867295\n".to_owned(),
+        ..machine()
+    };
+    let [step] = &plan(&full)[..] else {
         panic!("one step")
     };
     assert!(step.actions.is_empty() && step.then.is_some(), "{step:?}");

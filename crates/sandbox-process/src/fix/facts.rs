@@ -24,6 +24,8 @@ pub struct Facts {
     pub apparmor_restricts: bool,
     /// AppArmor's profile for codeyard, if it is there.
     pub apparmor_profile: Option<String>,
+    /// The one for this program where the first is for another, if it is there.
+    pub apparmor_second_profile: Option<String>,
     /// `user.max_user_namespaces`.
     pub max_user_namespaces: Option<u64>,
     /// `kernel.unprivileged_userns_clone`, where the kernel has it.
@@ -99,11 +101,13 @@ impl Facts {
                 "{USER_SLICE}/user-{number}.slice/user@{number}.service/cgroup.controllers"
             ))
         });
+        let apparmor_second_profile = read(&second_profile(&executable));
         Ok(Self {
             executable,
             account,
             apparmor_restricts: number("proc/sys/kernel/apparmor_restrict_unprivileged_userns") == Some(1),
             apparmor_profile: read(APPARMOR_PROFILE),
+            apparmor_second_profile,
             max_user_namespaces: number("proc/sys/user/max_user_namespaces"),
             unprivileged_userns_clone: number("proc/sys/kernel/unprivileged_userns_clone"),
             sysctl_file: read(SYSCTL_FILE),
@@ -121,6 +125,15 @@ impl Facts {
             delegation_file: read(DELEGATION_FILE),
         })
     }
+}
+
+/// Where a program's profile is if the first place has one for another: named after its path.
+pub(super) fn second_profile(executable: &Path) -> String {
+    let path = executable.display().to_string();
+    let sum = path
+        .bytes()
+        .fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    format!("{APPARMOR_PROFILE}-{sum:08x}")
 }
 
 fn find(root: &Path, wanted: &str) -> Result<Account, FactsError> {

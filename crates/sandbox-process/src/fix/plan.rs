@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::facts::{APPARMOR_PROFILE, Account, DELEGATION_FILE, Facts, Installer, SYSCTL_FILE};
+use super::facts::{
+    APPARMOR_PROFILE, Account, DELEGATION_FILE, Facts, Installer, SYSCTL_FILE, second_profile,
+};
 use super::{Action, Step};
 use jail::lease::USERS;
 
@@ -82,17 +84,17 @@ fn apparmor(facts: &Facts) -> Option<Step> {
         return None;
     }
     let executable = facts.executable.display().to_string();
-    if facts
-        .apparmor_profile
-        .as_ref()
-        .is_some_and(|profile| profile.contains(&executable))
-    {
+    let quoted = format!("\"{executable}\"");
+    let mut profiles = [&facts.apparmor_profile, &facts.apparmor_second_profile]
+        .into_iter()
+        .flatten();
+    if profiles.any(|profile| profile.contains(&quoted)) {
         return None;
     }
     let path = match facts.apparmor_profile {
         None => rooted(APPARMOR_PROFILE),
         // Somebody's own, for a program elsewhere: it stays.
-        Some(_) => rooted(&format!("{APPARMOR_PROFILE}-{}", tag(&executable))),
+        Some(_) => rooted(&second_profile(&facts.executable)),
     };
     let name = path
         .file_name()
@@ -100,7 +102,7 @@ fn apparmor(facts: &Facts) -> Option<Step> {
         .unwrap_or_default();
     let content = format!(
         "# Lets codeyard make user namespaces, and changes nothing else for it.\nabi <abi/4.0>,\ninclude <tunables/global>\n\n\
-         profile {name} \"{executable}\" flags=(unconfined) {{\n  userns,\n  include if exists <local/{name}>\n}}\n"
+         profile {name} {quoted} flags=(unconfined) {{\n  userns,\n  include if exists <local/{name}>\n}}\n"
     );
     let parse = run(&["apparmor_parser", "--replace", &path.to_string_lossy()]);
     Some(Step {
@@ -116,14 +118,6 @@ fn apparmor(facts: &Facts) -> Option<Step> {
         actions: vec![Action::Write { path, content }, parse],
         then: None,
     })
-}
-
-/// A number that is the same for the same path, for a second file's name.
-fn tag(text: &str) -> String {
-    let sum = text
-        .bytes()
-        .fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-    format!("{sum:08x}")
 }
 
 /// The set-user-id helpers that map a range.

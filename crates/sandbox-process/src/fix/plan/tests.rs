@@ -18,6 +18,7 @@ fn machine() -> Facts {
         }),
         apparmor_restricts: false,
         apparmor_profile: None,
+        apparmor_second_profile: None,
         max_user_namespaces: Some(15_000),
         unprivileged_userns_clone: None,
         sysctl_file: None,
@@ -76,6 +77,13 @@ fn only_what_is_missing_is_planned() {
     };
     names(profile("profile codeyard \"/usr/local/bin/codeyard\" {}"), &[]);
     names(profile("profile codeyard \"/opt/codeyard\" {}"), &["apparmor"]);
+    let longer = "profile codeyard \"/usr/local/bin/codeyard-old\" {}";
+    names(profile(longer), &["apparmor"]);
+    let second = Facts {
+        apparmor_second_profile: Some("profile codeyard-1 \"/usr/local/bin/codeyard\" {}".to_owned()),
+        ..profile(longer)
+    };
+    names(second, &[]);
     let one_list = Facts {
         subgid: String::new(),
         ..machine()
@@ -213,6 +221,26 @@ fn what_was_applied_is_not_planned_again_and_nothing_is_overwritten() {
             .all(|name| !name.contains("lock") && !name.contains("codeyard-")),
         "{etc:?}"
     );
+}
+
+#[test]
+fn a_profile_beside_somebody_elses_is_planned_once() {
+    let home = tempfile::tempdir().expect("a directory");
+    let put = |path: &str, text: &str| {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    };
+    put("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n");
+    put(
+        "etc/apparmor.d/codeyard",
+        "profile codeyard \"/opt/codeyard\" {}\n",
+    );
+    let look = || Facts::look(home.path(), PathBuf::from("/usr/bin/codeyard"), None).expect("facts");
+    let steps = files_only(plan(&look()));
+    assert_eq!(steps.len(), 1, "{steps:?}");
+    apply(&steps[0], home.path()).expect("applied");
+    assert_eq!(plan(&look()), []);
 }
 
 #[test]

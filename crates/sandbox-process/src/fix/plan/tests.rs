@@ -1,6 +1,7 @@
 //! Plans for machines made of facts, and a plan that is carried out below a directory.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use insta::assert_snapshot;
@@ -255,6 +256,29 @@ fn a_list_that_another_program_changes_is_left_alone() {
     let error = apply(&plan(&facts)[0], home.path()).expect_err("locked");
     assert!(error.to_string().contains("subuid.lock is there"), "{error}");
     assert!(!home.path().join("etc/subuid").exists());
+}
+
+#[test]
+fn a_link_to_a_list_stays_and_a_new_list_is_for_all_to_read() {
+    let home = tempfile::tempdir().expect("a directory");
+    let etc = home.path().join("etc");
+    fs::create_dir_all(etc.join("lists")).expect("made");
+    fs::write(etc.join("lists/subuid"), "bob:100000:65536\n").expect("written");
+    symlink("lists/subuid", etc.join("subuid")).expect("linked");
+    let facts = Facts {
+        subuid: "bob:100000:65536\n".to_owned(),
+        subgid: String::new(),
+        ..machine()
+    };
+    apply(&plan(&facts)[0], home.path()).expect("applied");
+    assert!(etc.join("subuid").is_symlink());
+    let list = fs::read_to_string(etc.join("lists/subuid")).expect("there");
+    assert_eq!(list, "bob:100000:65536\nann:165536:65536\n");
+    let mode = fs::metadata(etc.join("subgid"))
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o644);
 }
 
 #[test]

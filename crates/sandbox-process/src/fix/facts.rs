@@ -1,7 +1,6 @@
 //! What the planner has to know of the machine: files and programs, read below a root directory.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// An ordinary user of the machine.
@@ -111,9 +110,7 @@ impl Facts {
             max_user_namespaces: number("proc/sys/user/max_user_namespaces"),
             unprivileged_userns_clone: number("proc/sys/kernel/unprivileged_userns_clone"),
             sysctl_file: read(SYSCTL_FILE),
-            has_map_helpers: ["usr/bin/newuidmap", "usr/bin/newgidmap"]
-                .iter()
-                .all(|helper| may_map(&at(helper))),
+            has_map_helpers: jail::machine::has_map_helpers(root),
             installer: installer(root),
             passwd: read("etc/passwd").unwrap_or_default(),
             group: read("etc/group").unwrap_or_default(),
@@ -154,17 +151,6 @@ fn find(root: &Path, wanted: &str) -> Result<Account, FactsError> {
         Some(account) => Ok(account),
         None => Err(FactsError::NoUser(wanted.to_owned())),
     }
-}
-
-/// Whether a helper has the right that it works by: set-user-id, or a capability, which is an attribute of its file.
-fn may_map(helper: &Path) -> bool {
-    const SET_USER_ID: u32 = 0o4000;
-    let Ok(metadata) = fs::metadata(helper) else {
-        return false;
-    };
-    let mut capability = [0; 64];
-    metadata.permissions().mode() & SET_USER_ID != 0
-        || rustix::fs::getxattr(helper, "security.capability", &mut capability).is_ok()
 }
 
 fn installer(root: &Path) -> Option<Installer> {

@@ -1,6 +1,8 @@
 //! What this machine and user offer, measured and not guessed.
 
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 use rustix::thread::CapabilitySet;
@@ -70,6 +72,46 @@ pub fn open_files() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
+/// Whether this process's user namespace has these numbers, as users and as groups.
+pub fn has_numbers(first: u32, count: u32) -> bool {
+    ["/proc/self/uid_map", "/proc/self/gid_map"]
+        .iter()
+        .all(|map| std::fs::read_to_string(map).is_ok_and(|map| holds(&map, first, count)))
+}
+
+/// Whether one line of a map of users or groups holds the whole range that begins there.
+fn holds(map: &str, first: u32, count: u32) -> bool {
+    let (first, end) = (u64::from(first), u64::from(first) + u64::from(count));
+    map.lines().any(|line| {
+        let mut numbers = line
+            .split_whitespace()
+            .map_while(|number| number.parse::<u64>().ok());
+        let (Some(inside), Some(_outside), Some(count)) = (numbers.next(), numbers.next(), numbers.next())
+        else {
+            return false;
+        };
+        inside <= first && end <= inside.saturating_add(count)
+    })
+}
+
+/// Whether the helpers that map a subordinate range are below this root and have the right that they work by.
+pub fn has_map_helpers(root: &Path) -> bool {
+    ["usr/bin/newuidmap", "usr/bin/newgidmap"]
+        .iter()
+        .all(|helper| may_map(&root.join(helper)))
+}
+
+/// Whether a helper is set-user-id, or has a capability, which is an attribute of its file.
+fn may_map(helper: &Path) -> bool {
+    const SET_USER_ID: u32 = 0o4000;
+    let Ok(metadata) = std::fs::metadata(helper) else {
+        return false;
+    };
+    let mut capability = [0; 64];
+    metadata.permissions().mode() & SET_USER_ID != 0
+        || rustix::fs::getxattr(helper, "security.capability", &mut capability).is_ok()
+}
+
 /// Version of Landlock in this kernel.
 fn landlock() -> Result<u32, Absent> {
     const VERSION: u32 = 1;
@@ -110,4 +152,37 @@ fn proc_is_there() -> bool {
     let kind = rustix::fs::statfs("/proc").map(|found| found.f_type);
     kind.is_ok_and(|kind| kind == rustix::fs::PROC_SUPER_MAGIC)
         && std::fs::read_link("/proc/self").is_ok_and(|link| link.as_os_str() == own.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+
+    use super::*;
+
+    #[test]
+    fn a_map_holds_a_range_or_not() {
+        assert!(holds("         0          0 4294967295\n", 1_900_000_000, 4096));
+        assert!(!holds("0 1000 1\n1 100000 65536\n", 1_900_000_000, 4096));
+        assert!(holds("0 1000 1\n1 100000 65536\n", 60_000, 4096));
+        assert!(!holds("0 1000 1\n1 100000 65536\n", 65_000, 4096));
+        assert!(!holds("", 1_900_000_000, 4096));
+        assert!(!holds("0 word 4294967295\n", 60_000, 4096));
+    }
+
+    #[test]
+    fn helpers_without_their_right_are_none() {
+        let root = tempfile::tempdir().unwrap();
+        let programs = root.path().join("usr/bin");
+        fs::create_dir_all(&programs).unwrap();
+        assert!(!has_map_helpers(root.path()));
+        for helper in ["newuidmap", "newgidmap"] {
+            fs::write(programs.join(helper), "").unwrap();
+        }
+        assert!(!has_map_helpers(root.path()));
+        for helper in ["newuidmap", "newgidmap"] {
+            fs::set_permissions(programs.join(helper), Permissions::from_mode(0o4755)).unwrap();
+        }
+        assert!(has_map_helpers(root.path()));
+    }
 }

@@ -3,7 +3,8 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal};
+use rustix::thread::CpuSet;
 
 /// Interrupts it, as Ctrl-C would.
 ///
@@ -40,23 +41,61 @@ pub fn pid(pidfd: BorrowedFd<'_>) -> io::Result<Option<u32>> {
 /// # Errors
 /// If it is gone.
 pub fn pin_to_rate(pid: u32, rate: f64) -> io::Result<()> {
-    let cores = std::thread::available_parallelism()?.get();
-    let enough = |count: &usize| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= rate;
-    let count = (1..=cores).find(enough).unwrap_or(cores);
-    let first = usize::try_from(pid).unwrap_or(0);
-    let chosen: Vec<usize> = (0..count).map(|n| (first + n) % cores).collect();
-    pin(pid, &chosen)
+    let process = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // Its own cores, which need not be the machine's first.
+    let allowed = rustix::thread::sched_getaffinity(process)?;
+    let cores: Vec<usize> = (0..CpuSet::MAX_CPU)
+        .filter(|core| allowed.is_set(*core))
+        .collect();
+    let mut set = CpuSet::new();
+    for core in chosen(&cores, pid, rate) {
+        set.set(core);
+    }
+    Ok(rustix::thread::sched_setaffinity(process, &set)?)
 }
 
-/// Restricts a process, and all that come from it, to these cores.
-///
-/// # Errors
-/// If it is gone.
-pub fn pin(pid: u32, cores: &[usize]) -> io::Result<()> {
-    let mut set = rustix::thread::CpuSet::new();
-    for core in cores {
-        set.set(*core);
+/// As many of the cores as the rate needs, beginning at one that differs from process to process.
+fn chosen(cores: &[usize], pid: u32, rate: f64) -> impl Iterator<Item = usize> {
+    let enough = |count: &usize| f64::from(u32::try_from(*count).unwrap_or(u32::MAX)) >= rate;
+    let count = (1..=cores.len()).find(enough).unwrap_or(cores.len());
+    let first = usize::try_from(pid)
+        .unwrap_or(0)
+        .checked_rem(cores.len())
+        .unwrap_or(0);
+    cores.iter().copied().cycle().skip(first).take(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn chooses(cores: &[usize], pid: u32, rate: f64, expected: &[usize]) {
+        let chosen: Vec<usize> = chosen(cores, pid, rate).collect();
+        assert_eq!(chosen, expected);
     }
-    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    Ok(rustix::thread::sched_setaffinity(pid, &set)?)
+
+    #[test]
+    fn as_many_cores_are_chosen_as_the_rate_needs() {
+        chooses(&[4, 5, 9], 30, 1.0, &[4]);
+        chooses(&[4, 5, 9], 31, 1.5, &[5, 9]);
+        chooses(&[4, 5, 9], 32, 2.0, &[9, 4]);
+        chooses(&[4, 5, 9], 32, 64.0, &[9, 4, 5]);
+        chooses(&[1], 7, 0.1, &[1]);
+        chooses(&[], 7, 1.0, &[]);
+    }
+
+    #[test]
+    fn a_process_is_pinned_within_the_cores_that_it_has() {
+        // The thread is the test's own, and its cores are nobody else's.
+        let all = rustix::thread::sched_getaffinity(None).unwrap();
+        let last = (0..CpuSet::MAX_CPU).rfind(|core| all.is_set(*core)).unwrap();
+        let mut only = CpuSet::new();
+        only.set(last);
+        rustix::thread::sched_setaffinity(None, &only).unwrap();
+        let thread = rustix::thread::gettid().as_raw_nonzero().get();
+        pin_to_rate(thread.try_into().unwrap(), 1.0).unwrap();
+        let left = rustix::thread::sched_getaffinity(None).unwrap();
+        assert!(left.is_set(last) && left.count() == 1);
+    }
 }

@@ -105,11 +105,7 @@ impl Ground {
         };
         let lease = Lease::acquire(&leases, slots)?;
         let first = FIRST_USER + lease.slot() * USERS;
-        if is_root
-            && !["/proc/self/uid_map", "/proc/self/gid_map"]
-                .iter()
-                .all(|map| maps(map, first))
-        {
+        if is_root && !jail::machine::has_numbers(first, USERS) {
             return Err(Refusal::Unmapped(first));
         }
         let place = Place::make(&config.data, &lease.slot().to_string(), is_root)?;
@@ -198,22 +194,6 @@ impl Ground {
             (false, false) => "landlock, ordinary user",
         }
     }
-}
-
-/// Whether this process's user namespace has the users, or groups, of a lease.
-fn maps(file: &str, first: u32) -> bool {
-    let map = std::fs::read_to_string(file).unwrap_or_default();
-    map.lines().any(|line| {
-        let mut numbers = line
-            .split_whitespace()
-            .filter_map(|number| number.parse::<u64>().ok());
-        let (Some(inside), Some(_outside), Some(count)) = (numbers.next(), numbers.next(), numbers.next())
-        else {
-            return false;
-        };
-        let first = u64::from(first);
-        inside <= first && first + u64::from(USERS) <= inside + count
-    })
 }
 
 fn supported(machine: &Machine) -> Result<(), Refusal> {

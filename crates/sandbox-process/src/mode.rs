@@ -85,8 +85,8 @@ pub enum Refusal {
     #[error("`[sandbox] require = \"tenant-isolation\"` needs control groups: {0}")]
     NoGroups(Missing),
     #[error(
-        "root here is root of a user namespace, as in a container of an ordinary user, and has not the users {0} to {1} \
-         that its sessions would be; run codeyard there as an ordinary user, or as root outside"
+        "root here is root of a user namespace, as in a container of an ordinary user, and has not the users and groups {0} \
+         to {1} that its sessions would be; run codeyard there as an ordinary user, or as root outside"
     )]
     NestedRoot(u32, u32),
     #[error(
@@ -259,23 +259,11 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
 
 /// The range of users that root gives to its sessions, if this root has them to give.
 fn roots_range(first: u32) -> Result<Identity, Refusal> {
-    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
-    if holds(&map, first) {
+    if jail::machine::has_numbers(first, USERS) {
         Ok(Identity::Range { first, count: USERS })
     } else {
         Err(Refusal::NestedRoot(first, first + USERS - 1))
     }
-}
-
-/// Whether one line of a map of users holds the whole range that begins there.
-fn holds(map: &str, first: u32) -> bool {
-    map.lines().any(|line| {
-        let mut numbers = line.split_whitespace().map(|number| number.parse().unwrap_or(0));
-        let (inside, _outside, count) = (numbers.next(), numbers.next(), numbers.next());
-        let (inside, count): (u64, u64) = (inside.unwrap_or(u64::MAX), count.unwrap_or(0));
-        let first = u64::from(first);
-        inside <= first && first + u64::from(USERS) <= inside.saturating_add(count)
-    })
 }
 
 /// Whether this process may not look at processes of other users, of which the first of all is one.
@@ -306,8 +294,7 @@ struct Range {
 
 /// The user's range, if the helpers are there and it holds at least one lease.
 fn subordinate_range(machine: &Machine) -> Option<Range> {
-    let helpers = ["/usr/bin/newuidmap", "/usr/bin/newgidmap"];
-    if !helpers.iter().all(|helper| Path::new(helper).exists()) {
+    if !jail::machine::has_map_helpers(Path::new("/")) {
         return None;
     }
     let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -346,15 +333,6 @@ pub(crate) fn range_of(text: &str, name: Option<&str>, user: u32) -> Option<(u32
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_map_holds_a_range_or_not() {
-        assert!(holds("         0          0 4294967295\n", FIRST_USER));
-        assert!(!holds("0 1000 1\n1 100000 65536\n", FIRST_USER));
-        assert!(holds("0 1000 1\n1 100000 65536\n", 60_000));
-        assert!(!holds("0 1000 1\n1 100000 65536\n", 65_000));
-        assert!(!holds("", FIRST_USER));
-    }
 
     #[test]
     fn ranges_are_found_by_name_and_by_number() {

@@ -1,12 +1,15 @@
 //! Does what a plan says: each file in one step, and none that was there is replaced.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::{Action, Step};
+
+/// Permissions of a new file.
+const MODE: u32 = 0o644;
 
 /// Why a step was not done; what its earlier actions did stays.
 #[derive(Debug, thiserror::Error)]
@@ -76,6 +79,7 @@ fn write(path: &Path, content: &str) -> Result<(), ApplyError> {
 fn append(path: &Path, line: &str) -> Result<(), ApplyError> {
     let named = file_error(path);
     let _lock = Lock::take(path)?;
+    let path = &followed(path).map_err(&named)?;
     let old = match fs::read_to_string(path) {
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => String::new(),
         read => read.map_err(&named)?,
@@ -100,6 +104,15 @@ fn append(path: &Path, line: &str) -> Result<(), ApplyError> {
         let _ = fs::remove_file(&temporary);
     }
     written.map_err(named)
+}
+
+/// The file itself where a symbolic link leads to it, so that the link is not replaced.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => fs::canonicalize(path),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(path.to_path_buf()),
+        Err(cause) => Err(cause),
+    }
 }
 
 /// A lock file; removed when it is dropped.
@@ -162,11 +175,14 @@ fn run(command: &[String]) -> Result<(), ApplyError> {
 fn create(path: &Path) -> io::Result<File> {
     // What a run that was killed left there is of no use.
     let _ = fs::remove_file(path);
-    OpenOptions::new()
+    let file = OpenOptions::new()
         .write(true)
         .create_new(true)
-        .mode(0o644)
-        .open(path)
+        .mode(MODE)
+        .open(path)?;
+    // Whatever root's umask: users' programs read these files.
+    file.set_permissions(Permissions::from_mode(MODE))?;
+    Ok(file)
 }
 
 fn beside(path: &Path) -> PathBuf {

@@ -1,7 +1,6 @@
 //! What the planner has to know of the machine: files and programs, read below a root directory.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// An ordinary user of the machine.
@@ -24,6 +23,8 @@ pub struct Facts {
     pub apparmor_restricts: bool,
     /// AppArmor's profile for codeyard, if it is there.
     pub apparmor_profile: Option<String>,
+    /// The one for this program where the first is for another, if it is there.
+    pub apparmor_second_profile: Option<String>,
     /// `user.max_user_namespaces`.
     pub max_user_namespaces: Option<u64>,
     /// `kernel.unprivileged_userns_clone`, where the kernel has it.
@@ -34,6 +35,10 @@ pub struct Facts {
     pub has_map_helpers: bool,
     /// How packages are installed here: program and arguments before the package's name.
     pub installer: Option<Installer>,
+    /// `/etc/passwd`.
+    pub passwd: String,
+    /// `/etc/group`.
+    pub group: String,
     /// `/etc/subuid`.
     pub subuid: String,
     /// `/etc/subgid`.
@@ -95,18 +100,20 @@ impl Facts {
                 "{USER_SLICE}/user-{number}.slice/user@{number}.service/cgroup.controllers"
             ))
         });
+        let apparmor_second_profile = read(&second_profile(&executable));
         Ok(Self {
             executable,
             account,
             apparmor_restricts: number("proc/sys/kernel/apparmor_restrict_unprivileged_userns") == Some(1),
             apparmor_profile: read(APPARMOR_PROFILE),
+            apparmor_second_profile,
             max_user_namespaces: number("proc/sys/user/max_user_namespaces"),
             unprivileged_userns_clone: number("proc/sys/kernel/unprivileged_userns_clone"),
             sysctl_file: read(SYSCTL_FILE),
-            has_map_helpers: ["usr/bin/newuidmap", "usr/bin/newgidmap"]
-                .iter()
-                .all(|helper| may_map(&at(helper))),
+            has_map_helpers: jail::machine::has_map_helpers(root),
             installer: installer(root),
+            passwd: read("etc/passwd").unwrap_or_default(),
+            group: read("etc/group").unwrap_or_default(),
             subuid: read("etc/subuid").unwrap_or_default(),
             subgid: read("etc/subgid").unwrap_or_default(),
             systemd_groups: at("run/systemd/system").is_dir()
@@ -115,6 +122,15 @@ impl Facts {
             delegation_file: read(DELEGATION_FILE),
         })
     }
+}
+
+/// Where a program's profile is if the first place has one for another: named after its path.
+pub(super) fn second_profile(executable: &Path) -> String {
+    let path = executable.display().to_string();
+    let sum = path
+        .bytes()
+        .fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    format!("{APPARMOR_PROFILE}-{sum:08x}")
 }
 
 fn find(root: &Path, wanted: &str) -> Result<Account, FactsError> {
@@ -135,17 +151,6 @@ fn find(root: &Path, wanted: &str) -> Result<Account, FactsError> {
         Some(account) => Ok(account),
         None => Err(FactsError::NoUser(wanted.to_owned())),
     }
-}
-
-/// Whether a helper has the right that it works by: set-user-id, or a capability, which is an attribute of its file.
-fn may_map(helper: &Path) -> bool {
-    const SET_USER_ID: u32 = 0o4000;
-    let Ok(metadata) = fs::metadata(helper) else {
-        return false;
-    };
-    let mut capability = [0; 64];
-    metadata.permissions().mode() & SET_USER_ID != 0
-        || rustix::fs::getxattr(helper, "security.capability", &mut capability).is_ok()
 }
 
 fn installer(root: &Path) -> Option<Installer> {

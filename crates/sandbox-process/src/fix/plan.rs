@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::facts::{APPARMOR_PROFILE, Account, DELEGATION_FILE, Facts, Installer, SYSCTL_FILE};
+use super::facts::{
+    APPARMOR_PROFILE, Account, DELEGATION_FILE, Facts, Installer, SYSCTL_FILE, second_profile,
+};
 use super::{Action, Step};
 use jail::lease::USERS;
 
@@ -11,9 +13,11 @@ use crate::mode::range_of;
 /// Namespaces that codeyard and others can make; most distributions allow more.
 const NAMESPACES: u64 = 15_000;
 /// First number that is given away: below are those of the system and its users.
-const FIRST_SUBORDINATE: u32 = 100_000;
+const FIRST_SUBORDINATE: u64 = 100_000;
+/// First number that is not given away: above are those of root's sessions, and those that no user may have.
+const END_SUBORDINATE: u64 = 1_800_000_000;
 /// Numbers that one user gets, as useradd gives them.
-const SUBORDINATE_COUNT: u32 = 65_536;
+const SUBORDINATE_COUNT: u64 = 65_536;
 /// Controllers that bind a session's limits.
 const CONTROLLERS: [&str; 3] = ["cpu", "memory", "pids"];
 
@@ -80,17 +84,17 @@ fn apparmor(facts: &Facts) -> Option<Step> {
         return None;
     }
     let executable = facts.executable.display().to_string();
-    if facts
-        .apparmor_profile
-        .as_ref()
-        .is_some_and(|profile| profile.contains(&executable))
-    {
+    let quoted = format!("\"{executable}\"");
+    let mut profiles = [&facts.apparmor_profile, &facts.apparmor_second_profile]
+        .into_iter()
+        .flatten();
+    if profiles.any(|profile| profile.contains(&quoted)) {
         return None;
     }
     let path = match facts.apparmor_profile {
         None => rooted(APPARMOR_PROFILE),
         // Somebody's own, for a program elsewhere: it stays.
-        Some(_) => rooted(&format!("{APPARMOR_PROFILE}-{}", tag(&executable))),
+        Some(_) => rooted(&second_profile(&facts.executable)),
     };
     let name = path
         .file_name()
@@ -98,7 +102,7 @@ fn apparmor(facts: &Facts) -> Option<Step> {
         .unwrap_or_default();
     let content = format!(
         "# Lets codeyard make user namespaces, and changes nothing else for it.\nabi <abi/4.0>,\ninclude <tunables/global>\n\n\
-         profile {name} \"{executable}\" flags=(unconfined) {{\n  userns,\n  include if exists <local/{name}>\n}}\n"
+         profile {name} {quoted} flags=(unconfined) {{\n  userns,\n  include if exists <local/{name}>\n}}\n"
     );
     let parse = run(&["apparmor_parser", "--replace", &path.to_string_lossy()]);
     Some(Step {
@@ -114,14 +118,6 @@ fn apparmor(facts: &Facts) -> Option<Step> {
         actions: vec![Action::Write { path, content }, parse],
         then: None,
     })
-}
-
-/// A number that is the same for the same path, for a second file's name.
-fn tag(text: &str) -> String {
-    let sum = text
-        .bytes()
-        .fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-    format!("{sum:08x}")
 }
 
 /// The set-user-id helpers that map a range.
@@ -155,37 +151,52 @@ fn helpers(facts: &Facts) -> Option<Step> {
 fn ranges(facts: &Facts) -> Option<Step> {
     let account = facts.account.as_ref()?;
     let lists = [("etc/subuid", &facts.subuid), ("etc/subgid", &facts.subgid)];
-    // One start for both lists is easier to read for a person.
-    let first = lists
-        .iter()
-        .map(|(_, text)| first_free(text))
-        .max()
-        .unwrap_or(FIRST_SUBORDINATE);
-    let actions: Vec<Action> = lists
+    let lacking: Vec<&str> = lists
         .iter()
         .filter(|(_, text)| !has_range(text, account))
-        .map(|(path, _)| Action::Append {
-            path: rooted(path),
-            line: format!("{}:{first}:{SUBORDINATE_COUNT}", account.name),
-        })
+        .map(|(path, _)| *path)
         .collect();
-    if actions.is_empty() {
+    if lacking.is_empty() {
         return None;
     }
-    Some(Step {
+    let step = Step {
         name: "ranges",
-        what: format!(
-            "gives {} {SUBORDINATE_COUNT} subordinate users and groups, from {first}, which nobody else has",
-            account.name
-        ),
+        what: String::new(),
         why: format!(
             "with a range of {USERS} or more each session of {} has a kernel user of its own, as `[sandbox] require = \
              \"tenant-isolation\"` asks",
             account.name
         ),
         weakens: None,
-        actions,
+        actions: Vec::new(),
         then: None,
+    };
+    Some(match first_free(facts) {
+        Some(first) => Step {
+            what: format!(
+                "gives {} {SUBORDINATE_COUNT} subordinate users and groups, from {first}, which nobody else has",
+                account.name
+            ),
+            actions: lacking
+                .into_iter()
+                .map(|path| Action::Append {
+                    path: rooted(path),
+                    line: format!("{}:{first}:{SUBORDINATE_COUNT}", account.name),
+                })
+                .collect(),
+            ..step
+        },
+        None => Step {
+            what: format!(
+                "would give {} {SUBORDINATE_COUNT} subordinate users and groups, but nowhere are so many free in a row",
+                account.name
+            ),
+            then: Some(format!(
+                "make room for {SUBORDINATE_COUNT} numbers between {FIRST_SUBORDINATE} and {END_SUBORDINATE} in \
+                 /etc/subuid and /etc/subgid"
+            )),
+            ..step
+        },
     })
 }
 
@@ -194,14 +205,42 @@ fn has_range(text: &str, account: &Account) -> bool {
     range_of(text, Some(&account.name), account.number).is_some_and(|(_, count)| count >= USERS)
 }
 
-/// The first number above all ranges.
-fn first_free(text: &str) -> u32 {
-    let ends = text.lines().filter_map(|line| {
+/// The first number of a gap that is wide enough in both lists: one start for both is easier to read for a person.
+fn first_free(facts: &Facts) -> Option<u64> {
+    let lists = [&facts.subuid, &facts.subgid]
+        .into_iter()
+        .flat_map(|text| ranges_of(text));
+    let accounts = [&facts.passwd, &facts.group]
+        .into_iter()
+        .flat_map(|text| numbers_of(text));
+    let mut taken: Vec<(u64, u64)> = lists.chain(accounts).collect();
+    taken.sort_unstable();
+    let mut free = FIRST_SUBORDINATE;
+    for (first, end) in taken {
+        if first >= free.saturating_add(SUBORDINATE_COUNT) {
+            break;
+        }
+        free = free.max(end);
+    }
+    (free.saturating_add(SUBORDINATE_COUNT) <= END_SUBORDINATE).then_some(free)
+}
+
+/// First number and end of each range of a list; what ends beyond all numbers is taken up to there.
+fn ranges_of(text: &str) -> impl Iterator<Item = (u64, u64)> {
+    text.lines().filter_map(|line| {
         let mut fields = line.split(':').skip(1);
-        let first: u32 = fields.next()?.trim().parse().ok()?;
-        first.checked_add(fields.next()?.trim().parse().ok()?)
-    });
-    ends.max().unwrap_or(0).max(FIRST_SUBORDINATE)
+        let first: u64 = fields.next()?.trim().parse().ok()?;
+        let count: u64 = fields.next()?.trim().parse().ok()?;
+        (count > 0).then(|| (first, first.saturating_add(count)))
+    })
+}
+
+/// The numbers of the users of passwd and of their groups, or of the groups of group, as ranges of one.
+fn numbers_of(text: &str) -> impl Iterator<Item = (u64, u64)> {
+    text.lines()
+        .flat_map(|line| line.split(':').skip(2).take(2))
+        .filter_map(|number| number.parse::<u64>().ok())
+        .map(|number| (number, number.saturating_add(1)))
 }
 
 /// Control groups of systemd for an ordinary user.

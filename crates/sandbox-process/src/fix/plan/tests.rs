@@ -1,6 +1,7 @@
 //! Plans for machines made of facts, and a plan that is carried out below a directory.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use insta::assert_snapshot;
@@ -18,11 +19,14 @@ fn machine() -> Facts {
         }),
         apparmor_restricts: false,
         apparmor_profile: None,
+        apparmor_second_profile: None,
         max_user_namespaces: Some(15_000),
         unprivileged_userns_clone: None,
         sysctl_file: None,
         has_map_helpers: true,
         installer: Some(Installer::Apt),
+        passwd: "root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\n".to_owned(),
+        group: "root:x:0:\nann:x:1000:\n".to_owned(),
         subuid: "ann:100000:65536\n".to_owned(),
         subgid: "ann:100000:65536\n".to_owned(),
         systemd_groups: true,
@@ -74,6 +78,13 @@ fn only_what_is_missing_is_planned() {
     };
     names(profile("profile codeyard \"/usr/local/bin/codeyard\" {}"), &[]);
     names(profile("profile codeyard \"/opt/codeyard\" {}"), &["apparmor"]);
+    let longer = "profile codeyard \"/usr/local/bin/codeyard-old\" {}";
+    names(profile(longer), &["apparmor"]);
+    let second = Facts {
+        apparmor_second_profile: Some("profile codeyard-1 \"/usr/local/bin/codeyard\" {}".to_owned()),
+        ..profile(longer)
+    };
+    names(second, &[]);
     let one_list = Facts {
         subgid: String::new(),
         ..machine()
@@ -109,6 +120,47 @@ fn only_what_is_missing_is_planned() {
         ..machine()
     };
     let [step] = &plan(&unknown_packages)[..] else {
+        panic!("one step")
+    };
+    assert!(step.actions.is_empty() && step.then.is_some(), "{step:?}");
+}
+
+#[test]
+fn a_range_is_the_first_gap_that_nobody_has() {
+    let text = |text: &str| text.to_owned();
+    let free = |passwd, group, subuid, subgid| {
+        first_free(&Facts {
+            passwd: text(passwd),
+            group: text(group),
+            subuid: text(subuid),
+            subgid: text(subgid),
+            ..machine()
+        })
+    };
+    let above = "containers:2147483647:2147483648\n";
+    assert_eq!(free("", "", "", ""), Some(100_000));
+    assert_eq!(free("", "", above, above), Some(100_000));
+    assert_eq!(free("", "", "bob:100000:65536\n", above), Some(165_536));
+    assert_eq!(free("", "", "a:1:2\nb:165535:9\n", ""), Some(165_544));
+    assert_eq!(free("", "", "a:165536:9\n", "b:4000:96100\n"), Some(165_545));
+    assert_eq!(free("ann:x:120000:130000::/:\n", "", "", ""), Some(130_001));
+    assert_eq!(free("", "all:x:140000:ann\n", "", ""), Some(140_001));
+    assert_eq!(
+        free("", "", "a:4294967295:4294967295\nword:x:1\n", ""),
+        Some(100_000)
+    );
+    assert_eq!(free("", "", "a:100000:18446744073709551615\n", ""), None);
+    assert_eq!(free("", "", "a:100000:1799834464\n", ""), Some(1_799_934_464));
+    assert_eq!(free("", "", "a:100000:1799834465\n", ""), None);
+}
+
+#[test]
+fn where_no_gap_is_wide_enough_nothing_is_done_and_told() {
+    let full = Facts {
+        subgid: "bob:100000:4294867295\n".to_owned(),
+        ..machine()
+    };
+    let [step] = &plan(&full)[..] else {
         panic!("one step")
     };
     assert!(step.actions.is_empty() && step.then.is_some(), "{step:?}");
@@ -173,6 +225,26 @@ fn what_was_applied_is_not_planned_again_and_nothing_is_overwritten() {
 }
 
 #[test]
+fn a_profile_beside_somebody_elses_is_planned_once() {
+    let home = tempfile::tempdir().expect("a directory");
+    let put = |path: &str, text: &str| {
+        let path = home.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    };
+    put("proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n");
+    put(
+        "etc/apparmor.d/codeyard",
+        "profile codeyard \"/opt/codeyard\" {}\n",
+    );
+    let look = || Facts::look(home.path(), PathBuf::from("/usr/bin/codeyard"), None).expect("facts");
+    let steps = files_only(plan(&look()));
+    assert_eq!(steps.len(), 1, "{steps:?}");
+    apply(&steps[0], home.path()).expect("applied");
+    assert_eq!(plan(&look()), []);
+}
+
+#[test]
 fn a_list_that_another_program_changes_is_left_alone() {
     let home = tempfile::tempdir().expect("a directory");
     fs::create_dir(home.path().join("etc")).expect("made");
@@ -184,6 +256,29 @@ fn a_list_that_another_program_changes_is_left_alone() {
     let error = apply(&plan(&facts)[0], home.path()).expect_err("locked");
     assert!(error.to_string().contains("subuid.lock is there"), "{error}");
     assert!(!home.path().join("etc/subuid").exists());
+}
+
+#[test]
+fn a_link_to_a_list_stays_and_a_new_list_is_for_all_to_read() {
+    let home = tempfile::tempdir().expect("a directory");
+    let etc = home.path().join("etc");
+    fs::create_dir_all(etc.join("lists")).expect("made");
+    fs::write(etc.join("lists/subuid"), "bob:100000:65536\n").expect("written");
+    symlink("lists/subuid", etc.join("subuid")).expect("linked");
+    let facts = Facts {
+        subuid: "bob:100000:65536\n".to_owned(),
+        subgid: String::new(),
+        ..machine()
+    };
+    apply(&plan(&facts)[0], home.path()).expect("applied");
+    assert!(etc.join("subuid").is_symlink());
+    let list = fs::read_to_string(etc.join("lists/subuid")).expect("there");
+    assert_eq!(list, "bob:100000:65536\nann:165536:65536\n");
+    let mode = fs::metadata(etc.join("subgid"))
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o644);
 }
 
 #[test]

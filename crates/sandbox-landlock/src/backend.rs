@@ -135,7 +135,10 @@ impl Backend for Landlock {
                 if let Ok(groups) = &ground.groups {
                     groups.clear();
                 }
-                ground.place.remove();
+                // Nothing is taken from under one that still runs.
+                if ended.is_ok() {
+                    ground.place.remove();
+                }
             });
             if cleared.await.is_err() {
                 tracing::warn!("what sessions have left is removed by the next start");

@@ -135,7 +135,10 @@ impl Backend for Landlock {
                 if let Ok(groups) = &ground.groups {
                     groups.clear();
                 }
-                ground.place.remove();
+                // Nothing is taken from under one that still runs.
+                if ended.is_ok() {
+                    ground.place.remove();
+                }
             });
             if cleared.await.is_err() {
                 tracing::warn!("what sessions have left is removed by the next start");
@@ -151,12 +154,15 @@ async fn start(
     limits: Limits,
     files: Vec<Attachment>,
 ) -> Result<(Conversation<LandlockLeash>, Limits), StartError> {
-    let user = ground.take_user().ok_or(StartError::Users)?;
-    let (ours, theirs) = (Arc::clone(&ground), limits.clone());
     let pipes = Pipes::new().map_err(|error| StartError::System("make a channel", error))?;
     let Pipes { channels, guest } = pipes;
-    let launched =
-        tokio::task::spawn_blocking(move || launch(&config, &ours, user, &theirs, &files, &guest)).await;
+    let (ours, theirs) = (Arc::clone(&ground), limits.clone());
+    // From here on every way out gives the user back.
+    let user = ground.take_user().ok_or(StartError::Users)?;
+    let launched = tokio::task::spawn_blocking(move || {
+        launch(&config, &ours, user, &theirs, &files, &guest).inspect_err(|_| ours.give_back(user))
+    })
+    .await;
     let launched =
         launched.unwrap_or_else(|error| Err(StartError::System("start a guest", io::Error::other(error))));
     let launched = launched.and_then(|(keeper, group, directories)| {
@@ -176,7 +182,8 @@ async fn start(
     }
 }
 
-/// What is made off the asynchronous threads: directories, a group, the keeper with a guest that waits.
+/// What is made off the asynchronous threads: directories, a group, the keeper with a guest that waits. If it fails,
+/// nothing of the session is left, and its user is free.
 fn launch(
     config: &Config,
     ground: &Ground,
@@ -195,13 +202,15 @@ fn launch(
                 Some((file.target.clone(), closed))
             });
         if let Some((target, closed)) = closed {
-            ground.give_back(user);
             return Err(StartError::Closed { target, closed });
         }
     }
     let number = ground.number();
-    let directories = Directories::make(ground.place.session(number), user, files)
-        .map_err(step("make the session's directories"))?;
+    let root = ground.place.session(number);
+    let directories = Directories::make(root.clone(), user, files).map_err(|error| {
+        jail::keeper::remove_tree(&root);
+        StartError::System("make the session's directories", error)
+    })?;
     let started = (|| {
         let shared = files.iter().find(|file| file.target == SHARED);
         if let Some(shared) = shared {
@@ -228,7 +237,6 @@ fn launch(
         Ok((keeper, group)) => Ok((keeper, group, directories)),
         Err(error) => {
             jail::keeper::remove_tree(directories.root());
-            ground.give_back(user);
             Err(error)
         }
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::io::Errno;
 use sandbox_process::census;
 use types::{Limit, Limits};
 
@@ -20,6 +21,9 @@ const PERIOD: Duration = Duration::from_millis(50);
 const DEEPEST: usize = 64;
 /// Bytes of a block, whatever the file system's are.
 const BLOCK: u64 = 512;
+
+/// What its owner needs to put something into a directory.
+const FILLABLE: Mode = Mode::WUSR.union(Mode::XUSR);
 
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -33,8 +37,8 @@ pub struct Held {
     pub bytes: u64,
     /// Files and directories.
     pub entries: u64,
-    /// Whether something was nested too deep to be counted.
-    pub too_deep: bool,
+    /// Whether something could not be counted: nested too deep, or closed to who counts.
+    pub uncounted: bool,
 }
 
 /// Watches the directories of one session.
@@ -95,9 +99,9 @@ impl Disk {
         let Held {
             bytes,
             entries,
-            too_deep,
+            uncounted,
         } = state.held;
-        if entries > self.entries || too_deep {
+        if entries > self.entries || uncounted {
             return Some(Limit::Inodes);
         }
         (bytes > self.bytes).then_some(Limit::Disk)
@@ -153,10 +157,11 @@ fn count(directory: &OwnedFd, depth: usize, most: u64, held: &mut Held) {
         if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
             continue;
         }
-        // One that cannot be opened is gone, or was made so that nobody can put anything into it.
+        // Any other that cannot be opened is gone, or was made so that nobody can put anything into it.
         match openat(directory, name, DIRECTORY, Mode::empty()) {
             Ok(inner) if depth < DEEPEST => count(&inner, depth + 1, most, held),
-            Ok(_) => held.too_deep = true,
+            Ok(_) => held.uncounted = true,
+            Err(Errno::ACCESS) if FILLABLE.bits() & !found.st_mode == 0 => held.uncounted = true,
             Err(_) => {}
         }
     }
@@ -175,11 +180,30 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_in_a_directory_closed_to_reading_is_not_hidden() {
+        use std::os::unix::fs::PermissionsExt;
+        let place = tempfile::tempdir().unwrap();
+        let closed = place.path().join("closed");
+        let mode = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+        fs::create_dir(&closed).unwrap();
+        fs::write(closed.join("file"), "x").unwrap();
+        mode(0o300);
+        let held = measure(&[place.path().to_path_buf()], 100);
+        // Root reads it all the same.
+        assert!(held.entries == 2 || held.uncounted, "{held:?}");
+        fs::remove_file(closed.join("file")).unwrap();
+        mode(0o000);
+        let held = measure(&[place.path().to_path_buf()], 100);
+        mode(0o700);
+        assert_eq!((held.entries, held.uncounted), (1, false), "{held:?}");
+    }
+
+    #[test]
     fn files_and_directories_are_counted_to_the_depth_that_is_allowed() {
         let place = tempfile::tempdir().unwrap();
-        let check = |most, entries, too_deep| {
+        let check = |most, entries, uncounted| {
             let held = measure(&[place.path().to_path_buf()], most);
-            assert_eq!((held.entries, held.too_deep), (entries, too_deep), "{held:?}");
+            assert_eq!((held.entries, held.uncounted), (entries, uncounted), "{held:?}");
             held
         };
         check(100, 0, false);

@@ -1,14 +1,45 @@
 //! A guest: a conversation that ends with the session's disk quota.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sandbox::{Attachment, BoxFuture, Conversation, Guest, HostCalls, LaunchError, Leash as _, Run};
+use tokio::time::{Instant, interval_at};
 use types::{GuestError, Outcome, SessionFate, Status};
 
 use crate::leash::LandlockLeash;
 
+/// Time between two looks at a session that is idle.
+const PERIOD: Duration = Duration::from_secs(1);
+/// A session that has used no processor for so long has been measured since.
+const SETTLING: Duration = Duration::from_secs(10);
+
 /// One guest.
 pub struct LandlockGuest(pub Conversation<LandlockLeash>);
+
+/// What is known of a session between two runs.
+#[derive(Default)]
+struct Idle {
+    cpu: Option<Duration>,
+    /// When it last was found to have used the processor.
+    active: Option<Instant>,
+}
+
+impl Idle {
+    /// Ends a session whose programs, left behind by a run, have exceeded a limit that nothing binds. What uses no
+    /// processor grows no more.
+    fn look(&mut self, leash: &mut LandlockLeash) {
+        let cpu = leash.measure().cpu;
+        if cpu != self.cpu {
+            (self.cpu, self.active) = (cpu, Some(Instant::now()));
+        }
+        let is_active = self.active.is_some_and(|active| active.elapsed() < SETTLING);
+        if is_active && let Some(limit) = leash.exceeded() {
+            tracing::info!(%limit, "what an idle session left running exceeded a limit");
+            leash.kill();
+        }
+    }
+}
 
 impl Guest for LandlockGuest {
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome> {
@@ -38,7 +69,17 @@ impl Guest for LandlockGuest {
     }
 
     fn died(&mut self) -> BoxFuture<'_, ()> {
-        self.0.died()
+        Box::pin(async {
+            let mut looks = interval_at(Instant::now() + PERIOD, PERIOD);
+            let mut idle = Idle::default();
+            loop {
+                tokio::select! {
+                    biased;
+                    () = self.0.died() => return,
+                    _ = looks.tick() => idle.look(self.0.leash()),
+                }
+            }
+        })
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {

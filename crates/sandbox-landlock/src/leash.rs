@@ -1,5 +1,6 @@
 //! The processes of one session: measured below its keeper, interrupted at the first of them, ended all at once.
 
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,7 +115,7 @@ impl LandlockLeash {
         census
     }
 
-    fn show(&self, files: &[Attachment]) -> Result<(), String> {
+    async fn show(&self, files: Vec<Attachment>) -> Result<(), String> {
         let Some(provision) = &self.provision else {
             return Ok(());
         };
@@ -126,7 +127,11 @@ impl LandlockLeash {
                 ));
             }
             let failed = |error| format!("{}: show {}: {error}", file.target, file.source.display());
-            let tree = provision.ground.trees.copy_of(&file.source).map_err(failed)?;
+            let (ground, source) = (Arc::clone(&provision.ground), file.source.clone());
+            let copied = tokio::task::spawn_blocking(move || ground.trees.copy_of(&source)).await;
+            let tree = copied
+                .unwrap_or_else(|error| Err(io::Error::other(error)))
+                .map_err(failed)?;
             self.directories.show(&tree).map_err(failed)?;
         }
         Ok(())
@@ -168,7 +173,7 @@ impl Leash for LandlockLeash {
     }
 
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(std::future::ready(self.show(&files)))
+        Box::pin(self.show(files))
     }
 
     fn memory(&self) -> Option<u64> {

@@ -34,7 +34,10 @@ impl Trees {
         let name = source.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let copy = self.directory.join(name);
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        if recent.contains(&copy) {
+        if let Some(found) = recent.iter().position(|known| *known == copy) {
+            // Whatever is in use goes last.
+            recent.remove(found);
+            recent.push_back(copy.clone());
             return Ok(copy);
         }
         // Nobody sees it before it is whole: no session has been told of it.
@@ -63,4 +66,27 @@ fn copy_tree(source: &Path, target: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_copy_that_was_asked_for_least_recently_goes_first() {
+        let place = tempfile::tempdir().unwrap();
+        let trees = Trees::new(place.path().join("copies"));
+        let copy = |name: &str| {
+            let source = place.path().join(name);
+            fs::create_dir_all(&source).unwrap();
+            trees.copy_of(&source).unwrap()
+        };
+        let (first, second) = (copy("first"), copy("second"));
+        for number in 0..RECENT - 1 {
+            copy("first");
+            copy(&number.to_string());
+        }
+        assert!(first.exists());
+        assert!(!second.exists());
+    }
 }

@@ -2,8 +2,11 @@
 
 use std::fs::{self, Permissions};
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
 
 /// Removes a tree. What cannot be removed stays, for the next start.
 ///
@@ -34,8 +37,8 @@ fn inner_directory(directory: &Path) -> io::Result<Option<PathBuf>> {
 
 /// Empties a directory one level deep into the one above it, and removes it.
 fn flatten(above: &Path, directory: &Path, moved: &mut u64) -> io::Result<()> {
-    open_up(directory)?;
-    for entry in fs::read_dir(directory)? {
+    let opened = open_up(directory)?;
+    for entry in fs::read_dir(through(&opened))? {
         let entry = entry?;
         if !entry.file_type()?.is_dir() {
             fs::remove_file(entry.path())?;
@@ -55,8 +58,18 @@ fn flatten(above: &Path, directory: &Path, moved: &mut u64) -> io::Result<()> {
     fs::remove_dir(directory)
 }
 
-fn open_up(directory: &Path) -> io::Result<()> {
-    fs::set_permissions(directory, Permissions::from_mode(0o700))
+/// Lets its owner into a directory and holds it. Links are not followed: should a process of the guest be left, it may
+/// put one in the directory's place.
+fn open_up(directory: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(directory, flags, Mode::empty())?;
+    fs::set_permissions(through(&opened), Permissions::from_mode(0o700))?;
+    Ok(opened)
+}
+
+/// A path to what is held, whatever has become of its name.
+fn through(held: &OwnedFd) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", held.as_raw_fd()))
 }
 
 #[cfg(test)]
@@ -81,5 +94,18 @@ mod tests {
         tree(&session);
         assert!(!session.exists());
         assert!(Path::new("/usr").exists());
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_directory_is_not_followed() {
+        let place = tempfile::tempdir().unwrap();
+        let (target, link) = (place.path().join("target"), place.path().join("link"));
+        fs::create_dir(&target).unwrap();
+        fs::write(target.join("file"), "x").unwrap();
+        fs::set_permissions(&target, Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        flatten(place.path(), &link, &mut 0).unwrap_err();
+        assert!(target.join("file").exists());
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o755);
     }
 }

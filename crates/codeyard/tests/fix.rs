@@ -91,7 +91,7 @@ async fn a_range_is_given_once_and_nobody_elses_is_touched() {
     let arguments = ["doctor", "--fix", "--user", "ann", "--only", "ranges"];
     let output = codeyard.run(arguments).await.unwrap();
     assert!(
-        out(&output).contains("append to /etc/subuid\n    | ann:400010:65536\n"),
+        out(&output).contains("append to /etc/subuid\n    | ann:165536:65536\n"),
         "{}",
         out(&output)
     );
@@ -110,9 +110,9 @@ async fn a_range_is_given_once_and_nobody_elses_is_touched() {
         "{}",
         out(&output)
     );
-    let after = format!("{before}\nann:400010:65536\n");
+    let after = format!("{before}\nann:165536:65536\n");
     assert_eq!(list("subuid").unwrap(), after);
-    assert_eq!(list("subgid").unwrap(), "ann:400010:65536\n");
+    assert_eq!(list("subgid").unwrap(), "ann:165536:65536\n");
 
     for again in [arguments.as_slice(), &[&arguments[..], &["--yes"]].concat()] {
         let output = codeyard.run(again).await.unwrap();

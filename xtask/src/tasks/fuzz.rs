@@ -96,6 +96,9 @@ fn install() -> Result<()> {
 /// Builds all targets with the compiler that is there: the instrumentation is stable, only its switch is not. There is no
 /// sanitizer because the code under test has no `unsafe`, which the compiler sees to.
 fn build() -> Result<()> {
+    // The versions of the product; what only the targets need is added to the copy.
+    let lock = layout::root().join("Cargo.lock");
+    fs::copy(&lock, layout::root().join("fuzz/Cargo.lock")).context("copy Cargo.lock")?;
     run::visible(
         setup::cargo()
             .args(["fuzz", "build", "--sanitizer", "none"])

@@ -23,17 +23,7 @@ fn with_etc(passwd: &str, subuid: &str) -> Codeyard {
     fs::create_dir(&etc).unwrap();
     fs::write(etc.join("passwd"), passwd).unwrap();
     fs::write(etc.join("subuid"), subuid).unwrap();
-    let script = "mount --bind \"$HOME/etc\" /etc && exec \"$@\"";
-    codeyard.below([
-        "unshare",
-        "--mount",
-        "--propagation",
-        "private",
-        "sh",
-        "-c",
-        script,
-        "sh",
-    ])
+    codeyard.below_mounts("mount --bind \"$HOME/etc\" /etc")
 }
 
 #[tokio::test]

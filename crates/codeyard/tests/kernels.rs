@@ -72,6 +72,21 @@ impl Machine {
         }
     }
 
+    /// One of root's that lacks nothing that counts.
+    fn unharmed(name: &'static str, wrapper: Wrapper, mode: Mode, told: &'static [&'static str]) -> Self {
+        Self {
+            name,
+            wrapper,
+            doctor: told,
+            single_tenant: Serves::Yes,
+            tenant_isolation: if mode.groups {
+                Serves::Yes
+            } else {
+                Serves::No(&["control groups"])
+            },
+        }
+    }
+
     /// One of root's without control groups.
     fn uncounted(name: &'static str, wrapper: Wrapper, told: &'static [&'static str]) -> Self {
         Self {
@@ -212,17 +227,12 @@ async fn without_proc() {
         let machine = Machine::refusing("a masked /proc", masked, told);
         machine.check_requiring("", machine.single_tenant).await;
         // Root sees all processes all the same.
-        let machine = Machine {
-            name: "hidepid",
-            wrapper: mounted(mode, "mount -t proc -o hidepid=2 proc /proc"),
-            doctor: &["capabilities 0000000000000000"],
-            single_tenant: Serves::Yes,
-            tenant_isolation: if mode.groups {
-                Serves::Yes
-            } else {
-                Serves::No(&["control groups"])
-            },
-        };
+        let machine = Machine::unharmed(
+            "hidepid",
+            mounted(mode, "mount -t proc -o hidepid=2 proc /proc"),
+            mode,
+            &["capabilities 0000000000000000"],
+        );
         machine.check().await;
     }
 }
@@ -267,17 +277,12 @@ async fn without_shared_memory() {
     let dev = "mkdir \"$HOME/dev\"; mount -t tmpfs dev \"$HOME/dev\"; for node in null zero full random urandom; do \
                touch \"$HOME/dev/$node\"; mount --bind /dev/$node \"$HOME/dev/$node\"; done; mount --rbind \"$HOME/dev\" /dev; \
                umount -l \"$HOME/dev\"; rmdir \"$HOME/dev\"; test ! -e /dev/shm";
-    let machine = Machine {
-        name: "no /dev/shm",
-        wrapper: mounted(mode, dev),
-        doctor: &["capabilities 0000000000000000"],
-        single_tenant: Serves::Yes,
-        tenant_isolation: if mode.groups {
-            Serves::Yes
-        } else {
-            Serves::No(&["control groups"])
-        },
-    };
+    let machine = Machine::unharmed(
+        "no /dev/shm",
+        mounted(mode, dev),
+        mode,
+        &["capabilities 0000000000000000"],
+    );
     machine.check().await;
 }
 
@@ -312,17 +317,12 @@ async fn inside_a_container() {
             podman("--cap-add SYS_ADMIN --security-opt unmask=ALL"),
             &["is not writable", "Read-only file system"],
         ),
-        Machine {
-            name: "podman, privileged",
-            wrapper: podman("--privileged"),
-            doctor: &["capabilities 0000000000000000"],
-            single_tenant: Serves::Yes,
-            tenant_isolation: if mode.groups {
-                Serves::Yes
-            } else {
-                Serves::No(&["control groups"])
-            },
-        },
+        Machine::unharmed(
+            "podman, privileged",
+            podman("--privileged"),
+            mode,
+            &["capabilities 0000000000000000"],
+        ),
     ];
     for machine in &machines {
         machine.check().await;

@@ -102,17 +102,7 @@ fn stub() -> Codeyard {
 
 /// A codeyard that finds no control groups, where root starts it: in a mount namespace without them.
 fn without_groups() -> Codeyard {
-    let hide = "umount --recursive --lazy /sys/fs/cgroup 2>/dev/null; exec \"$@\"";
-    stub().below([
-        "unshare",
-        "--mount",
-        "--propagation",
-        "private",
-        "sh",
-        "-c",
-        hide,
-        "sh",
-    ])
+    stub().below_mounts("umount --recursive --lazy /sys/fs/cgroup 2>/dev/null || true")
 }
 
 /// What the table says of a limit, against what the page says.

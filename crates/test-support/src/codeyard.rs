@@ -125,6 +125,13 @@ impl Codeyard {
         self
     }
 
+    /// Starts codeyard in a mount namespace of its own in which this shell script has changed something. As root.
+    pub fn below_mounts(self, script: &str) -> Self {
+        let script = format!("set -e; {script}; exec \"$@\"");
+        let unshare = ["unshare", "--mount", "--propagation", "private"];
+        self.below(unshare.iter().copied().chain(["sh", "-c", &script, "sh"]))
+    }
+
     /// The temporary directory that holds everything.
     pub fn directory(&self) -> &Path {
         self.directory.path()

@@ -140,6 +140,7 @@ pub async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
         .of_run(),
         cancel: Default::default(),
         exceeded: Default::default(),
+        surface: None,
     };
     let outcome = guest.execute(run, Arc::new(Immediate)).await;
     if outcome.status != Status::Completed {

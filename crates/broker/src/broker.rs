@@ -12,7 +12,7 @@ use upstream::Hub;
 
 use crate::answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 use crate::error;
-use crate::run::{RunCalls, RunScope};
+use crate::run::{Reach, RunCalls, RunScope};
 use crate::snapshot::Snapshot;
 
 /// Most tools that one search returns.
@@ -34,6 +34,16 @@ pub(crate) struct Shared {
     pub(crate) policy: Arc<Policy>,
     pub(crate) snapshot: Snapshot,
     pub(crate) records: Records,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Query<'a> {
+    pub(crate) text: &'a str,
+    /// At most this many tools.
+    pub(crate) limit: usize,
+    pub(crate) detail: Detail,
+    pub(crate) reach: Reach<'a>,
 }
 
 // === impl Broker ===
@@ -65,7 +75,13 @@ impl Broker {
         limit: usize,
         detail: Detail,
     ) -> SearchAnswer {
-        self.shared.search(principal, query, limit, detail).await
+        let query = Query {
+            text: query,
+            limit,
+            detail,
+            reach: Reach::Every,
+        };
+        self.shared.search(principal, query).await
     }
 
     /// The tool of these names, for showing it; asks its server for its tools if need be.
@@ -95,26 +111,25 @@ impl Shared {
             .map_err(|failed| error::upstream(&failed))
     }
 
-    pub(crate) async fn search(
-        &self,
-        principal: &Principal,
-        query: &str,
-        limit: usize,
-        detail: Detail,
-    ) -> SearchAnswer {
-        let (catalog, pending) = self.discovered().await;
+    pub(crate) async fn search(&self, principal: &Principal, query: Query<'_>) -> SearchAnswer {
+        let (catalog, pending) = match query.reach {
+            Reach::Every => self.discovered().await,
+            Reach::Loaded(names) => self.discovered_of(names).await,
+        };
         if !catalog.searches_at_once() {
             let unprepared = catalog.clone();
             // If the thread failed, the search below builds the index itself.
             let _ = tokio::task::spawn_blocking(move || unprepared.prepare_search()).await;
         }
-        let limit = limit.clamp(1, MAX_SEARCH_LIMIT);
-        let hits = catalog.ranked(query);
-        let mut visible = hits.iter().filter(|hit| self.may_call(principal, hit.entry));
+        let limit = query.limit.clamp(1, MAX_SEARCH_LIMIT);
+        let hits = catalog.ranked(query.text);
+        let mut visible = hits
+            .iter()
+            .filter(|hit| query.reach.holds(&hit.entry.tool.server) && self.may_call(principal, hit.entry));
         let tools: Vec<FoundTool> = visible
             .by_ref()
             .take(limit)
-            .map(|hit| FoundTool::of(hit, detail))
+            .map(|hit| FoundTool::of(hit, query.detail))
             .collect();
         SearchAnswer {
             tools,
@@ -131,6 +146,29 @@ impl Shared {
         }
         let pending = self.hub.discover(DISCOVERY).await;
         (self.snapshot.current().await, pending)
+    }
+
+    /// A catalog in which these servers have listed their tools, and the names of those that have not.
+    async fn discovered_of(&self, servers: &[String]) -> (Arc<Catalog>, Vec<String>) {
+        let asked = servers.iter().map(|server| self.listed(server));
+        let deadline = tokio::time::timeout(DISCOVERY, futures_util::future::join_all(asked));
+        let answers = deadline.await.unwrap_or_default();
+        let unlisted = |(index, _): &(usize, &String)| !answers.get(*index).is_some_and(Result::is_ok);
+        let pending = servers.iter().enumerate().filter(unlisted);
+        let pending = pending.map(|(_, server)| server.clone()).collect();
+        (self.snapshot.current().await, pending)
+    }
+
+    /// Refuses a server that the run has not loaded; none of its processes is started for that.
+    pub(crate) async fn within(&self, reach: Reach<'_>, server: &str) -> Result<(), HostCallError> {
+        if matches!(reach, Reach::Every) {
+            return Ok(());
+        }
+        let catalog = self.snapshot.current().await;
+        match catalog.server(server) {
+            Ok(found) if reach.holds(&found.name) => Ok(()),
+            _ => Err(error::not_loaded(server)),
+        }
     }
 
     /// A tool that would be refused is not proposed.

@@ -14,6 +14,7 @@ use types::{Principal, RunId, ToolRef};
 
 use crate::broker::Shared;
 use crate::error;
+use crate::run::Reach;
 
 /// Tools of codeyard's own surfaces: a program that runs behind them cannot call them.
 const OWN_TOOLS: [&str; 7] = [
@@ -31,6 +32,7 @@ const OWN_TOOLS: [&str; 7] = [
 pub(crate) struct Asked<'a> {
     pub(crate) principal: &'a Principal,
     pub(crate) run: &'a RunId,
+    pub(crate) reach: Reach<'a>,
     /// Empty if the program named only the tool.
     pub(crate) server: String,
     pub(crate) tool: String,
@@ -58,14 +60,21 @@ impl Shared {
     }
 
     async fn steps(&self, asked: Asked<'_>, record: &mut Record<'_>) -> Result<Box<RawValue>, HostCallError> {
-        let resolved = self.resolve(asked.principal, &asked.server, &asked.tool).await;
+        let resolved = match self.within(asked.reach, &asked.server).await {
+            Ok(()) => self.resolve(asked.principal, &asked.server, &asked.tool).await,
+            Err(not_loaded) => Err(not_loaded),
+        };
         record.know(&asked.arguments, resolved.as_deref().ok());
         let entry = resolved?;
         let permit = self
             .policy
             .authorize(asked.principal, &entry.tool)
             .map_err(|denied| error::denied(&denied))?;
-        let arguments = validate(entry, asked.arguments).await?;
+        let arguments = match asked.reach {
+            Reach::Every => validate(entry, asked.arguments).await?,
+            // What does not fit is for the server to say, as it always was on that surface.
+            Reach::Loaded(_) => asked.arguments,
+        };
         self.upstream(permit, arguments, record.started + asked.wait)
             .await
     }

@@ -38,6 +38,13 @@ pub(crate) fn unknown(unknown: &Unknown) -> HostCallError {
     failure("unknown_tool", unknown.to_string(), hint)
 }
 
+/// The server is not among those that the run has loaded, or there is none of that name.
+pub(crate) fn not_loaded(server: &str) -> HostCallError {
+    let shown = &server[..server.floor_char_boundary(80)];
+    let message = format!("Server '{shown}' is not available");
+    failure("not_loaded", message, Some(format!("pass servers=[{shown:?}]")))
+}
+
 /// A program asked for a tool of the surface that it runs behind.
 pub(crate) fn nested(tool: &str) -> HostCallError {
     failure(

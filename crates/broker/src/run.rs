@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use types::{Principal, RunId};
 
 use crate::answers::Detail;
-use crate::broker::Shared;
+use crate::broker::{Query, Shared};
 use crate::call::Asked;
 use crate::error;
 
@@ -27,6 +27,17 @@ pub struct RunScope {
     pub run: RunId,
     /// Longest duration of the run: no call waits longer. The run's own end drops its calls.
     pub wall_time: Duration,
+    /// On the surface `bridge`, the names of the servers that the run may call; `None` elsewhere.
+    pub loaded: Option<Arc<[String]>>,
+}
+
+/// Which servers a run may call.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reach<'a> {
+    /// All that there are.
+    Every,
+    /// Those of these configured names: the surface `bridge`.
+    Loaded(&'a [String]),
 }
 
 /// Answers the host calls of one run.
@@ -38,6 +49,28 @@ pub(crate) struct RunCalls {
 }
 
 type Answer = Result<Box<RawValue>, HostCallError>;
+
+// === impl RunScope ===
+
+impl RunScope {
+    fn reach(&self) -> Reach<'_> {
+        match &self.loaded {
+            None => Reach::Every,
+            Some(loaded) => Reach::Loaded(loaded),
+        }
+    }
+}
+
+// === impl Reach ===
+
+impl Reach<'_> {
+    pub(crate) fn holds(self, server: &str) -> bool {
+        match self {
+            Reach::Every => true,
+            Reach::Loaded(names) => names.iter().any(|name| name == server),
+        }
+    }
+}
 
 // === impl RunCalls ===
 
@@ -57,6 +90,7 @@ impl RunCalls {
                 let asked = Asked {
                     principal: &self.principal,
                     run: &self.run.run,
+                    reach: self.run.reach(),
                     server: args.optional_text("server")?.unwrap_or_default(),
                     tool: args.text("tool")?,
                     arguments: args.take("args").unwrap_or_else(|| json!({})),
@@ -67,11 +101,18 @@ impl RunCalls {
             "servers" => raw(&self.shared.servers().await),
             "tools" => {
                 let (server, detail) = (args.text("server")?, args.detail()?);
+                self.shared.within(self.run.reach(), &server).await?;
                 raw(&self.shared.tools(&self.principal, &server, detail).await?)
             }
             "search" => {
                 let (query, limit, detail) = (args.text("query")?, args.limit()?, args.detail()?);
-                raw(&self.shared.search(&self.principal, &query, limit, detail).await)
+                let asked = Query {
+                    text: &query,
+                    limit,
+                    detail,
+                    reach: self.run.reach(),
+                };
+                raw(&self.shared.search(&self.principal, asked).await)
             }
             "manual" => raw(&json!({ "text": MANUAL })),
             other => Err(error::unknown_call(other)),

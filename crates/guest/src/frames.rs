@@ -44,6 +44,9 @@ pub enum HostFrame<'a> {
         /// Where they are not those of `open`.
         #[serde(skip_serializing_if = "Option::is_none")]
         limits: Option<RunLimits>,
+        /// What the program's surface adds to it; absent for `code`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        surface: Option<&'a Value>,
     },
     /// Answers a `call`.
     Reply {
@@ -162,6 +165,9 @@ pub struct DoneError {
     /// Name of the limit behind it (`memory` for an uncaught MemoryError, `disk` for ENOSPC), see `types::Limit`.
     #[serde(default)]
     pub limit: Option<String>,
+    /// Status of a `SystemExit`.
+    #[serde(default)]
+    pub exit: Option<u8>,
 }
 
 /// Keeps `"result": null` apart from an absent result.

@@ -53,7 +53,7 @@ impl Guest for LandlockGuest {
             let error = GuestError {
                 kind: "LimitExceeded".to_owned(),
                 message: format!("earlier runs of the session exceeded its limit `{limit}`"),
-                traceback: String::new(),
+                ..GuestError::default()
             };
             let status = Status::LimitExceeded { limit };
             Outcome::bare(status, SessionFate::Lost, Some(error))

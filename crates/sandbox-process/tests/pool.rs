@@ -133,6 +133,7 @@ async fn run(guest: &mut dyn Guest, code: &str) -> Outcome {
         .of_run(),
         cancel: Default::default(),
         exceeded: Default::default(),
+        surface: None,
     };
     guest.execute(run, Arc::new(NoCalls)).await
 }

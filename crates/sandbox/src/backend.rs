@@ -101,6 +101,8 @@ pub struct Run {
     pub cancel: CancellationToken,
     /// The limit for which `cancel` is triggered, if it is for one.
     pub exceeded: Arc<OnceLock<Limit>>,
+    /// What its surface tells the guest beside the program; nothing here looks into it.
+    pub surface: Option<Value>,
 }
 
 impl Run {
@@ -111,6 +113,7 @@ impl Run {
             limits,
             cancel: CancellationToken::default(),
             exceeded: Arc::default(),
+            surface: None,
         }
     }
 }

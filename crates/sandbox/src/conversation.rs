@@ -176,6 +176,7 @@ impl<L: Leash> Conversation<L> {
             id: self.runs,
             code: &run.code,
             limits: (run.limits != self.limits.of_run()).then(|| felt_inside(&run.limits)),
+            surface: run.surface.as_ref(),
         };
         send(&mut self.wire, &frame);
     }

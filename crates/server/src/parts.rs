@@ -156,7 +156,11 @@ impl Server {
     /// What answers the host calls of one run.
     pub(crate) fn calls(&self, run: RunId, wall_time: Duration) -> Arc<dyn HostCalls> {
         let shared = &self.shared;
-        let scope = RunScope { run, wall_time };
+        let scope = RunScope {
+            run,
+            wall_time,
+            loaded: None,
+        };
         let calls = shared.broker.calls(shared.principal.clone(), scope);
         match &shared.log {
             Some(log) => log.record(calls),

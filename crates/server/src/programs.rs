@@ -84,6 +84,7 @@ impl Server {
                 },
                 calls,
                 cancel,
+                surface: None,
                 record,
             })
             .await?;

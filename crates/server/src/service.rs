@@ -35,6 +35,7 @@ impl CodeService for Server {
             granted: request.granted,
             calls,
             cancel,
+            surface: None,
             record,
         };
         let result = shared

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
+use serde_json::Value;
 use store::{RunRecord, SessionRecord};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -29,6 +30,7 @@ pub(crate) struct Job {
     pub(crate) granted: Granted,
     pub(crate) calls: Arc<dyn HostCalls>,
     pub(crate) cancel: CancellationToken,
+    pub(crate) surface: Option<Value>,
     pub(crate) reply: oneshot::Sender<Result<RunResult, SessionError>>,
 }
 
@@ -156,6 +158,7 @@ impl Driver {
             granted,
             calls,
             cancel,
+            surface,
             mut reply,
         } = job;
         // A child of the client's: cancelled with it, when the client goes away, and when the session ends.
@@ -165,6 +168,7 @@ impl Driver {
             limits: granted.limits.of_run(),
             cancel: cancel.clone(),
             exceeded: Arc::default(),
+            surface,
         };
         self.measured = false;
         let (contact, exceeded) = (self.contact.clone(), run.exceeded.clone());
@@ -406,7 +410,7 @@ pub(crate) fn cancelled() -> Outcome {
     let error = GuestError {
         kind: "Cancelled".to_owned(),
         message: "the run was cancelled before it began".to_owned(),
-        traceback: String::new(),
+        ..GuestError::default()
     };
     Outcome::bare(Status::Cancelled, SessionFate::Kept, Some(error))
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use sandbox::{HostCalls, LaunchError};
+use serde_json::Value;
 use store::{NotRecorded, Refused, RunRecord};
 use tokio_util::sync::CancellationToken;
 use types::{Granted, Limit, Outcome, Principal, RunId, SessionName};
@@ -37,6 +38,8 @@ pub struct RunRequest {
     pub calls: Arc<dyn HostCalls>,
     /// Ends the run, also while it waits for its turn.
     pub cancel: CancellationToken,
+    /// What its surface tells the guest beside it; `None` for `code`.
+    pub surface: Option<Value>,
     /// Its handle, and what is written down of it.
     pub record: RunRecord,
 }

@@ -194,6 +194,7 @@ impl Shared {
             granted: request.granted,
             calls: request.calls,
             cancel: request.cancel,
+            surface: request.surface,
             reply,
         };
         let Accepted {

@@ -71,6 +71,9 @@ pub struct GuestError {
     /// The user's own lines of the traceback; empty where there are none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub traceback: String,
+    /// The status with which the program ended itself, if that is what it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<u8>,
 }
 
 /// What a run used.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod calls;
+mod loaded;
 mod manual;
 
 use std::collections::BTreeMap;
@@ -105,7 +106,11 @@ impl World {
 /// A run that may last so long.
 fn scope(wall_time: Duration) -> RunScope {
     let run = RunId::new("r-test");
-    RunScope { run, wall_time }
+    RunScope {
+        run,
+        wall_time,
+        loaded: None,
+    }
 }
 
 fn server(name: &str, definition: &ServerDefinition) -> ServerConfig {

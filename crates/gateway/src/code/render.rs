@@ -302,6 +302,7 @@ mod tests {
             kind: kind.to_owned(),
             message: message.to_owned(),
             traceback: traceback.to_owned(),
+            exit: None,
         });
         run
     }

@@ -153,7 +153,7 @@ fn error(kind: &str, message: &str) -> GuestError {
     GuestError {
         kind: kind.to_owned(),
         message: message.to_owned(),
-        traceback: String::new(),
+        ..GuestError::default()
     }
 }
 
@@ -163,6 +163,7 @@ fn bounded(error: DoneError) -> GuestError {
         kind: cut(error.kind, MAX_KIND),
         message: cut(error.message, MAX_MESSAGE),
         traceback: cut(error.traceback, MAX_TRACEBACK),
+        exit: error.exit,
     }
 }
 

@@ -117,7 +117,7 @@ impl Actor {
         let error = (status != Status::Completed).then(|| GuestError {
             kind: "Scripted".to_owned(),
             message: "it ended".to_owned(),
-            traceback: String::new(),
+            ..GuestError::default()
         });
         let mut outcome = Outcome::bare(status, session, error);
         outcome.result = Some(json!(self.runs));
@@ -222,6 +222,7 @@ pub fn request(session: &str, code: &str) -> RunRequest {
         granted: Granted::default(),
         calls: Arc::new(NoCalls),
         cancel: CancellationToken::new(),
+        surface: None,
         record: RunRecord::none(mint_run()),
     }
 }

@@ -1,0 +1,111 @@
+//! A run that reaches only the servers that it has loaded.
+
+use serde_json::json;
+
+use super::*;
+
+/// A world of two servers of which a run has loaded `stub`.
+fn world() -> World {
+    World::new(&[
+        ("stub", ServerDefinition::stub()),
+        ("other", ServerDefinition::stub()),
+    ])
+}
+
+impl World {
+    async fn ask_loaded(&self, loaded: &[&str], name: &str, args: Value) -> Result<Value, HostCallError> {
+        let scope = RunScope {
+            loaded: Some(loaded.iter().map(|name| (*name).to_owned()).collect()),
+            ..scope(LONG)
+        };
+        let call = HostCall {
+            name: name.to_owned(),
+            args,
+        };
+        let answer = self.broker.calls(Principal::local(), scope).call(call).await?;
+        Ok(serde_json::from_str(answer.get()).expect("an answer is JSON"))
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_loaded_is_not_available_and_not_started() {
+    let world = world();
+    for (name, args) in [
+        (
+            "tool",
+            json!({"server": "stub", "tool": "echo", "args": {"message": "x"}}),
+        ),
+        ("tool", json!({"server": "nope", "tool": "echo"})),
+        ("tools", json!({"server": "stub"})),
+    ] {
+        let server = args["server"].as_str().unwrap();
+        let message = format!("Server '{server}' is not available");
+        let hint = format!("pass servers=[{server:?}]");
+        let answer = world.ask_loaded(&["other"], name, args.clone()).await;
+        check_error(answer, "not_loaded", &message, Some(&hint));
+    }
+    let bare = world
+        .ask_loaded(&["other"], "tool", json!({"tool": "echo"}))
+        .await;
+    check_error(
+        bare,
+        "not_loaded",
+        "Server '' is not available",
+        Some("pass servers=[\"\"]"),
+    );
+    let all = world.ask_loaded(&[], "servers", json!({})).await.unwrap();
+    assert_eq!(all.as_array().unwrap().len(), 2);
+    assert!(!world.started());
+}
+
+#[tokio::test]
+async fn what_is_loaded_is_searched_listed_and_called() {
+    let world = world();
+    let loaded = ["stub"];
+    let found = world
+        .ask_loaded(&loaded, "search", json!({"query": "echo", "limit": 20}))
+        .await
+        .unwrap();
+    let servers: Vec<&Value> = found["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| &tool["server"])
+        .collect();
+    assert!(
+        !servers.is_empty() && servers.iter().all(|server| *server == "stub"),
+        "{found}"
+    );
+    let tools = world
+        .ask_loaded(&loaded, "tools", json!({"server": "stub"}))
+        .await
+        .unwrap();
+    assert_eq!(tools["name"], "stub");
+    let call = json!({"server": "stub", "tool": "echo", "args": {"message": "x"}});
+    assert_eq!(
+        world.ask_loaded(&loaded, "tool", call).await.unwrap()["content"][0]["text"],
+        "x"
+    );
+    let states = world.hub.states();
+    assert_eq!(
+        states.iter().filter(|state| state.status == Status::Idle).count(),
+        1,
+        "{states:?}"
+    );
+}
+
+#[tokio::test]
+async fn arguments_go_to_the_server_as_they_are() {
+    let world = world();
+    let call = json!({"server": "stub", "tool": "echo", "args": {"message": 5}});
+    let checked = world.ask("tool", call.clone()).await;
+    assert_eq!(checked.expect_err("checked").kind, "invalid_arguments");
+    let passed = world.ask_loaded(&["stub"], "tool", call).await;
+    assert!(
+        passed.is_ok()
+            || passed
+                .as_ref()
+                .is_err_and(|error| error.kind != "invalid_arguments"),
+        "{passed:?}"
+    );
+}

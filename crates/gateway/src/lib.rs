@@ -1,14 +1,17 @@
-//! The downstream edge: MCP over standard input and output, with the `code` surface.
+//! The downstream edge: MCP over standard input and output, with the surfaces `code` and `bridge`.
 //!
 //! Only this crate knows clients' wire types; what a client sends is checked and converted here, and goes on as
-//! plain requests to a [`CodeService`].
+//! plain requests to a [`CodeService`] or a [`BridgeService`].
 
+mod bridge;
 mod code;
+mod running;
 mod serve;
 mod stdio;
 
+pub use bridge::{BridgeService, Output, RunPython, Selected, Timeouts};
 pub use code::{
     CodeService, Detail, Execute, Executed, NotExecuted, NotListed, NotSearched, Search, error_text,
 };
-pub use serve::{Connection, serve_code};
+pub use serve::{Connection, serve_bridge, serve_code};
 pub use stdio::{Pipes, Signals};

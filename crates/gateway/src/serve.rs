@@ -4,20 +4,17 @@ use std::sync::Arc;
 
 use policy::Policy;
 use rmcp::service::{RunningService, ServerInitializeError};
-use rmcp::{RoleServer, ServiceExt};
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio_util::sync::CancellationToken;
 
+use crate::bridge::{BridgeHandler, BridgeService, Output, Timeouts};
 use crate::code::{CodeHandler, CodeService};
 use crate::stdio::{Pipes, Signals, StdioTransport};
 
-/// One client and what stands behind it.
+/// One client.
 #[derive(Debug)]
-pub struct Connection<S> {
-    /// Runs programs and finds tools.
-    pub service: S,
-    /// Decides what the client may ask for.
-    pub policy: Arc<Policy>,
-    /// The client's bytes.
+pub struct Connection {
+    /// Its bytes.
     pub pipes: Pipes,
     /// What the connection announces.
     pub signals: Signals,
@@ -25,17 +22,30 @@ pub struct Connection<S> {
     pub shutdown: CancellationToken,
 }
 
-/// Serves the `code` surface until the client closes its side or `shutdown` is triggered. When it returns, every
-/// run of the connection has ended and what it still had to say has been said.
-pub async fn serve_code<S: CodeService>(connection: Connection<S>) {
+/// Serves the `code` surface until the client closes its side or `shutdown` is triggered; `policy` decides what it may
+/// ask for. When it returns, every run of the connection has ended and what it still had to say has been said.
+pub async fn serve_code<S: CodeService>(service: S, policy: Arc<Policy>, connection: Connection) {
+    let handler = CodeHandler::new(service, policy, connection.signals.closed.clone());
+    serve(handler, connection).await;
+}
+
+/// The same with the `bridge` surface.
+pub async fn serve_bridge<S: BridgeService>(
+    service: S,
+    timeouts: Timeouts,
+    output: Output,
+    connection: Connection,
+) {
+    let handler = BridgeHandler::new(service, timeouts, output, connection.signals.closed.clone());
+    serve(handler, connection).await;
+}
+
+async fn serve<H: ServerHandler>(handler: H, connection: Connection) {
     let Connection {
-        service,
-        policy,
         pipes,
         signals,
         shutdown,
     } = connection;
-    let handler = CodeHandler::new(service, policy, signals.closed.clone());
     let transport = StdioTransport::new(pipes, signals.clone());
     match handler.serve_with_ct(transport, shutdown).await {
         Ok(running) => wait(running).await,
@@ -46,7 +56,7 @@ pub async fn serve_code<S: CodeService>(connection: Connection<S>) {
     signals.closed.cancel();
 }
 
-async fn wait<S: CodeService>(running: RunningService<RoleServer, CodeHandler<S>>) {
+async fn wait<H: ServerHandler>(running: RunningService<RoleServer, H>) {
     match running.waiting().await {
         Ok(reason) => tracing::debug!(?reason, "the connection has ended"),
         Err(error) => tracing::error!(%error, "the connection's task failed"),

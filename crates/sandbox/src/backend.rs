@@ -101,7 +101,7 @@ pub struct Run {
     pub cancel: CancellationToken,
     /// The limit for which `cancel` is triggered, if it is for one.
     pub exceeded: Arc<OnceLock<Limit>>,
-    /// What its surface tells the guest beside the program; nothing here looks into it.
+    /// What its surface tells the guest beside the program; nothing here looks into it. Such a surface has no `/results`.
     pub surface: Option<Value>,
 }
 

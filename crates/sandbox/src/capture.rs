@@ -39,8 +39,8 @@ impl Capture {
         self.tail.drain(..over);
     }
 
-    /// The text, cut in the middle if it was too long. `full_copy` names where all of it is.
-    pub fn finish(self, full_copy: &str) -> Text {
+    /// The text, cut in the middle if it was too long. `full_copy` names where all of it is, if it is anywhere.
+    pub fn finish(self, full_copy: Option<&str>) -> Text {
         let Self {
             mut head, tail, cut, ..
         } = self;
@@ -52,8 +52,11 @@ impl Capture {
                 cut,
             };
         }
+        let whole = full_copy.map_or_else(String::new, |copy| {
+            format!("; the whole output is in {copy} if the program printed it itself")
+        });
         let text = format!(
-            "{}\n[{cut} bytes cut here; the whole output is in {full_copy} if the program printed it itself]\n{}",
+            "{}\n[{cut} bytes cut here{whole}]\n{}",
             String::from_utf8_lossy(whole_characters_at_end(&head)),
             String::from_utf8_lossy(whole_characters_at_start(&tail)),
         );
@@ -97,7 +100,7 @@ mod tests {
     fn check(limit: u64, pieces: &[&str], expected: &str) {
         let mut capture = Capture::new(limit);
         pieces.iter().for_each(|piece| capture.push(piece.as_bytes()));
-        assert_eq!(capture.finish("/results/all").text, expected);
+        assert_eq!(capture.finish(Some("/results/all")).text, expected);
     }
 
     #[test]

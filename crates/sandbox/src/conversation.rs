@@ -391,13 +391,13 @@ impl<L: Leash> Conversation<L> {
             (None, _) => report::Verdict::killed(Status::Failed, None),
         };
         let verdict = verdict.explained(&self.limits, &run.limits);
+        let copy = |stream: &str| {
+            let has_results = run.surface.is_none();
+            has_results.then(|| format!("/results/{stream}-{}.txt", self.runs))
+        };
         Outcome {
-            stdout: progress
-                .stdout
-                .finish(&format!("/results/stdout-{}.txt", self.runs)),
-            stderr: progress
-                .stderr
-                .finish(&format!("/results/stderr-{}.txt", self.runs)),
+            stdout: progress.stdout.finish(copy("stdout").as_deref()),
+            stderr: progress.stderr.finish(copy("stderr").as_deref()),
             session,
             usage: used,
             ..verdict.outcome

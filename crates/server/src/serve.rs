@@ -27,14 +27,12 @@ impl Server {
     async fn serve(&self, pipes: Pipes, shutdown: CancellationToken) {
         let signals = gateway::Signals::default();
         let warming = tokio::spawn(warm(self.clone(), signals.clone()));
-        gateway::serve_code(Connection {
-            service: self.clone(),
-            policy: self.shared.policy.clone(),
+        let connection = Connection {
             pipes,
             signals,
             shutdown,
-        })
-        .await;
+        };
+        gateway::serve_code(self.clone(), self.shared.policy.clone(), connection).await;
         warming.abort();
         self.close().await;
     }

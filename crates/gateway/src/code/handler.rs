@@ -1,45 +1,26 @@
 //! The MCP handler of the `code` surface: two tools, artifacts, both protocol eras, nothing that is not declared.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
 
 use policy::Policy;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorData, Implementation,
     JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::{Peer, RequestContext};
+use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
-use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use super::render::Manner;
 use super::service::CodeService;
 use super::{arguments, artifacts, render, tools};
-use crate::stdio::Turn;
-
-/// Between two progress notifications; well below the time after which clients give up.
-const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+use crate::running;
 
 /// How long a client may keep the list of tools: it never changes while one codeyard runs.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
-
-/// Methods that exist and fail to decode: their parameters are wrong, not their name.
-const KNOWN_METHODS: [&str; 7] = [
-    "initialize",
-    "server/discover",
-    "tools/call",
-    "tools/list",
-    "resources/list",
-    "resources/read",
-    "resources/templates/list",
-];
 
 /// One connection of a client that sees the `code` surface.
 pub(crate) struct CodeHandler<S> {
@@ -76,22 +57,7 @@ impl<S: CodeService> CodeHandler<S> {
         };
         let cancel = CancellationToken::new();
         let run = self.service.execute(arguments.request, cancel.clone());
-        tokio::pin!(run);
-        let mut begun = begin(context.extensions.get::<Turn>(), run.as_mut()).await;
-        let progress = report_progress(&context.peer, context.meta.get_progress_token());
-        tokio::pin!(progress);
-        let ran = loop {
-            if let Some(ran) = begun.take() {
-                break ran;
-            }
-            tokio::select! {
-                ran = &mut run => break ran,
-                // A client that does not read its progress must not hold up the run, so this is a branch beside it.
-                () = &mut progress => {}
-                () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
-                () = self.closed.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
-            }
-        };
+        let ran = running::drive(context, &self.closed, cancel, run).await;
         match ran {
             Ok(ran) => render::executed(ran, manner),
             Err(not_executed) => render::refused(not_executed.to_string()),
@@ -117,49 +83,6 @@ impl<S: CodeService> CodeHandler<S> {
             () = ended => render::search_failed("the search was cancelled".to_owned()),
         }
     }
-}
-
-/// Begins a run when every earlier call of the connection has begun, so that a session's queue has the order in
-/// which the client wrote. Returns what came of it if that is known at once.
-async fn begin<R: Future>(turn: Option<&Turn>, mut run: Pin<&mut R>) -> Option<R::Output> {
-    if let Some(turn) = turn {
-        turn.come().await;
-    }
-    let begun = poll_fn(|context| Poll::Ready(run.as_mut().poll(context))).await;
-    if let Some(turn) = turn {
-        turn.take();
-    }
-    match begun {
-        Poll::Ready(ran) => Some(ran),
-        Poll::Pending => None,
-    }
-}
-
-/// Tells the client that the run goes on, as long as it is polled; never ends.
-async fn report_progress(peer: &Peer<RoleServer>, token: Option<ProgressToken>) {
-    if let Some(token) = token {
-        let start = tokio::time::Instant::now();
-        let mut ticks = tokio::time::interval_at(start + PROGRESS_EVERY, PROGRESS_EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-        loop {
-            ticks.tick().await;
-            let seconds = start.elapsed().as_secs_f64();
-            let progress = ProgressNotificationParam::new(token.clone(), (seconds * 10.0).round() / 10.0)
-                .with_message(format!("running for {seconds:.1} s"));
-            if peer.notify_progress(progress).await.is_err() {
-                break;
-            }
-        }
-    }
-    std::future::pending().await
-}
-
-fn not_found(method: &str) -> ErrorData {
-    ErrorData::new(
-        ErrorCode::METHOD_NOT_FOUND,
-        format!("Method not found: {method}"),
-        None,
-    )
 }
 
 impl<S: CodeService> ServerHandler for CodeHandler<S> {
@@ -197,9 +120,7 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
         let result = match request.name.as_ref() {
             tools::EXECUTE => self.execute(&arguments, &context).await,
             tools::SEARCH => {
-                if let Some(turn) = context.extensions.get::<Turn>() {
-                    turn.take();
-                }
+                running::leave(&context);
                 self.search(&arguments, &context).await
             }
             other => {
@@ -222,16 +143,7 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        if KNOWN_METHODS.contains(&request.method.as_str()) {
-            return Err(ErrorData::invalid_params(
-                format!(
-                    "Invalid params: `params` of {} is not as the protocol has it",
-                    request.method
-                ),
-                None,
-            ));
-        }
-        Err(not_found(&request.method))
+        Err(running::not_understood(&request))
     }
 
     // The library answers these with empty lists by default, as if the capability were declared.

@@ -162,13 +162,13 @@ impl Client {
         let signals = Signals::default();
         let shutdown = CancellationToken::new();
         let pipes = Pipes::over(server_reads, server_writes);
-        let serving = tokio::spawn(gateway::serve_code(Connection {
-            service: script.clone(),
-            policy: Arc::new(Policy::new(policy::Config::default()).unwrap()),
+        let connection = Connection {
             pipes,
             signals: signals.clone(),
             shutdown: shutdown.clone(),
-        }));
+        };
+        let policy = Arc::new(Policy::new(policy::Config::default()).unwrap());
+        let serving = tokio::spawn(gateway::serve_code(script.clone(), policy, connection));
         Client {
             script,
             signals,

@@ -1,0 +1,182 @@
+//! The MCP handler of the `bridge` surface: one tool, one resource, both protocol eras.
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorData, Implementation,
+    JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::arguments;
+use super::render::{self, Output};
+use super::service::{BridgeService, RunPython};
+use super::tools::{self, Timeouts};
+use crate::running;
+
+/// How long a client may keep the lists: they never change while one codeyard runs.
+const LIST_TTL_MS: u64 = 60 * 60 * 1000;
+
+/// One connection of a client that sees the `bridge` surface.
+pub(crate) struct BridgeHandler<S> {
+    service: S,
+    timeouts: Timeouts,
+    output: Output,
+    tool: Tool,
+    closed: CancellationToken,
+}
+
+impl<S: BridgeService> BridgeHandler<S> {
+    /// `closed` ends everything that runs for this connection.
+    pub(crate) fn new(service: S, timeouts: Timeouts, output: Output, closed: CancellationToken) -> Self {
+        Self {
+            service,
+            timeouts,
+            output,
+            tool: tools::tool(timeouts),
+            closed,
+        }
+    }
+
+    async fn run(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let code = arguments.get("code").and_then(|code| code.as_str());
+        let arguments = match arguments::read(arguments) {
+            Ok(arguments) => arguments,
+            Err(bad) => {
+                self.service.not_run(code).await;
+                return render::invalid(&bad.to_string(), self.output);
+            }
+        };
+        // What a server's name means is decided in the order in which the client wrote.
+        running::turn(context).await;
+        let servers = match self.service.select(&arguments.servers).await {
+            Ok(servers) => servers,
+            Err(unknown) => {
+                self.service.not_run(code).await;
+                return render::failed(&unknown.to_string(), self.output);
+            }
+        };
+        let named = servers.names.clone();
+        let timeout = self.timeouts.clamp(arguments.timeout);
+        let request = RunPython {
+            code: arguments.code,
+            servers,
+            timeout,
+        };
+        let cancel = CancellationToken::new();
+        let run = self.service.run_python(request, cancel.clone());
+        match running::drive(context, &self.closed, cancel, run).await {
+            Ok(ran) => render::ran(ran, &named, timeout, self.output),
+            Err(not_executed) => render::failed(&not_executed.to_string(), self.output),
+        }
+    }
+}
+
+impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_resources()
+                .build(),
+        )
+        .with_server_info(Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"))
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(vec![self.tool.clone()])
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        (name == tools::RUN).then(|| self.tool.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if request.name != tools::RUN {
+            running::leave(&context);
+            return Ok(render::unknown_tool(&request.name, self.output).into());
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        Ok(self.run(&arguments, &context).await.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(running::not_understood(&request))
+    }
+
+    async fn list_resources(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(vec![tools::capabilities()])
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(Vec::new())
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if request.uri != tools::CAPABILITIES_URI {
+            let message = format!("Unknown resource: {}", request.uri);
+            return Err(ErrorData::invalid_params(
+                message,
+                Some(json!({"uri": request.uri})),
+            ));
+        }
+        let contents =
+            ResourceContents::text(tools::CAPABILITIES, request.uri).with_mime_type("text/markdown");
+        Ok(ReadResourceResult::new(vec![contents])
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public)
+            .into())
+    }
+
+    // The library answers these with empty lists by default, as if the capability were declared.
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+}

@@ -1,0 +1,49 @@
+//! What stands behind the `bridge` surface: servers are selected, programs are run. `server` connects the real parts.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::code::{Executed, NotExecuted};
+
+/// Runs programs that reach the servers which their caller names.
+pub trait BridgeService: Send + Sync + 'static {
+    /// Finds these servers among all definitions as they are now. Starts none.
+    ///
+    /// # Errors
+    /// A name that no definition has.
+    fn select(&self, servers: &[String]) -> impl Future<Output = Result<Selected, NotExecuted>> + Send;
+
+    /// Runs one program to its end. When `cancel` is triggered it ends soon, with an outcome that says so. The place
+    /// in the session's queue is taken when the future is first polled.
+    fn run_python(
+        &self,
+        request: RunPython,
+        cancel: CancellationToken,
+    ) -> impl Future<Output = Result<Executed, NotExecuted>> + Send;
+
+    /// Takes note of a program that was not run because what was asked is wrong.
+    fn not_run(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;
+}
+
+/// Servers that a program may call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selected {
+    /// Their configured names, sorted.
+    pub names: Arc<[String]>,
+    /// Their names in programs, in the same order.
+    pub aliases: Vec<String>,
+}
+
+/// One program, its arguments checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunPython {
+    /// The program, never blank.
+    pub code: String,
+    /// What it may call.
+    pub servers: Selected,
+    /// Longest duration.
+    pub timeout: Duration,
+}

@@ -1,0 +1,114 @@
+//! What every surface does around a run: its turn, its progress, the client's cancellation.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{CustomRequest, ErrorCode, ErrorData, ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext};
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
+
+use crate::stdio::Turn;
+
+/// Between two progress notifications; well below the time after which clients give up.
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+
+/// Methods that exist and fail to decode: their parameters are wrong, not their name.
+const KNOWN_METHODS: [&str; 7] = [
+    "initialize",
+    "server/discover",
+    "tools/call",
+    "tools/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+];
+
+/// Waits until every earlier call of the connection has begun.
+pub(crate) async fn turn(context: &RequestContext<RoleServer>) {
+    if let Some(turn) = context.extensions.get::<Turn>() {
+        turn.come().await;
+    }
+}
+
+/// Lets the next call of the connection begin, for a call that no session's queue has to wait for.
+pub(crate) fn leave(context: &RequestContext<RoleServer>) {
+    if let Some(turn) = context.extensions.get::<Turn>() {
+        turn.take();
+    }
+}
+
+/// Drives a run in its turn to its end. `cancel` is triggered when the client cancels the call or when `closed` is.
+pub(crate) async fn drive<R: Future>(
+    context: &RequestContext<RoleServer>,
+    closed: &CancellationToken,
+    cancel: CancellationToken,
+    run: R,
+) -> R::Output {
+    tokio::pin!(run);
+    let mut begun = begin(context, run.as_mut()).await;
+    let progress = report_progress(&context.peer, context.meta.get_progress_token());
+    tokio::pin!(progress);
+    loop {
+        if let Some(ran) = begun.take() {
+            return ran;
+        }
+        tokio::select! {
+            ran = &mut run => return ran,
+            // A client that does not read its progress must not hold up the run, so this is a branch beside it.
+            () = &mut progress => {}
+            () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
+            () = closed.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
+        }
+    }
+}
+
+/// Begins a run when every earlier call of the connection has begun, so that a session's queue has the order in
+/// which the client wrote. Returns what came of it if that is known at once.
+async fn begin<R: Future>(context: &RequestContext<RoleServer>, mut run: Pin<&mut R>) -> Option<R::Output> {
+    turn(context).await;
+    let begun = poll_fn(|context| Poll::Ready(run.as_mut().poll(context))).await;
+    leave(context);
+    match begun {
+        Poll::Ready(ran) => Some(ran),
+        Poll::Pending => None,
+    }
+}
+
+/// Tells the client that the run goes on, as long as it is polled; never ends.
+async fn report_progress(peer: &Peer<RoleServer>, token: Option<ProgressToken>) {
+    if let Some(token) = token {
+        let start = tokio::time::Instant::now();
+        let mut ticks = tokio::time::interval_at(start + PROGRESS_EVERY, PROGRESS_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        loop {
+            ticks.tick().await;
+            let seconds = start.elapsed().as_secs_f64();
+            let progress = ProgressNotificationParam::new(token.clone(), (seconds * 10.0).round() / 10.0)
+                .with_message(format!("running for {seconds:.1} s"));
+            if peer.notify_progress(progress).await.is_err() {
+                break;
+            }
+        }
+    }
+    std::future::pending().await
+}
+
+/// The answer to a request that the library does not know or could not decode.
+pub(crate) fn not_understood(request: &CustomRequest) -> ErrorData {
+    let method = &request.method;
+    if KNOWN_METHODS.contains(&method.as_str()) {
+        return ErrorData::invalid_params(
+            format!("Invalid params: `params` of {method} is not as the protocol has it"),
+            None,
+        );
+    }
+    ErrorData::new(
+        ErrorCode::METHOD_NOT_FOUND,
+        format!("Method not found: {method}"),
+        None,
+    )
+}

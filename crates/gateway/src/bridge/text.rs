@@ -61,7 +61,7 @@ impl Answer {
         fields.retain(|name, _| match name.as_str() {
             "status" => !succeeded,
             "exitCode" => self.exit != Some(0),
-            "summary" => !(succeeded && !self.stdout.is_empty()),
+            "summary" => !succeeded || self.stdout.is_empty(),
             _ => true,
         });
         fields

@@ -67,6 +67,32 @@ impl Codeyard {
         self
     }
 
+    /// Writes a file of server definitions to the home directory, where the surface `bridge` looks for them.
+    pub fn definition(self, file: &str, servers: &[(&str, ServerDefinition)]) -> Result<Self> {
+        let entries: Map<String, Value> = servers
+            .iter()
+            .map(|(name, definition)| ((*name).to_owned(), definition.to_json()))
+            .collect();
+        self.home_file(
+            &format!("MCPs/{file}"),
+            &json!({"mcpServers": entries}).to_string(),
+        )
+    }
+
+    /// The servers `stub` and `other` of the acceptance cases, each in a file of the home directory.
+    pub fn with_stub_definitions(self) -> Result<Self> {
+        self.definition("stub.json", &[("stub", ServerDefinition::stub())])?
+            .definition("other.json", &[("other", ServerDefinition::stub())])
+    }
+
+    /// Writes a file below the home directory, as it is.
+    pub fn home_file(self, path: &str, content: &str) -> Result<Self> {
+        let path = self.home_directory().join(path);
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
+        std::fs::write(path, content)?;
+        Ok(self)
+    }
+
     /// Adds the servers of the catalogue, replayed.
     pub fn catalogue(mut self) -> Self {
         for name in crate::catalogue::servers() {
@@ -142,6 +168,11 @@ impl Codeyard {
         self.directory.path().join("work")
     }
 
+    /// The home directory of codeyard's process.
+    pub fn home_directory(&self) -> PathBuf {
+        self.directory.path().join("home")
+    }
+
     /// The data directory.
     pub fn data_directory(&self) -> PathBuf {
         self.data
@@ -175,7 +206,7 @@ impl Codeyard {
         command.current_dir(self.work_directory()).kill_on_drop(true);
         command.env("XDG_CONFIG_HOME", root.join("config"));
         command.env("XDG_DATA_HOME", root.join("data"));
-        command.env("HOME", root.join("home"));
+        command.env("HOME", self.home_directory());
         command.env_remove("CODEYARD_LOG");
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         Ok(command)
@@ -192,6 +223,11 @@ impl Codeyard {
     pub fn mcp_unopened(&self) -> Result<McpClient> {
         let limits = self.limits.iter().flat_map(|limit| ["--limit", limit]);
         McpClient::spawn(self.command(["mcp"].into_iter().chain(limits))?)
+    }
+
+    /// Starts `codeyard mcp --surface bridge`; the test says the first word.
+    pub fn bridge_unopened(&self) -> Result<McpClient> {
+        McpClient::spawn(self.command(["mcp", "--surface", "bridge"])?)
     }
 
     /// Runs a command to its end.

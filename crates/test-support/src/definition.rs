@@ -57,6 +57,12 @@ impl ServerDefinition {
         Self::test_server(&["replay", &file.to_string_lossy()])
     }
 
+    /// A server of this crate's `fixtures` whose answers are data.
+    pub fn canned(fixture: &str) -> Self {
+        let file = format!("{}/fixtures/{fixture}.json", env!("CARGO_MANIFEST_DIR"));
+        Self::test_server(&["canned", &file])
+    }
+
     fn test_server(args: &[&str]) -> Self {
         Self::new(stub_server().to_string_lossy(), args)
     }

@@ -7,12 +7,14 @@
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
+//! | the same on the surface `bridge` | [`BridgeClient`] |
 //! | to look at processes from outside | [`descendants`] |
 //! | to know what this machine and user give | [`Mode`] |
 //! | to hold a backend to every limit | [`limits`] |
 //! | to know that nothing of a codeyard is left | [`Traces`] |
 //! | to wait for a condition | [`wait_until`] |
 
+mod bridge;
 pub mod catalogue;
 mod client;
 mod code;
@@ -28,6 +30,7 @@ mod traces;
 mod upstreams;
 mod wait;
 
+pub use bridge::{BridgeClient, Bridged};
 pub use client::{Era, McpClient};
 pub use code::{CodeClient, Ran};
 pub use codeyard::Codeyard;

@@ -1,5 +1,6 @@
 //! Upstream MCP servers for tests, written against the bare protocol so that each can break any rule of it.
 
+mod canned;
 mod hostile;
 mod protocol;
 mod replay;
@@ -11,7 +12,7 @@ use anyhow::{Context as _, Result, bail};
 pub use protocol::Era;
 
 const USAGE: &str =
-    "usage: stub-server (stub [--extras] | hostile MODE | replay FILE [--page N]) [--era ERA]";
+    "usage: stub-server (stub [--extras] | canned FILE | hostile MODE | replay FILE [--page N]) [--era ERA]";
 
 /// Runs the server that the arguments name until stdin closes.
 pub fn main(args: impl Iterator<Item = String>) -> ExitCode {
@@ -43,6 +44,7 @@ fn serve(mut args: impl Iterator<Item = String>) -> Result<()> {
     }
     match (kind.as_str(), operand) {
         ("stub", None) => protocol::serve(options.era, &stub::Stub::new(options.extras)),
+        ("canned", Some(file)) => protocol::serve(options.era, &canned::Canned::read(&file)?),
         ("hostile", Some(mode)) => hostile::serve(&mode, options.era),
         ("replay", Some(file)) => protocol::serve(options.era, &replay::Replay::read(&file, options.page)?),
         _ => bail!("{USAGE}"),

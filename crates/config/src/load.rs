@@ -37,6 +37,8 @@ pub struct Loaded {
     pub data_dir: PathBuf,
     /// Servers that are to be used, in their order.
     pub servers: Vec<ServerConfig>,
+    /// Whether servers that would start codeyard again are used too.
+    pub allow_self: bool,
     /// `codeyard.toml`.
     pub settings: Settings,
     /// What is not used, and why.
@@ -122,6 +124,7 @@ impl Loaded {
                 cache_dir: Some(self.data_dir.join("cache").join("tools")),
                 supervisor: Vec::new(),
                 own_executable: program.executable,
+                allow_self: self.allow_self,
             },
             backend,
             sandbox: sandbox_process::Config {
@@ -198,6 +201,7 @@ fn finish(
     Ok(Loaded {
         data_dir,
         servers,
+        allow_self: false,
         settings,
         warnings: findings.warnings,
     })

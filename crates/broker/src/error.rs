@@ -78,6 +78,7 @@ pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
         | UpstreamError::Start { .. }
         | UpstreamError::BackOff { .. }
         | UpstreamError::Gone { .. }
+        | UpstreamError::Replaced { .. }
         | UpstreamError::TooLarge { .. }
         | UpstreamError::Refused { .. }
         | UpstreamError::BadAnswer { .. }

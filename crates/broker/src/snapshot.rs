@@ -89,6 +89,7 @@ mod tests {
         Arc::new(vec![ServerTools {
             name: "stub".to_owned(),
             description: None,
+            cwd: None,
             tools: Some(tools.iter().map(tool).collect()),
         }])
     }

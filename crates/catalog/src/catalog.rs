@@ -1,6 +1,7 @@
 //! The snapshot itself: servers in configured order, their entries, and the indexes over them.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use types::{ServerTools, Tool, ToolRef};
@@ -28,6 +29,8 @@ pub struct Server {
     pub alias: String,
     /// What it is for.
     pub description: Option<String>,
+    /// Its working directory, if its definition names one.
+    pub cwd: Option<PathBuf>,
     /// Whether its tools are known; if not, it has not been asked yet.
     pub listed: bool,
     /// What it was built from.
@@ -141,6 +144,7 @@ impl Server {
             name: listed.name.clone(),
             alias,
             description: listed.description.clone(),
+            cwd: listed.cwd.clone(),
             listed: listed.tools.is_some(),
             tools: listed.tools.clone(),
             entries,
@@ -155,7 +159,7 @@ impl Server {
             (None, None) => true,
             _ => false,
         };
-        same_tools && self.description == listed.description
+        same_tools && self.description == listed.description && self.cwd == listed.cwd
     }
 
     /// Its tools in the order listed.

@@ -71,7 +71,7 @@ fn default(limit: Limit) -> String {
         Limit::WallTime => format!(
             "{}, at most {}",
             seconds(limits.wall_time),
-            seconds(Limits::MAX_WALL_TIME)
+            seconds(Limits::DEFAULT_MAX_WALL_TIME)
         ),
         Limit::CpuTime => seconds(limits.cpu_time),
         Limit::CpuRate => format!("{} core", limits.cpu_rate),

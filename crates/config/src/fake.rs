@@ -36,6 +36,11 @@ impl Host for Fake {
         Ok(self.vars.get(name).cloned())
     }
 
+    fn names(&self, prefix: &str) -> Vec<String> {
+        let names = self.vars.keys().filter(|name| name.starts_with(prefix));
+        names.cloned().collect()
+    }
+
     fn current_dir(&self) -> io::Result<PathBuf> {
         Ok(PathBuf::from("/project"))
     }

@@ -11,6 +11,9 @@ pub trait Host {
     /// The variable of that name, if it is set.
     fn var(&self, name: &str) -> Result<Option<String>, NotUnicode>;
 
+    /// The names of all variables that begin so, in order; those that are no text are left out.
+    fn names(&self, prefix: &str) -> Vec<String>;
+
     /// The directory the process was started in.
     fn current_dir(&self) -> io::Result<PathBuf>;
 
@@ -44,6 +47,19 @@ impl Host for Machine {
             Err(std::env::VarError::NotPresent) => Ok(None),
             Err(std::env::VarError::NotUnicode(_)) => Err(NotUnicode),
         }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads variables"
+    )]
+    fn names(&self, prefix: &str) -> Vec<String> {
+        let mut names: Vec<String> = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .filter(|name| name.starts_with(prefix))
+            .collect();
+        names.sort_unstable();
+        names
     }
 
     fn current_dir(&self) -> io::Result<PathBuf> {

@@ -34,6 +34,32 @@ impl Node {
         })
     }
 
+    /// Parses a file of an editor, with comments and commas before a closing bracket.
+    pub(crate) fn parse_with_comments(bytes: &[u8]) -> Result<Node, (String, String)> {
+        Node::parse(&without_comments(bytes))
+    }
+
+    /// Parses a TOML file.
+    pub(crate) fn parse_toml(bytes: &[u8]) -> Result<Node, (String, String)> {
+        let text = std::str::from_utf8(bytes).map_err(|_| {
+            (
+                String::new(),
+                "this is no TOML: it holds bytes that are no UTF-8 text".to_owned(),
+            )
+        })?;
+        toml::from_str(text).map_err(|error| {
+            let before = error
+                .span()
+                .and_then(|span| text.get(..span.start))
+                .unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            (
+                format!("line {line}"),
+                format!("this is no TOML: {}", error.message()),
+            )
+        })
+    }
+
     /// What the value is, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
@@ -100,5 +126,93 @@ impl<'de> Visitor<'de> for NodeVisitor {
             entries.push(entry);
         }
         Ok(Node::Object(entries))
+    }
+}
+
+/// The same text with blanks in the place of comments and of commas that nothing follows, so that places stay as they are.
+fn without_comments(bytes: &[u8]) -> Vec<u8> {
+    let mut out = bytes.to_vec();
+    let mut comma = None;
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let rest = &bytes[at..];
+        let length = match byte {
+            b'"' => string_length(rest),
+            b'/' if rest.starts_with(b"//") => {
+                rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len())
+            }
+            b'/' if rest.starts_with(b"/*") => {
+                let end = rest.windows(2).skip(2).position(|pair| pair == b"*/");
+                end.map_or(rest.len(), |end| end + 4)
+            }
+            _ => 1,
+        };
+        match byte {
+            b'/' if length > 1 => blank(&mut out[at..at + length]),
+            b']' | b'}' => {
+                if let Some(comma) = comma.take() {
+                    blank(&mut out[comma..=comma]);
+                }
+            }
+            b',' => comma = Some(at),
+            _ if byte.is_ascii_whitespace() => {}
+            _ => comma = None,
+        }
+        at += length;
+    }
+    out
+}
+
+/// The length of the text that begins here, quotes included; all the rest if it has no end.
+fn string_length(bytes: &[u8]) -> usize {
+    let mut escaped = false;
+    let end = bytes.iter().skip(1).position(|byte| {
+        let ends = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(bytes.len(), |end| end + 2)
+}
+
+fn blank(bytes: &mut [u8]) {
+    for byte in bytes.iter_mut().filter(|byte| **byte != b'\n') {
+        *byte = b' ';
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(
+            String::from_utf8(without_comments(text.as_bytes())).unwrap(),
+            expected,
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn comments_become_blanks() {
+        check("{} // x\n1", "{}     \n1");
+        check("[1, /* a,\n */ 2]", "[1,      \n    2]");
+        check("[1, 2, ]", "[1, 2  ]");
+        check("{\"a\": 1, // x\n}", "{\"a\": 1      \n}");
+        check("[1,, 2]", "[1,, 2]");
+        check("/*/ 1", "     ");
+        check("\"// no, ]\"", "\"// no, ]\"");
+        check("\"\\\"// x\" // y", "\"\\\"// x\"     ");
+        check("a / b", "a / b");
+    }
+
+    proptest! {
+        #[test]
+        fn json_stays_as_it_is(text in "[\\[\\]{}\",:a/* \\\\\n]{0,40}") {
+            if let Ok(value) = serde_json::from_str::<Node>(&text) {
+                prop_assert_eq!(Node::parse_with_comments(text.as_bytes()), Ok(value));
+            }
+        }
     }
 }

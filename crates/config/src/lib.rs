@@ -3,6 +3,8 @@
 //! Two kinds of file: `mcpServers` JSON, which names the upstream servers as other MCP clients do, and
 //! `codeyard.toml`, which holds codeyard's own settings. Nothing is started before everything is valid.
 
+mod bridge;
+mod definitions;
 mod expand;
 #[cfg(test)]
 mod fake;
@@ -20,8 +22,10 @@ mod settings;
 mod tests;
 mod trust;
 
+pub use bridge::{Bridge, OutputMode};
+pub use definitions::{Definitions, Scan};
 pub use host::{Host, MAX_FILE, Machine, NotUnicode};
-pub use load::{Loaded, Parts, Program, Sources, load, load_settings_only, python_settings};
+pub use load::{Loaded, Parts, Program, Sources, load, load_bridge, load_settings_only, python_settings};
 pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
 pub use places::{config_dir, data_dir};
 pub use settings::{Backend, Python, Records, Sessions, Settings, Workspace};

@@ -4,8 +4,12 @@ use types::{Limit, Written};
 
 use crate::mistakes::{Findings, nearest};
 
-/// Applies what the command line says; the settings as they are now are the most.
-pub(crate) fn of_command_line(texts: &[String], policy: &mut policy::Config, findings: &mut Findings) {
+/// Applies what the command line says; the settings as they are now are the most. Says which limits it names.
+pub(crate) fn of_command_line(
+    texts: &[String],
+    policy: &mut policy::Config,
+    findings: &mut Findings,
+) -> Vec<Limit> {
     let operator = policy.clone();
     let mut given: Vec<Limit> = Vec::new();
     for text in texts {
@@ -20,6 +24,7 @@ pub(crate) fn of_command_line(texts: &[String], policy: &mut policy::Config, fin
             findings.mistake(&format!("--limit {text}"), message);
         }
     }
+    given
 }
 
 fn split(text: &str) -> Result<(Limit, &str), String> {

@@ -5,8 +5,10 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use types::Limit;
 use upstream::ServerConfig;
 
+use crate::bridge::{Bridge, Variables as BridgeVariables};
 use crate::host::Host;
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::places::{absolute, config_dir, data_dir};
@@ -37,6 +39,8 @@ pub struct Loaded {
     pub data_dir: PathBuf,
     /// Servers that are to be used, in their order.
     pub servers: Vec<ServerConfig>,
+    /// Whether servers that would start codeyard again are used too.
+    pub allow_self: bool,
     /// `codeyard.toml`.
     pub settings: Settings,
     /// What is not used, and why.
@@ -122,6 +126,7 @@ impl Loaded {
                 cache_dir: Some(self.data_dir.join("cache").join("tools")),
                 supervisor: Vec::new(),
                 own_executable: program.executable,
+                allow_self: self.allow_self,
             },
             backend,
             sandbox: sandbox_process::Config {
@@ -160,6 +165,21 @@ pub fn python_settings(settings: &Settings, host: &dyn Host) -> sandbox_process:
     }
 }
 
+/// Which limits somebody named; all others are codeyard's own.
+#[derive(Debug, Default)]
+pub(crate) struct NamedLimits {
+    /// `[limits]`.
+    pub(crate) settings: Vec<Limit>,
+    /// `--limit`.
+    pub(crate) command_line: Vec<Limit>,
+}
+
+impl NamedLimits {
+    pub(crate) fn has(&self, limit: Limit) -> bool {
+        self.settings.contains(&limit) || self.command_line.contains(&limit)
+    }
+}
+
 /// How names of one file meet those of an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Clash {
@@ -174,7 +194,7 @@ pub fn load(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
     let mut findings = Findings::of(None);
     let data_dir = find_data_dir(sources, host, &mut findings);
     let servers = load_servers(sources, &data_dir, host, &mut findings);
-    let settings = load_settings(sources, &data_dir, host, &mut findings);
+    let (settings, _) = load_settings(sources, &data_dir, host, &mut findings);
     finish(findings, data_dir, servers, settings)
 }
 
@@ -182,8 +202,21 @@ pub fn load(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
 pub fn load_settings_only(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
     let mut findings = Findings::of(None);
     let data_dir = find_data_dir(sources, host, &mut findings);
-    let settings = load_settings(sources, &data_dir, host, &mut findings);
+    let (settings, _) = load_settings(sources, &data_dir, host, &mut findings);
     finish(findings, data_dir, Vec::new(), settings)
+}
+
+/// Settings and data directory as the variables of the bridge change them, for the surface `bridge`. Its servers are
+/// those of [`crate::Definitions`].
+pub fn load_bridge(sources: &Sources, host: &dyn Host) -> Result<(Loaded, Bridge), Mistakes> {
+    let mut findings = Findings::of(None);
+    let data_dir = find_data_dir(sources, host, &mut findings);
+    let (mut settings, named) = load_settings(sources, &data_dir, host, &mut findings);
+    let variables = BridgeVariables::read(host, &mut findings);
+    let bridge = variables.lay_over(&mut settings, &named, &mut findings);
+    let loaded = finish(findings, data_dir, Vec::new(), settings)?;
+    let allow_self = bridge.allow_self;
+    Ok((Loaded { allow_self, ..loaded }, bridge))
 }
 
 fn finish(
@@ -198,6 +231,7 @@ fn finish(
     Ok(Loaded {
         data_dir,
         servers,
+        allow_self: false,
         settings,
         warnings: findings.warnings,
     })
@@ -298,19 +332,28 @@ fn read_project(data: &Path, host: &dyn Host, findings: &mut Findings) -> Option
     None
 }
 
-fn load_settings(sources: &Sources, data: &Path, host: &dyn Host, findings: &mut Findings) -> Settings {
+fn load_settings(
+    sources: &Sources,
+    data: &Path,
+    host: &dyn Host,
+    findings: &mut Findings,
+) -> (Settings, NamedLimits) {
     let Written {
         file,
         mut settings,
         mut mounts,
+        limits: named,
     } = read_settings(sources, host, findings);
     let mut found = Findings::of(file.as_deref());
     memory::check(&settings.pool, host, &mut found);
-    limits::of_command_line(&sources.limits, &mut settings.policy, findings);
+    let named = NamedLimits {
+        settings: named,
+        command_line: limits::of_command_line(&sources.limits, &mut settings.policy, findings),
+    };
     mounts.extend(mounts::of_command_line(&sources.mounts, host, findings));
     settings.mounts = mounts::resolve(&mounts, data, findings);
     findings.absorb(found);
-    settings
+    (settings, named)
 }
 
 fn read_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> Written {

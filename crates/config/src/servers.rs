@@ -11,6 +11,9 @@ use crate::host::Host;
 use crate::json::Node;
 use crate::mistakes::{Findings, nearest};
 
+/// The list of the servers.
+pub(crate) const LIST: &str = "mcpServers";
+
 /// Our fields of one server.
 const FIELDS: [&str; 7] = [
     "command",
@@ -70,6 +73,7 @@ pub(crate) fn read(file: &Path, bytes: &[u8], variables: Variables<'_>) -> (Vec<
         }
     };
     let mut reader = Reader {
+        list: LIST,
         directory: file.parent().unwrap_or(Path::new("")),
         variables,
         findings,
@@ -78,11 +82,34 @@ pub(crate) fn read(file: &Path, bytes: &[u8], variables: Variables<'_>) -> (Vec<
         .iter()
         .map(|(name, node)| Entry {
             name: name.clone(),
-            field: field_of(name),
+            field: field_of(LIST, name),
             server: reader.server(name, node),
         })
         .collect();
     (entries, reader.findings)
+}
+
+/// Reads one entry of a list of that name by itself.
+pub(crate) fn read_entry(
+    file: &Path,
+    list: &str,
+    (name, node): &(String, Node),
+    variables: Variables<'_>,
+) -> (Entry, Findings) {
+    let mut reader = Reader {
+        list,
+        directory: file.parent().unwrap_or(Path::new("")),
+        variables,
+        findings: Findings::of(Some(file)),
+    };
+    let field = field_of(list, name);
+    judge_name(&field, name, &mut reader.findings);
+    let entry = Entry {
+        name: name.clone(),
+        server: reader.server(name, node),
+        field,
+    };
+    (entry, reader.findings)
 }
 
 /// Finds `mcpServers` and judges the names in it and beside it.
@@ -121,17 +148,21 @@ fn list(top: &[(String, Node)], findings: &mut Findings) -> Vec<(String, Node)> 
     }
     let mut seen = Vec::new();
     for (name, _) in &entries {
-        let field = field_of(name);
-        if name.trim().is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
-            let rule = format!("a server's name is 1 to {MAX_NAME} printable characters");
-            findings.mistake(&field, rule);
-        }
+        let field = field_of(LIST, name);
+        judge_name(&field, name, findings);
         if seen.contains(&name) {
             findings.mistake(&field, "the name appears more than once; rename one of them");
         }
         seen.push(name);
     }
     entries
+}
+
+fn judge_name(field: &str, name: &str, findings: &mut Findings) {
+    if name.trim().is_empty() || name.len() > MAX_NAME || name.chars().any(char::is_control) {
+        let rule = format!("a server's name is 1 to {MAX_NAME} printable characters");
+        findings.mistake(field, rule);
+    }
 }
 
 fn missing_list(others: &[&str]) -> String {
@@ -144,20 +175,22 @@ fn missing_list(others: &[&str]) -> String {
 }
 
 /// `mcpServers.NAME`, quoted where the name would read as something else.
-fn field_of(name: &str) -> String {
+fn field_of(list: &str, name: &str) -> String {
     let plain = !name.is_empty()
         && name
             .chars()
             .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '/' | '@'));
     if plain {
-        format!("mcpServers.{name}")
+        format!("{list}.{name}")
     } else {
-        format!("mcpServers.{name:?}")
+        format!("{list}.{name:?}")
     }
 }
 
 /// Reads the servers of one file.
 struct Reader<'a> {
+    /// The name of the list.
+    list: &'a str,
     directory: &'a Path,
     variables: Variables<'a>,
     findings: Findings,
@@ -165,7 +198,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn server(&mut self, name: &str, node: &Node) -> Option<ServerConfig> {
-        let field = field_of(name);
+        let field = field_of(self.list, name);
         let Node::Object(entries) = node else {
             self.wrong(&field, "an object", node);
             return None;

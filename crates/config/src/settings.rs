@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use policy::Requirement;
 use sandbox_process::Profile;
+use types::Limit;
 
 use crate::mistakes::{Findings, nearest};
 use table::{Table, Value};
@@ -84,6 +85,8 @@ pub(crate) struct Written {
     pub(crate) settings: Settings,
     /// The mounts as they are written.
     pub(crate) mounts: Vec<WrittenMount>,
+    /// The limits that are named.
+    pub(crate) limits: Vec<Limit>,
 }
 
 /// Reads the settings of a file.
@@ -97,7 +100,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
     let Some(root) = Table::parse(text, &mut findings) else {
         return (Written::default(), findings);
     };
-    let mut wall_time_given = false;
+    let mut named = Vec::new();
     let directory = file.parent().unwrap_or(Path::new(""));
     for (name, value) in root.entries() {
         let Some(section) = SECTIONS.into_iter().find(|section| *section == name) else {
@@ -113,7 +116,9 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
             continue;
         };
         for (key, value) in table.entries() {
-            wall_time_given |= section == "limits" && key == "wall_time";
+            if section == "limits" {
+                named.extend(Limit::from_name(key));
+            }
             let read = match section {
                 "limits" => limits::set(&mut settings.policy, key, &value),
                 "policy" => access(&mut settings.policy, key, &value),
@@ -130,7 +135,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
             }
         }
     }
-    if !wall_time_given {
+    if !named.contains(&Limit::WallTime) {
         let policy = &mut settings.policy;
         policy.limits.wall_time = policy.limits.wall_time.min(policy.max_wall_time);
     }
@@ -144,6 +149,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
         file: Some(file.to_path_buf()),
         settings,
         mounts,
+        limits: named,
     };
     (written, findings)
 }

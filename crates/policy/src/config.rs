@@ -60,7 +60,7 @@ impl Default for Config {
             allow: Vec::new(),
             deny: Vec::new(),
             limits: Limits::default(),
-            max_wall_time: Limits::MAX_WALL_TIME,
+            max_wall_time: Limits::DEFAULT_MAX_WALL_TIME,
             require: Requirement::default(),
         }
     }
@@ -214,8 +214,8 @@ mod tests {
         );
         check(|c| c.limits.wall_time = Duration::from_secs(300), "ok");
         check(
-            |c| c.max_wall_time = Duration::from_secs(301),
-            "limits.max_wall_time: must be above 0 and at most 300 s",
+            |c| c.max_wall_time = Duration::from_secs(3601),
+            "limits.max_wall_time: must be above 0 and at most 3600 s",
         );
         check(
             |c| c.limits.network = Network::AllowList,

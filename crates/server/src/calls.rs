@@ -10,7 +10,7 @@ use types::{GuestError, Limits, Outcome, SessionFate, Status};
 use crate::Server;
 
 /// The longest that a call may take: as long as a program may.
-const LONGEST_WAIT: Duration = Limits::MAX_WALL_TIME;
+const LONGEST_WAIT: Duration = Limits::DEFAULT_MAX_WALL_TIME;
 
 /// Why a call did not come to an answer.
 #[derive(Debug, Clone, thiserror::Error)]

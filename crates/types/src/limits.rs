@@ -155,8 +155,10 @@ impl fmt::Display for Limit {
 }
 
 impl Limits {
-    /// Longest wall time that settings or a caller may ask for.
-    pub const MAX_WALL_TIME: Duration = Duration::from_secs(300);
+    /// Longest wall time that anybody may set.
+    pub const MAX_WALL_TIME: Duration = Duration::from_secs(3600);
+    /// Longest wall time that a caller may ask for where nothing else is set.
+    pub const DEFAULT_MAX_WALL_TIME: Duration = Duration::from_secs(300);
 
     /// Those that bind one run.
     pub fn of_run(&self) -> RunLimits {

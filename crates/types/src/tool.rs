@@ -1,6 +1,7 @@
 //! Tools of upstream servers as the core knows them: names, schemas, and the definition as received.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -94,6 +95,8 @@ pub struct ServerTools {
     pub name: String,
     /// The description in the configuration, else what the server says of itself.
     pub description: Option<String>,
+    /// The working directory in the configuration.
+    pub cwd: Option<PathBuf>,
     /// `None` while the server has not been asked and no cached list exists.
     pub tools: Option<Arc<[Arc<Tool>]>>,
 }

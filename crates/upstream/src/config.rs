@@ -16,6 +16,8 @@ pub struct Config {
     pub supervisor: Vec<OsString>,
     /// The running executable, so that a definition that would start it again is recognised.
     pub own_executable: PathBuf,
+    /// Whether definitions that would start it again are used all the same, a few levels deep.
+    pub allow_self: bool,
 }
 
 /// One stdio server.

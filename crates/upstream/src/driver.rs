@@ -25,8 +25,9 @@ use crate::connection::Connection;
 use crate::error::UpstreamError;
 use crate::handshake::Greeting;
 use crate::hub::Era;
+use crate::link::{Link, Phase};
 use crate::listing;
-use crate::server::{Command, Link, Phase};
+use crate::server::Command;
 use crate::start::{Life, start};
 
 /// The first pause after a failure; each further one is twice as long, up to the last.
@@ -161,7 +162,12 @@ impl Driver {
                 let _ = timeout(LAST_WORDS, &mut closed).await;
                 let cause = process.stop().await;
                 tracing::debug!(server = %self.link.config.name, %cause, "ended");
-                connection.end.send_replace(Some("codeyard is ending".to_owned()));
+                let why = if self.link.is_retired() {
+                    "its definition was changed or removed"
+                } else {
+                    "codeyard is ending"
+                };
+                connection.end.send_replace(Some(why.to_owned()));
                 End::Asked(done)
             }
             End::Itself(cause) => {

@@ -14,21 +14,28 @@ const INHERITED_PREFIX: &str = "LC_";
 /// The executable's name, under which any copy of it is recognised.
 const OWN_NAME: &str = "codeyard";
 /// The commands of codeyard that serve MCP from its own configuration, and so would start every server again.
-const SERVING: [&str; 1] = ["mcp"];
+const SERVING: [&str; 2] = ["mcp", "run"];
 /// The command of codeyard that is a server of its own.
 const DEMO_SERVER: &str = "demo-server";
+
+/// How many codeyards stand above this one; passed on to a codeyard that it starts, and to no other server.
+const DEPTH: &str = "CODEYARD_DEPTH";
+/// A codeyard this deep starts no further one.
+const MAX_DEPTH: u32 = 3;
 
 /// The part of the host's environment that servers inherit.
 #[derive(Debug, Clone)]
 pub(crate) struct Environment {
     variables: BTreeMap<OsString, OsString>,
+    /// How many codeyards stand above.
+    depth: u32,
 }
 
 impl Environment {
     /// Reads it from this process.
     #[expect(
         clippy::disallowed_methods,
-        reason = "servers inherit this process's own PATH, HOME, locale and TMPDIR, which are no settings"
+        reason = "servers inherit this process's own PATH, HOME, locale and TMPDIR, which are no settings; nor is the depth"
     )]
     pub(crate) fn of_this_process() -> Environment {
         let inherited = |name: &OsStr| {
@@ -36,7 +43,19 @@ impl Environment {
                 .is_some_and(|name| INHERITED.contains(&name) || name.starts_with(INHERITED_PREFIX))
         };
         let variables = std::env::vars_os().filter(|(name, _)| inherited(name)).collect();
-        Environment { variables }
+        let depth = std::env::var(DEPTH).ok().and_then(|depth| depth.parse().ok());
+        Environment {
+            variables,
+            depth: depth.unwrap_or_default(),
+        }
+    }
+
+    /// The same for a codeyard that is a server of this one; `None` if enough of them stand above each other.
+    pub(crate) fn deeper(&self) -> Option<Environment> {
+        let depth = self.depth + 1;
+        let mut variables = self.variables.clone();
+        variables.insert(DEPTH.into(), depth.to_string().into());
+        (self.depth < MAX_DEPTH).then_some(Environment { variables, depth })
     }
 
     /// The whole environment of a server.
@@ -89,6 +108,13 @@ impl Environment {
     }
 }
 
+/// Whether a server of this definition would be codeyard itself, serving from its own configuration.
+///
+/// `own_executable` is the running program; copies of it are known by their name.
+pub fn is_self_reference(server: &ServerConfig, own_executable: &Path) -> bool {
+    Environment::of_this_process().is_self_reference(server, own_executable)
+}
+
 fn is_codeyard(word: &str, own_executable: &Path) -> bool {
     let path = Path::new(word);
     path.file_name() == Some(OsStr::new(OWN_NAME))
@@ -113,6 +139,7 @@ mod tests {
     fn environment(path: &str) -> Environment {
         Environment {
             variables: BTreeMap::from([("PATH".into(), path.into())]),
+            depth: 0,
         }
     }
 
@@ -142,8 +169,20 @@ mod tests {
         check("env", &["A=1", "codeyard", "mcp"], true);
         check("bash", &["-c", "exec codeyard mcp"], true);
         check("env", &["/bin/sh", "mcp"], true);
+        check("codeyard", &["run"], true);
         check("npx", &["-y", "some-server", "mcp"], false);
         check("mcp-server-git", &["--repository", "/home/me/codeyard"], false);
+    }
+
+    #[test]
+    fn codeyards_that_start_codeyards_come_to_an_end() {
+        let mut environment = environment("/bin");
+        let mut depths = Vec::new();
+        while let Some(deeper) = environment.deeper() {
+            depths.push(deeper.variables[OsStr::new(DEPTH)].clone());
+            environment = deeper;
+        }
+        assert_eq!(depths, ["1", "2", "3"]);
     }
 
     #[test]

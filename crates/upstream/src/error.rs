@@ -111,6 +111,12 @@ pub enum UpstreamError {
         /// What was under way.
         request: String,
     },
+    /// The definition was changed or removed after the call had chosen the server.
+    #[error("server '{server}' is not called any more: its definition was changed or removed; call it again")]
+    Replaced {
+        /// The server's name.
+        server: String,
+    },
     /// The hub is shutting down.
     #[error("server '{server}' is not called any more: codeyard is ending")]
     ShuttingDown {
@@ -200,6 +206,7 @@ impl UpstreamError {
             | UpstreamError::Refused { server, .. }
             | UpstreamError::BadAnswer { server, .. }
             | UpstreamError::InputRequired { server, .. }
+            | UpstreamError::Replaced { server }
             | UpstreamError::ShuttingDown { server } => server,
         }
     }
@@ -208,7 +215,10 @@ impl UpstreamError {
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
-            UpstreamError::BackOff { .. } | UpstreamError::Gone { .. } | UpstreamError::Timeout { .. }
+            UpstreamError::BackOff { .. }
+                | UpstreamError::Gone { .. }
+                | UpstreamError::Timeout { .. }
+                | UpstreamError::Replaced { .. }
         )
     }
 }

@@ -1,8 +1,7 @@
 //! The hub: all servers under their names.
 
-use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
@@ -11,15 +10,18 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use types::{ServerTools, ToolRef};
 
-use crate::cache::CacheFile;
-use crate::config::Config;
+use crate::config::{Config, ServerConfig};
 use crate::connection::{Connection, Patience, RequestError};
 use crate::environment::Environment;
 use crate::error::UpstreamError;
+use crate::link::Link;
 use crate::places::{HOLD, Places};
-use crate::server::{Link, LinkParts, Server};
+use crate::roster::{Makings, Roster, Succession};
+use crate::server::Server;
 
 /// Servers that are started at the same time.
 const STARTS_AT_ONCE: usize = 8;
@@ -34,15 +36,14 @@ pub struct Hub {
 
 #[derive(Debug)]
 struct Shared {
-    /// In the order of the configuration.
-    servers: Vec<Arc<Server>>,
-    by_name: HashMap<String, usize>,
-    /// Definitions that would start codeyard again.
-    self_references: Vec<String>,
-    tools: watch::Sender<Arc<Vec<ServerTools>>>,
-    /// Whether the lists of the last process have been read.
-    ready: watch::Receiver<bool>,
+    makings: Makings,
+    roster: RwLock<Arc<Roster>>,
+    /// How many threads read the lists of the last process.
+    reading: watch::Sender<usize>,
     discoveries: Arc<Places>,
+    /// Ends servers whose definition is gone.
+    retiring: TaskTracker,
+    closing: CancellationToken,
 }
 
 /// One call of a tool. Dropping its future cancels the call upstream.
@@ -107,68 +108,71 @@ impl Hub {
             cache_dir,
             supervisor,
             own_executable,
+            allow_self,
         } = config;
-        let environment = Arc::new(Environment::of_this_process());
-        let supervisor: Arc<[_]> = supervisor.into();
-        let starts = Arc::new(Places::new(STARTS_AT_ONCE, HOLD));
-        let (own, servers): (Vec<_>, Vec<_>) = servers
-            .into_iter()
-            .partition(|server| environment.is_self_reference(server, &own_executable));
-        for server in &own {
-            let server = server.name.clone();
-            tracing::warn!("{}", UpstreamError::SelfReference { server });
-        }
-        let unlisted = servers.iter().map(|server| ServerTools {
-            name: server.name.clone(),
-            description: server.description.clone(),
-            tools: None,
-        });
-        let (tools, _) = watch::channel(Arc::new(unlisted.collect::<Vec<_>>()));
-        let links = servers.into_iter().enumerate().map(|(index, config)| {
-            let cache = cache_dir
-                .as_deref()
-                .map(|directory| CacheFile::new(directory, &config));
-            let (environment, supervisor) = (Arc::clone(&environment), Arc::clone(&supervisor));
-            let (starts, all_tools) = (Arc::clone(&starts), tools.clone());
-            Link::new(LinkParts {
-                config,
-                index,
-                environment,
-                supervisor,
-                cache,
-                starts,
-                all_tools,
-            })
-        });
-        let servers: Vec<_> = links.map(|link| Arc::new(Server::new(link))).collect();
-        let by_name = servers
-            .iter()
-            .map(|server| (server.link.config.name.clone(), server.link.index))
-            .collect();
-        let ready = read_caches(servers.iter().map(|server| Arc::clone(&server.link)).collect());
-        Hub {
+        let makings = Makings {
+            environment: Arc::new(Environment::of_this_process()),
+            supervisor: supervisor.into(),
+            cache_dir,
+            starts: Arc::new(Places::new(STARTS_AT_ONCE, HOLD)),
+            all_tools: watch::channel(Arc::default()).0,
+            own_executable,
+            allow_self,
+        };
+        let Succession { roster, new, .. } = makings.succeed(&Roster::default(), servers);
+        let hub = Hub {
             shared: Arc::new(Shared {
-                servers,
-                by_name,
-                self_references: own.into_iter().map(|server| server.name).collect(),
-                tools,
-                ready,
+                makings,
+                roster: RwLock::new(Arc::new(roster)),
+                reading: watch::channel(0).0,
                 discoveries: Arc::new(Places::new(DISCOVERIES_AT_ONCE, HOLD)),
+                retiring: TaskTracker::new(),
+                closing: CancellationToken::new(),
             }),
+        };
+        hub.read_caches(&new);
+        hub
+    }
+
+    /// Puts other definitions in the place of those there are; names are unique. A server whose definition stays as it is
+    /// keeps its process and its list. One whose definition is gone or another one gets no further calls and ends in the
+    /// background, after the calls that are under way. Needs a runtime around it.
+    pub fn replace(&self, servers: Vec<ServerConfig>) {
+        let shared = &self.shared;
+        let mut roster = shared.roster.write().unwrap_or_else(PoisonError::into_inner);
+        if shared.closing.is_cancelled() {
+            return;
+        }
+        let succession = shared.makings.succeed(&roster, servers);
+        *roster = Arc::new(succession.roster);
+        drop(roster);
+        self.read_caches(&succession.new);
+        for server in succession.retired {
+            server.link.set_retired();
+            let closing = shared.closing.clone();
+            shared.retiring.spawn(async move {
+                if closing.run_until_cancelled(server.retire()).await.is_none() {
+                    server.stop().await;
+                }
+            });
         }
     }
 
     /// The servers with their tools, in the order of the configuration; changes by itself. Cached lists follow within
     /// milliseconds of [`Hub::new`], see [`Hub::ready`].
     pub fn tools(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
-        self.shared.tools.subscribe()
+        self.shared.makings.all_tools.subscribe()
     }
 
     /// Waits until the cached lists have been read.
     pub async fn ready(&self) {
-        let mut ready = self.shared.ready.clone();
-        // The reader has ended, well or not, once it is gone.
-        let _ = ready.wait_for(|ready| *ready).await;
+        // The sender lives in `self`, so that waiting cannot fail.
+        let _ = self
+            .shared
+            .reading
+            .subscribe()
+            .wait_for(|readers| *readers == 0)
+            .await;
     }
 
     /// Starts the servers whose list is unknown, a few at once, and waits for their lists; names those that are still on
@@ -179,8 +183,8 @@ impl Hub {
         if timeout_at(deadline, self.ready()).await.is_err() {
             return Vec::new();
         }
-        let unlisted: Vec<_> = self
-            .shared
+        let roster = self.roster();
+        let unlisted: Vec<_> = roster
             .servers
             .iter()
             .filter(|server| !server.link.is_listed() && !server.link.is_held_back())
@@ -222,6 +226,7 @@ impl Hub {
     /// Calls a tool; the answer is the text of the server's `CallToolResult`, not decoded.
     pub async fn call_raw(&self, call: Call) -> Result<Box<RawValue>, UpstreamError> {
         let server = self.server(&call.tool.server)?;
+        let _under_way = server.calls.token();
         let name = format!("the call of '{}'", call.tool.tool);
         let patience = Patience {
             idle: server.link.timeout(),
@@ -246,7 +251,8 @@ impl Hub {
 
     /// What is known of each server, in the order of the configuration; those left out come last.
     pub fn states(&self) -> Vec<ServerState> {
-        let left_out = self.shared.self_references.iter().map(|server| ServerState {
+        let roster = self.roster();
+        let left_out = roster.self_references.iter().map(|server| ServerState {
             name: server.clone(),
             status: Status::Failed {
                 cause: UpstreamError::SelfReference {
@@ -259,7 +265,7 @@ impl Hub {
             era: None,
             warnings: Vec::new(),
         });
-        self.shared
+        roster
             .servers
             .iter()
             .map(|server| server.state())
@@ -269,20 +275,30 @@ impl Hub {
 
     /// Ends all servers: closes their stdin, waits, sends SIGTERM, then kills; returns within a few seconds.
     pub async fn shutdown(&self) {
+        // Whoever replaces servers now does so before the roster is read, or not at all.
+        self.shared.closing.cancel();
         let mut stopping = JoinSet::new();
-        for server in &self.shared.servers {
+        for server in &self.roster().servers {
             let server = Arc::clone(server);
             stopping.spawn(async move { server.stop().await });
         }
         while stopping.join_next().await.is_some() {}
+        self.shared.retiring.close();
+        self.shared.retiring.wait().await;
     }
 
-    fn server(&self, name: &str) -> Result<&Arc<Server>, UpstreamError> {
-        if let Some(index) = self.shared.by_name.get(name) {
-            return Ok(&self.shared.servers[*index]);
+    fn roster(&self) -> Arc<Roster> {
+        let roster = self.shared.roster.read();
+        Arc::clone(&roster.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn server(&self, name: &str) -> Result<Arc<Server>, UpstreamError> {
+        let roster = self.roster();
+        if let Some(server) = roster.server(name) {
+            return Ok(Arc::clone(server));
         }
         let server = name.to_owned();
-        if self.shared.self_references.contains(&server) {
+        if roster.self_references.contains(&server) {
             return Err(UpstreamError::SelfReference { server });
         }
         Err(UpstreamError::UnknownServer { server })
@@ -300,28 +316,52 @@ impl Hub {
             server.discovering.send_replace(false);
         });
     }
+
+    /// Reads what the last process learned of these servers, beside everything else: with many servers it takes longer
+    /// than a first answer may.
+    fn read_caches(&self, servers: &[Arc<Server>]) {
+        let links: Vec<Arc<Link>> = servers
+            .iter()
+            .map(|server| Arc::clone(&server.link))
+            .filter(|link| link.cache.is_some())
+            .collect();
+        if links.is_empty() {
+            return;
+        }
+        let reading = Reading::new(&self.shared.reading);
+        let read = move || {
+            let mut buffer = Vec::new();
+            for link in links {
+                if let Some(entry) = link.cache.as_ref().and_then(|cache| cache.read(&mut buffer)) {
+                    link.recall(entry);
+                }
+            }
+            drop(reading);
+        };
+        // Without a thread nothing is cached, and every server is asked anew.
+        if let Err(error) = std::thread::Builder::new()
+            .name("tool-lists".to_owned())
+            .spawn(read)
+        {
+            tracing::warn!(%error, "the cached tool lists could not be read");
+        }
+    }
 }
 
-/// Reads what the last process learned, beside everything else: with many servers it takes longer than a first answer may.
-fn read_caches(links: Vec<Arc<Link>>) -> watch::Receiver<bool> {
-    let (sender, ready) = watch::channel(false);
-    let read = move || {
-        let mut buffer = Vec::new();
-        for link in links {
-            if let Some(entry) = link.cache.as_ref().and_then(|cache| cache.read(&mut buffer)) {
-                link.recall(entry);
-            }
-        }
-        sender.send_replace(true);
-    };
-    // Without a thread the sender is dropped: nothing is cached, and every server is asked anew.
-    if let Err(error) = std::thread::Builder::new()
-        .name("tool-lists".to_owned())
-        .spawn(read)
-    {
-        tracing::warn!(%error, "the cached tool lists could not be read");
+/// One reader of cached lists; counted for as long as it lives.
+struct Reading(watch::Sender<usize>);
+
+impl Reading {
+    fn new(readers: &watch::Sender<usize>) -> Reading {
+        readers.send_modify(|readers| *readers += 1);
+        Reading(readers.clone())
     }
-    ready
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.send_modify(|readers| *readers -= 1);
+    }
 }
 
 fn request(call: Call) -> ClientRequest {

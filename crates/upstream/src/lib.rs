@@ -14,15 +14,18 @@ mod environment;
 mod error;
 mod handshake;
 mod hub;
+mod link;
 mod listing;
 mod places;
 mod process;
+mod roster;
 mod server;
 mod start;
 mod stderr;
 mod transport;
 
 pub use config::{Config, ServerConfig};
+pub use environment::is_self_reference;
 pub use error::{StartError, StderrTail, UpstreamError};
 pub use hub::{Call, Era, Hub, ServerState, Status};
 

@@ -13,8 +13,8 @@ use crate::connection::Connection;
 use crate::error::{StartError, StderrTail, UpstreamError};
 use crate::handshake::{Greeting, Probe, Silence, client_info, greet};
 use crate::hub::Era;
+use crate::link::Link;
 use crate::process::{self, Process};
-use crate::server::Link;
 use crate::transport::{Pipes, Traffic};
 
 /// How long a server may take to greet; package runners download on the first start.

@@ -66,6 +66,7 @@ impl World {
             cache_dir: None,
             supervisor: vec![stub_server().into(), "__supervise".into()],
             own_executable: PathBuf::from("/nowhere/codeyard"),
+            allow_self: false,
         });
         Self {
             broker: Broker::new(

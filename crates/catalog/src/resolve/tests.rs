@@ -15,6 +15,7 @@ fn catalog() -> Catalog {
     let server = |name: &str, tools: Option<&[&str]>| ServerTools {
         name: name.to_owned(),
         description: None,
+        cwd: None,
         tools: tools.map(|names| names.iter().map(|name| tool(name)).collect()),
     };
     Catalog::build(&[

@@ -17,6 +17,7 @@ fn catalog() -> Catalog {
     let server = |name: &str, about: &str, tools: Vec<Arc<Tool>>| ServerTools {
         name: name.to_owned(),
         description: Some(about.to_owned()),
+        cwd: None,
         tools: Some(tools.into()),
     };
     let state =

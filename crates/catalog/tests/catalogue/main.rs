@@ -28,6 +28,7 @@ fn servers() -> Vec<ServerTools> {
             Some(ServerTools {
                 name,
                 description: None,
+                cwd: None,
                 tools,
             })
         })

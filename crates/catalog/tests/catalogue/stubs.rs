@@ -18,6 +18,7 @@ fn server(name: &str, description: &str, tools: Vec<Arc<Tool>>) -> Catalog {
     Catalog::build(&[ServerTools {
         name: name.to_owned(),
         description: Some(description.to_owned()),
+        cwd: None,
         tools: Some(tools.into()),
     }])
 }

@@ -5,6 +5,7 @@ mod failures;
 mod lists;
 mod lives;
 mod real;
+mod replace;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,6 +33,7 @@ fn config(servers: &[(&str, ServerDefinition)]) -> Config {
         cache_dir: None,
         supervisor: vec![stub_server().into(), "__supervise".into()],
         own_executable: PathBuf::from("/nowhere/codeyard"),
+        allow_self: false,
     }
 }
 

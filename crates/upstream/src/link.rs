@@ -1,0 +1,304 @@
+//! What the callers of a server and its driver share: its definition, its life, its list and its place among all.
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+use types::{ServerTools, Tool};
+
+use crate::cache::{CacheFile, Entry};
+use crate::config::ServerConfig;
+use crate::connection::Connection;
+use crate::environment::Environment;
+use crate::error::UpstreamError;
+use crate::handshake::Greeting;
+use crate::hub::Era;
+use crate::listing;
+use crate::places::Places;
+use crate::roster::AllTools;
+
+/// Longest wait for an answer or for progress where the definition says nothing.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// The place of a server that is in no snapshot.
+const NOWHERE: usize = usize::MAX;
+
+/// What the callers of a server and its driver share.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) config: ServerConfig,
+    /// The place of the server in `all_tools`, which is locked when this changes.
+    place: AtomicUsize,
+    /// Whether the definition has been taken away.
+    is_retired: AtomicBool,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) supervisor: Arc<[OsString]>,
+    pub(crate) cache: Option<CacheFile>,
+    pub(crate) starts: Arc<Places>,
+    pub(crate) state: watch::Sender<State>,
+    pub(crate) listing: watch::Sender<Listed>,
+    /// The snapshot of all servers, for the hub's users.
+    all_tools: AllTools,
+    era: Mutex<Option<Era>>,
+    /// Whether this process has written the cached list.
+    is_written: AtomicBool,
+    /// What was odd in lives that are over.
+    past_warnings: Mutex<Vec<String>>,
+}
+
+/// The life of a server at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    /// Counts the starts.
+    pub(crate) attempt: u64,
+    pub(crate) phase: Phase,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Phase {
+    Idle,
+    Starting,
+    Running(Arc<Connection>),
+    /// It did not start or ended by itself, and is not started again before `retry_at`.
+    Failed {
+        error: UpstreamError,
+        retry_at: Instant,
+    },
+    Closed,
+}
+
+/// What is known of a server's list.
+#[derive(Debug, Clone)]
+pub(crate) struct Listed {
+    /// Counts the attempts.
+    pub(crate) generation: u64,
+    pub(crate) outcome: Outcome,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Outcome {
+    Unknown,
+    Known,
+    Failed(UpstreamError),
+}
+
+/// What a link is made of; the rest of it is learned.
+pub(crate) struct LinkParts {
+    pub(crate) config: ServerConfig,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) supervisor: Arc<[OsString]>,
+    pub(crate) cache: Option<CacheFile>,
+    pub(crate) starts: Arc<Places>,
+    pub(crate) all_tools: AllTools,
+}
+
+impl Link {
+    pub(crate) fn new(parts: LinkParts) -> Link {
+        let LinkParts {
+            config,
+            environment,
+            supervisor,
+            cache,
+            starts,
+            all_tools,
+        } = parts;
+        Link {
+            config,
+            place: AtomicUsize::new(NOWHERE),
+            is_retired: AtomicBool::new(false),
+            environment,
+            supervisor,
+            cache,
+            starts,
+            state: watch::channel(State {
+                attempt: 0,
+                phase: Phase::Idle,
+            })
+            .0,
+            listing: watch::channel(Listed {
+                generation: 0,
+                outcome: Outcome::Unknown,
+            })
+            .0,
+            all_tools,
+            era: Mutex::default(),
+            is_written: AtomicBool::new(false),
+            past_warnings: Mutex::default(),
+        }
+    }
+
+    /// Its place in the snapshot of all servers; `None` before it has one and after it was retired.
+    pub(crate) fn place(&self) -> Option<usize> {
+        Some(self.seat()).filter(|place| *place != NOWHERE)
+    }
+
+    /// Only while the snapshot of all servers is locked.
+    pub(crate) fn set_place(&self, place: Option<usize>) {
+        self.place.store(place.unwrap_or(NOWHERE), Ordering::Relaxed);
+    }
+
+    fn seat(&self) -> usize {
+        self.place.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_retired(&self) {
+        self.is_retired.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the definition has been taken away.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.is_retired.load(Ordering::Relaxed)
+    }
+
+    /// How many tools it has listed.
+    pub(crate) fn listed_tools(&self) -> Option<usize> {
+        let all = self.all_tools.borrow();
+        Some(all.get(self.seat())?.tools.as_ref()?.len())
+    }
+
+    /// Longest wait for an answer or for progress.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.config.timeout.unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    pub(crate) fn era(&self) -> Option<Era> {
+        *self.era.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_era(&self, era: Era) {
+        *self.era.lock().unwrap_or_else(PoisonError::into_inner) = Some(era);
+    }
+
+    /// Whether it failed too short a time ago to be started again.
+    pub(crate) fn is_held_back(&self) -> bool {
+        match self.state.borrow().phase {
+            Phase::Failed { retry_at, .. } => retry_at > Instant::now(),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn set_phase(&self, phase: Phase) {
+        self.state.send_modify(|state| {
+            if matches!(phase, Phase::Starting) {
+                state.attempt += 1;
+            }
+            state.phase = phase;
+        });
+    }
+
+    /// What was odd in lives that are over.
+    pub(crate) fn past_warnings(&self) -> Vec<String> {
+        let warnings = self.past_warnings.lock();
+        warnings.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn keep_warnings(&self, warnings: Vec<String>) {
+        *self.past_warnings.lock().unwrap_or_else(PoisonError::into_inner) = warnings;
+    }
+
+    /// Remembers what the server has just listed for the next process, then makes it known.
+    pub(crate) async fn learn(&self, greeting: &Greeting, tools: Vec<Arc<Tool>>) {
+        let server = self.entry(greeting.description.clone(), tools);
+        // An unchanged list is written once, because the lifecycle beside it may have changed.
+        let is_news = self.all_tools.borrow().get(self.seat()) != Some(&server);
+        let is_unwritten = !self.is_written.swap(true, Ordering::Relaxed);
+        if let Some(cache) = self.cache.clone().filter(|_| is_news || is_unwritten) {
+            let raw = server
+                .tools
+                .iter()
+                .flat_map(|tools| tools.iter())
+                .map(|tool| tool.definition().to_owned())
+                .collect();
+            let entry = Entry::new(greeting.era, greeting.description.clone(), raw);
+            let written = tokio::task::spawn_blocking(move || cache.write(&entry)).await;
+            if let Ok(Err(error)) = written {
+                let server = &self.config.name;
+                tracing::warn!(%server, %error, "its tool list could not be kept for the next start");
+            }
+        }
+        self.publish(server);
+    }
+
+    /// Takes over what the last process learned, unless the server itself was faster.
+    pub(crate) fn recall(
+        &self,
+        Entry {
+            era,
+            description,
+            tools,
+            ..
+        }: Entry,
+    ) {
+        if self.is_listed() {
+            return;
+        }
+        self.set_era(era);
+        self.publish(self.entry(description, listing::check(tools).tools));
+    }
+
+    /// Notes that the list could not be had; an older list is better than none.
+    pub(crate) fn list_failed(&self, error: UpstreamError) {
+        self.listing.send_if_modified(|listed| {
+            if matches!(listed.outcome, Outcome::Known) {
+                return false;
+            }
+            *listed = Listed {
+                generation: listed.generation + 1,
+                outcome: Outcome::Failed(error),
+            };
+            true
+        });
+    }
+
+    /// Whether the list is known, from the server or from the last process.
+    pub(crate) fn is_listed(&self) -> bool {
+        matches!(self.listing.borrow().outcome, Outcome::Known)
+    }
+
+    /// Whether the list could not be had the last time.
+    pub(crate) fn has_no_list(&self) -> bool {
+        matches!(self.listing.borrow().outcome, Outcome::Failed(_))
+    }
+
+    /// The server in the snapshot before its tools are known.
+    pub(crate) fn unlisted(&self) -> ServerTools {
+        ServerTools {
+            name: self.config.name.clone(),
+            description: self.config.description.clone(),
+            cwd: self.config.cwd.clone(),
+            tools: None,
+        }
+    }
+
+    fn entry(&self, description: Option<String>, tools: Vec<Arc<Tool>>) -> ServerTools {
+        let unlisted = self.unlisted();
+        ServerTools {
+            description: unlisted.description.or(description),
+            tools: Some(tools.into()),
+            ..unlisted
+        }
+    }
+
+    /// Puts the list into the snapshot of all servers; an unchanged one wakes nobody.
+    fn publish(&self, server: ServerTools) {
+        self.all_tools.send_if_modified(|all| {
+            match all.get(self.seat()) {
+                None => return false,
+                Some(known) if *known == server => return false,
+                Some(_) => {}
+            }
+            if let Some(place) = Arc::make_mut(all).get_mut(self.seat()) {
+                *place = server;
+            }
+            true
+        });
+        self.listing.send_modify(|listed| {
+            *listed = Listed {
+                generation: listed.generation + 1,
+                outcome: Outcome::Known,
+            };
+        });
+    }
+}

@@ -86,7 +86,7 @@ const CONTAINER: [(&core::ffi::CStr, Access); 11] = [
     (c"/lib64", Access::Execute),
     (c"/dev", Access::Device),
     (c"/at", Access::Attached),
-    (c"/workspace", Access::Own),
+    (c"/workspace", Access::Attached),
     (c"/tmp", Access::Own),
     (c"/dev/shm", Access::Own),
 ];

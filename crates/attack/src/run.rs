@@ -68,7 +68,7 @@ pub fn limits() -> Limits {
         open_files: 128,
         file_size: 16 * MIB,
         disk: 32 * MIB,
-        inodes: 2_000,
+        inodes: 3_200,
         output: 64 * 1024,
         host_calls: 100,
         concurrent_host_calls: 4,

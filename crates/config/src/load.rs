@@ -139,6 +139,7 @@ impl Loaded {
                 removed: sandbox_process::Removed::default(),
                 limits: policy.limits.clone(),
                 helper,
+                appearance: sandbox_process::Appearance::default(),
                 floor: sandbox_process::Floor::Refused,
                 pool,
                 mounts: mounts.into_iter().map(|mount| mount.target).collect(),

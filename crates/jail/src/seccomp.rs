@@ -43,6 +43,8 @@ pub struct Filters {
 pub enum Namespaces {
     /// Namespaces of its own.
     Own,
+    /// The same, and rules and a user namespace of its own that it makes itself.
+    Mapped,
     /// None: calls whose objects nothing else keeps from it are refused as well.
     Shared,
 }
@@ -53,7 +55,7 @@ pub enum Namespaces {
 /// If the embedded data is wrong, which a test rules out.
 pub fn filters(memory: KernelMemory, namespaces: Namespaces) -> Result<Filters, RulesError> {
     let rules = parse(RULES, &numbers())?;
-    let zygote = compile(&rules.zygote(), compile::Preamble::CheckArchitecture);
+    let zygote = compile(&rules.zygote(namespaces), compile::Preamble::CheckArchitecture);
     let session = compile(&rules.session(memory, namespaces), compile::Preamble::None);
     Ok(Filters {
         zygote: bytes(&zygote),

@@ -31,6 +31,8 @@ pub struct ZygoteSpec {
     pub environment: Vec<(String, String)>,
     /// Who it and its sessions are outside.
     pub identity: Identity,
+    /// What its sessions look like from inside.
+    pub appearance: Appearance,
     /// Whether a cgroup counts kernel memory.
     pub memory: Counting,
     /// Guards that tests leave away.
@@ -96,6 +98,27 @@ pub enum Identity {
         user: u32,
         /// Its group.
         group: u32,
+    },
+}
+
+/// What sessions look like from inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Appearance {
+    /// Places of Codeyard's own: `/workspace`, `/results`, `/scratch`, `/home` and `/tmp`.
+    #[default]
+    Codeyard,
+    /// A container with a read-only root, `/workspace`, `/tmp` and `/dev/shm`. Directories of the host for `/workspace` and
+    /// `/results` are not shown.
+    Container {
+        /// User as a session sees itself, never 0.
+        user: u32,
+        /// Group as a session sees itself, never 0.
+        group: u32,
+        /// Bytes of `/workspace`.
+        workspace: u64,
+        /// Bytes of `/tmp`, and as many of `/dev/shm`.
+        tmp: u64,
     },
 }
 

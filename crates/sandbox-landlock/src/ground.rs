@@ -12,7 +12,7 @@ use jail::machine::Machine;
 use jail::spec::Counting;
 use sandbox_process::layout::{self, LayoutError};
 use sandbox_process::python::{self, Environment, Interpreter};
-use sandbox_process::{Config, Requirement, without_groups};
+use sandbox_process::{Appearance, Config, Requirement, without_groups};
 use tokio_util::task::TaskTracker;
 use types::{Limits, Network};
 
@@ -61,6 +61,11 @@ pub enum Refusal {
          their own; use `backend = \"process\"`, or `require = \"single-tenant\"`"
     )]
     TenantIsolation,
+    #[error(
+        "the backend `landlock` cannot show sessions as a container: they have no mounts and no user namespace of their own; \
+         use `backend = \"process\"`"
+    )]
+    Appearance,
     #[error("`limits.network = \"allow-list\"` is not offered by the backend `landlock`; use \"none\"")]
     Network,
     #[error(
@@ -92,6 +97,9 @@ impl Ground {
         supported(&machine)?;
         if config.require == Requirement::TenantIsolation {
             return Err(Refusal::TenantIsolation);
+        }
+        if config.appearance != Appearance::Codeyard {
+            return Err(Refusal::Appearance);
         }
         let is_root = machine.user == 0;
         let interpreter = interpreter(config, is_root)?;

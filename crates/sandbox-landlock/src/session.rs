@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jail::keeper::{GuestSpec, Rule};
 use jail::session::Access as Reach;
 use sandbox::{Access, Attachment};
-use sandbox_process::{layout, rlimits};
+use sandbox_process::{Appearance, layout, rlimits};
 use serde_json::{Map, Value, json};
 use types::Limits;
 
@@ -165,7 +165,7 @@ impl Directories {
         let site: Vec<String> = site.iter().map(|path| path.display().to_string()).collect();
         let site: Vec<&str> = site.iter().map(String::as_str).collect();
         let prefix = &ground.interpreter.base_prefix;
-        let mut variables = layout::environment(prefix, &ground.interpreter, &site);
+        let mut variables = layout::environment(prefix, &ground.interpreter, &site, Appearance::Codeyard);
         let temporary = self.place("/tmp");
         let places = [
             ("HOME", self.place("/home")),

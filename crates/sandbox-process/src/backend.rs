@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
-use jail::spec::Identity;
+use jail::spec::{Appearance, Identity};
 use sandbox::{Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 use types::Limits;
 
+use crate::appearance;
 use crate::attach::AttachError;
 use crate::config::{Config, Floor, Profile, Requirement};
 use crate::mode::{Mode, Refusal};
@@ -239,7 +240,8 @@ impl Inner {
     /// Whether sessions can write files of the host here, as far as is known.
     fn keeps_files(&self, ground: &Ground) -> bool {
         let subordinate = matches!(ground.mode.identity, Identity::Subordinate { .. });
-        !subordinate && !self.unmappable.load(Ordering::Relaxed)
+        let shown = self.config.appearance == Appearance::Codeyard;
+        shown && !subordinate && !self.unmappable.load(Ordering::Relaxed)
     }
 
     /// Where a session's workspace and results lie, and what is attached to it.
@@ -412,6 +414,9 @@ impl Ground {
 
 /// Finds mode, interpreter and environment.
 fn find_ground(config: &Config) -> Result<Ground, LaunchError> {
+    if let Some(why) = appearance::mistake(config.appearance) {
+        return Err(LaunchError::Refused(why));
+    }
     let mode = Mode::enter(config).map_err(refused)?;
     let discovery = python::discover(&config.python, &config.data);
     let Some(interpreter) = discovery.interpreter else {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jail::guards::Removed;
+use jail::spec::Appearance;
 use serde::{Deserialize, Serialize};
 use types::Limits;
 
@@ -31,6 +32,8 @@ pub struct Config {
     pub limits: Limits,
     /// Command line of a program that calls `jail::dispatch`, usually this one.
     pub helper: Vec<OsString>,
+    /// What all sessions look like from inside.
+    pub appearance: Appearance,
     /// Whether unconfined guests can be had.
     pub floor: Floor,
     /// Sessions that stand ready, and zygotes' age.

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jail::guards::Removed;
-use jail::spec::{Counting, Estate, Identity, TextFile, Tree, ZYGOTE_USER, ZygoteSpec};
+use jail::spec::{Appearance, Counting, Estate, Identity, TextFile, Tree, ZygoteSpec};
 use serde_json::json;
 
+use crate::appearance::Person;
 use crate::config::Floor;
 use crate::python::{Environment, GUEST_SITE_PACKAGES, Interpreter};
 
@@ -55,6 +56,8 @@ pub struct Plan<'a> {
     pub profile: &'a str,
     /// Who it is outside.
     pub identity: Identity,
+    /// What its sessions look like from inside.
+    pub appearance: Appearance,
     /// Whether a cgroup counts kernel memory.
     pub memory: Counting,
     /// What a killed host leaves.
@@ -86,7 +89,7 @@ impl Plan<'_> {
         let settings = json!({ "profile": self.profile, "site": site, "floor": u32::from(self.floor == Floor::Offered) });
         Ok(ZygoteSpec {
             trees,
-            files: files(),
+            files: files(self.appearance),
             copies: COPIES.iter().map(|path| same(Path::new(path))).collect(),
             mounts: self.mounts.iter().map(PathBuf::from).collect(),
             links,
@@ -96,8 +99,9 @@ impl Plan<'_> {
                 .into_iter()
                 .chain([settings.to_string()])
                 .collect(),
-            environment: environment(&prefix, self.interpreter, site),
+            environment: environment(&prefix, self.interpreter, site, self.appearance),
             identity: self.identity,
+            appearance: self.appearance,
             memory: self.memory,
             removed: self.removed,
             estate: self.estate.clone(),
@@ -181,13 +185,11 @@ fn same(path: &Path) -> Tree {
 }
 
 /// The guest's own files and the few files of /etc that libraries read.
-fn files() -> Vec<TextFile> {
+fn files(appearance: Appearance) -> Vec<TextFile> {
+    let [passwd, group] = Person::of(appearance).files(appearance);
     let etc = [
-        (
-            "/etc/passwd",
-            format!("user:x:{ZYGOTE_USER}:{ZYGOTE_USER}:user:/home:/bin/bash\n"),
-        ),
-        ("/etc/group", format!("user:x:{ZYGOTE_USER}:\n")),
+        ("/etc/passwd", passwd),
+        ("/etc/group", group),
         ("/etc/hosts", "127.0.0.1 localhost sandbox\n".to_owned()),
         ("/etc/hostname", "sandbox\n".to_owned()),
         (
@@ -209,13 +211,19 @@ fn files() -> Vec<TextFile> {
 
 /// The whole environment of guests: nothing of the host's. `prefix` is the interpreter's as they see it, `site` what they
 /// import packages from.
-pub fn environment(prefix: &Path, interpreter: &Interpreter, site: &[&str]) -> Vec<(String, String)> {
+pub fn environment(
+    prefix: &Path,
+    interpreter: &Interpreter,
+    site: &[&str],
+    appearance: Appearance,
+) -> Vec<(String, String)> {
     let prefix = prefix.display();
+    let person = Person::of(appearance);
     let mut variables = vec![
         ("PATH", format!("{prefix}/bin:/usr/bin:/bin")),
-        ("HOME", "/home".to_owned()),
-        ("USER", "user".to_owned()),
-        ("LOGNAME", "user".to_owned()),
+        ("HOME", person.home.to_owned()),
+        ("USER", person.name.to_owned()),
+        ("LOGNAME", person.name.to_owned()),
         ("PWD", "/workspace".to_owned()),
         ("TMPDIR", "/tmp".to_owned()),
         ("LANG", "C.UTF-8".to_owned()),

@@ -1,11 +1,12 @@
 //! The `process` backend: sessions cloned and jailed from a warmed CPython zygote.
 //!
-//! Reading order: `config`, `mode` (what this machine and user allow), `layout` (what sessions see), `station` (one
+//! Reading order: `config`, `mode` (what this machine and user allow), `layout` (what sessions see), `appearance` (as what), `station` (one
 //! zygote and what is prepared for its sessions), `attach` (directories that they see), `pool` (sessions that stand
 //! ready), `backend` (profiles, launches), `leash` (a session's processes),
 //! `python` (the machine's interpreter and the managed environment), `guards` (what the mode promises), `doctor` (all of
 //! it, examined), `fix` (what an administrator can do about it).
 
+mod appearance;
 mod attach;
 mod backend;
 pub mod census;
@@ -28,4 +29,5 @@ mod station;
 pub use backend::{Process, Standing};
 pub use config::{Config, Floor, Pool, Profile, Requirement};
 pub use jail::guards::Removed;
+pub use jail::spec::Appearance;
 pub use mode::without_groups;

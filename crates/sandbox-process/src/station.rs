@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use jail::cgroup::Group;
 use jail::guards::Removed;
 use jail::session::wire::{self, Guard, Request};
-use jail::spec::{Counting, Identity};
+use jail::spec::{Appearance, Counting, Identity};
 use jail::zygote::{LaunchError, Zygote};
 use rustix::pipe::PipeFlags;
 use sandbox::Channels;
@@ -20,6 +20,7 @@ use tokio::net::unix::pipe;
 use tokio::sync::Mutex;
 use types::Limits;
 
+use crate::appearance;
 use crate::config::{Config, Pool};
 use crate::layout::{LayoutError, Plan};
 use crate::leash::ProcessLeash;
@@ -87,6 +88,7 @@ pub struct Station {
     mount_turn: Mutex<()>,
     mode: Arc<Mode>,
     mount_targets: Vec<String>,
+    appearance: Appearance,
     removed: Removed,
     /// What the zygote said.
     pub greeting: Greeting,
@@ -114,6 +116,7 @@ impl Station {
             environment,
             profile,
             identity: mode.identity,
+            appearance: config.appearance,
             memory,
             estate: mode.estate(),
             floor: config.floor,
@@ -141,6 +144,7 @@ impl Station {
             zygote,
             mode,
             mount_targets: config.mounts.clone(),
+            appearance: config.appearance,
             removed: config.removed,
             greeting,
             hooks_needed: AtomicBool::new(true),
@@ -360,13 +364,15 @@ impl Station {
             Identity::Single { .. } => wire::OWN_USER_NAMESPACE,
             Identity::Range { .. } | Identity::Subordinate { .. } => wire::SET_USER,
         };
-        Request {
+        let mut request = Request {
             flags: flags | self.removed.bits(),
-            user: 0,
             disk: limits.disk,
             inodes: limits.inodes,
             rlimits: rlimits::of(limits, self.greeting.address_space, limits.processes),
-        }
+            ..Request::default()
+        };
+        appearance::ask(self.appearance, limits, &mut request);
+        request
     }
 }
 

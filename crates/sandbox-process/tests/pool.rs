@@ -11,7 +11,7 @@ use std::time::Duration;
 use sandbox::{
     Access, Attachment, Backend as _, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run,
 };
-use sandbox_process::{Config, Floor, Pool, Process, Profile, Removed, Requirement, python};
+use sandbox_process::{Appearance, Config, Floor, Pool, Process, Profile, Removed, Requirement, python};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use test_support::{codeyard_binary, wait_until};
@@ -51,6 +51,7 @@ impl Yard {
             removed: Removed::default(),
             limits: Limits::default(),
             helper: vec![codeyard_binary().into()],
+            appearance: Appearance::Codeyard,
             floor: Floor::Refused,
             pool,
             mounts: vec!["/data".to_owned(), "/more/data".to_owned()],

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use attack::{Controls, Means, Probe, Stage, Target, Verdict, probes};
 use sandbox::Backend as _;
-use sandbox_process::{Config, Floor, Pool, Process, Profile, Removed, Requirement, python};
+use sandbox_process::{Appearance, Config, Floor, Pool, Process, Profile, Removed, Requirement, python};
 use workspace::Workspaces;
 
 /// One test for each set.
@@ -132,6 +132,7 @@ fn config(data: &Path, removed: Removed, owner: Option<(u32, u32)>) -> Config {
         removed,
         limits: attack::limits(),
         helper: vec![env!("CARGO_BIN_EXE_weakened-launcher").into()],
+        appearance: Appearance::Codeyard,
         floor: Floor::Refused,
         pool: Pool {
             most: 0,

@@ -1,6 +1,6 @@
 """Leaves a process behind that swaps and truncates one name without end; outside it does so for a moment."""
 
-if given["inside"]:
+if given["inside"] and os.path.isdir("/results"):
     os.chdir("/results")
 
 

@@ -8,7 +8,7 @@ def plant():
         with open(f"{name}.py", "w") as file:
             file.write("raise SystemExit('planted')\n")
         if given["inside"]:
-            os.makedirs(f"/home/.local/lib/{name}", exist_ok=True)
+            os.makedirs(f"{os.environ['HOME']}/.local/lib/{name}", exist_ok=True)
 
 
 attempt("planted", plant)

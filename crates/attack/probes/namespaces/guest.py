@@ -47,6 +47,11 @@ def enter(kind):
     call(308, namespace, 0)
 
 
+def owner(kind):
+    """The user namespace that owns another namespace: NS_GET_USERNS."""
+    os.close(call(16, os.open(f"/proc/self/ns/{kind}", os.O_RDONLY), 0xB701))
+
+
 def pivot():
     call(272, NEW["mount"])  # Where this is allowed it would take the others along.
     mount(b"none", DIRECTORY, b"tmpfs", 0)
@@ -73,6 +78,8 @@ for name, flag in NEW.items():
         attempt(f"clone_{name}", lambda: clone_with(flag))
 for name in ("mnt", "uts", "ipc", "net", "cgroup"):
     attempt_in_child(f"setns_{name}", lambda: enter(name))
+attempt_in_child("setns_user", lambda: enter("user"))
+attempt_in_child("owner_of_mounts", lambda: owner("mnt"))
 attempt_in_child("clone_parent", lambda: clone_with(0x8000))
 attempt_in_child("clone_ptrace", lambda: clone_with(0x2000))
 attempt_in_child("sethostname", lambda: call(170, b"renamed", 7))

@@ -6,4 +6,6 @@ NONE = "0" * 16
 look("permitted", status["CapPrm"] != NONE)
 look("effective", status["CapEff"] != NONE)
 look("bounding", status["CapBnd"] != NONE)
+look("inheritable", status["CapInh"] != NONE)
+look("ambient", status["CapAmb"] != NONE)
 look("new_privileges", status["NoNewPrivs"] != "1")

@@ -3,7 +3,7 @@
 # Outside only its own directory is to be changed.
 ROOT = "/" if given["inside"] else os.getcwd()
 FILE = "/usr/lib/os-release" if given["inside"] else os.path.abspath("changed")
-OWN = ("/rw/d", "/at/workspace", "/at/results", "/proc", "/k/proc", "/dev/shm")
+OWN = ("/rw/d", "/at/workspace", "/at/results", "/workspace", "/tmp", "/proc", "/k/proc", "/dev/shm")
 NAME = "planted-by-a-probe"
 
 

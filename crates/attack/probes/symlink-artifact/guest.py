@@ -20,6 +20,6 @@ def leave():
         here = below
 
 
-if given["inside"]:
+if given["inside"] and os.path.isdir("/results"):
     os.chdir("/results")
 attempt("left", leave)

@@ -11,9 +11,9 @@ use rustix::fs::Mode;
 
 use super::{During, StepError, sys};
 use crate::attach::Place;
-use crate::seccomp;
+use crate::seccomp::{self, Namespaces};
 use crate::session::wire::Guard;
-use crate::spec::{TextFile, ZygoteSpec};
+use crate::spec::{Appearance, TextFile, ZygoteSpec};
 
 /// Where the template is assembled: a directory that every system has; the mount is seen by the zygote alone.
 const ASSEMBLY: &str = "/tmp";
@@ -23,7 +23,7 @@ const OPTIONS: &str = "size=32m,nr_inodes=8192,mode=0755";
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 /// Directories that mounts of a session go to, under one parent each so that Landlock rules on the parent hold
 /// (a rule on a directory that a later mount covers does not).
-const MOUNT_POINTS: [&str; 7] = [
+const MOUNT_POINTS: &[&str] = &[
     "k/proc",
     "rw/d",
     "dev",
@@ -34,7 +34,7 @@ const MOUNT_POINTS: [&str; 7] = [
     "at/shared/skills",
 ];
 /// Links to what a session makes or mounts.
-const LINKS: [(&str, &str); 9] = [
+const LINKS: &[(&str, &str)] = &[
     ("proc", "k/proc"),
     ("workspace", "at/workspace"),
     ("results", "at/results"),
@@ -45,6 +45,16 @@ const LINKS: [(&str, &str); 9] = [
     ("home", "rw/d/home"),
     ("dev/shm", "../rw/d/shm"),
 ];
+/// The same of a session that looks like a container: its places are where they are called, and it has rules for each.
+const CONTAINER_MOUNT_POINTS: &[&str] = &[
+    "proc",
+    "dev/shm",
+    "workspace",
+    "tmp",
+    "at/shared/tools",
+    "at/shared/skills",
+];
+const CONTAINER_LINKS: &[(&str, &str)] = &[("tools", "at/shared/tools"), ("skills", "at/shared/skills")];
 /// The session library, compiled by the build script.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/session_library.so"));
 /// Where the zygote finds its filters.
@@ -114,7 +124,7 @@ fn try_become_zygote(
     // Before the old root goes: a new proc mount is only allowed where a full one is visible.
     sys::mount(
         "proc",
-        &root.join("k/proc"),
+        &root.join("proc"),
         libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC,
         "subset=pid,hidepid=2",
     )
@@ -139,7 +149,11 @@ fn try_become_zygote(
 
 /// Makes directories, files, links and mounts below `root`.
 fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepError> {
-    for directory in MOUNT_POINTS {
+    let (mount_points, links, namespaces) = match spec.appearance {
+        Appearance::Codeyard => (MOUNT_POINTS, LINKS, Namespaces::Own),
+        Appearance::Container { .. } => (CONTAINER_MOUNT_POINTS, CONTAINER_LINKS, Namespaces::Mapped),
+    };
+    for directory in mount_points {
         make_directory(&root.join(directory))?;
     }
     for (tree, target) in &sources.trees {
@@ -152,7 +166,7 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
         File::create(&target).during(format!("create {}", target.display()))?;
         sys::attach(device.as_fd(), &target).during(format!("attach {}", target.display()))?;
     }
-    let filters = seccomp::filters(spec.memory.into(), seccomp::Namespaces::Own)
+    let filters = seccomp::filters(spec.memory.into(), namespaces)
         .map_err(io::Error::other)
         .during("compile the filters")?;
     for (path, content) in FILTERS.iter().zip([filters.zygote, filters.session]) {
@@ -176,7 +190,7 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
         link.parent().map(make_directory).transpose()?;
         symlink(&place, &link).during(format!("link {}", link.display()))?;
     }
-    let own = LINKS
+    let own = links
         .iter()
         .map(|(name, target)| (Path::new(name), Path::new(target)));
     let asked = spec

@@ -66,6 +66,7 @@ pub struct Rules {
     confine: BTreeMap<u32, Rule>,
     no_memory_cgroup: BTreeMap<u32, Rule>,
     no_namespaces: BTreeMap<u32, Rule>,
+    container: BTreeMap<u32, Rule>,
 }
 
 /// A mistake in a rules file, with its line.
@@ -99,6 +100,7 @@ enum Section {
     Confine,
     NoMemoryCgroup,
     NoNamespaces,
+    Container,
     Errno(u16),
 }
 
@@ -130,6 +132,7 @@ pub fn parse(text: &str, numbers: &BTreeMap<&str, u32>) -> Result<Rules, RulesEr
                 Section::Confine => &mut rules.confine,
                 Section::NoMemoryCgroup => &mut rules.no_memory_cgroup,
                 Section::NoNamespaces => &mut rules.no_namespaces,
+                Section::Container => &mut rules.container,
             };
             if table.insert(call, rule).is_some() {
                 return Err(RulesError::Duplicate {
@@ -152,6 +155,7 @@ fn parse_section(name: &str, line: usize) -> Result<Section, RulesError> {
         "confine" => Ok(Section::Confine),
         "no memory cgroup" => Ok(Section::NoMemoryCgroup),
         "no namespaces" => Ok(Section::NoNamespaces),
+        "container" => Ok(Section::Container),
         _ => name
             .strip_prefix("errno ")
             .and_then(errno)
@@ -241,13 +245,16 @@ fn errno(name: &str) -> Option<u16> {
 
 impl Rules {
     /// What the zygote's filter allows: everything of sessions and of confinement.
-    pub fn zygote(&self) -> Table {
+    pub fn zygote(&self, namespaces: Namespaces) -> Table {
         let mut rules = self.both.clone();
         rules.extend(
             self.confine
                 .keys()
                 .map(|call| (*call, Rule::Plain(Action::Allow))),
         );
+        if namespaces == Namespaces::Mapped {
+            rules.extend(self.container.clone());
+        }
         Table {
             rules,
             default: DENIED,
@@ -262,6 +269,9 @@ impl Rules {
         }
         if namespaces == Namespaces::Shared {
             rules.extend(self.no_namespaces.clone());
+        }
+        if namespaces == Namespaces::Mapped {
+            rules.extend(self.container.keys().map(|call| (*call, Rule::Plain(DENIED))));
         }
         Table {
             rules,

@@ -55,7 +55,7 @@ fn emulate(program: &[Instruction], architecture: u32, number: u32, arguments: &
 /// The answer for one call, with both filters as a session has them: the stricter wins.
 fn check(name: &str, arguments: [u64; 6], memory: KernelMemory, namespaces: Namespaces, expected: u32) {
     let rules = parse(RULES, &numbers()).unwrap();
-    let zygote = compile(&rules.zygote(), Preamble::CheckArchitecture);
+    let zygote = compile(&rules.zygote(namespaces), Preamble::CheckArchitecture);
     let session = compile(&rules.session(memory, namespaces), Preamble::None);
     let number = numbers()[name];
     let first = emulate(&zygote, AUDIT_ARCH_X86_64, number, &arguments);
@@ -153,9 +153,42 @@ fn what_sessions_without_namespaces_may_not_do_either() {
 }
 
 #[test]
+fn what_makes_a_container_is_the_zygotes_alone() {
+    const NEW_USER: u64 = 0x1000_0000;
+    const NEW_MOUNTS: u64 = 0x2_0000;
+    let rules = parse(RULES, &numbers()).unwrap();
+    let zygote = |namespaces, name: &str, argument: u64| {
+        let program = compile(&rules.zygote(namespaces), Preamble::CheckArchitecture);
+        let arguments = [argument, 0, 0, 0, 0, 0];
+        emulate(&program, AUDIT_ARCH_X86_64, numbers()[name], &arguments)
+    };
+    for (name, argument, own, mapped) in [
+        ("unshare", NEW_USER, EPERM, ALLOW),
+        ("unshare", NEW_USER | NEW_MOUNTS, EPERM, EPERM),
+        ("unshare", NEW_MOUNTS, EPERM, EPERM),
+        ("unshare", 1 << 32 | NEW_USER, EPERM, EPERM),
+        ("landlock_create_ruleset", 0, EPERM, ALLOW),
+        ("landlock_add_rule", 0, EPERM, ALLOW),
+    ] {
+        assert_eq!(
+            zygote(Namespaces::Own, name, argument),
+            own,
+            "{name} {argument:x}"
+        );
+        assert_eq!(
+            zygote(Namespaces::Mapped, name, argument),
+            mapped,
+            "{name} {argument:x}"
+        );
+        let arguments = [argument, 0, 0, 0, 0, 0];
+        check(name, arguments, KernelMemory::Counted, Namespaces::Mapped, EPERM);
+    }
+}
+
+#[test]
 fn other_entries_end_the_process() {
     let rules = parse(RULES, &numbers()).unwrap();
-    let zygote = compile(&rules.zygote(), Preamble::CheckArchitecture);
+    let zygote = compile(&rules.zygote(Namespaces::Own), Preamble::CheckArchitecture);
     assert_eq!(emulate(&zygote, AUDIT_ARCH_I386, 0, &[0; 6]), KILL);
     assert_eq!(emulate(&zygote, AUDIT_ARCH_X86_64, 0x4000_0000, &[0; 6]), KILL);
     assert_eq!(emulate(&zygote, AUDIT_ARCH_X86_64, 100_000, &[0; 6]), EPERM);

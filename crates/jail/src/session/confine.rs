@@ -2,9 +2,11 @@
 
 #[cfg(not(codeyard_session_library))]
 pub mod alone;
+mod container;
 
 use super::Filter;
 use super::arch::number;
+use super::landlock;
 use super::sys::{self, Errno, Result, fd};
 use super::text::Text;
 use super::wire::{self, ENTRANCES, Guard, MOST_DESCRIPTORS, RLIMITS, Request};
@@ -56,6 +58,7 @@ pub enum Step {
     Seccomp = 15,
     #[cfg(not(codeyard_session_library))]
     Execute = 16,
+    OwnUser = 17,
 }
 
 /// Descriptors that the host sent with a request.
@@ -135,13 +138,23 @@ unsafe fn steps(
     enter_groups(descriptors.entrances).map_err(at(Step::ControlGroups))?;
     // The zygote ignores SIGCHLD so that the kernel reaps sessions; programs that start processes need it.
     disposition(SIGCHLD, DEFAULT).map_err(at(Step::Signals))?;
+    let container = request.flags & wire::CONTAINER != 0;
     if request.flags & wire::OWN_USER_NAMESPACE != 0 {
-        map_own_user(request.user).map_err(at(Step::UserNamespace))?;
+        let shown = if container {
+            request.shown
+        } else {
+            [request.user; 2]
+        };
+        map_user(shown, request.user).map_err(at(Step::UserNamespace))?;
     } else if request.has(Guard::Network) {
         enter_network(descriptors.network).map_err(at(Step::Network))?;
     }
     mount_proc().map_err(at(Step::Proc))?;
-    mount_disk(request).map_err(at(Step::Disk))?;
+    if container {
+        container::mount_rooms(request).map_err(at(Step::Disk))?;
+    } else {
+        mount_disk(request).map_err(at(Step::Disk))?;
+    }
     hostname().map_err(at(Step::Hostname))?;
     place(descriptors, Some(ruleset), request.has(Guard::Descriptors)).map_err(at(Step::Descriptors))?;
     // SAFETY: setsid takes no argument.
@@ -149,20 +162,27 @@ unsafe fn steps(
     if request.flags & wire::SET_USER != 0 {
         become_user(request.user).map_err(at(Step::User))?;
     }
-    make_directories().map_err(at(Step::Directories))?;
-    if request.flags & wire::OWN_FILES != 0 {
-        attach_own().map_err(at(Step::Directories))?;
+    if container {
+        container::enter_workspace().map_err(at(Step::Directories))?;
+    } else {
+        make_directories(request.flags & wire::OWN_FILES != 0).map_err(at(Step::Directories))?;
+    }
+    if container && request.flags & wire::OWN_USER_NAMESPACE == 0 {
+        // The last step that needs a capability over the mounts was before.
+        container::become_shown(request).map_err(at(Step::OwnUser))?;
     }
     if request.has(Guard::Rlimits) {
         set_rlimits(request).map_err(at(Step::Rlimits))?;
     }
     if request.has(Guard::Landlock) {
-        // SAFETY: landlock_restrict_self takes numbers.
-        unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[fd(RULESET), 0]) }
-            .map_err(at(Step::Landlock))?;
+        if container {
+            landlock::enforce_container().map_err(at(Step::Landlock))?;
+        } else {
+            landlock::enforce(RULESET).map_err(at(Step::Landlock))?;
+        }
     }
     sys::close(RULESET);
-    if request.flags & wire::OWN_USER_NAMESPACE != 0 {
+    if container || request.flags & wire::OWN_USER_NAMESPACE != 0 {
         // A new user namespace has filled it again.
         drop_bounding_set();
     }
@@ -192,13 +212,18 @@ pub fn enter_network(namespace: i32) -> Result<()> {
     unsafe { sys::call(number::SETNS, &[fd(namespace), CLONE_NEWNET]) }.map(|_| ())
 }
 
-/// Maps the one user of a new user namespace to itself.
-fn map_own_user(user: u64) -> Result<()> {
-    let mut map = Text::<64>::new();
-    map.number(user).push(b" ").number(user).push(b" 1");
-    put(c"/k/proc/self/setgroups", b"deny")?;
-    put(c"/k/proc/self/uid_map", map.as_bytes())?;
-    put(c"/k/proc/self/gid_map", map.as_bytes())
+/// Maps the one user and group of this process's new user namespace: `shown` inside, `user` outside.
+fn map_user(shown: [u64; 2], user: u64) -> Result<()> {
+    put(c"/proc/self/setgroups", b"deny")?;
+    for (file, shown) in [c"/proc/self/uid_map", c"/proc/self/gid_map"]
+        .into_iter()
+        .zip(shown)
+    {
+        let mut map = Text::<64>::new();
+        map.number(shown).push(b" ").number(user).push(b" 1");
+        put(file, map.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// Writes a small file of /proc.
@@ -214,7 +239,7 @@ fn put(path: &core::ffi::CStr, bytes: &[u8]) -> Result<()> {
 fn mount_proc() -> Result<()> {
     mount(
         c"proc",
-        c"/k/proc",
+        c"/proc",
         MS_NOSUID | MS_NODEV | MS_NOEXEC,
         b"subset=pid,hidepid=2\0",
     )
@@ -311,15 +336,21 @@ fn become_user(user: u64) -> Result<()> {
     }
 }
 
-/// The directories of the session's own file system; the template's links point at them.
-fn make_directories() -> Result<()> {
+/// The directories of the session's own file system; the template's links point at them. With `own_files` its workspace
+/// and results are among them.
+fn make_directories(own_files: bool) -> Result<()> {
     const PATHS: [&core::ffi::CStr; 4] = [c"/rw/d/scratch", c"/rw/d/tmp", c"/rw/d/home", c"/rw/d/shm"];
     for path in PATHS {
         make_directory(path)?;
     }
     // The guest changes to its workspace when that is there.
+    change_to(PATHS[0])?;
+    if own_files { attach_own() } else { Ok(()) }
+}
+
+fn change_to(directory: &core::ffi::CStr) -> Result<()> {
     // SAFETY: the path is NUL-terminated.
-    unsafe { sys::call(number::CHDIR, &[PATHS[0].as_ptr() as usize]) }.map(|_| ())
+    unsafe { sys::call(number::CHDIR, &[directory.as_ptr() as usize]) }.map(|_| ())
 }
 
 fn make_directory(path: &core::ffi::CStr) -> Result<()> {

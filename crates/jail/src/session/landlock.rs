@@ -38,6 +38,10 @@ const MAKE_BLOCK: u64 = 1 << 11;
 const TRUNCATE: u64 = 1 << 14;
 /// Rights that a rule on something other than a directory may name.
 const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE;
+const O_PATH_CLOEXEC: usize = 0o12_000_000;
+const O_DIRECTORY: usize = 0o200_000;
+const O_NOFOLLOW: usize = 0o400_000;
+const NO_DIRECTORY: Errno = Errno(20);
 
 /// Arguments of landlock_create_ruleset; older kernels take a prefix of it.
 #[repr(C)]
@@ -71,28 +75,69 @@ fn handled(version: usize) -> u64 {
     }
 }
 
+/// What a session that looks like a container may do where. A rule on a directory does not hold for what is mounted there
+/// later, so these are made when the session's places are mounted; what is missing on this machine, or a link, has no rule.
+const CONTAINER: [(&core::ffi::CStr, Access); 11] = [
+    (c"/", Access::Read),
+    (c"/usr", Access::Execute),
+    (c"/opt", Access::Execute),
+    (c"/bin", Access::Execute),
+    (c"/lib", Access::Execute),
+    (c"/lib64", Access::Execute),
+    (c"/dev", Access::Device),
+    (c"/at", Access::Attached),
+    (c"/workspace", Access::Attached),
+    (c"/tmp", Access::Own),
+    (c"/dev/shm", Access::Own),
+];
+
 /// Creates an empty ruleset that handles all the kernel knows; a descriptor or a negative error number.
 pub fn create() -> i64 {
-    let made = version().and_then(|version| {
-        let attributes = RulesetAttributes {
-            files: handled(version),
-            network: if version >= 4 { 3 } else { 0 },
-            scoped: if version >= 6 { 3 } else { 0 },
-        };
-        let size = match version {
-            0..=3 => size_of::<u64>(),
-            4 | 5 => 2 * size_of::<u64>(),
-            _ => size_of::<RulesetAttributes>(),
-        };
-        // SAFETY: the attributes outlive the call and are at least `size` long.
-        unsafe {
-            sys::call(
-                number::LANDLOCK_CREATE_RULESET,
-                &[&raw const attributes as usize, size, 0],
-            )
+    signed(version().and_then(create_for))
+}
+
+/// Confines the calling process by a ruleset.
+pub fn enforce(ruleset: i32) -> Result<()> {
+    // SAFETY: landlock_restrict_self takes numbers.
+    unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[sys::fd(ruleset), 0]) }.map(|_| ())
+}
+
+/// Confines the calling process to what a session that looks like a container may do.
+pub fn enforce_container() -> Result<()> {
+    const NOT_THERE: [Errno; 2] = [Errno(2), NO_DIRECTORY];
+    let version = version()?;
+    let ruleset = i32::try_from(create_for(version)?).map_err(|_| Errno(24))?;
+    for (path, access) in CONTAINER {
+        match sys::open(path, O_PATH_CLOEXEC | O_DIRECTORY | O_NOFOLLOW) {
+            Ok(parent) => add(ruleset, parent, rights(access as u32)? & handled(version))?,
+            Err(errno) if NOT_THERE.contains(&errno) => {}
+            Err(errno) => return Err(errno),
         }
-    });
-    signed(made)
+    }
+    enforce(ruleset)?;
+    sys::close(ruleset);
+    Ok(())
+}
+
+/// Creates an empty ruleset for a kernel of that version.
+fn create_for(version: usize) -> Result<usize> {
+    let attributes = RulesetAttributes {
+        files: handled(version),
+        network: if version >= 4 { 3 } else { 0 },
+        scoped: if version >= 6 { 3 } else { 0 },
+    };
+    let size = match version {
+        0..=3 => size_of::<u64>(),
+        4 | 5 => 2 * size_of::<u64>(),
+        _ => size_of::<RulesetAttributes>(),
+    };
+    // SAFETY: the attributes outlive the call and are at least `size` long.
+    unsafe {
+        sys::call(
+            number::LANDLOCK_CREATE_RULESET,
+            &[&raw const attributes as usize, size, 0],
+        )
+    }
 }
 
 /// Confines the calling process, and all that come from it, to signals among themselves. Files and sockets stay as they
@@ -121,10 +166,6 @@ pub fn scope_signals() -> Result<()> {
 /// # Safety
 /// `path` is NUL-terminated.
 pub unsafe fn allow(ruleset: i32, path: *const u8, access: u32) -> i64 {
-    const O_PATH_CLOEXEC: usize = 0o12_000_000;
-    const O_DIRECTORY: usize = 0o200_000;
-    const NO_DIRECTORY: Errno = Errno(20);
-    const PATH_BENEATH: usize = 1;
     // SAFETY: the caller passes a NUL-terminated string.
     let path = unsafe { core::ffi::CStr::from_ptr(path.cast()) };
     let result = version().and_then(|version| {
@@ -133,19 +174,25 @@ pub unsafe fn allow(ruleset: i32, path: *const u8, access: u32) -> i64 {
             Err(NO_DIRECTORY) => (sys::open(path, O_PATH_CLOEXEC)?, allowed & OF_FILES),
             directory => (directory?, allowed),
         };
-        let rule = PathBeneath { allowed, parent };
-        // SAFETY: the rule outlives the call.
-        let added = unsafe {
-            let rule = &raw const rule as usize;
-            sys::call(
-                number::LANDLOCK_ADD_RULE,
-                &[sys::fd(ruleset), PATH_BENEATH, rule, 0],
-            )
-        };
-        sys::close(parent);
-        added
+        add(ruleset, parent, allowed).map(|()| 0)
     });
     signed(result)
+}
+
+/// Adds a rule for what the descriptor `parent` stands for, and closes that.
+fn add(ruleset: i32, parent: i32, allowed: u64) -> Result<()> {
+    const PATH_BENEATH: usize = 1;
+    let rule = PathBeneath { allowed, parent };
+    // SAFETY: the rule outlives the call.
+    let added = unsafe {
+        let rule = &raw const rule as usize;
+        sys::call(
+            number::LANDLOCK_ADD_RULE,
+            &[sys::fd(ruleset), PATH_BENEATH, rule, 0],
+        )
+    };
+    sys::close(parent);
+    added.map(|_| ())
 }
 
 /// The rights that an access class stands for.

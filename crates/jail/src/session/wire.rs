@@ -13,6 +13,12 @@ pub const PYTHON_HOOKS: u64 = 4;
 pub const FLOOR: u64 = 8;
 /// The child's workspace and results lie on its own file system; else they are attached later.
 pub const OWN_FILES: u64 = 16;
+/// The child looks like a container: it sees itself as `shown`, and its `rooms` are all that it may write.
+pub const CONTAINER: u64 = 32;
+
+/// Places that a session which looks like a container may write, in the order of [`Request::rooms`]: `/workspace`, `/tmp`
+/// and `/dev/shm`.
+pub const ROOMS: usize = 3;
 
 /// Guards of a session that a build for tests can leave away; each is the bit of [`Request::flags`] that says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +68,15 @@ pub const RLIMITS: [u32; 12] = [
     13, // nice
 ];
 
+/// The bounds of one file system.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes; 0 would be no bound.
+    pub bytes: u64,
+    /// Files and directories, itself included; 0 would be no bound.
+    pub inodes: u64,
+}
+
 /// One session to start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Request {
@@ -75,10 +90,14 @@ pub struct Request {
     pub inodes: u64,
     /// Hard and soft values, in the order of [`RLIMITS`].
     pub rlimits: [u64; RLIMITS.len()],
+    /// With `CONTAINER`: user and group as the session sees them.
+    pub shown: [u64; 2],
+    /// With `CONTAINER`: its places instead of `disk` and `inodes`.
+    pub rooms: [Room; ROOMS],
 }
 
 /// Bytes of an encoded request.
-pub const REQUEST_BYTES: usize = 8 * (4 + RLIMITS.len());
+pub const REQUEST_BYTES: usize = 8 * (4 + RLIMITS.len() + 2 + 2 * ROOMS);
 
 impl Request {
     /// Whether the session is to have the guard: always, in every build but one for tests.
@@ -92,7 +111,9 @@ impl Request {
         let mut bytes = [0; REQUEST_BYTES];
         let words = [self.flags, self.user, self.disk, self.inodes]
             .into_iter()
-            .chain(self.rlimits);
+            .chain(self.rlimits)
+            .chain(self.shown)
+            .chain(self.rooms.into_iter().flat_map(|room| [room.bytes, room.inodes]));
         for (place, word) in bytes.chunks_exact_mut(8).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
         }
@@ -109,7 +130,13 @@ impl Request {
             &mut request.disk,
             &mut request.inodes,
         ];
-        for (place, word) in head.into_iter().chain(&mut request.rlimits).zip(words) {
+        let rooms = request.rooms.iter_mut();
+        let tail = rooms.flat_map(|room| [&mut room.bytes, &mut room.inodes]);
+        let places = head
+            .into_iter()
+            .chain(&mut request.rlimits)
+            .chain(&mut request.shown);
+        for (place, word) in places.chain(tail).zip(words) {
             *place = u64::from_le_bytes(*word);
         }
         request

@@ -47,6 +47,7 @@ pub mod number {
     pub const SETHOSTNAME: usize = 170;
     pub const EXIT_GROUP: usize = 231;
     pub const OPENAT: usize = 257;
+    pub const UNSHARE: usize = 272;
     pub const DUP3: usize = 292;
     pub const PRLIMIT64: usize = 302;
     pub const SETNS: usize = 308;

@@ -67,6 +67,8 @@ pub struct Parts {
     pub sessions: session::Config,
     /// Of the records.
     pub records: store::Config,
+    /// The database of the tools and memories that programs save.
+    pub saved: PathBuf,
 }
 
 impl Loaded {
@@ -97,11 +99,17 @@ impl Loaded {
         }
     }
 
+    /// The database of the tools and memories that programs save.
+    pub fn saved(&self) -> PathBuf {
+        self.data_dir.join(store::FILE)
+    }
+
     /// Hands each part its own.
     pub fn into_parts(self, program: Program, host: &dyn Host) -> Parts {
         let python = python_settings(&self.settings, host);
         let workspace = self.workspace();
         let records = self.records();
+        let saved = self.saved();
         let Settings {
             policy,
             backend,
@@ -147,6 +155,7 @@ impl Loaded {
                 ..session::Config::default()
             },
             records,
+            saved,
             policy,
         }
     }

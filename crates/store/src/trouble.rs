@@ -66,7 +66,7 @@ impl Trouble {
     }
 
     /// Whether somebody else is writing, who may soon be done.
-    pub(crate) fn is_locked(&self) -> bool {
+    pub fn is_locked(&self) -> bool {
         self.kind == Kind::Locked
     }
 

@@ -6,13 +6,14 @@ use std::time::Duration;
 use catalog::{Catalog, Entry};
 use policy::Policy;
 use sandbox::{HostCallError, HostCalls};
-use store::Records;
+use store::{Records, Saved};
 use types::Principal;
 use upstream::Hub;
 
 use crate::answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 use crate::error;
 use crate::run::{Reach, RunCalls, RunScope};
+use crate::saved::Keeper;
 use crate::snapshot::Snapshot;
 
 /// Most tools that one search returns.
@@ -34,6 +35,7 @@ pub(crate) struct Shared {
     pub(crate) policy: Arc<Policy>,
     pub(crate) snapshot: Snapshot,
     pub(crate) records: Records,
+    pub(crate) keeper: Keeper,
 }
 
 /// What is looked for.
@@ -49,8 +51,8 @@ pub(crate) struct Query<'a> {
 // === impl Broker ===
 
 impl Broker {
-    /// Connects the hub, the policy and the records; starts nothing.
-    pub fn new(hub: Hub, policy: Arc<Policy>, records: Records) -> Broker {
+    /// Connects the hub, the policy, the records and what programs save; starts nothing.
+    pub fn new(hub: Hub, policy: Arc<Policy>, records: Records, saved: Saved) -> Broker {
         let snapshot = Snapshot::new(hub.tools());
         Broker {
             shared: Arc::new(Shared {
@@ -58,6 +60,7 @@ impl Broker {
                 policy,
                 snapshot,
                 records,
+                keeper: Keeper::new(saved),
             }),
         }
     }

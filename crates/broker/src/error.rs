@@ -3,6 +3,7 @@
 use catalog::{ArgumentError, Entry, Unknown, UnknownKind};
 use policy::Denied;
 use sandbox::HostCallError;
+use store::SavedError;
 use upstream::UpstreamError;
 
 /// Longest hint; a signature may be longer than is useful in an error.
@@ -87,6 +88,26 @@ pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
     HostCallError {
         retryable: error.is_transient(),
         ..failure(kind, error.to_string(), None)
+    }
+}
+
+/// Something may not be saved so, was changed meanwhile, or its database cannot be used. The place of the database does
+/// not concern programs.
+pub(crate) fn saved(error: &SavedError) -> HostCallError {
+    match error {
+        SavedError::Refused(why) => failure("refused", why.clone(), None),
+        SavedError::Conflict { .. } => {
+            let hint = "load it again and save with the version that it has then";
+            failure("conflict", error.to_string(), Some(hint.to_owned()))
+        }
+        SavedError::Store(trouble) => HostCallError {
+            retryable: trouble.is_locked(),
+            ..failure(
+                "store",
+                format!("the database of saved tools and memories {}", trouble.brief()),
+                Some("whoever runs codeyard finds the reason in its log".to_owned()),
+            )
+        },
     }
 }
 

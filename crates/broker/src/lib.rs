@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → authorize → validate → call(Permit) → record
-//!                                      └─► answers: servers, tools, search, manual
+//!                                      ├─► answers: servers, tools, search, manual
+//!                                      └─► saved.rs, on the bridge: tools and memories for later sessions
 //! ```
 
 mod answers;
@@ -11,6 +12,7 @@ mod call;
 mod error;
 mod files;
 mod run;
+mod saved;
 mod snapshot;
 
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};

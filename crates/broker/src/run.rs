@@ -43,12 +43,12 @@ pub(crate) enum Reach<'a> {
 /// Answers the host calls of one run.
 #[derive(Debug)]
 pub(crate) struct RunCalls {
-    shared: Arc<Shared>,
-    principal: Principal,
-    run: RunScope,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) principal: Principal,
+    pub(crate) run: RunScope,
 }
 
-type Answer = Result<Box<RawValue>, HostCallError>;
+pub(crate) type Answer = Result<Box<RawValue>, HostCallError>;
 
 // === impl RunScope ===
 
@@ -115,6 +115,7 @@ impl RunCalls {
                 raw(&self.shared.search(&self.principal, asked).await)
             }
             "manual" => raw(&json!({ "text": MANUAL })),
+            other if self.run.loaded.is_some() => self.answer_saved(other, args).await,
             other => Err(error::unknown_call(other)),
         }
     }
@@ -126,12 +127,12 @@ impl HostCalls for RunCalls {
     }
 }
 
-fn raw(answer: &impl Serialize) -> Answer {
+pub(crate) fn raw(answer: &impl Serialize) -> Answer {
     to_raw_value(answer).map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 
 /// Arguments of a host call. Whoever writes to the channel may send anything.
-struct Args(Map<String, Value>);
+pub(crate) struct Args(Map<String, Value>);
 
 // === impl Args ===
 
@@ -144,8 +145,15 @@ impl Args {
         }
     }
 
-    fn take(&mut self, name: &str) -> Option<Value> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name).filter(|value| !value.is_null())
+    }
+
+    /// Any JSON, `null` too.
+    pub(crate) fn value(&mut self, name: &str) -> Result<Value, HostCallError> {
+        self.0
+            .remove(name)
+            .ok_or_else(|| error::bad_call(format!("'{name}' is missing")))
     }
 
     fn optional_text(&mut self, name: &str) -> Result<Option<String>, HostCallError> {
@@ -156,9 +164,19 @@ impl Args {
         }
     }
 
-    fn text(&mut self, name: &str) -> Result<String, HostCallError> {
+    pub(crate) fn text(&mut self, name: &str) -> Result<String, HostCallError> {
         self.optional_text(name)?
             .ok_or_else(|| error::bad_call(format!("'{name}' is missing")))
+    }
+
+    /// The version that is expected, if any is.
+    pub(crate) fn version(&mut self) -> Result<Option<u64>, HostCallError> {
+        let version = self.take("version").map(|version| {
+            version
+                .as_u64()
+                .ok_or_else(|| error::bad_call("'version' must be a whole number, 0 for none"))
+        });
+        version.transpose()
     }
 
     fn limit(&mut self) -> Result<usize, HostCallError> {

@@ -71,6 +71,8 @@ pub struct Parts {
     pub sessions: session::Config,
     /// Of the records.
     pub records: store::Config,
+    /// The database of the tools and memories that programs save.
+    pub saved: PathBuf,
 }
 
 impl Loaded {
@@ -101,11 +103,17 @@ impl Loaded {
         }
     }
 
+    /// The database of the tools and memories that programs save.
+    pub fn saved(&self) -> PathBuf {
+        self.data_dir.join(store::FILE)
+    }
+
     /// Hands each part its own.
     pub fn into_parts(self, program: Program, host: &dyn Host) -> Parts {
         let python = python_settings(&self.settings, host);
         let workspace = self.workspace();
         let records = self.records();
+        let saved = self.saved();
         let Settings {
             policy,
             backend,
@@ -153,6 +161,7 @@ impl Loaded {
                 ..session::Config::default()
             },
             records,
+            saved,
             policy,
         }
     }

@@ -12,7 +12,7 @@ use sandbox::{Backend, HostCalls};
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
-use store::{Attempt, Code, Front, Recording, Records};
+use store::{Attempt, Code, Front, Recording, Records, Saved};
 use types::{Limits, Principal, RunId};
 use upstream::Hub;
 use workspace::{Keeping, WorkspaceError, Workspaces};
@@ -79,6 +79,7 @@ impl Server {
             mut workspace,
             sessions,
             records,
+            saved,
         } = parts;
         let records = match records.recording {
             Recording::Off => Records::off(),
@@ -86,7 +87,7 @@ impl Server {
         };
         let policy = Arc::new(Policy::new(policy)?);
         let hub = Hub::new(upstream);
-        let broker = Broker::new(hub.clone(), policy.clone(), records.clone());
+        let broker = Broker::new(hub.clone(), policy.clone(), records.clone(), Saved::new(saved));
         let default_backend = backend == config::Backend::default();
         let backend: Arc<dyn Backend> = match backend {
             config::Backend::Process => Arc::new(Process::new(sandbox)),

@@ -1,8 +1,8 @@
 //! Opens the database: makes it if it is not there, brings an older one up to date, and leaves alone what is not ours.
 
 use std::borrow::Cow;
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -65,10 +65,10 @@ pub(crate) async fn open_to_read(file: &Path) -> Result<Option<SqliteConnection>
     Ok(Some(connection))
 }
 
-/// An empty file that only its owner may read, if there is none.
+/// An empty file that only its owner may read, if there is none, in a directory that only its owner may enter.
 fn make(file: &Path) -> std::io::Result<()> {
     if let Some(directory) = file.parent() {
-        fs::create_dir_all(directory)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
     }
     let made = OpenOptions::new()
         .write(true)
@@ -166,14 +166,39 @@ async fn migrate(file: &Path, connection: &mut SqliteConnection) -> Result<(), T
     step.commit().await.map_err(trouble)
 }
 
+/// The migration that made the tables of what is saved.
+const SAVED: i64 = 2;
+
 fn migrations() -> Vec<Migration> {
-    vec![Migration::new(
-        1,
-        Cow::Borrowed("records"),
-        MigrationType::Simple,
-        include_str!("../migrations/sqlite/0001_records.sql").into_sql_str(),
-        false,
-    )]
+    let simple = |version, name, sql: &'static str| {
+        Migration::new(
+            version,
+            Cow::Borrowed(name),
+            MigrationType::Simple,
+            sql.into_sql_str(),
+            false,
+        )
+    };
+    vec![
+        simple(
+            1,
+            "records",
+            include_str!("../migrations/sqlite/0001_records.sql"),
+        ),
+        simple(
+            SAVED,
+            "saved",
+            include_str!("../migrations/sqlite/0002_saved.sql"),
+        ),
+    ]
+}
+
+/// Whether the database has room for saved tools and memories; one that an older codeyard has made may not.
+pub(crate) async fn has_saved(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    let newest: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
+        .fetch_one(connection)
+        .await?;
+    Ok(newest >= Some(SAVED))
 }
 
 #[cfg(test)]

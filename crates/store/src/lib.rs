@@ -1,8 +1,9 @@
-//! Records of everything that ran: all SQL, and nothing else that knows a row.
+//! Records of everything that ran, and what programs save: all SQL, and nothing else that knows a row.
 //!
 //! ```text
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
 //! Reader  ─► a connection of its own: what `codeyard runs` shows
+//! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
 //! ```
 //!
 //! Who records never waits for the disk, unless the queue is full or the configuration asks for a commit. What cannot be
@@ -21,6 +22,7 @@ mod reader;
 mod record;
 mod records;
 mod rows;
+pub mod saved;
 mod trouble;
 mod writer;
 
@@ -30,5 +32,6 @@ pub use health::{Health, examine};
 pub use reader::{CallView, EventView, Filter, Reader, RunDetail, RunView, State};
 pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};
-pub use rows::{Attempt, CallMade, Code, Front, Refused};
+pub use rows::{Attempt, CallMade, Change, Code, Front, Refused};
+pub use saved::{Saved, SavedError};
 pub use trouble::Trouble;

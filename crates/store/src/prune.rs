@@ -7,6 +7,7 @@ use sqlx::{Connection as _, Row as _, SqliteConnection};
 use crate::clock::now_ms;
 use crate::process::Identity;
 use crate::rows::number;
+use crate::saved;
 
 /// Runs that are removed as one step; other processes wait for no longer than that takes.
 const STEP: i64 = 200;
@@ -20,13 +21,15 @@ pub(crate) enum Left {
     More,
 }
 
-/// Removes the oldest runs, if they are older than `keep_for` or the database is larger than `keep_size` bytes.
+/// Removes the oldest runs, if they are older than `keep_for` or records take more than `keep_size` bytes.
 pub(crate) async fn step(
     connection: &mut SqliteConnection,
     keep_for: Duration,
     keep_size: u64,
 ) -> Result<Left, sqlx::Error> {
-    let too_large = used(connection).await? > number(keep_size);
+    // What programs have saved is nobody's record: it neither goes nor makes records go.
+    let records = used(connection).await? - saved::held(connection).await?;
+    let too_large = records > number(keep_size);
     let too_old = now_ms().saturating_sub(i64::try_from(keep_for.as_millis()).unwrap_or(i64::MAX));
     let before = if too_large { i64::MAX } else { too_old };
     let mut step = connection.begin_with("BEGIN IMMEDIATE").await?;
@@ -173,5 +176,56 @@ mod tests {
             .await
             .expect("sessions");
         assert_eq!(left, [2, 3]);
+    }
+
+    async fn runs_left(file: &std::path::Path, keep_size: u64) -> i64 {
+        let mut connection = database::open(file, Purpose::Write).await.expect("a database");
+        step(&mut connection, Duration::from_secs(3600), keep_size)
+            .await
+            .expect("pruned");
+        sqlx::query_scalar("SELECT count(*) FROM runs")
+            .fetch_one(&mut connection)
+            .await
+            .expect("a number")
+    }
+
+    #[tokio::test]
+    async fn what_is_saved_counts_for_nothing_and_stays() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let config = crate::Config::below(directory.path());
+        let records = crate::Records::new(config.clone());
+        let attempt = crate::Attempt {
+            run: RunId::new("r-1".to_owned()),
+            principal: types::Principal::local(),
+            front: crate::Front::Mcp,
+            language: None,
+            code: None,
+            limits: None,
+            backend: "process",
+        };
+        records
+            .refused(attempt, crate::Refused::Closing)
+            .await
+            .expect("recorded");
+        records.close().await;
+        let saved = crate::Saved::new(config.file.clone());
+        let principal = types::Principal::local();
+        let by = saved::By {
+            principal: &principal,
+            run: None,
+        };
+        for key in ["a", "b", "c"] {
+            let memory = saved::NewMemory {
+                key,
+                value: &serde_json::Value::from("x".repeat(900_000)),
+                metadata: &serde_json::Value::Null,
+                expected: None,
+                times: Some((1, 1)),
+            };
+            saved.save_memory(by, memory).await.expect("saved");
+        }
+        assert_eq!(runs_left(&config.file, 500_000).await, 1);
+        assert_eq!(runs_left(&config.file, 1000).await, 0);
+        assert_eq!(saved.memories(&principal).await.expect("listed").len(), 3);
     }
 }

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::queue::{MOST, Queue};
 use crate::record::RunRecord;
-use crate::rows::{Attempt, Call, CallMade, Event, Refused, Row, Run};
+use crate::rows::{Attempt, Call, CallMade, Change, Event, Refused, Row, Run};
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
@@ -109,6 +109,13 @@ impl Records {
             begun_ms: now_ms - i64::try_from(made.duration.as_millis()).unwrap_or_default(),
             made,
         })));
+    }
+
+    /// Records that a tool or memory of this name was saved or removed, by this run if one did it; never what it holds.
+    pub fn changed(&self, run: Option<&RunId>, change: Change, name: &str) {
+        if let Some(shared) = &self.shared {
+            shared.event(run, change.name(), name.to_owned());
+        }
     }
 
     /// Writes what still waits and ends; within a few seconds, whatever the disk does.

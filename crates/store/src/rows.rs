@@ -160,6 +160,19 @@ pub(crate) struct Event {
     pub(crate) detail: String,
 }
 
+/// What became of something that outlives sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// A tool was saved.
+    ToolSaved,
+    /// A tool was removed.
+    ToolRemoved,
+    /// A memory was saved.
+    MemorySaved,
+    /// A memory was removed.
+    MemoryRemoved,
+}
+
 // === impl Front ===
 
 impl Front {
@@ -199,6 +212,20 @@ impl Refused {
             Refused::Launch => "launch",
             Refused::NotRecorded => "not_recorded",
             Refused::Inside => "inside",
+        }
+    }
+}
+
+// === impl Change ===
+
+impl Change {
+    /// The word in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Change::ToolSaved => "tool_saved",
+            Change::ToolRemoved => "tool_removed",
+            Change::MemorySaved => "memory_saved",
+            Change::MemoryRemoved => "memory_removed",
         }
     }
 }

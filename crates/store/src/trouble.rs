@@ -66,14 +66,22 @@ impl Trouble {
     }
 
     /// Whether somebody else is writing, who may soon be done.
-    pub(crate) fn is_locked(&self) -> bool {
+    pub fn is_locked(&self) -> bool {
         self.kind == Kind::Locked
     }
 
     /// What is the matter, without what to do.
     pub fn what(&self) -> String {
-        let file = self.file.display();
-        let what = match self.kind {
+        let (file, what) = (self.file.display(), self.brief());
+        match self.detail.as_str() {
+            "" => format!("the record database {file} {what}"),
+            detail => format!("the record database {file} {what} ({detail})"),
+        }
+    }
+
+    /// What is the matter, without the place: for those whom it does not concern.
+    pub fn brief(&self) -> &'static str {
+        match self.kind {
             Kind::Damaged => "is damaged",
             Kind::Foreign => "is no database of codeyard",
             Kind::Newer => "was written by a newer codeyard",
@@ -82,10 +90,6 @@ impl Trouble {
             Kind::Full => "cannot grow: the disk or its quota is full",
             Kind::Missing => "is not there",
             Kind::Other => "cannot be used",
-        };
-        match self.detail.as_str() {
-            "" => format!("the record database {file} {what}"),
-            detail => format!("the record database {file} {what} ({detail})"),
         }
     }
 

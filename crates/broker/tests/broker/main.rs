@@ -4,6 +4,7 @@ mod answers;
 mod calls;
 mod loaded;
 mod manual;
+mod saved;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ use broker::{Broker, RunScope};
 use policy::Policy;
 use sandbox::{HostCall, HostCallError};
 use serde_json::{Value, json};
-use store::Records;
+use store::{FILE, Records, Saved};
+use tempfile::TempDir;
 use test_support::{ServerDefinition, stub_server};
 use types::{Principal, RunId};
 use upstream::{Config, Hub, ServerConfig, Status};
@@ -26,6 +28,7 @@ const LONG: Duration = Duration::from_secs(40);
 struct World {
     broker: Broker,
     hub: Hub,
+    data: TempDir,
 }
 
 /// What the policy of a world says.
@@ -68,13 +71,16 @@ impl World {
             own_executable: PathBuf::from("/nowhere/codeyard"),
             allow_self: false,
         });
+        let data = tempfile::tempdir().expect("a directory");
         Self {
             broker: Broker::new(
                 hub.clone(),
                 Arc::new(policy.expect("valid rules")),
                 Records::off(),
+                Saved::new(data.path().join(FILE)),
             ),
             hub,
+            data,
         }
     }
 

@@ -1,0 +1,196 @@
+//! The host calls by which programs of the bridge keep tools and memories for later sessions of their principal.
+
+use std::sync::{Mutex, PoisonError};
+
+use chrono::{DateTime, SecondsFormat};
+use sandbox::HostCallError;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::json;
+use store::saved::{By, Memory, MemoryHead, NewMemory};
+use store::{Change, Saved, SavedError, Trouble};
+
+use crate::error;
+use crate::run::{Answer, Args, RunCalls, raw};
+
+/// What is saved, and what was last told of trouble with it.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    pub(crate) saved: Saved,
+    told: Mutex<Option<Trouble>>,
+}
+
+/// A memory as a program loads it.
+#[derive(Debug, Serialize)]
+struct MemoryAnswer<'a> {
+    key: &'a str,
+    value: &'a RawValue,
+    metadata: &'a RawValue,
+    created_at: String,
+    updated_at: String,
+    version: u64,
+    bytes: u64,
+}
+
+/// A memory as it is listed.
+#[derive(Debug, Serialize)]
+struct MemoryLine<'a> {
+    key: &'a str,
+    metadata: &'a RawValue,
+    created_at: String,
+    updated_at: String,
+    bytes: u64,
+}
+
+// === impl Keeper ===
+
+impl Keeper {
+    pub(crate) fn new(saved: Saved) -> Keeper {
+        Keeper {
+            saved,
+            told: Mutex::default(),
+        }
+    }
+
+    /// What the program is told; whoever runs codeyard is told once of trouble, with the place and the remedy.
+    fn done<T>(&self, done: Result<T, SavedError>) -> Result<T, HostCallError> {
+        let trouble = match &done {
+            Err(SavedError::Store(trouble)) => Some(trouble.clone()),
+            Ok(_) => None,
+            // That the database works was not seen.
+            Err(_) => return done.map_err(|error| error::saved(&error)),
+        };
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if *told != trouble {
+            if let Some(trouble) = &trouble {
+                tracing::warn!("tools and memories cannot be saved or loaded: {trouble}");
+            }
+            *told = trouble;
+        }
+        done.map_err(|error| error::saved(&error))
+    }
+}
+
+// === impl RunCalls ===
+
+impl RunCalls {
+    /// Answers the calls that only the bridge has.
+    pub(crate) async fn answer_saved(&self, name: &str, mut args: Args) -> Answer {
+        match name {
+            "save_tool" => self.save_tool(&args.text("name")?, &args.text("source")?).await,
+            "saved_tools" => self.saved_tools().await,
+            "memory_save" => self.memory_save(args).await,
+            "memory_load" => self.memory_load(&args.text("key")?).await,
+            "memory_delete" => self.memory_delete(&args.text("key")?).await,
+            "memory_list" => self.memory_list().await,
+            other => Err(error::unknown_call(other)),
+        }
+    }
+
+    fn by(&self) -> By<'_> {
+        By {
+            principal: &self.principal,
+            run: Some(&self.run.run),
+        }
+    }
+
+    fn changed(&self, change: Change, name: &str) {
+        self.shared.records.changed(Some(&self.run.run), change, name);
+    }
+
+    async fn save_tool(&self, name: &str, source: &str) -> Answer {
+        self.shared.records.room().await;
+        let keeper = &self.shared.keeper;
+        keeper.done(keeper.saved.save_tool(self.by(), name, source).await)?;
+        self.changed(Change::ToolSaved, name);
+        raw(&json!({}))
+    }
+
+    async fn saved_tools(&self) -> Answer {
+        let keeper = &self.shared.keeper;
+        let tools = keeper.done(keeper.saved.tools(&self.principal).await)?;
+        let tools = tools
+            .iter()
+            .map(|tool| json!({ "name": tool.name, "source": tool.source }));
+        raw(&tools.collect::<Vec<_>>())
+    }
+
+    async fn memory_save(&self, mut args: Args) -> Answer {
+        let key = args.text("key")?;
+        let value = args.value("value")?;
+        let metadata = args.take("metadata").unwrap_or_default();
+        let memory = NewMemory {
+            key: &key,
+            value: &value,
+            metadata: &metadata,
+            expected: args.version()?,
+            times: None,
+        };
+        self.shared.records.room().await;
+        let keeper = &self.shared.keeper;
+        let version = keeper.done(keeper.saved.save_memory(self.by(), memory).await)?;
+        self.changed(Change::MemorySaved, &key);
+        raw(&json!({ "version": version }))
+    }
+
+    async fn memory_load(&self, key: &str) -> Answer {
+        let keeper = &self.shared.keeper;
+        let memory = keeper.done(keeper.saved.load_memory(&self.principal, key).await)?;
+        raw(&memory.as_ref().map(MemoryAnswer::of))
+    }
+
+    async fn memory_delete(&self, key: &str) -> Answer {
+        self.shared.records.room().await;
+        let keeper = &self.shared.keeper;
+        let deleted = keeper.done(keeper.saved.delete_memory(&self.principal, key).await)?;
+        if deleted {
+            self.changed(Change::MemoryRemoved, key);
+        }
+        raw(&json!({ "deleted": deleted }))
+    }
+
+    async fn memory_list(&self) -> Answer {
+        let keeper = &self.shared.keeper;
+        let memories = keeper.done(keeper.saved.memories(&self.principal).await)?;
+        raw(&memories.iter().map(MemoryLine::of).collect::<Vec<_>>())
+    }
+}
+
+// === impl MemoryAnswer ===
+
+impl<'a> MemoryAnswer<'a> {
+    fn of(memory: &'a Memory) -> Self {
+        let head = &memory.head;
+        Self {
+            key: &head.key,
+            value: &memory.value,
+            metadata: &head.metadata,
+            created_at: time(head.created_ms),
+            updated_at: time(head.updated_ms),
+            version: head.version,
+            bytes: head.bytes,
+        }
+    }
+}
+
+// === impl MemoryLine ===
+
+impl<'a> MemoryLine<'a> {
+    fn of(head: &'a MemoryHead) -> Self {
+        Self {
+            key: &head.key,
+            metadata: &head.metadata,
+            created_at: time(head.created_ms),
+            updated_at: time(head.updated_ms),
+            bytes: head.bytes,
+        }
+    }
+}
+
+/// As ISO 8601 has it, in UTC; a time beyond every calendar as its number.
+fn time(ms: i64) -> String {
+    DateTime::from_timestamp_millis(ms).map_or_else(
+        || ms.to_string(),
+        |time| time.to_rfc3339_opts(SecondsFormat::Millis, true),
+    )
+}

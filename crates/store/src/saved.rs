@@ -1,0 +1,252 @@
+//! Functions and values that programs keep for later sessions: committed before they are answered, one principal's alone.
+
+mod bounds;
+mod file;
+mod memories;
+mod room;
+mod tools;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use types::{Principal, RunId};
+
+use crate::trouble::{Kind, Trouble};
+use bounds::Content;
+use file::{Fault, File};
+
+pub use bounds::{
+    MAX_BYTES, MAX_KEY, MAX_MEMORIES, MAX_MEMORY, MAX_NAME, MAX_SOURCE, MAX_TOOLS, check_key, check_name,
+};
+pub(crate) use room::held;
+
+/// Longest wait for the database, whatever is the matter with it.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The door of saved tools and memories. Cheap to clone; touches nothing before it is used.
+#[derive(Debug, Clone)]
+pub struct Saved {
+    file: Arc<File>,
+}
+
+/// Who saves.
+#[derive(Debug, Clone, Copy)]
+pub struct By<'a> {
+    /// Whose it is from then on.
+    pub principal: &'a Principal,
+    /// The run that saves it, if one does.
+    pub run: Option<&'a RunId>,
+}
+
+/// A value to be saved.
+#[derive(Debug, Clone, Copy)]
+pub struct NewMemory<'a> {
+    /// Its key, exactly: no two different keys are the same memory.
+    pub key: &'a str,
+    /// The value.
+    pub value: &'a Value,
+    /// A JSON object that goes with it; `null` is an empty one.
+    pub metadata: &'a Value,
+    /// Saved only if the stored version is this one; 0 is "not there".
+    pub expected: Option<u64>,
+    /// When it was first and last saved, in milliseconds since 1970, if that was not here and now.
+    pub times: Option<(i64, i64)>,
+}
+
+/// A function that was saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedTool {
+    /// Its name.
+    pub name: String,
+    /// Its Python source.
+    pub source: String,
+    /// SHA-256 of the source, in hexadecimal.
+    pub sha256: String,
+    /// When it was saved last, in milliseconds since 1970.
+    pub saved_ms: i64,
+    /// The run that saved it last, if one did.
+    pub run: Option<String>,
+}
+
+/// A memory without its value.
+#[derive(Debug, Clone)]
+pub struct MemoryHead {
+    /// Its key.
+    pub key: String,
+    /// The JSON object that goes with it.
+    pub metadata: Box<RawValue>,
+    /// When it was first saved, in milliseconds since 1970.
+    pub created_ms: i64,
+    /// When it was saved last, in milliseconds since 1970.
+    pub updated_ms: i64,
+    /// Another number after each save.
+    pub version: u64,
+    /// Length of value and metadata as JSON.
+    pub bytes: u64,
+    /// The run that saved it last, if one did.
+    pub run: Option<String>,
+}
+
+/// A memory.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// Everything but the value.
+    pub head: MemoryHead,
+    /// The value.
+    pub value: Box<RawValue>,
+}
+
+/// Why nothing was saved, loaded or removed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SavedError {
+    /// It may not be saved so; the text says why and what may.
+    #[error("{0}")]
+    Refused(String),
+    /// Somebody else has saved the memory meanwhile.
+    #[error("memory '{key}' has version {stored} and not {expected}: it was changed meanwhile")]
+    Conflict {
+        /// Its key.
+        key: String,
+        /// The version that it has; 0 is "not there".
+        stored: u64,
+        /// The version that was asked for.
+        expected: u64,
+    },
+    /// The database cannot be used.
+    #[error(transparent)]
+    Store(Trouble),
+}
+
+// === impl Saved ===
+
+impl Saved {
+    /// What is saved in this database, which other processes and the records may share.
+    pub fn new(file: PathBuf) -> Saved {
+        Saved {
+            file: Arc::new(File::new(file)),
+        }
+    }
+
+    /// The database.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Saves a function, in the place of one of the same name.
+    pub async fn save_tool(&self, by: By<'_>, name: &str, source: &str) -> Result<(), SavedError> {
+        check_name(name)?;
+        bounds::check_source(source)?;
+        self.within(async {
+            let mut held = self.file.hold_to_write().await?;
+            let saved = tools::save(held.connection(), by, name, source).await;
+            held.release(saved)
+        })
+        .await
+    }
+
+    /// The principal's functions in the order in which their names were first saved.
+    pub async fn tools(&self, principal: &Principal) -> Result<Vec<SavedTool>, SavedError> {
+        self.within(async {
+            let Some(mut held) = self.file.hold_to_read().await? else {
+                return Ok(Vec::new());
+            };
+            let tools = tools::all(held.connection(), principal).await;
+            held.release(tools)
+        })
+        .await
+    }
+
+    /// Removes a function; `false` if there is none of that name.
+    pub async fn remove_tool(&self, principal: &Principal, name: &str) -> Result<bool, SavedError> {
+        self.within(async {
+            let Some(mut held) = self.file.hold_to_remove().await? else {
+                return Ok(false);
+            };
+            let removed = tools::remove(held.connection(), principal, name).await;
+            held.release(removed)
+        })
+        .await
+    }
+
+    /// Saves a value and tells the version that it has then.
+    pub async fn save_memory(&self, by: By<'_>, memory: NewMemory<'_>) -> Result<u64, SavedError> {
+        check_key(memory.key)?;
+        let content = Content::of(memory.value, memory.metadata)?;
+        self.within(async {
+            let mut held = self.file.hold_to_write().await?;
+            let saved = memories::save(held.connection(), by, memory, &content).await;
+            held.release(saved)
+        })
+        .await
+    }
+
+    /// The value of that key with everything that is known of it.
+    pub async fn load_memory(&self, principal: &Principal, key: &str) -> Result<Option<Memory>, SavedError> {
+        check_key(key)?;
+        self.within(async {
+            let Some(mut held) = self.file.hold_to_read().await? else {
+                return Ok(None);
+            };
+            let memory = memories::load(held.connection(), principal, key).await;
+            held.release(memory)
+        })
+        .await
+    }
+
+    /// Removes a value; `false` if there is none of that key.
+    pub async fn delete_memory(&self, principal: &Principal, key: &str) -> Result<bool, SavedError> {
+        check_key(key)?;
+        self.within(async {
+            let Some(mut held) = self.file.hold_to_remove().await? else {
+                return Ok(false);
+            };
+            let removed = memories::delete(held.connection(), principal, key).await;
+            held.release(removed)
+        })
+        .await
+    }
+
+    /// The principal's memories, sorted by key.
+    pub async fn memories(&self, principal: &Principal) -> Result<Vec<MemoryHead>, SavedError> {
+        self.within(async {
+            let Some(mut held) = self.file.hold_to_read().await? else {
+                return Ok(Vec::new());
+            };
+            let memories = memories::all(held.connection(), principal).await;
+            held.release(memories)
+        })
+        .await
+    }
+
+    /// One that waits for others longer than anybody should is an error of this one.
+    async fn within<T>(&self, work: impl Future<Output = Result<T, SavedError>>) -> Result<T, SavedError> {
+        tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {
+            let waited = format!("no answer within {} s", PATIENCE.as_secs());
+            Err(SavedError::Store(Trouble::new(self.path(), Kind::Locked, waited)))
+        })
+    }
+}
+
+// === impl SavedError ===
+
+impl SavedError {
+    /// What went wrong with a database, without naming its place.
+    pub(crate) fn of(file: &Path, fault: Fault) -> SavedError {
+        match fault {
+            Fault::Refused(why) => SavedError::Refused(why),
+            Fault::Conflict {
+                key,
+                stored,
+                expected,
+            } => SavedError::Conflict {
+                key,
+                stored,
+                expected,
+            },
+            Fault::Database(error) => SavedError::Store(Trouble::of(file, &error)),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The database as one connection that is opened when it is needed, and again when it failed or its file was replaced.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use sqlx::SqliteConnection;
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::SavedError;
+use crate::database::{self, Purpose};
+use crate::trouble::Trouble;
+
+/// The database of saved things.
+#[derive(Debug)]
+pub(crate) struct File {
+    path: PathBuf,
+    open: Mutex<Option<Open>>,
+    warned: Once,
+}
+
+/// An open connection.
+#[derive(Debug)]
+struct Open {
+    connection: SqliteConnection,
+    /// Whether it may write.
+    writes: bool,
+    /// Device and number of the file that it was opened on.
+    identity: (u64, u64),
+}
+
+/// The connection while one piece of work has it. Work that is given up takes the connection with it: nobody can tell
+/// what state it is in.
+#[derive(Debug)]
+pub(crate) struct Held<'a> {
+    path: &'a Path,
+    slot: MutexGuard<'a, Option<Open>>,
+    open: Open,
+}
+
+/// Why a piece of work did nothing.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Refused(String),
+    Conflict { key: String, stored: u64, expected: u64 },
+    Database(sqlx::Error),
+}
+
+impl From<sqlx::Error> for Fault {
+    fn from(error: sqlx::Error) -> Self {
+        Fault::Database(error)
+    }
+}
+
+// === impl File ===
+
+impl File {
+    pub(crate) fn new(path: PathBuf) -> File {
+        File {
+            path,
+            open: Mutex::default(),
+            warned: Once::new(),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The connection for writing; the database is made if it is not there.
+    pub(crate) async fn hold_to_write(&self) -> Result<Held<'_>, SavedError> {
+        let mut slot = self.open.lock().await;
+        if let Some(open) = self.still_open(&mut slot)
+            && open.writes
+        {
+            return Ok(self.held(slot, open));
+        }
+        let opened = database::open(&self.path, Purpose::Write).await;
+        let connection = opened.map_err(SavedError::Store)?;
+        self.warn_of_strangers();
+        let open = self.opened(connection, true)?;
+        Ok(self.held(slot, open))
+    }
+
+    /// The connection for reading; `None` if nothing has ever been saved. It works on a database that cannot be written.
+    pub(crate) async fn hold_to_read(&self) -> Result<Option<Held<'_>>, SavedError> {
+        let mut slot = self.open.lock().await;
+        if let Some(open) = self.still_open(&mut slot) {
+            return Ok(Some(self.held(slot, open)));
+        }
+        let opened = database::open_to_read(&self.path).await;
+        let Some(mut connection) = opened.map_err(SavedError::Store)? else {
+            return Ok(None);
+        };
+        let knows = database::has_saved(&mut connection).await;
+        if !knows.map_err(|error| SavedError::Store(Trouble::of(&self.path, &error)))? {
+            return Ok(None);
+        }
+        let open = self.opened(connection, false)?;
+        Ok(Some(self.held(slot, open)))
+    }
+
+    /// The connection for removing; `None` if nothing has ever been saved.
+    pub(crate) async fn hold_to_remove(&self) -> Result<Option<Held<'_>>, SavedError> {
+        match self.hold_to_read().await? {
+            Some(held) if !held.open.writes => {
+                drop(held);
+                self.hold_to_write().await.map(Some)
+            }
+            held => Ok(held),
+        }
+    }
+
+    fn held<'a>(&'a self, slot: MutexGuard<'a, Option<Open>>, open: Open) -> Held<'a> {
+        Held {
+            path: &self.path,
+            slot,
+            open,
+        }
+    }
+
+    /// The connection, if it is open on the file that is there now.
+    fn still_open(&self, slot: &mut Option<Open>) -> Option<Open> {
+        let now = fs::metadata(&self.path).ok().map(|found| identity(&found));
+        slot.take().filter(|open| Some(open.identity) == now)
+    }
+
+    fn opened(&self, connection: SqliteConnection, writes: bool) -> Result<Open, SavedError> {
+        let found = fs::metadata(&self.path)
+            .map_err(|error| SavedError::Store(Trouble::of_io(&self.path, &error)))?;
+        Ok(Open {
+            connection,
+            writes,
+            identity: identity(&found),
+        })
+    }
+
+    /// Says once that everybody on this machine could put their own in the place of what is saved.
+    fn warn_of_strangers(&self) {
+        let Some(directory) = self.path.parent() else {
+            return;
+        };
+        if fs::metadata(directory).is_ok_and(|found| found.mode() & 0o002 != 0) {
+            self.warned.call_once(|| {
+                tracing::warn!(
+                    "the directory of saved tools and memories, {}, can be written by every user of this machine; \
+                     `chmod o-w` it",
+                    directory.display()
+                );
+            });
+        }
+    }
+}
+
+fn identity(found: &Metadata) -> (u64, u64) {
+    (found.dev(), found.ino())
+}
+
+// === impl Held ===
+
+impl Held<'_> {
+    pub(crate) fn connection(&mut self) -> &mut SqliteConnection {
+        &mut self.open.connection
+    }
+
+    /// Gives the connection back, unless it failed.
+    pub(crate) fn release<T>(mut self, done: Result<T, Fault>) -> Result<T, SavedError> {
+        if !matches!(done, Err(Fault::Database(_))) {
+            *self.slot = Some(self.open);
+        }
+        done.map_err(|fault| SavedError::of(self.path, fault))
+    }
+}

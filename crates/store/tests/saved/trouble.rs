@@ -1,0 +1,115 @@
+//! Databases that are damaged, foreign, newer, older, locked or read-only.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use store::SavedError;
+
+use crate::{World, get, heads, principal, put, tool};
+
+/// Every call says what is wrong within two seconds and a little, and the file stays as it is.
+async fn check_trouble(world: &World, what: &str, can_be_read: bool) {
+    let saved = world.saved();
+    let before = std::fs::read(world.file()).expect("a file");
+    let told = |done: Result<(), SavedError>| {
+        let Err(SavedError::Store(trouble)) = done else {
+            panic!("{done:?} instead of {what:?}")
+        };
+        assert!(trouble.to_string().contains(what), "{trouble}");
+    };
+    for _ in 0..2 {
+        let start = Instant::now();
+        told(put(&saved, "ann", "x", &json!(1)).await.map(drop));
+        assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    }
+    told(tool(&saved, "ann", "f", "def f(): 0").await);
+    let listed = saved.memories(&principal("ann")).await.map(drop);
+    if can_be_read {
+        assert_eq!(listed, Ok(()));
+    } else {
+        told(listed);
+    }
+    assert!(
+        std::fs::read(world.file()).expect("a file") == before,
+        "the file was changed"
+    );
+}
+
+#[tokio::test]
+async fn a_database_in_trouble_is_an_error_of_the_call_and_left_alone() {
+    let damaged = World::new();
+    std::fs::create_dir_all(damaged.home.path().join("data")).expect("a directory");
+    std::fs::write(damaged.file(), "somebody's notes".repeat(500)).expect("written");
+    check_trouble(&damaged, "is damaged", false).await;
+
+    let foreign = World::new();
+    foreign.change("CREATE TABLE recipes (name TEXT)").await;
+    check_trouble(&foreign, "is no database of codeyard", false).await;
+
+    let newer = World::new();
+    put(&newer.saved(), "ann", "x", &json!(1)).await.expect("saved");
+    newer
+        .change(
+            "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+             VALUES (9999, 'later', true, x'00', 0)",
+        )
+        .await;
+    check_trouble(&newer, "was written by a newer codeyard", false).await;
+}
+
+#[tokio::test]
+async fn a_locked_database_is_told_and_used_again_when_it_is_free() {
+    let world = World::new();
+    let saved = world.saved();
+    put(&saved, "ann", "x", &json!(1)).await.expect("saved");
+    let mut holder = world.database().await;
+    sqlx::query("BEGIN EXCLUSIVE")
+        .execute(&mut holder)
+        .await
+        .expect("locked");
+    check_trouble(&world, "is locked by another program", true).await;
+    let start = Instant::now();
+    assert!(matches!(
+        put(&saved, "ann", "x", &json!(2)).await,
+        Err(SavedError::Store(_))
+    ));
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    assert_eq!(get(&saved, "ann", "x").await, Some(json!(1)));
+    sqlx::query("ROLLBACK").execute(&mut holder).await.expect("free");
+    put(&saved, "ann", "x", &json!(3)).await.expect("saved");
+    assert_eq!(get(&world.saved(), "ann", "x").await, Some(json!(3)));
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_written_can_be_read() {
+    let world = World::new();
+    put(&world.saved(), "ann", "x", &json!(1)).await.expect("saved");
+    let read_only = |mode| {
+        std::fs::set_permissions(world.file(), std::fs::Permissions::from_mode(mode)).expect("changed");
+    };
+    read_only(0o400);
+    if std::fs::OpenOptions::new().write(true).open(world.file()).is_ok() {
+        return; // Root writes wherever it likes.
+    }
+    check_trouble(&world, "cannot be written", true).await;
+    assert_eq!(get(&world.saved(), "ann", "x").await, Some(json!(1)));
+}
+
+#[tokio::test]
+async fn an_older_database_holds_nothing_saved_until_something_is() {
+    let world = World::new();
+    put(&world.saved(), "ann", "x", &json!(1)).await.expect("saved");
+    for statement in [
+        "DROP TABLE memories",
+        "DROP TABLE saved_tools",
+        "DROP TABLE memory_versions",
+        "DELETE FROM _sqlx_migrations WHERE version = 2",
+    ] {
+        world.change(statement).await;
+    }
+    let saved = world.saved();
+    assert!(heads(&saved, "ann").await.is_empty());
+    put(&saved, "ann", "y", &json!(1)).await.expect("saved");
+    assert_eq!(heads(&saved, "ann").await.len(), 1);
+}

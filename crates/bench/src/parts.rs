@@ -1,5 +1,6 @@
 //! What can be measured: every part by name, and where each is measured.
 
+mod bridge;
 mod clients;
 mod memory;
 mod pool;
@@ -47,6 +48,8 @@ pub enum Part {
     Call,
     /// Live runs and new sessions over MCP stdio.
     Stdio,
+    /// The surface `bridge` beside `code`.
+    Bridge,
     /// Start of the program to its first answer, and what it holds in memory when idle.
     FirstAnswer,
     /// Memory of an idle session.
@@ -69,6 +72,7 @@ impl Part {
         let figures = match self {
             Part::Stdio => clients::over_stdio(setting).await?,
             Part::FirstAnswer => clients::first_answer(setting).await?,
+            Part::Bridge => bridge::measure(setting).await?,
             Part::Pool => pool::measure(setting).await?,
             Part::Gather => servers::gather(setting).await?,
             Part::Servers => servers::many(setting).await?,
@@ -98,9 +102,13 @@ impl Part {
     /// Where it says something: what is pinned is measured twice, what is made of many processes is not pinned.
     pub fn placements(self) -> &'static [Placement] {
         match self {
-            Part::Fresh | Part::Pool | Part::Live | Part::Call | Part::Stdio | Part::Records => {
-                &[Placement::One, Placement::Two]
-            }
+            Part::Fresh
+            | Part::Pool
+            | Part::Live
+            | Part::Call
+            | Part::Stdio
+            | Part::Bridge
+            | Part::Records => &[Placement::One, Placement::Two],
             Part::FirstAnswer
             | Part::Memory
             | Part::Throughput

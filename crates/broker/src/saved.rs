@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use chrono::{DateTime, SecondsFormat};
 use sandbox::HostCallError;
 use serde::Serialize;
-use serde_json::value::RawValue;
 use serde_json::json;
+use serde_json::value::RawValue;
 use store::saved::{By, Memory, MemoryHead, NewMemory};
 use store::{Change, Saved, SavedError, Trouble};
 

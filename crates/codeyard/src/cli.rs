@@ -5,7 +5,7 @@ mod runs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use runs::RunsArguments;
@@ -99,14 +99,17 @@ pub enum Surface {
     /// execute_code and search_tools
     #[default]
     Code,
+    /// run_python, in the place of the one-tool bridge; configured by MCP_BRIDGE_* and ~/MCPs
+    Bridge,
 }
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// The program; `-` reads it from standard input
+    /// The program; `-` reads it from standard input. Without one, and where a client speaks over standard input, the
+    /// surface `bridge` is served
     #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    pub file: Option<PathBuf>,
     /// Longest duration, such as 30s or 500ms [default: `[limits] wall_time` of the settings]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
@@ -311,6 +314,16 @@ pub struct CompletionsArguments {
     pub shell: Shell,
 }
 
+impl Cli {
+    /// The usage line of a command.
+    pub fn usage_of(command: &str) -> String {
+        let mut cli = Cli::command();
+        cli.build();
+        let found = cli.find_subcommand_mut(command);
+        found.map_or_else(String::new, |command| command.render_usage().to_string())
+    }
+}
+
 fn parse_duration(text: &str) -> Result<Duration, String> {
     types::units::duration(text)
 }
@@ -341,7 +354,11 @@ Example, an entry in a client's configuration:
 With a directory that programs read, and one that they write to:
   codeyard mcp --mount ~/tables:/data --mount ~/reports:/reports:rw
 With lower limits than the settings have:
-  codeyard mcp --limit memory=256MiB --limit processes=16";
+  codeyard mcp --limit memory=256MiB --limit processes=16
+In the place of the one-tool bridge, with its variables and its definitions in ~/MCPs:
+  {\"mcpServers\": {
+    \"bridge\": {\"command\": \"codeyard\", \"args\": [\"run\"], \"env\": {\"MCP_BRIDGE_TIMEOUT\": \"60s\"}}
+  }}";
 
 const RUN_HELP: &str = "\
 Examples:
@@ -442,8 +459,6 @@ Examples:
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

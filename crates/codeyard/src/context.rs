@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use config::{Host, Loaded, Machine, Program, Sources};
+use config::{Bridge, Definitions, Host, Loaded, Machine, Program, Sources};
 
 use crate::cli::SourceArguments;
 use crate::exit::{Exit, Failure};
@@ -35,16 +35,40 @@ impl Context {
     /// The whole configuration with what a command mounts and limits beside the settings. What programs will see of the
     /// user's directories is told, resolved, before anything else.
     pub fn load_serving(&self, mounts: &[String], limits: &[String]) -> anyhow::Result<Loaded> {
-        let sources = Sources {
+        let loaded = config::load(&self.serving(mounts, limits), &Machine);
+        let loaded = self.begin(loaded)?;
+        self.tell_mounts(&loaded);
+        Ok(loaded)
+    }
+
+    /// The same for the surface `bridge`, with its variables and where its servers are defined.
+    pub fn load_bridge(
+        &self,
+        mounts: &[String],
+        limits: &[String],
+    ) -> anyhow::Result<(Loaded, Bridge, Definitions)> {
+        let sources = self.serving(mounts, limits);
+        let (loaded, bridge) = match config::load_bridge(&sources, &Machine) {
+            Ok((loaded, bridge)) => (self.begin(Ok(loaded))?, bridge),
+            Err(mistakes) => return Err(Failure::new(Exit::Usage, mistakes).into()),
+        };
+        self.tell_mounts(&loaded);
+        let definitions = Definitions::new(&bridge, &sources, &self.program()?, Machine);
+        Ok((loaded, bridge, definitions))
+    }
+
+    fn serving(&self, mounts: &[String], limits: &[String]) -> Sources {
+        Sources {
             mounts: mounts.to_vec(),
             limits: limits.to_vec(),
             ..self.sources()
-        };
-        let loaded = self.begin(config::load(&sources, &Machine))?;
+        }
+    }
+
+    fn tell_mounts(&self, loaded: &Loaded) {
         for mount in &loaded.settings.mounts {
             self.output.tell(&harmless(&format!("mount: {mount}")));
         }
-        Ok(loaded)
     }
 
     /// Settings and data directory, for commands that need no servers.

@@ -8,7 +8,7 @@ mod tokens;
 use std::path::Path;
 
 use config::{Loaded, Machine};
-use server::Server;
+use server::{Server, Surface};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::DemoArguments;
@@ -30,7 +30,7 @@ pub async fn run(context: &Context, arguments: &DemoArguments) -> anyhow::Result
     let shutdown = CancellationToken::new();
     let serving = tokio::spawn({
         let (server, shutdown) = (server.clone(), shutdown.clone());
-        async move { server.serve_over(read, write, shutdown).await }
+        async move { server.serve_over(Surface::Code, read, write, shutdown).await }
     });
     let done = tokio::select! {
         done = steps::play(&context.output, Peer::new(ours), &server, &arguments.out) => done,

@@ -9,6 +9,7 @@ mod variables;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use sandbox_process::Appearance;
 use types::Limit;
 use workspace::Keeping;
 
@@ -23,6 +24,9 @@ const DEFAULT_MAX_TIMEOUT: Duration = Duration::from_secs(120);
 const DEFAULT_IDLE_TIME: Duration = Duration::from_secs(300);
 const DEFAULT_MEMORY: u64 = 512 * 1024 * 1024;
 const DEFAULT_PROCESSES: u32 = 128;
+/// Bytes of the two places that programs may write.
+const WORKSPACE: u64 = 128 * 1024 * 1024;
+const TMP: u64 = 64 * 1024 * 1024;
 /// Nobody at all, by the number that most systems give it.
 const NOBODY: u32 = 65534;
 /// As good as never, and short enough to be added to any moment.
@@ -43,7 +47,7 @@ pub struct Bridge {
     pub group: u32,
     /// What results look like.
     pub output: OutputMode,
-    /// `MCP_BRIDGE_STATE_DIR`. Nothing is kept there: what programs save is in the data directory.
+    /// `MCP_BRIDGE_STATE_DIR`: where what programs save is kept, if not in the data directory.
     pub state_dir: Option<PathBuf>,
     /// The variables that ask for a container, as in `MCP_BRIDGE_RUNTIME=podman`.
     pub container: Option<String>,
@@ -65,6 +69,18 @@ pub enum OutputMode {
     Toon,
     /// A block of JSON.
     Json,
+}
+
+impl Bridge {
+    /// What a program finds around itself.
+    pub(crate) fn appearance(&self) -> Appearance {
+        Appearance::Container {
+            user: self.user,
+            group: self.group,
+            workspace: WORKSPACE,
+            tmp: TMP,
+        }
+    }
 }
 
 impl Variables {

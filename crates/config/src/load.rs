@@ -167,6 +167,18 @@ impl Loaded {
     }
 }
 
+impl Loaded {
+    /// Hands each part its own, for the surface `bridge`.
+    pub fn into_bridge_parts(self, bridge: &Bridge, program: Program, host: &dyn Host) -> Parts {
+        let mut parts = self.into_parts(program, host);
+        parts.sandbox.appearance = bridge.appearance();
+        if let Some(state) = &bridge.state_dir {
+            parts.saved = state.join(store::FILE);
+        }
+        parts
+    }
+}
+
 /// Where to look for Python.
 pub fn python_settings(settings: &Settings, host: &dyn Host) -> sandbox_process::python::Settings {
     sandbox_process::python::Settings {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use broker::RunScope;
 use sandbox::{HostCall, HostCallError};
 use serde_json::{Map, Value, json};
 use store::{Front, Refused};
@@ -62,7 +63,11 @@ impl Server {
         arguments: Map<String, Value>,
     ) -> Result<Value, CallFailed> {
         let entry = self.find(tool).await?;
-        let calls = self.calls(record.run().clone(), LONGEST_WAIT);
+        let calls = self.calls(RunScope {
+            run: record.run().clone(),
+            wall_time: LONGEST_WAIT,
+            loaded: None,
+        });
         let call = HostCall {
             name: "tool".to_owned(),
             args: json!({"server": entry.tool.server, "tool": entry.tool.tool, "args": arguments}),

@@ -3,6 +3,7 @@
 //! Nothing here decides anything: `policy` decides, `broker` calls, `session` runs, `gateway` speaks.
 
 pub mod attack;
+mod bridge;
 mod calls;
 pub mod doctor;
 mod files;
@@ -18,10 +19,12 @@ use std::ffi::OsString;
 use std::path::Path;
 
 pub use calls::{CallFailed, Fault};
+pub use gateway::{Output, Timeouts};
 pub use parts::{Server, StartError};
 pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;
 pub use sandbox_process::python;
+pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};
 pub use store;
 pub use tools::{Listing, NamedServer, ToolLine, ToolView};

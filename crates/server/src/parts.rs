@@ -13,7 +13,7 @@ use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
 use store::{Attempt, Code, Front, Recording, Records, Saved};
-use types::{Limits, Principal, RunId};
+use types::{Limits, Principal};
 use upstream::Hub;
 use workspace::{Keeping, WorkspaceError, Workspaces};
 
@@ -155,13 +155,8 @@ impl Server {
     }
 
     /// What answers the host calls of one run.
-    pub(crate) fn calls(&self, run: RunId, wall_time: Duration) -> Arc<dyn HostCalls> {
+    pub(crate) fn calls(&self, scope: RunScope) -> Arc<dyn HostCalls> {
         let shared = &self.shared;
-        let scope = RunScope {
-            run,
-            wall_time,
-            loaded: None,
-        };
         let calls = shared.broker.calls(shared.principal.clone(), scope);
         match &shared.log {
             Some(log) => log.record(calls),

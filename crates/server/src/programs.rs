@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use broker::RunScope;
 use policy::TimeoutError;
 use session::{Language, RunRequest, SessionError};
 use store::{Front, Refused};
@@ -70,7 +71,11 @@ impl Server {
         };
         let record = shared.records.attempt(attempt(Some(limits.clone())));
         let wall_time = limits.wall_time;
-        let calls = self.calls(record.run().clone(), wall_time);
+        let calls = self.calls(RunScope {
+            run: record.run().clone(),
+            wall_time,
+            loaded: None,
+        });
         let result = shared
             .sessions
             .run(RunRequest {

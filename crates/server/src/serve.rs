@@ -1,46 +1,78 @@
-//! Serves one client over standard input and output.
+//! Serves one client with the surface that was chosen.
 
 use std::io;
 
-use gateway::{Connection, Pipes};
+use config::Definitions;
+use gateway::{Connection, Output, Pipes, Timeouts};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::Server;
+use crate::bridge::Bridge;
+
+/// What a client sees of a server.
+pub enum Surface {
+    /// `execute_code` and `search_tools`.
+    Code,
+    /// `run_python`, with the servers of definitions that may change.
+    Bridge(BridgeSurface),
+}
+
+/// How the surface `bridge` is served.
+pub struct BridgeSurface {
+    /// Where servers are defined.
+    pub definitions: Definitions,
+    /// How long programs may run.
+    pub timeouts: Timeouts,
+    /// How answers are written.
+    pub output: Output,
+    /// What was asked for that needs containers, if anything was.
+    pub container: Option<String>,
+}
 
 impl Server {
-    /// Serves the `code` surface until the client closes its side or `shutdown` is triggered, then ends everything.
-    pub async fn serve_stdio(&self, shutdown: CancellationToken) -> io::Result<()> {
-        self.serve(Pipes::stdio()?, shutdown).await;
+    /// Serves a client over standard input and output until it closes its side or `shutdown` is triggered, then ends
+    /// everything.
+    pub async fn serve_stdio(&self, surface: Surface, shutdown: CancellationToken) -> io::Result<()> {
+        self.serve(surface, Pipes::stdio()?, shutdown).await;
         Ok(())
     }
 
     /// The same over any pair of streams.
-    pub async fn serve_over<R, W>(&self, read: R, write: W, shutdown: CancellationToken)
+    pub async fn serve_over<R, W>(&self, surface: Surface, read: R, write: W, shutdown: CancellationToken)
     where
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        self.serve(Pipes::over(read, write), shutdown).await;
+        self.serve(surface, Pipes::over(read, write), shutdown).await;
     }
 
-    async fn serve(&self, pipes: Pipes, shutdown: CancellationToken) {
+    async fn serve(&self, surface: Surface, pipes: Pipes, shutdown: CancellationToken) {
         let signals = gateway::Signals::default();
-        let warming = tokio::spawn(warm(self.clone(), signals.clone()));
+        let shows_files = matches!(surface, Surface::Code);
+        let warming = tokio::spawn(warm(self.clone(), signals.clone(), shows_files));
         let connection = Connection {
             pipes,
             signals,
             shutdown,
         };
-        gateway::serve_code(self.clone(), self.shared.policy.clone(), connection).await;
+        match surface {
+            Surface::Code => {
+                gateway::serve_code(self.clone(), self.shared.policy.clone(), connection).await;
+            }
+            Surface::Bridge(surface) => {
+                let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
+                gateway::serve_bridge(bridge, surface.timeouts, surface.output, connection).await;
+            }
+        }
         warming.abort();
         self.close().await;
     }
 }
 
 /// Prepares the sandbox once the client has its first answer, which must not compete with it; then keeps the files that
-/// describe tools up to date.
-async fn warm(server: Server, signals: gateway::Signals) {
+/// describe tools up to date, where programs are shown them.
+async fn warm(server: Server, signals: gateway::Signals, shows_files: bool) {
     tokio::select! {
         () = signals.answered.cancelled() => {
             server.shared.backend.warm();
@@ -48,5 +80,7 @@ async fn warm(server: Server, signals: gateway::Signals) {
         }
         () = signals.closed.cancelled() => return,
     }
-    server.shared.files.follow_tools().await;
+    if shows_files {
+        server.shared.files.follow_tools().await;
+    }
 }

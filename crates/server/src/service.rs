@@ -1,41 +1,62 @@
 //! What stands behind the gateway: sessions run programs, the broker finds tools.
 
-use broker::Detail;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use broker::{Detail, RunScope};
 use gateway::{CodeService, Execute, Executed, NotExecuted, NotListed, NotSearched, Search};
 use serde_json::Value;
-use session::RunRequest;
+use session::{Language, RunRequest, Selector};
 use store::{Front, Refused};
 use tokio_util::sync::CancellationToken;
-use types::{Principal, SessionName};
+use types::{Granted, Principal, SessionName};
 use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Server;
 use crate::files::blocking;
 
-impl CodeService for Server {
-    async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
+/// One program that a client asks for, whatever the surface.
+pub(crate) struct Asked {
+    pub(crate) code: String,
+    pub(crate) language: Language,
+    pub(crate) session: Selector,
+    pub(crate) granted: Granted,
+    /// What the surface tells the guest beside the program.
+    pub(crate) surface: Option<Value>,
+    /// The servers that the program may call, if that is not all of them.
+    pub(crate) loaded: Option<Arc<[String]>>,
+}
+
+impl Server {
+    /// Runs a client's program. The place in its session's queue is taken when the future is first polled.
+    pub(crate) async fn run_for_client(
+        &self,
+        asked: Asked,
+        cancel: CancellationToken,
+    ) -> Result<Executed, NotExecuted> {
         let shared = &self.shared;
-        let language = Some(request.language.name());
         let attempt = self.attempt(
             Front::Mcp,
-            language,
-            Some(&request.code),
-            Some(request.granted.limits.clone()),
+            Some(asked.language.name()),
+            Some(&asked.code),
+            Some(asked.granted.limits.clone()),
         );
         let record = shared.records.attempt(attempt);
-        let calls = self.calls(record.run().clone(), request.granted.limits.wall_time);
+        let scope = RunScope {
+            run: record.run().clone(),
+            wall_time: asked.granted.limits.wall_time,
+            loaded: asked.loaded,
+        };
         let run = RunRequest {
             principal: shared.principal.clone(),
-            language: request.language,
-            session: request.session,
-            code: request.code,
-            granted: request.granted,
-            calls,
+            language: asked.language,
+            session: asked.session,
+            code: asked.code,
+            granted: asked.granted,
+            calls: self.calls(scope),
             cancel,
-            surface: None,
+            surface: asked.surface,
             record,
         };
         let result = shared
@@ -51,6 +72,20 @@ impl CodeService for Server {
             backend: self.chosen_backend(),
             keeps_files: result.keeps_files,
         })
+    }
+}
+
+impl CodeService for Server {
+    async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
+        let asked = Asked {
+            code: request.code,
+            language: request.language,
+            session: request.session,
+            granted: request.granted,
+            surface: None,
+            loaded: None,
+        };
+        self.run_for_client(asked, cancel).await
     }
 
     async fn refused(&self, code: Option<&str>) {

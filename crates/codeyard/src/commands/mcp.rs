@@ -1,25 +1,56 @@
 //! `codeyard mcp`: serves one client until it closes its side.
 
 use anyhow::Context as _;
-use config::Machine;
-use server::Server;
+use config::{Bridge, Machine, OutputMode, Parts};
+use server::{BridgeSurface, Output, Server, Surface, Timeouts};
 
-use crate::cli::{McpArguments, Surface};
+use crate::cli::{self, McpArguments};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 
 /// Serves. Being told to end is as good an end as the client's own.
 pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<Exit> {
-    let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
-    let parts = loaded.into_parts(context.program()?, &Machine);
+    match arguments.surface {
+        cli::Surface::Code => {
+            let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
+            let parts = loaded.into_parts(context.program()?, &Machine);
+            serve(parts, Surface::Code).await
+        }
+        cli::Surface::Bridge => bridge(context, &arguments.mount, &arguments.limit).await,
+    }
+}
+
+/// Serves the surface `bridge`.
+pub async fn bridge(context: &Context, mounts: &[String], limits: &[String]) -> anyhow::Result<Exit> {
+    let (loaded, bridge, definitions) = context.load_bridge(mounts, limits)?;
+    let parts = loaded.into_bridge_parts(&bridge, context.program()?, &Machine);
+    let surface = BridgeSurface {
+        definitions,
+        timeouts: Timeouts {
+            default: bridge.timeout.as_secs(),
+            max: bridge.max_timeout.as_secs(),
+        },
+        output: output(&bridge),
+        container: bridge.container,
+    };
+    serve(parts, Surface::Bridge(surface)).await
+}
+
+fn output(bridge: &Bridge) -> Output {
+    match bridge.output {
+        OutputMode::Compact => Output::Compact,
+        OutputMode::Toon => Output::Toon,
+        OutputMode::Json => Output::Json,
+    }
+}
+
+async fn serve(parts: Parts, surface: Surface) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
-    match arguments.surface {
-        Surface::Code => server
-            .serve_stdio(interrupt.token.clone())
-            .await
-            .context("standard input and output cannot be used")?,
-    }
+    server
+        .serve_stdio(surface, interrupt.token.clone())
+        .await
+        .context("standard input and output cannot be used")?;
     Ok(Exit::Done)
 }

@@ -1,6 +1,7 @@
 //! `codeyard run`: runs a program and prints what it prints, as an ordinary program would.
 
 use std::fs;
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -11,7 +12,8 @@ use serde_json::{Value, json};
 use server::{NotRun, Program, Ran, Server};
 use types::{Content, SessionFate, Status};
 
-use crate::cli::RunArguments;
+use super::mcp;
+use crate::cli::{Cli, RunArguments};
 use crate::context::{Context, read_input};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
@@ -19,8 +21,11 @@ use crate::output::{Output, harmless};
 
 /// Runs it.
 pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
+    let Some(file) = &arguments.file else {
+        return without_file(context, arguments).await;
+    };
     let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
-    let code = read_input(&arguments.file)?;
+    let code = read_input(file)?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -53,6 +58,20 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
         }
     };
     Ok(interrupt.exit(exit))
+}
+
+/// Serves the surface `bridge` to a client that starts it by this command, as it started the one before.
+async fn without_file(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
+    let asks_for_a_run = arguments.timeout.is_some() || arguments.images.is_some() || arguments.json;
+    if asks_for_a_run || std::io::stdin().is_terminal() {
+        let usage = Cli::usage_of("run");
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("FILE is missing: name a program, or `-`\n\n{usage}"),
+        )
+        .into());
+    }
+    mcp::bridge(context, &arguments.mount, &arguments.limit).await
 }
 
 /// Why nothing was run, and whose business that is.

@@ -41,22 +41,22 @@ def arguments_of(label, positional, named):
     )
 
 
-def answer_of(reply, server, tool, wrap):
+def answer_of(reply, server, tool, flavour):
     """The value of a reply to a tool call, or the exception that it stands for."""
     global _last_raw
     error = reply.get("err")
     if error is not None:
         raise from_host(error, server, tool)
     _last_raw = raw = reply.get("ok")
-    if isinstance(raw, dict) and raw.get("isError"):
+    if isinstance(raw, dict) and raw.get("isError") and not flavour.returns_errors:
         raise ToolError(text_of(raw) or f"{server}.{tool} reported an error", server, tool)
-    return wrap(raw)
+    return flavour.wrap(raw)
 
 
-def call_blocking(server, tool, arguments, wrap):
+def call_blocking(server, tool, arguments, flavour):
     """Calls a tool and waits for its result."""
     reply = channel.current().ask("tool", {"server": server, "tool": tool, "args": arguments})
-    return answer_of(reply, server, tool, wrap)
+    return answer_of(reply, server, tool, flavour)
 
 
 def host(name, /, **args):
@@ -80,10 +80,10 @@ class ToolCall:
 
     __slots__ = ("label", "send", "_steps", "_code", "_at", "__weakref__")
 
-    def __init__(self, label, server, tool, arguments, wrap):
+    def __init__(self, label, server, tool, arguments, flavour):
         self.label = label
         key = id(self)
-        self._steps = _steps(key, server, tool, arguments, wrap)
+        self._steps = _steps(key, server, tool, arguments, flavour)
         self.send = self._steps.send
         # The line is computed from these when it is needed, which is nearly never.
         frame = _getframe(2)
@@ -120,7 +120,7 @@ class ToolCall:
         return f"<call of {self.label}, to be awaited>"
 
 
-def _steps(key, server, tool, arguments, wrap):
+def _steps(key, server, tool, arguments, flavour):
     unawaited.pop(key, None)
     reply = yield from channel.current().submit("tool", {"server": server, "tool": tool, "args": arguments})
-    return answer_of(reply, server, tool, wrap)
+    return answer_of(reply, server, tool, flavour)

@@ -13,7 +13,7 @@ from asyncio import get_running_loop
 from collections import deque
 from itertools import count
 
-from codeyard.errors import ToolError
+from codeyard.errors import failed_call
 from codeyard.frames import MAX_FRAME, Unpacker, pack
 from codeyard.interrupts import OPEN
 
@@ -247,14 +247,14 @@ class Channel:
 
     def _launch(self, waiter, name, args):
         if self.forked:
-            raise ToolError(**_FORKED)
+            raise failed_call(**_FORKED)
         number = next(self._ids)
         frame = pack({"t": "call", "id": number, "name": name, "args": args})
         if len(frame) > MAX_FRAME:
-            raise ToolError(f"the arguments take {len(frame)} bytes, more than {MAX_FRAME}", kind="invalid_arguments")
+            raise failed_call(f"the arguments take {len(frame)} bytes, more than {MAX_FRAME}", kind="invalid_arguments")
         with self._state:
             if not self.active:
-                raise ToolError(**_NO_RUN)
+                raise failed_call(**_NO_RUN)
             self._pending[number] = waiter
             if self._flying < self.limit:
                 self._flying += 1
@@ -381,5 +381,5 @@ def connect(channel):
 def current():
     """The channel to the host."""
     if _current is None:
-        raise ToolError("there is no host to call", kind="cancelled")
+        raise failed_call("there is no host to call", kind="cancelled")
     return _current

@@ -5,7 +5,7 @@ class ToolError(Exception):
     """A tool call that failed, or a tool that reported an error.
 
     `kind` says which: `tool` (the tool itself reported it), `unknown_tool`, `invalid_arguments`, `denied`,
-    `upstream`, `timeout`, `cancelled`, `limit`.
+    `upstream`, `timeout`, `cancelled`, `limit`; on the surface `bridge` also `not_loaded`, `refused`, `conflict`.
     """
 
     __module__ = "builtins"  # Where programs find it, and how tracebacks and pickles name it.
@@ -29,6 +29,21 @@ class MCPError(RuntimeError):
     __module__ = "builtins"
 
 
+class BridgeError(ToolError, MCPError):
+    """What every failed call and helper raises on the surface `bridge`: programs there know it as `MCPError`."""
+
+    __module__ = "builtins"
+
+
+BridgeError.__name__ = BridgeError.__qualname__ = "MCPError"
+
+
+class RefusedError(BridgeError, ValueError):
+    """Something that cannot be kept: a key, a name or a value that is not allowed, or a store that is full."""
+
+    __module__ = "mcp.runtime"
+
+
 class UnawaitedCall(Exception):
     """A call that was created and never awaited; ends the run that created it."""
 
@@ -38,15 +53,31 @@ class UnawaitedCall(Exception):
         self.line = line
 
 
+_raised = ToolError
+
+
+def raise_as(kind):
+    """Makes `kind`, a `ToolError`, what failed calls raise in this process."""
+    global _raised
+    _raised = kind
+
+
+def failed_call(message, **more):
+    """The exception for a call that could not be made."""
+    return _raised(message, **more)
+
+
 def from_host(error, server, tool):
     """The exception for a failed host call."""
-    if error.get("kind") == "memory":  # made in this process, see `frames`
+    kind = error.get("kind") or "upstream"
+    if kind == "memory":  # made in this process, see `frames`
         return MemoryError(error["message"])
-    return ToolError(
+    raised = RefusedError if kind == "refused" else _raised
+    return raised(
         error.get("message") or "the call failed",
         server,
         tool,
-        kind=error.get("kind") or "upstream",
+        kind=kind,
         retryable=bool(error.get("retryable")),
         hint=error.get("hint"),
     )

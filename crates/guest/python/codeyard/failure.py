@@ -10,7 +10,7 @@ from types import TracebackType
 
 from codeyard import places
 from codeyard.errors import ToolError, UnawaitedCall
-from codeyard.program import filename_of, is_program, number_of
+from codeyard.program import filename_of, is_program, is_saved, number_of
 
 MAX_MESSAGE = 2_000
 _MAX_FRAMES = 40
@@ -156,7 +156,7 @@ def _keep_own_frames(shown, number):
 
 
 def _is_own(filename):
-    if is_program(filename):
+    if is_program(filename) or is_saved(filename):
         return True
     return filename.startswith(places.OWN) and not filename.startswith(_PACKAGE)
 
@@ -196,5 +196,7 @@ def _full(error):
         return "disk"
     if own.f_files and not own.f_ffree:
         return "inodes"
+    if places.SCRATCH == places.WORKSPACE:
+        return "disk"  # No files are kept.
     kept = str(error.filename or os.getcwd()).startswith((places.WORKSPACE, places.RESULTS, "/at/"))
     return "workspace" if kept and own.f_bavail else "disk"

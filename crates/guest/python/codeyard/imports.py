@@ -19,8 +19,6 @@ class _Mcp(ModuleType):
     def __init__(self):
         super().__init__("mcp", "Servers as modules (`mcp.servers`) and helpers to find them (`mcp.runtime`).")
         self.__path__ = []
-        self.runtime = runtime
-        self.servers = proxies.bridge_servers
 
 
 mcp = _Mcp()
@@ -31,7 +29,7 @@ class ToolFinder:
 
     def find_spec(self, name, path=None, target=None):
         root, dot, _ = name.partition(".")
-        if dot and root in _ROOTS:
+        if dot and root in _ROOTS and isinstance(sys.modules.get(root), (Servers, _Mcp)):
             return ModuleSpec(name, self, is_package=True)
         return None
 
@@ -65,6 +63,18 @@ def install():
     sys.meta_path.append(ManagedFinder())
     sys.modules["tools"] = proxies.tools
     sys.modules["servers"] = proxies.servers
-    sys.modules["mcp"] = mcp
-    sys.modules["mcp.runtime"] = runtime
-    sys.modules["mcp.servers"] = proxies.bridge_servers
+    lead_to(runtime, proxies.bridge_servers)
+
+
+def lead_to(helpers, bridge_servers):
+    """Makes `mcp` the module with these helpers and servers."""
+    mcp.runtime, mcp.servers = helpers, bridge_servers
+    modules = sys.modules
+    modules["mcp"], modules["mcp.runtime"], modules["mcp.servers"] = mcp, helpers, bridge_servers
+
+
+def leave_to_programs(*names):
+    """Takes trees of tools away: a module of that name is then the program's own."""
+    for name in names:
+        if isinstance(sys.modules.get(name), Servers):
+            del sys.modules[name]

@@ -31,7 +31,7 @@ def _below_scratch(path):
     return os.path.join(places.SCRATCH, places.actual(path))
 
 
-_NAMES = {
+_CODE = {
     "LOADED_MCP_SERVERS": proxies.loaded_servers,
     "MCPError": MCPError,
     "ToolError": ToolError,
@@ -48,13 +48,38 @@ _NAMES = {
 }
 
 
+_present = {}
+_servers = proxies.bridge_servers
+
+
 def install():
-    """Adds the names to this process, once: a change of the builtins makes Python forget what it has learned."""
-    if "mcp_servers" not in vars(builtins):
-        vars(builtins).update(_NAMES)
+    """Adds the names of the surface `code` to this process."""
+    replace(_CODE, proxies.bridge_servers)
+
+
+def replace(names, servers):
+    """Makes these the names of this process, and `servers` what those like `mcp_crm` stand for."""
+    global _present, _servers
+    _servers = servers
+    # Once only: a change of the builtins makes Python forget what it has learned.
+    if _present is not names:
+        for name in _present.keys() - names.keys():
+            vars(builtins).pop(name, None)
+        vars(builtins).update(names)
+        _present = names
+
+
+def assign(name, value):
+    """Gives one of them another value."""
+    vars(builtins)[name] = value
+
+
+def own():
+    """The names."""
+    return _present.keys()
 
 
 def bind_bridge(names, namespace):
     """Makes names like `mcp_crm`, where the program has not given them another meaning, servers of that alias."""
     for name in names:
-        namespace.setdefault(name, proxies.bridge_servers[name[len("mcp_") :]])
+        namespace.setdefault(name, _servers[name[len("mcp_") :]])

@@ -25,6 +25,12 @@ def move(real):
     OWN_DISK = False
 
 
+def only_workspace():
+    """On the surface `bridge` there is no other place for files than /workspace, and it is the session's own."""
+    global SCRATCH
+    SCRATCH = WORKSPACE
+
+
 def actual(path):
     """Where a path of the contract, such as `/results/a.png`, is in this session."""
     path = os.fspath(path)

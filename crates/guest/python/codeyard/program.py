@@ -10,6 +10,7 @@ VALUE = "__codeyard_value__"
 
 # What the file names of programs begin with.
 PREFIX = "<program-"
+_SAVED = "<saved tool "
 # Programs whose source is kept, so that tracebacks through functions of earlier runs show their lines.
 _KEPT_SOURCES = 256
 
@@ -28,6 +29,16 @@ def filename_of(number):
 def is_program(filename):
     """Whether a file name is that of a program of this session."""
     return filename.startswith(PREFIX)
+
+
+def saved_filename_of(name):
+    """The file name of a saved tool."""
+    return f"{_SAVED}{name}>"
+
+
+def is_saved(filename):
+    """Whether a file name is that of a saved tool."""
+    return filename.startswith(_SAVED)
 
 
 def number_of(filename):
@@ -67,7 +78,7 @@ class Program:
                 return code
         tree = ast.parse(self.source, self.filename)
         if "mcp_" in self.source:
-            self.bridge_names = _bridge_names(tree)
+            self.bridge_names = bridge_names(tree)
         last = tree.body[-1] if tree.body else None
         if isinstance(last, ast.Expr):
             self.last_line = last.lineno
@@ -267,7 +278,7 @@ class _InFunction(ast.NodeTransformer):
     visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _leave
 
 
-def _bridge_names(tree):
+def bridge_names(tree):
     """Names like `mcp_crm` that the program reads and does not bind: they mean servers."""
     read, bound = set(), set()
     for node in ast.walk(tree):

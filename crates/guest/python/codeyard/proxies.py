@@ -14,13 +14,31 @@ from codeyard.values import bridge, native
 _PROBED = ("__", "_repr_", "_ipython_", "_jupyter_", "_fields")
 
 
-class Flavour:
-    """How the tools of one tree are called and what their results look like."""
+class Directory:
+    """Where the names of servers and tools come from: the host."""
 
-    def __init__(self, prefix, wrap, blocking):
+    def servers(self):
+        """All servers: `{name, alias, description}`."""
+        return host("servers")
+
+    def server(self, name):
+        """One of them with its `tools`: `{name, alias, description, signature}`."""
+        return host("tools", server=name, detail="summary")
+
+
+class Flavour:
+    """How the tools of one tree are found and called, and what their results look like."""
+
+    def __init__(self, prefix, wrap, blocking=False, returns_errors=False, directory=None):
         self.prefix = prefix
         self.wrap = wrap
         self.blocking = blocking
+        self.returns_errors = returns_errors  # Else what a tool reports as an error is raised.
+        self.directory = directory or Directory()
+
+    def tools_of(self, server):
+        """The tools of a server."""
+        return self.directory.server(server)["tools"]
 
 
 class Tool:
@@ -36,8 +54,8 @@ class Tool:
         arguments = arguments_of(self._label, positional, named)
         flavour = self._flavour
         if flavour.blocking:
-            return call_blocking(self._server, self._tool, arguments, flavour.wrap)
-        return ToolCall(self._label, self._server, self._tool, arguments, flavour.wrap)
+            return call_blocking(self._server, self._tool, arguments, flavour)
+        return ToolCall(self._label, self._server, self._tool, arguments, flavour)
 
     def __getattr__(self, name):
         # As a module, a tool contains itself: `from tools.crm.find import find`.
@@ -49,7 +67,7 @@ class Tool:
 
     @property
     def __doc__(self):
-        for entry in _tools_of(self._server, "summary"):
+        for entry in self._flavour.tools_of(self._server):
             if self._tool in (entry["name"], entry["alias"]):
                 return "\n\n".join(filter(None, (entry.get("signature"), entry.get("description"))))
         return None
@@ -67,7 +85,7 @@ class Server(ModuleType):
 
     def __getattr__(self, name):
         if name == "__all__":
-            return [entry["alias"] for entry in _tools_of(self._server, "summary")]
+            return [entry["alias"] for entry in self._flavour.tools_of(self._server)]
         if name.startswith(_PROBED):
             raise AttributeError(name)
         return self[name]
@@ -84,7 +102,10 @@ class Server(ModuleType):
 
     @property
     def __doc__(self):
-        return _quietly(lambda: host("tools", server=self._server, detail="summary").get("description"), None)
+        return self._description()
+
+    def _description(self):
+        return _quietly(lambda: self._flavour.directory.server(self._server).get("description"), None)
 
     def __repr__(self):
         return f"<server {self._server}>"
@@ -99,9 +120,9 @@ class BridgeServer(Server):
 
     def __getattr__(self, name):
         if name == "TOOLS":
-            return [entry["name"] for entry in _tools_of(self._server, "summary")]
+            return [entry["name"] for entry in self._flavour.tools_of(self._server)]
         if name == "TOOL_MAP":
-            return {entry["alias"]: entry["name"] for entry in _tools_of(self._server, "summary")}
+            return {entry["alias"]: entry["name"] for entry in self._flavour.tools_of(self._server)}
         return super().__getattr__(name)
 
 
@@ -114,7 +135,7 @@ class Servers(ModuleType):
 
     def __getattr__(self, name):
         if name == "__all__":
-            return [entry["alias"] for entry in host("servers")]
+            return [entry["alias"] for entry in self._flavour.directory.servers()]
         if name.startswith(_PROBED):
             raise AttributeError(name)
         return self[name]
@@ -139,6 +160,9 @@ class ServerMap:
     def __init__(self, servers):
         self._servers = servers
 
+    def _entries(self):
+        return self._servers._flavour.directory.servers()
+
     def __getitem__(self, name):
         return self._servers[name]
 
@@ -146,13 +170,13 @@ class ServerMap:
         return self._servers[name] if name in self else default
 
     def __iter__(self):
-        return iter([entry["name"] for entry in host("servers")])
+        return iter([entry["name"] for entry in self._entries()])
 
     def __len__(self):
-        return len(host("servers"))
+        return len(self._entries())
 
     def __contains__(self, name):
-        return any(name in (entry["name"], entry["alias"]) for entry in host("servers"))
+        return any(name in (entry["name"], entry["alias"]) for entry in self._entries())
 
     def keys(self):
         return list(self)
@@ -189,10 +213,6 @@ class ServerNames:
         return repr(self._names())
 
 
-def _tools_of(server, detail):
-    return host("tools", server=server, detail=detail)["tools"]
-
-
 def _quietly(ask, otherwise=()):
     """Discovery by `dir` and `__doc__` must not raise."""
     try:
@@ -212,8 +232,8 @@ def toolcall(*parts):
     return Tool(_TOOLS, server, tool)(arguments)
 
 
-_TOOLS = Flavour("tools.", native, blocking=False)
-_BRIDGE = Flavour("mcp_", bridge, blocking=False)
+_TOOLS = Flavour("tools.", native)
+_BRIDGE = Flavour("mcp_", bridge)
 _BLOCKING = Flavour("servers.", native, blocking=True)
 
 tools = Servers("tools", _TOOLS)

@@ -14,6 +14,7 @@ import traceback
 from types import ModuleType
 
 from codeyard import artifacts, calls, failure, names, places
+from codeyard.bridge.surface import Bridge
 from codeyard.errors import UnawaitedCall
 from codeyard.frames import pack
 from codeyard.images import Gallery
@@ -55,6 +56,7 @@ class Session:
         self._main = ModuleType("__main__")
         self._names = self._main.__dict__
         self._names["__builtins__"] = builtins
+        self._bridge = None  # what the surface `bridge` adds
 
     def open(self, settings):
         """Begins the session with what the host has sent for it. Everything before may have happened before a fork."""
@@ -68,12 +70,20 @@ class Session:
         """Starts to see processes being started; there is no way back."""
         self._watch.install()
 
-    def run(self, number, source, limits=None):
-        """Executes a program and tells the host how it ended. Without limits of its own it has the session's."""
+    def run(self, number, source, limits=None, surface=None):
+        """Executes a program and tells the host how it ended. Without limits of its own it has the session's.
+
+        `surface` is what a surface other than `code` says of the run; a session has the same one all its life.
+        """
+        if surface is not None and self._bridge is None:
+            self._bridge = Bridge(self._names)
         self._begin(number, limits or self._limits)
         gallery = Gallery()
         done = {"t": "done", "id": number}
-        error = self._attempt(self._perform, source, done, gallery)
+        if self._bridge is None:
+            error = self._attempt(self._perform, source, done, gallery)
+        else:
+            error = self._attempt(self._perform_on_bridge, surface, source, gallery)
         if isinstance(error, MemoryError):
             self._reserve.release()
         try:
@@ -94,13 +104,15 @@ class Session:
         self._interrupts.install()
         self._interrupts.begin_run()
         self.channel.limit = max(1, limits["concurrent_calls"])
-        self._streams.begin(number, limits["output"])
+        self._streams.begin(number if self._bridge is None else None, limits["output"])
         self._watch.begin_run()
         calls.unawaited.clear()
         self.channel.open_run()
 
     def _end(self, error):
         self._interrupts.end_run()
+        if self._bridge is not None:
+            self._bridge.end_run()
         if self._interrupts.raised:
             asyncio._set_running_loop(None)  # A loop that was interrupted while it ended is still entered here.
         if error is None:  # Else the next program may need the room, to free what this one has taken.
@@ -122,23 +134,35 @@ class Session:
     # What happens while the program may be interrupted.
 
     def _perform(self, source, done, gallery):
-        program = Program(self._count, source)
-        names.bind_bridge(program.bridge_names, self._names)
+        program = self._prepare(source)
         older = self._set_result_aside(source)
-        value = self._execute(program)
-        if calls.unawaited:
-            raise failure.unawaited(list(calls.unawaited.values()))
-        found, value = program.result(value, self._names)
+        found, value = self._value_of(program)
         if not found:
             value = self._names.get(_RESULT, older)
             if value is older:
                 return
-        if inspect.iscoroutine(value):
-            value.close()
-            call = f"{value.__qualname__}()"
-            message = f"the result is the coroutine {call}, which was never awaited; write `await {call}`"
-            raise UnawaitedCall(message, program.filename, program.last_line)
+        _refuse_coroutine(value, program)
         done["result"] = Converter(gallery.add).convert(value)
+
+    def _perform_on_bridge(self, surface, source, gallery):
+        """There a program has no result: what it prints counts, and its images."""
+        self._bridge.begin_run(surface, source)
+        program = self._prepare(source)
+        _, value = self._value_of(program)
+        _refuse_coroutine(value, program)
+        if isinstance(value, bytes):
+            gallery.add(value)
+
+    def _prepare(self, source):
+        program = Program(self._count, source)
+        names.bind_bridge(program.bridge_names, self._names)
+        return program
+
+    def _value_of(self, program):
+        value = self._execute(program)
+        if calls.unawaited:
+            raise failure.unawaited(list(calls.unawaited.values()))
+        return program.result(value, self._names)
 
     def _execute(self, program):
         try:
@@ -216,7 +240,7 @@ class Session:
         if self.channel.forked:
             self._end_fork(error)
         self._streams.end_run()
-        changed = self._artifacts.changed()
+        changed = self._artifacts.changed() if self._bridge is None else ()
         if changed:
             done["artifacts"] = changed
         if (changed or _PYPLOT in sys.modules) and not self._interrupts.raised:
@@ -238,6 +262,8 @@ class Session:
             error = ResultTooLarge(message)
         done.pop("result", None)
         done["error"] = failure.describe(error, self._count, self._watch.spawned)
+        if self._bridge is not None and isinstance(error, SystemExit):
+            done["error"]["exit"] = failure.exit_status(error)
         return pack(done)
 
     def _report_briefly(self, number, error):
@@ -259,6 +285,15 @@ class Session:
             status = 1
         self._streams.end_run()
         os._exit(status)
+
+
+def _refuse_coroutine(value, program):
+    """A program that ends with a coroutine has forgotten to await it."""
+    if inspect.iscoroutine(value):
+        value.close()
+        call = f"{value.__qualname__}()"
+        message = f"the result is the coroutine {call}, which was never awaited; write `await {call}`"
+        raise UnawaitedCall(message, program.filename, program.last_line)
 
 
 def _disk():

@@ -37,7 +37,7 @@ class Output(io.BufferedIOBase):
         self._copy = None
 
     def begin(self, run, limit):
-        """Starts a run; beyond `limit` bytes of output the full text goes to `/results` as well."""
+        """Starts a run; beyond `limit` bytes of output the full text goes to `/results` as well, unless `run` is `None`."""
         self._run = run
         self._limit = limit
         if self._total:
@@ -46,6 +46,8 @@ class Output(io.BufferedIOBase):
             self._due = 0.0
             self._total = 0
             self._kept = []
+        if run is None:
+            self._kept = None
 
     def writable(self):
         return True

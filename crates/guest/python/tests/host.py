@@ -35,6 +35,10 @@ runner.serve(3)
 """
 
 
+# An answer that is `null`; `None` leaves a call unanswered.
+NULL = object()
+
+
 class Failed(Exception):
     """A call that the host refuses; `fields` are those of a call error."""
 
@@ -65,10 +69,14 @@ class Gone(Exception):
 
 
 class Guest:
-    """A guest process. `prepare` is Python that it executes before it serves."""
+    """A guest process. `prepare` is Python that it executes before it serves.
 
-    def __init__(self, answer=None, output=1 << 20, concurrent=32, prepare=""):
+    Its runs are of the surface `surface`, a field of each run's frame; it may be changed between runs.
+    """
+
+    def __init__(self, answer=None, output=1 << 20, concurrent=32, prepare="", surface=None):
         self.answer = answer or upstream
+        self.surface = surface
         self.calls = []
         self.held = []
         self.flying = self.most_flying = 0
@@ -116,7 +124,8 @@ class Guest:
         self._runs += 1
         self.flying = 0
         self.held.clear()
-        self.send({"t": "run", "id": self._runs, "code": code})
+        surface = {} if self.surface is None else {"surface": self.surface}
+        self.send({"t": "run", "id": self._runs, "code": code, **surface})
 
     def finish(self, during=None):
         while True:
@@ -158,7 +167,7 @@ class Guest:
     def reply(self, call, value):
         """Answers a call that `answer` has left unanswered with `None`."""
         self.flying -= 1
-        self.send({"t": "reply", "id": call["id"], "ok": value})
+        self.send({"t": "reply", "id": call["id"], "ok": None if value is NULL else value})
 
     def send(self, message):
         self.send_bytes(_pack(message))

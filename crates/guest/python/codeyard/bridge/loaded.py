@@ -1,0 +1,96 @@
+"""The servers that this run has loaded, and what they offer: asked for at most once in a run."""
+
+from codeyard.calls import host, host_async
+from codeyard.proxies import Directory
+
+_servers = ()  # `{name, alias}`, sorted by name
+_answers = {}
+
+
+def begin_run(servers):
+    """Starts a run with these servers loaded."""
+    global _servers
+    _servers = servers
+    _answers.clear()
+
+
+def end_run():
+    """Forgets what the servers have answered: it may be large, and the next run asks anew."""
+    _answers.clear()
+
+
+def servers():
+    """The loaded servers: `{name, alias}`, sorted by name."""
+    return _servers
+
+
+def names():
+    """Their names, sorted."""
+    return tuple(server["name"] for server in _servers)
+
+
+def find(name):
+    """The loaded server of this name or alias; `None` if there is none."""
+    by_name = (server for server in _servers if server["name"] == name)
+    by_alias = (server for server in _servers if server["alias"] == name)
+    return next(by_name, None) or next(by_alias, None)
+
+
+def hint(name):
+    """What loads a server."""
+    return f'pass servers=["{name}"]'
+
+
+def answer(name):
+    """A server with its tools in full, as the host tells it."""
+    key = _key(name)
+    if key not in _answers:
+        _answers[key] = host("tools", server=name, detail="full")
+    return _answers[key]
+
+
+async def answer_async(name):
+    """The same, awaited."""
+    key = _key(name)
+    if key not in _answers:
+        _answers[key] = await host_async("tools", server=name, detail="full")
+    return _answers[key]
+
+
+def _key(name):
+    server = find(name)
+    return name if server is None else server["name"]
+
+
+def described(answer):
+    """A server as the helpers show it: `{name, alias, description, tools, cwd}`."""
+    return {
+        "name": answer["name"],
+        "alias": answer["alias"],
+        "description": answer.get("description") or "",
+        "tools": tools_of(answer),
+        "cwd": answer.get("cwd"),
+    }
+
+
+def tools_of(answer):
+    """Its tools as the helpers show them: `{name, alias, description, input_schema}` each."""
+    return [
+        {
+            "name": tool["name"],
+            "alias": tool["alias"],
+            "description": tool.get("description") or "",
+            "input_schema": tool.get("inputSchema") or {},
+        }
+        for tool in answer["tools"]
+    ]
+
+
+class LoadedDirectory(Directory):
+    """Knows the loaded servers only."""
+
+    def servers(self):
+        return servers()
+
+    def server(self, name):
+        return answer(name)

@@ -1,0 +1,38 @@
+"""The loaded servers as Python objects: `mcp_<alias>`, `mcp_servers`, `mcp.servers`."""
+
+from codeyard import proxies
+from codeyard.bridge import loaded
+from codeyard.values import bridge
+
+
+class Listing(list):
+    """Tools of a server. It may be awaited, and need not be."""
+
+    def __await__(self):
+        return self
+        yield
+
+
+class LoadedServer(proxies.BridgeServer):
+    """One server. That it is loaded is checked when it is asked for something: it may be kept from an earlier run."""
+
+    @property
+    def __doc__(self):
+        return self._description()
+
+    def list_tools(self):
+        """Its tools: `{name, alias, description, input_schema}` each."""
+        return Listing(self.TOOLS)
+
+    def __getattr__(self, name):
+        if name == "TOOLS":
+            return loaded.tools_of(loaded.answer(self._server))
+        if name == "TOOL_MAP":
+            return {tool["alias"]: tool for tool in self.TOOLS}
+        return super().__getattr__(name)
+
+
+_FLAVOUR = proxies.Flavour("mcp_", bridge, returns_errors=True, directory=loaded.LoadedDirectory())
+
+servers = proxies.Servers("mcp.servers", _FLAVOUR, LoadedServer)
+mcp_servers = proxies.ServerMap(servers)

@@ -1,0 +1,97 @@
+"""The surface `bridge` in a session: what its programs find by name, and in their environment.
+
+Each run may have other servers loaded; a server object that was kept from an earlier run asks anew.
+
+The environment says in `MCP_AVAILABLE_SERVERS` which servers are loaded, and in `MCP_DISCOVERED_SERVERS` which there
+are: JSON lists of `{name, alias}`. The second costs a host call, so that it is brought up to date only before a
+program that looks at its environment. A list too long for a variable loses its end.
+"""
+
+import json
+from os import environ
+
+from codeyard import imports, names, places
+from codeyard.bridge import loaded, runtime, saving
+from codeyard.bridge.proxies import mcp_servers, servers
+from codeyard.calls import host
+from codeyard.errors import BridgeError, ToolError, raise_as
+
+# The system takes no variable of 128 KiB, and no more than a few MiB of all.
+_LONGEST_VARIABLE = 32 * 1024
+_LOOKS_AT_ENVIRONMENT = ("environ", "getenv", "MCP_DISCOVERED_SERVERS")
+
+_NAMES = {
+    "LOADED_MCP_SERVERS": (),
+    "MCPError": BridgeError,
+    "ToolError": ToolError,
+    "delete_memory": runtime.delete_memory,
+    "get_memory_info": runtime.get_memory_info,
+    "json": json,
+    "list_memories": runtime.list_memories,
+    "load_memory": runtime.load_memory,
+    "mcp": imports.mcp,
+    "mcp_servers": mcp_servers,
+    "memory_exists": runtime.memory_exists,
+    "runtime": runtime,
+    "save_memory": runtime.save_memory,
+    "save_tool": runtime.save_tool,
+    "update_memory": runtime.update_memory,
+}
+
+
+class Bridge:
+    """What the surface adds to a session whose names are `namespace`."""
+
+    def __init__(self, namespace):
+        self._namespace = namespace
+        self._servers = None
+        self._has_tools = False
+
+    def begin_run(self, surface, source):
+        """Prepares for a program: `surface` says which servers are `loaded`."""
+        loaded.begin_run(surface["loaded"])
+        imports.lead_to(runtime, servers)
+        if self._servers is None:
+            self._install()
+        if self._servers != surface["loaded"]:
+            self._servers = surface["loaded"]
+            self._show()
+        if any(word in source for word in _LOOKS_AT_ENVIRONMENT):
+            _discover()
+        if not self._has_tools:
+            saving.load(self._namespace)
+            self._has_tools = True
+
+    def end_run(self):
+        """Frees what is of use to one run only."""
+        loaded.end_run()
+
+    def _install(self):
+        raise_as(BridgeError)
+        names.replace(_NAMES, servers)
+        imports.leave_to_programs("tools", "servers")
+        places.only_workspace()
+        environ["HOME"] = places.WORKSPACE
+
+    def _show(self):
+        """Tells the program which servers are loaded, wherever it may look."""
+        names.assign("LOADED_MCP_SERVERS", loaded.names())
+        names.bind_bridge([f"mcp_{server['alias']}" for server in self._servers], self._namespace)
+        environ["MCP_AVAILABLE_SERVERS"] = _listed(self._servers)
+
+
+def _discover():
+    try:
+        environ["MCP_DISCOVERED_SERVERS"] = _listed(host("servers"))
+    except ToolError:
+        pass  # Whoever asks for it by `discovered_servers` is told why.
+
+
+def _listed(entries):
+    """Names and aliases as JSON that fits into a variable."""
+    listed = [{"name": entry["name"], "alias": entry["alias"]} for entry in entries]
+    text = json.dumps(listed)
+    while len(text) > _LONGEST_VARIABLE:
+        listed = listed[: len(listed) * _LONGEST_VARIABLE // len(text)]
+        text = json.dumps(listed)
+    return text

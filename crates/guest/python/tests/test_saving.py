@@ -1,0 +1,254 @@
+"""`save_tool`: functions that later sessions find."""
+
+from tests.bridge_host import BridgeCase, Store
+from tests.host import Failed
+
+_SAVED = "Tool '{}' saved. It will be available in future sessions."
+
+
+class Saving(BridgeCase):
+    def save(self, program, name, more="", store=None):
+        """Saves a function of a program and returns a later session."""
+        store = store or Store()
+        self.shows(f"{program}\nprint(save_tool({name}))", _SAVED.format(name) + more, guest=self.session(store))
+        return self.session(store)
+
+    def check_saved(self, program, name, call, *lines, more=""):
+        """Saves a function and calls it in a later session."""
+        self.shows(f"print({call})", *lines, guest=self.save(program, name, more))
+
+    def test_functions(self):
+        self.check_saved("def spread(values): return max(values) - min(values)", "spread", "spread([3, 9])", 6)
+        self.check_saved(
+            "async def hello(name='x'):\n    return f'hello {name}'", "hello", "await hello('y')", "hello y"
+        )
+        self.check_saved(
+            "def f(n: int = 5) -> int:\n    '''Doc.\n\n    More.'''\n    # why\n    return 1 if n < 2 else n * f(n - 1)",
+            "f",
+            "(f(), f.__doc__.split())",
+            "(120, ['Doc.', 'More.'])",
+        )
+        self.check_saved("if True:\n    def inner(a):\n        return (a,\n    a)", "inner", "inner(1)", "(1, 1)")
+        self.check_saved(
+            "def outer():\n    def inner(): return 7\n    return inner\ninner = outer()", "inner", "inner()", 7
+        )
+        self.check_saved("def gen():\n    yield from [1, 2]", "gen", "list(gen())", "[1, 2]")
+        self.check_saved(
+            "def gr\u00fc\u00dfe(): return '\u00e4\u2028b'", "gr\u00fc\u00dfe", "len(gr\u00fc\u00dfe())", 3
+        )
+        self.check_saved("x = '''a\x0cb\u2028c\x85d'''\ndef f():\n    return 'right'\ny = 1", "f", "f()", "right")
+        self.check_saved(
+            "async def ask():\n    return (await mcp_stub.echo(message='hi'))['content'][0]['text']",
+            "ask",
+            "await ask()",
+            "hi",
+        )
+        self.check_saved(
+            "def f(): return load_memory('none', default=5), LOADED_MCP_SERVERS", "f", "f()", "(5, ('stub',))"
+        )
+
+    def test_of_an_earlier_run_and_again_from_a_saved_one(self):
+        store = Store()
+        guest = self.session(store)
+        self.shows("def f(): return 1", guest=guest)
+        self.shows("f()", guest=guest)
+        self.shows("print(runtime.save_tool(f))", _SAVED.format("f"), guest=guest)
+        self.shows("print(f())\ndef f(): return 2\nprint(save_tool(f))", 1, _SAVED.format("f"), guest=guest)
+        later = self.session(store)
+        self.shows("print(f(), save_tool(f))", "2 " + _SAVED.format("f"), guest=later)
+        self.assertEqual(list(store.tools), ["f"])
+
+    def test_documented_program(self):
+        guest = self.session()
+        self.shows(
+            "import statistics\nreadings = [3, 1, 4, 1, 5]\ndef spread(values): return max(values) - min(values)\nclass Note:\n    kind = 'kept'",
+            guest=guest,
+        )
+        self.shows(
+            "readings.append(9)\nprint(spread(readings), Note.kind, statistics.median(readings))",
+            "8 kept 3.5",
+            guest=guest,
+        )
+        self.shows("print(save_tool(spread))", _SAVED.format("spread"), guest=guest)
+
+    def test_imports_come_along(self):
+        for program, call, result in (
+            ("import math\ndef f(): return math.floor(2.5)", "f()", 2),
+            ("import statistics as st\ndef f(): return st.median([1, 5])", "f()", 3.0),
+            ("import os.path\ndef f(): return os.path.join('a', 'b')", "f()", "a/b"),
+            ("from os import path\ndef f(): return path.join('a', 'b')", "f()", "a/b"),
+            (
+                "import concurrent.futures\ndef f(): return concurrent.futures.ThreadPoolExecutor.__name__",
+                "f()",
+                "ThreadPoolExecutor",
+            ),
+            (
+                "import xml.dom as d\nimport xml.dom.minidom\ndef f(): return d.minidom.__name__",
+                "f()",
+                "xml.dom.minidom",
+            ),
+            ("from collections import defaultdict as dd\ndef f(): return dd(int)['x']", "f()", 0),
+            (
+                "from math import sqrt\nfrom pathlib import Path\ndef f(): return Path('/a').name, sqrt(4)",
+                "f()",
+                "('a', 2.0)",
+            ),
+            ("from typing import List\ndef f(x: List[int] = ()): return x", "f()", "()"),
+            (
+                "import functools\ndef f(): return g()\n@functools.lru_cache\ndef g(): return 1\ndel g\ndef f(): return (lambda: [functools.reduce for _ in (1,)])()[0].__name__",
+                "f()",
+                "reduce",
+            ),
+            ("import json as j, mcp.runtime as rt\ndef f(): return j.dumps(rt.list_servers_sync())", "f()", '["stub"]'),
+            ("from mcp.runtime import list_servers_sync as names\ndef f(): return names()", "f()", "('stub',)"),
+            ("from mcp.servers.stub import *\nasync def f(): return await echo(message='e')", "await f()", "e"),
+            ("import mcp.servers.stub as s\nasync def f(): return await s.echo(message='e')", "await f()", "e"),
+            ("from __future__ import annotations\ndef f(x: Unknown = 3): return x", "f()", 3),
+        ):
+            with self.subTest(program):
+                self.check_saved(program, "f", call, result)
+
+    def test_what_does_not_come_along_is_named(self):
+        needs = " It uses what they do not have: {}; save functions too, and define the rest before the call."
+        later = self.save(
+            "LIMIT = 5\ndef helper(): return 1\nclass K: pass\ndef f(): return LIMIT, helper(), K, undefined",
+            "f",
+            needs.format("K, LIMIT, helper, undefined"),
+        )
+        self.shows("LIMIT = helper = K = undefined = 3\nhelper = int\nprint(f())", "(3, 0, 3, 3)", guest=later)
+        store = Store()
+        self.shows(
+            "def g(): return 4\nsave_tool(g)\ndef f(): return g()\nprint(save_tool(f))",
+            _SAVED.format("f"),
+            guest=self.session(store),
+        )
+        self.shows(
+            "def h(): return f() + g()\nprint(save_tool(h), h())", _SAVED.format("h") + " 8", guest=self.session(store)
+        )
+        later = self.save(
+            "open('own.py', 'w').write('x = 1')\nimport own\ndef f(): return own.x", "f", needs.format("own")
+        )
+        self.fails("f()", "NameError", "own", guest=later)
+
+    def test_what_is_no_function(self):
+        # The reason follows the documented words.
+        for program, name, reason in (
+            ("f = lambda: 1", "f", "lambda"),
+            ("class f: pass", "f", "f is a class"),
+            ("", "len", "built into Python"),
+            ("", "print", "built into Python"),
+            ("", "'text'", "of type str"),
+            ("", "None", "of type NoneType"),
+            ("", "mcp_stub.echo", "of type Tool"),
+            ("", "runtime.list_tools", "does not come from a program"),
+            ("class K:\n    def m(self): pass", "K().m", "a method of an object"),
+            ("class K:\n    def m(self): pass", "K.m", "a method of K"),
+            (
+                "def outer(n):\n    def inner(): return n\n    return inner",
+                "outer(1)",
+                "variables of the function around it: n",
+            ),
+            (
+                "import functools\ndef wrap(g):\n    @functools.wraps(g)\n    def inner(): return g()\n    return inner\n@wrap\ndef f(): pass",
+                "f",
+                "a decorator has put another function in the place of f",
+            ),
+            ("import functools\n@functools.lru_cache\ndef f(): pass", "f", "_lru_cache_wrapper"),
+            ("import functools\nf = functools.partial(int)", "f", "of type partial"),
+            ("exec('def f(): pass')", "f", "does not come from a program"),
+            ("def f(): pass\nf.__name__ = '../x'", "f", "'../x' is no name"),
+            ("def f(): pass\nf.__name__ = 'class'", "f", "'class' is no name"),
+            ("def f(): pass\nf.__name__ = 'g\\0'", "f", "is no name"),
+            ("def f(): pass\nf.__name__ = 'g'", "f", "it is called g and was defined as f"),
+            ("def save_tool(): pass", "save_tool", "has a meaning in every session"),
+            ("def mcp_x(): pass", "mcp_x", "has a meaning in every session"),
+            ("def __repr__(): pass", "__repr__", "has a meaning in every session"),
+            ("LIMIT = 5\ndef f(n=LIMIT): pass", "f", "default values or annotations use LIMIT"),
+            (
+                "def mark(g): return g\n@mark\ndef f(): pass",
+                "f",
+                "its decorators, default values or annotations use mark",
+            ),
+            ("if 1:\n    def f(): return '''a\n b'''", "f", "left margin"),
+        ):
+            with self.subTest(program + name):
+                self.fails(
+                    f"{program}\nruntime.save_tool({name})", "ValueError", "save_tool expects a function: ", reason
+                )
+                self.guest.run("globals().pop('save_tool', None)")
+        self.assertEqual(self.made("save_tool"), [])
+
+    def test_program_that_is_too_long_ago(self):
+        self.shows(
+            "def f(): pass\nimport linecache\nfor name in [n for n in linecache.cache if n.startswith('<program')]: del linecache.cache[name]"
+        )
+        self.fails("save_tool(f)", "ValueError", "too long ago; define it again")
+
+    def test_refused_by_the_host(self):
+        self.fails("def refused(): pass\nsave_tool(refused)", "RefusedError", "the store holds 500 tools")
+        self.shows("try: save_tool(refused)\nexcept ValueError as e: print(e.kind)", "refused")
+
+
+class Loading(BridgeCase):
+    def test_one_that_fails_is_told_and_hinders_no_other(self):
+        store = Store()
+        store.tools.update(
+            broken="def broken(:",
+            missing="import no_such_module\ndef missing(): pass",
+            leaves="import sys\nsys.exit(3)",
+            good="def good(): return 1",
+        )
+        guest = self.session(store)
+        outcome = guest.run("print(good())")
+        self.assertIsNone(outcome.error, outcome)
+        self.assertEqual(outcome.stdout, b"1\n")
+        lines = outcome.stderr.decode().splitlines()
+        for line, name, reason in zip(
+            lines, ("broken", "missing", "leaves"), ("SyntaxError", "no_such_module", "SystemExit: 3")
+        ):
+            self.assertTrue(line.startswith(f"the saved tool '{name}' could not be loaded: "), line)
+            self.assertIn(reason, line)
+        self.assertEqual(len(lines), 3)
+        self.shows("print(good())", "1", guest=guest)
+
+    def test_asked_once_in_a_session(self):
+        guest = self.session()
+        for _ in range(3):
+            guest.run("1")
+        self.assertEqual([name for name, _ in guest.calls], ["saved_tools"])
+
+    def test_a_store_that_does_not_answer(self):
+        guest = self.session()
+        host = guest.answer
+
+        def answer(name, args):
+            if name == "saved_tools":
+                raise Failed("upstream", "the store is closed")
+            return host(name, args)
+
+        guest.answer = answer
+        self.shows("print(1)", "1", stderr="the saved tools could not be loaded: the store is closed\n", guest=guest)
+        self.shows("print(2)", "2", guest=guest)
+
+    def test_in_order_and_with_traceback(self):
+        store = Store()
+        store.tools.update(first="def first(): return 1 / 0", second="def second(f=first): return f()")
+        guest = self.session(store)
+        self.fails(
+            "second()",
+            "ZeroDivisionError",
+            'File "<saved tool first>", line 1, in first\n    def first(): return 1 / 0',
+            guest=guest,
+        )
+
+    def test_one_whose_server_is_not_loaded(self):
+        store = Store()
+        store.tools["ask"] = "async def ask(): return await mcp_other.echo()"
+        self.fails("await ask()", "MCPError", "Server 'other' is not available", guest=self.session(store))
+
+    def test_own_names_go_before(self):
+        store = Store()
+        store.tools["f"] = "def f(): return 1"
+        guest = self.session(store)
+        self.shows("def f(): return 2\nprint(f())", "2", guest=guest)
+        self.shows("print(f())", "2", guest=guest)

@@ -158,8 +158,7 @@ impl Known {
 /// The files of all places in their order, each once.
 fn candidates<'a>(places: &'a [Place], findings: &mut Findings) -> Vec<Candidate<'a>> {
     let mut candidates: Vec<Candidate<'a>> = Vec::new();
-    let mut add = |path: PathBuf, place: &'a Place| {
-        let stamp = Stamp::of(&path);
+    let mut add = |path: PathBuf, stamp: Stamp, place: &'a Place| {
         let is_there = place.is_named || !stamp.is_absent();
         if is_there && !candidates.iter().any(|known| known.path == path) {
             candidates.push(Candidate { path, place, stamp });
@@ -167,9 +166,11 @@ fn candidates<'a>(places: &'a [Place], findings: &mut Findings) -> Vec<Candidate
     };
     for place in places {
         match &place.location {
-            Location::File(path) => add(path.clone(), place),
+            Location::File(path) => add(path.clone(), Stamp::of(path), place),
             Location::Directory { path, kinds } => match locations::list(path, kinds) {
-                Ok(files) => files.into_iter().for_each(|file| add(file, place)),
+                Ok(files) => files
+                    .into_iter()
+                    .for_each(|(file, stamp)| add(file, stamp, place)),
                 Err(error) => {
                     let mut found = Findings::of(Some(path));
                     found.warning("", why_unreadable(&error));

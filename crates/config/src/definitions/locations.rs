@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::stamp::Stamp;
 use crate::bridge::Bridge;
 use crate::host::Host;
 use crate::load::Sources;
@@ -85,7 +86,7 @@ fn of_other_clients(home: Option<&Path>, host: &dyn Host) -> Vec<Place> {
 }
 
 /// The files of a directory, in the order of their names; none if it is not there.
-pub(super) fn list(directory: &Path, kinds: &[&str]) -> io::Result<Vec<PathBuf>> {
+pub(super) fn list(directory: &Path, kinds: &[&str]) -> io::Result<Vec<(PathBuf, Stamp)>> {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error)
@@ -100,13 +101,14 @@ pub(super) fn list(directory: &Path, kinds: &[&str]) -> io::Result<Vec<PathBuf>>
     };
     let mut files = Vec::new();
     for entry in entries {
-        let path = entry?.path();
+        let entry = entry?;
+        let path = entry.path();
         let kind = path.extension().and_then(|extension| extension.to_str());
         if kind.is_some_and(|kind| kinds.contains(&kind)) {
-            files.push(path);
+            files.push((path, Stamp::of_entry(&entry)));
         }
     }
-    files.sort_unstable();
+    files.sort_unstable_by(|one, other| one.0.cmp(&other.0));
     Ok(files)
 }
 

@@ -1,5 +1,6 @@
 //! Whether a file has changed, without reading it.
 
+use std::fs::{DirEntry, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -35,10 +36,21 @@ pub(super) enum Stamp {
 
 impl Stamp {
     pub(super) fn of(path: &Path) -> Stamp {
-        let metadata = match std::fs::metadata(path) {
-            Ok(metadata) => metadata,
-            Err(error) => return Stamp::Unreadable(error.kind()),
-        };
+        match std::fs::metadata(path) {
+            Ok(metadata) => Stamp::from(&metadata),
+            Err(error) => Stamp::Unreadable(error.kind()),
+        }
+    }
+
+    /// The same for an entry of a directory that is being read, which is a little faster.
+    pub(super) fn of_entry(entry: &DirEntry) -> Stamp {
+        match entry.metadata() {
+            Ok(metadata) if !metadata.is_symlink() => Stamp::from(&metadata),
+            _ => Stamp::of(&entry.path()),
+        }
+    }
+
+    fn from(metadata: &Metadata) -> Stamp {
         if !metadata.is_file() {
             return Stamp::Other;
         }

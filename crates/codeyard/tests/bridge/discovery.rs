@@ -163,7 +163,8 @@ async fn a_missing_tool_is_named() {
 
 #[tokio::test]
 async fn proxies_describe_themselves() {
-    let code = "print('echo' in mcp_stub.list_tools(), 'list-things' in mcp_stub.TOOLS, mcp_stub.TOOL_MAP['list_things'])\n\
+    let code = "named = lambda tools: 'list-things' in [tool['name'] for tool in tools]\n\
+                print(named(mcp_stub.list_tools()), named(mcp_stub.TOOLS), mcp_stub.TOOL_MAP['list_things']['name'])\n\
                 print('message' in mcp_stub.echo.__doc__, mcp_stub.__doc__)";
     check(code, "True True list-things\nTrue Stub server").await;
 }

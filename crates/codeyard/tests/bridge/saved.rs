@@ -161,8 +161,9 @@ async fn what_is_saved_is_listed_and_removed() {
 #[tokio::test]
 async fn a_saved_tool_that_no_longer_loads_hinders_nothing() {
     let mut client = BridgeClient::with_stub().await;
-    // What it needs when it is defined is not there later.
-    let code = "LIMIT = 5\ndef bad(x=LIMIT): return x\ndef good(): return 'good'\nsave_tool(bad)\nsave_tool(good)\nprint('ok')";
+    // A module that it imports is there now and not in later sessions.
+    let code = "import sys\nopen('/tmp/passing.py', 'w').write('x = 1')\nsys.path.append('/tmp')\nimport passing\n\
+                def bad(): return passing.x\ndef good(): return 'good'\nsave_tool(bad)\nsave_tool(good)\nprint('ok')";
     client.check(code, "ok").await;
     let mut client = again(client).await;
     let answer = client.run("print(good())").await;

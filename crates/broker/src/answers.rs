@@ -4,6 +4,8 @@ use catalog::{Entry, Hit, Server, summary};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::run::Reach;
+
 /// How much is said of each tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Detail {
@@ -58,6 +60,9 @@ pub struct ServerAnswer {
     pub alias: String,
     /// What it is for.
     pub description: Option<String>,
+    /// Where it runs, for runs that load their servers by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// Whether its tools are known.
     pub listed: bool,
 }
@@ -71,6 +76,9 @@ pub struct ToolsAnswer {
     pub alias: String,
     /// What it is for.
     pub description: Option<String>,
+    /// Where it runs, for runs that load their servers by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// Its tools in the order listed.
     pub tools: Vec<ToolAnswer>,
 }
@@ -135,14 +143,21 @@ impl FoundTool {
 // === impl ServerAnswer ===
 
 impl ServerAnswer {
-    pub(crate) fn of(server: &Server) -> Self {
+    pub(crate) fn of(server: &Server, reach: Reach<'_>) -> Self {
         Self {
             name: server.name.clone(),
             alias: server.alias.clone(),
             description: server.description.clone(),
+            cwd: cwd(server, reach),
             listed: server.listed,
         }
     }
+}
+
+/// The working directory of the definition. Other runs learn nothing of the host's directories.
+pub(crate) fn cwd(server: &Server, reach: Reach<'_>) -> Option<String> {
+    let cwd = server.cwd.as_ref()?.display().to_string();
+    matches!(reach, Reach::Loaded(_)).then_some(cwd)
 }
 
 // === impl ToolAnswer ===

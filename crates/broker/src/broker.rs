@@ -10,7 +10,7 @@ use store::{Records, Saved};
 use types::Principal;
 use upstream::Hub;
 
-use crate::answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
+use crate::answers::{self, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 use crate::error;
 use crate::run::{Reach, RunCalls, RunScope};
 use crate::saved::Keeper;
@@ -180,9 +180,10 @@ impl Shared {
     }
 
     /// All servers; starts nothing.
-    pub(crate) async fn servers(&self) -> Vec<ServerAnswer> {
+    pub(crate) async fn servers(&self, reach: Reach<'_>) -> Vec<ServerAnswer> {
         let catalog = self.snapshot.current().await;
-        catalog.servers().map(ServerAnswer::of).collect()
+        let servers = catalog.servers();
+        servers.map(|server| ServerAnswer::of(server, reach)).collect()
     }
 
     /// The tools of one server that `principal` may call; asks the server if need be.
@@ -191,6 +192,7 @@ impl Shared {
         principal: &Principal,
         server: &str,
         detail: Detail,
+        reach: Reach<'_>,
     ) -> Result<ToolsAnswer, HostCallError> {
         let catalog = self.listed(server).await?;
         let server = catalog
@@ -201,6 +203,7 @@ impl Shared {
             name: server.name.clone(),
             alias: server.alias.clone(),
             description: server.description.clone(),
+            cwd: answers::cwd(server, reach),
             tools: visible.map(|entry| ToolAnswer::of(entry, detail)).collect(),
         })
     }

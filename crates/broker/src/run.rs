@@ -98,11 +98,12 @@ impl RunCalls {
                 };
                 self.shared.call(asked).await
             }
-            "servers" => raw(&self.shared.servers().await),
+            "servers" => raw(&self.shared.servers(self.run.reach()).await),
             "tools" => {
                 let (server, detail) = (args.text("server")?, args.detail()?);
-                self.shared.within(self.run.reach(), &server).await?;
-                raw(&self.shared.tools(&self.principal, &server, detail).await?)
+                let reach = self.run.reach();
+                self.shared.within(reach, &server).await?;
+                raw(&self.shared.tools(&self.principal, &server, detail, reach).await?)
             }
             "search" => {
                 let (query, limit, detail) = (args.text("query")?, args.limit()?, args.detail()?);

@@ -109,3 +109,25 @@ async fn arguments_go_to_the_server_as_they_are() {
         "{passed:?}"
     );
 }
+
+// C318
+#[tokio::test]
+async fn only_a_run_that_loads_its_servers_learns_where_they_work() {
+    let world = World::new(&[
+        ("stub", ServerDefinition::stub().cwd("/".as_ref())),
+        ("other", ServerDefinition::stub()),
+    ]);
+    let servers = world.ask_loaded(&["stub"], "servers", json!({})).await.unwrap();
+    assert_eq!(
+        (&servers[0]["cwd"], servers[1].get("cwd")),
+        (&json!("/"), None),
+        "{servers}"
+    );
+    let asked = json!({"server": "stub", "detail": "name"});
+    let tools = world.ask_loaded(&["stub"], "tools", asked.clone()).await.unwrap();
+    assert_eq!(tools["cwd"], "/");
+    for (name, args) in [("servers", json!({})), ("tools", asked)] {
+        let answer = world.ask(name, args).await.unwrap();
+        assert!(!answer.to_string().contains("cwd\":"), "{answer}");
+    }
+}

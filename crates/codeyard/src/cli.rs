@@ -1,6 +1,7 @@
 //! The command line: what can be asked, with an example for each.
 
 mod runs;
+mod saved;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub use runs::RunsArguments;
+pub use saved::{ImportSaved, Only, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -50,6 +52,9 @@ pub enum Command {
     /// List what has run, or show one run
     #[command(after_help = runs::HELP)]
     Runs(RunsArguments),
+    /// List, show, remove and take over the tools and memories that programs saved
+    #[command(after_help = saved::HELP)]
+    Saved(SavedArguments),
     /// List the connected tools, or find some
     #[command(after_help = TOOLS_HELP)]
     Tools(ToolsArguments),

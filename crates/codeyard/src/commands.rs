@@ -8,6 +8,7 @@ mod mcp;
 mod python;
 mod run;
 mod runs;
+mod saved;
 mod tools;
 mod trust;
 mod workspace;
@@ -24,6 +25,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Mcp(arguments) => block_on(mcp::run(&context, &arguments)),
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
+        Command::Saved(arguments) => block_on(saved::run(&context, &arguments)),
         Command::Tools(arguments) => block_on(tools::run(&context, &arguments)),
         Command::Call(arguments) => block_on(call::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),

@@ -1,5 +1,6 @@
 //! The `codeyard` command: parses, runs, and ends with a documented exit code.
 
+mod ask;
 mod cli;
 mod commands;
 mod context;
@@ -7,6 +8,7 @@ mod demo;
 mod exit;
 mod interrupt;
 mod output;
+mod times;
 
 use std::process::ExitCode;
 

@@ -144,6 +144,24 @@ pub fn harmless(text: &str) -> String {
         .collect()
 }
 
+/// Bytes as a person reads them: `1.5 KiB`.
+pub fn size(bytes: u64) -> String {
+    let mut unit = 1_u64;
+    let mut name = "B";
+    for larger in ["KiB", "MiB", "GiB", "TiB"] {
+        if bytes / unit < 1024 {
+            break;
+        }
+        unit *= 1024;
+        name = larger;
+    }
+    let tenths = (u128::from(bytes) * 10 + u128::from(unit) / 2) / u128::from(unit);
+    match (unit, tenths % 10) {
+        (1, _) | (_, 0) => format!("{} {name}", tenths / 10),
+        (_, tenth) => format!("{}.{tenth} {name}", tenths / 10),
+    }
+}
+
 /// A number of things: `1 tool`, `2 tools`.
 pub fn counted(number: usize, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -181,5 +199,20 @@ mod tests {
             watched: false,
         };
         assert_eq!(output.paint(Tone::Bad, "x"), "\x1b[31mx\x1b[0m");
+    }
+
+    #[test]
+    fn sizes_are_short() {
+        for (bytes, shown) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1536, "1.5 KiB"),
+            (10 << 20, "10 MiB"),
+            ((3 << 30) + (205 << 20), "3.2 GiB"),
+            (u64::MAX, "16777216 TiB"),
+        ] {
+            assert_eq!(size(bytes), shown);
+        }
     }
 }

@@ -4,6 +4,8 @@
 
 #[path = "commands/messages.rs"]
 mod messages;
+#[path = "commands/saved.rs"]
+mod saved;
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};

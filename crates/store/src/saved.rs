@@ -15,11 +15,11 @@ use serde_json::value::RawValue;
 use types::{Principal, RunId};
 
 use crate::trouble::{Kind, Trouble};
-use bounds::Content;
+use bounds::{Content, check_key};
 use file::{Fault, File};
 
 pub use bounds::{
-    MAX_BYTES, MAX_KEY, MAX_MEMORIES, MAX_MEMORY, MAX_NAME, MAX_SOURCE, MAX_TOOLS, check_key, check_name,
+    MAX_BYTES, MAX_KEY, MAX_MEMORIES, MAX_MEMORY, MAX_NAME, MAX_SOURCE, MAX_TOOLS, check_memory, check_tool,
 };
 pub(crate) use room::held;
 
@@ -137,8 +137,7 @@ impl Saved {
 
     /// Saves a function, in the place of one of the same name.
     pub async fn save_tool(&self, by: By<'_>, name: &str, source: &str) -> Result<(), SavedError> {
-        check_name(name)?;
-        bounds::check_source(source)?;
+        check_tool(name, source)?;
         self.within(async {
             let mut held = self.file.hold_to_write().await?;
             let saved = tools::save(held.connection(), by, name, source).await;

@@ -1,16 +1,16 @@
 //! `codeyard workspace`: where the files of sessions are, how much there is, and removing them.
 
-use std::io::{self, BufRead, IsTerminal};
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use server::workspace::{Extent, Holding, Quota, Usage, WorkspaceError, Workspaces};
 use types::Principal;
 
+use crate::ask::agreed;
 use crate::cli::{CleanArguments, ListArguments, PathArguments, WorkspaceCommand};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, harmless, table};
+use crate::output::{Output, harmless, size, table};
 
 /// Runs a subcommand.
 pub fn run(context: &Context, command: &WorkspaceCommand) -> anyhow::Result<Exit> {
@@ -104,17 +104,6 @@ fn clean(output: &Output, workspaces: &Workspaces, arguments: &CleanArguments) -
     Ok(Exit::Done)
 }
 
-/// Asks the person at the terminal; refuses where there is none, because silence is no consent.
-fn agreed(output: &Output, question: &str) -> anyhow::Result<bool> {
-    if !io::stdin().is_terminal() {
-        return Err(Failure::new(Exit::Usage, format!("{question} Say so with --yes")).into());
-    }
-    output.tell(&format!("{question} [y/N]"));
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
-}
-
 fn failure(error: WorkspaceError) -> Failure {
     Failure::new(Exit::Broken, error)
 }
@@ -154,23 +143,6 @@ fn bound(quota: Quota) -> String {
     }
 }
 
-fn size(bytes: u64) -> String {
-    let mut unit = 1_u64;
-    let mut name = "B";
-    for larger in ["KiB", "MiB", "GiB", "TiB"] {
-        if bytes / unit < 1024 {
-            break;
-        }
-        unit *= 1024;
-        name = larger;
-    }
-    let tenths = (u128::from(bytes) * 10 + u128::from(unit) / 2) / u128::from(unit);
-    match (unit, tenths % 10) {
-        (1, _) | (_, 0) => format!("{} {name}", tenths / 10),
-        (_, tenth) => format!("{}.{tenth} {name}", tenths / 10),
-    }
-}
-
 fn ago(time: SystemTime) -> String {
     let minutes = time.elapsed().unwrap_or(Duration::ZERO).as_secs() / 60;
     match minutes {
@@ -184,21 +156,6 @@ fn ago(time: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_short() {
-        for (bytes, shown) in [
-            (0, "0 B"),
-            (1023, "1023 B"),
-            (1024, "1 KiB"),
-            (1536, "1.5 KiB"),
-            (10 << 20, "10 MiB"),
-            ((3 << 30) + (205 << 20), "3.2 GiB"),
-            (u64::MAX, "16777216 TiB"),
-        ] {
-            assert_eq!(size(bytes), shown);
-        }
-    }
 
     #[test]
     fn times_are_coarse() {

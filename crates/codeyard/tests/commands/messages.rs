@@ -18,7 +18,7 @@ macro_rules! assert_transcript {
 }
 
 /// Runs the commands one after another and writes down what a person sees of each.
-async fn transcript(codeyard: &Codeyard, commands: &[(&str, &str)]) -> String {
+pub(super) async fn transcript(codeyard: &Codeyard, commands: &[(&str, &str)]) -> String {
     let mut out = String::new();
     for (line, input) in commands {
         let args: Vec<&str> = line.split_whitespace().collect();
@@ -43,10 +43,14 @@ async fn transcript(codeyard: &Codeyard, commands: &[(&str, &str)]) -> String {
         .replace(&*stub_server().to_string_lossy(), "stub-server")
 }
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 18] = [
     "",
     "mcp",
     "run",
+    "saved",
+    "saved show",
+    "saved remove",
+    "saved import",
     "tools",
     "tools show",
     "call",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use unicode_normalization::is_nfkc;
 
-use super::SavedError;
+use super::{NewMemory, SavedError};
 
 /// Longest key of a memory, in characters.
 pub const MAX_KEY: usize = 256;
@@ -101,8 +101,20 @@ impl Content {
     }
 }
 
+/// Refuses a tool that could not be saved even if there were none.
+pub fn check_tool(name: &str, source: &str) -> Result<(), SavedError> {
+    check_name(name)?;
+    check_source(source)
+}
+
+/// Refuses a memory that could not be saved even if there were none.
+pub fn check_memory(memory: NewMemory<'_>) -> Result<(), SavedError> {
+    check_key(memory.key)?;
+    Content::of(memory.value, memory.metadata).map(drop)
+}
+
 /// Refuses what is no key. Any other text is one, whatever path it looks like: it never becomes one.
-pub fn check_key(key: &str) -> Result<(), SavedError> {
+pub(crate) fn check_key(key: &str) -> Result<(), SavedError> {
     let characters = key.chars().count();
     if characters == 0 {
         return Err(refused(format!(
@@ -125,7 +137,7 @@ pub fn check_key(key: &str) -> Result<(), SavedError> {
 
 /// Refuses what Python would not take as the name of a function, and what it would take for another name: Python reads
 /// a name in its NFKC form, so only that form is one.
-pub fn check_name(name: &str) -> Result<(), SavedError> {
+pub(crate) fn check_name(name: &str) -> Result<(), SavedError> {
     const ALLOWED: &str = "letters, digits and `_`, and no digit first";
     let characters = name.chars().count();
     if characters > MAX_NAME {
@@ -154,7 +166,7 @@ pub fn check_name(name: &str) -> Result<(), SavedError> {
 }
 
 /// Refuses a source that is no text of a function.
-pub(crate) fn check_source(source: &str) -> Result<(), SavedError> {
+fn check_source(source: &str) -> Result<(), SavedError> {
     if source.len() > MAX_SOURCE {
         return Err(refused(format!(
             "the source of the tool is too long: {} bytes, {MAX_SOURCE} are allowed",

@@ -1,10 +1,10 @@
 //! How records are shown: a table, a line, everything of one run, JSON.
 
-use chrono::{DateTime, SecondsFormat};
 use serde_json::{Map, Value, json};
 use server::store::{CallView, EventView, RunDetail, RunView};
 
 use crate::output::{Output, Tone, harmless, table};
+use crate::times::{exact, when};
 
 /// Runs as a table.
 pub fn list(output: &Output, runs: &[RunView]) -> anyhow::Result<()> {
@@ -198,26 +198,6 @@ fn status(run: &RunView) -> String {
     }
 }
 
-/// To the second, for people.
-fn when(ms: i64) -> String {
-    time(ms).map_or_else(
-        || ms.to_string(),
-        |time| time.format("%Y-%m-%d %H:%M:%S").to_string(),
-    )
-}
-
-/// To the millisecond, for programs.
-fn exact(ms: i64) -> String {
-    time(ms).map_or_else(
-        || ms.to_string(),
-        |time| time.to_rfc3339_opts(SecondsFormat::Millis, true),
-    )
-}
-
-fn time(ms: i64) -> Option<DateTime<chrono::Utc>> {
-    DateTime::from_timestamp_millis(ms)
-}
-
 fn duration(micros: i64) -> String {
     match micros {
         0..1_000 => format!("{micros} us"),
@@ -231,10 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_durations_are_short() {
-        assert_eq!(when(1_769_860_800_000), "2026-01-31 12:00:00");
-        assert_eq!(exact(1_769_860_800_001), "2026-01-31T12:00:00.001Z");
-        assert_eq!(exact(i64::MAX), i64::MAX.to_string());
+    fn durations_are_short() {
         for (micros, shown) in [
             (0, "0 us"),
             (999, "999 us"),

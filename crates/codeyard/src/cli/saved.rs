@@ -1,0 +1,110 @@
+//! Arguments of `codeyard saved`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+pub(super) const HELP: &str = "\
+Examples:
+  codeyard saved                         what is kept
+  codeyard saved show spread             the source of a tool, or the value of a memory
+  codeyard saved remove spread
+  codeyard saved import ~/MCPs           what the original one-tool bridge kept
+  codeyard saved --state ~/bridge        of a bridge with MCP_BRIDGE_STATE_DIR=~/bridge";
+
+const SHOW_HELP: &str = "\
+Examples:
+  codeyard saved show spread
+  codeyard saved show project --memory --json";
+
+const REMOVE_HELP: &str = "\
+Examples:
+  codeyard saved remove spread project
+  codeyard saved remove --all --memory --yes";
+
+const IMPORT_HELP: &str = "\
+Taken over are DIR/memory/*.json and the top-level functions of DIR/user_tools.py, as text: nothing of it is run. What \
+is saved already stays as it is.
+
+Examples:
+  codeyard saved import ~/MCPs
+  codeyard saved import ~/MCPs --yes";
+
+/// Arguments of `saved`.
+#[derive(Debug, Args)]
+pub struct SavedArguments {
+    /// What to do; without it everything is listed
+    #[command(subcommand)]
+    pub command: Option<SavedCommand>,
+    /// Whose; `local` is whoever runs codeyard
+    #[arg(long, value_name = "PRINCIPAL", default_value = "local", global = true)]
+    pub principal: String,
+    /// Directory whose codeyard.db holds them, as MCP_BRIDGE_STATE_DIR names it [default: the data directory]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub state: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+/// What can be done with what is saved.
+#[derive(Debug, Subcommand)]
+pub enum SavedCommand {
+    /// Print the source of a tool or the value of a memory
+    #[command(after_help = SHOW_HELP)]
+    Show(ShowSaved),
+    /// Remove tools and memories
+    #[command(after_help = REMOVE_HELP)]
+    Remove(RemoveSaved),
+    /// Take over what the original one-tool bridge kept
+    #[command(after_help = IMPORT_HELP)]
+    Import(ImportSaved),
+}
+
+/// Which kind is meant.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Only {
+    /// Only tools
+    #[arg(long, conflicts_with = "memory")]
+    pub tool: bool,
+    /// Only memories
+    #[arg(long)]
+    pub memory: bool,
+}
+
+/// Arguments of `saved show`.
+#[derive(Debug, Args)]
+pub struct ShowSaved {
+    /// Name of the tool or key of the memory
+    #[arg(value_name = "NAME", allow_hyphen_values = true)]
+    pub name: String,
+    #[command(flatten)]
+    pub only: Only,
+}
+
+/// Arguments of `saved remove`.
+#[derive(Debug, Args)]
+pub struct RemoveSaved {
+    /// Names of tools or keys of memories
+    #[arg(value_name = "NAME", required_unless_present = "all", conflicts_with = "all")]
+    pub names: Vec<String>,
+    /// Everything, or everything of the kind
+    #[arg(long)]
+    pub all: bool,
+    #[command(flatten)]
+    pub only: Only,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Arguments of `saved import`.
+#[derive(Debug, Args)]
+pub struct ImportSaved {
+    /// Directory with `memory` and `user_tools.py`, such as ~/MCPs
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}

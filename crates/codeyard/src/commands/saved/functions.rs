@@ -1,0 +1,220 @@
+//! Finds the top-level functions of a Python file as text: nothing of it is run.
+
+/// A statement at the top of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Statement {
+    /// Number of its first line, from 1.
+    pub(super) line: usize,
+    /// Its text.
+    pub(super) text: String,
+    /// Where that ends but for empty lines.
+    end: usize,
+    /// Its name, if it is a function.
+    pub(super) function: Option<String>,
+    /// Whether every bracket and string in it is closed.
+    pub(super) is_whole: bool,
+}
+
+/// What a line begins in: a statement's text may hold lines that look like the beginning of another one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct State {
+    /// Open brackets.
+    depth: usize,
+    /// The quotes that end the open string: one, or three of the same.
+    string: Option<String>,
+    /// The line before ended with a backslash.
+    is_continued: bool,
+}
+
+/// The statements of a file in their order; comments and blank lines between them belong to none.
+pub(super) fn statements(text: &str) -> Vec<Statement> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut statements: Vec<Statement> = Vec::new();
+    let mut state = State::default();
+    // Its function follows.
+    let mut is_decorator = false;
+    for (index, line) in text.lines().enumerate() {
+        let is_fresh = state == State::default();
+        let is_empty = is_fresh && (line.trim().is_empty() || line.starts_with('#'));
+        let begins = is_fresh && !is_empty && !line.starts_with([' ', '\t']);
+        if begins && !is_decorator || statements.is_empty() && !is_empty {
+            statements.push(Statement::new(index + 1));
+        }
+        state = state.after(line);
+        let Some(statement) = statements.last_mut() else {
+            continue;
+        };
+        statement.add(line, is_empty);
+        statement.is_whole = state == State::default();
+        if begins {
+            is_decorator = line.starts_with('@');
+            statement.function = name(line);
+        }
+    }
+    for statement in &mut statements {
+        statement.text.truncate(statement.end);
+    }
+    statements
+}
+
+// === impl Statement ===
+
+impl Statement {
+    fn new(line: usize) -> Statement {
+        Statement {
+            line,
+            text: String::new(),
+            end: 0,
+            function: None,
+            is_whole: true,
+        }
+    }
+
+    /// Adds a line; an empty one belongs to it only if another one follows.
+    fn add(&mut self, line: &str, is_empty: bool) {
+        self.text.push_str(line);
+        self.text.push('\n');
+        if !is_empty {
+            self.end = self.text.len();
+        }
+    }
+}
+
+/// The name in `def name(` at the beginning of a line.
+fn name(line: &str) -> Option<String> {
+    let rest = match line.strip_prefix("async") {
+        Some(rest) => rest.strip_prefix([' ', '\t'])?.trim_start(),
+        None => line,
+    };
+    let rest = rest.strip_prefix("def")?.strip_prefix([' ', '\t'])?.trim_start();
+    let end = rest.find(|c: char| "([".contains(c) || c.is_whitespace())?;
+    Some(rest[..end].to_owned())
+}
+
+// === impl State ===
+
+impl State {
+    /// The state behind this line.
+    fn after(mut self, line: &str) -> State {
+        self.is_continued = false;
+        let mut rest = line;
+        while let Some(first) = rest.chars().next() {
+            let step = match self.string.clone() {
+                Some(quotes) => self.in_string(rest, &quotes),
+                None => self.in_code(rest, first),
+            };
+            rest = &rest[step.min(rest.len())..];
+        }
+        // A string with single quotes ends with its line, unless that is continued.
+        if !self.is_continued && self.string.as_ref().is_some_and(|quotes| quotes.len() == 1) {
+            self.string = None;
+        }
+        self
+    }
+
+    /// Looks at the next characters of a string; returns how many bytes were seen.
+    fn in_string(&mut self, rest: &str, quotes: &str) -> usize {
+        if let Some(escaped) = rest.strip_prefix('\\') {
+            self.is_continued = escaped.is_empty();
+            return 1 + escaped.chars().next().map_or(0, char::len_utf8);
+        }
+        if rest.starts_with(quotes) {
+            self.string = None;
+            return quotes.len();
+        }
+        rest.chars().next().map_or(1, char::len_utf8)
+    }
+
+    /// The same outside strings.
+    fn in_code(&mut self, rest: &str, first: char) -> usize {
+        match first {
+            '#' => return rest.len(),
+            '\\' => self.is_continued = rest.len() == 1,
+            '"' | '\'' => {
+                let three = first.to_string().repeat(3);
+                let quotes = if rest.starts_with(&three) {
+                    three
+                } else {
+                    first.to_string()
+                };
+                let length = quotes.len();
+                self.string = Some(quotes);
+                return length;
+            }
+            '(' | '[' | '{' => self.depth += 1,
+            ')' | ']' | '}' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        first.len_utf8()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// First lines and names, `-` for what is no function, `!` behind what is not whole.
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let found: Vec<String> = statements(text)
+            .iter()
+            .map(|statement| {
+                let name = statement.function.as_deref().unwrap_or("-");
+                let mark = if statement.is_whole { "" } else { "!" };
+                format!("{}:{name}{mark}", statement.line)
+            })
+            .collect();
+        assert_eq!(found.join(" "), expected, "{text}");
+    }
+
+    #[test]
+    fn functions_are_found_between_everything_else() {
+        check("", "");
+        check("\u{feff}\n# only a comment\n\n", "");
+        check("def f():\n    pass\n\n\ndef g(x): return x\n", "1:f 5:g");
+        check(
+            "import math\n\n\ndef area(r):\n    return math.pi * r\n\nX = 1\n",
+            "1:- 4:area 7:-",
+        );
+        check(
+            "async def f(\n    a,\n) -> int:\n    return a\nasync  def g(): pass",
+            "1:f 5:g",
+        );
+        check(
+            "@cache\n@other(\n  1,\n)\ndef f(): pass\n@last\nclass C: pass",
+            "1:f 6:-",
+        );
+        check("class C:\n    def method(self): pass\n", "1:-");
+        check("def f[T](x: T) -> T:\n    return x", "1:f");
+        check("define = 1\ndefault(2)\ndef\tf (): pass", "1:- 2:- 3:f");
+        check("    def indented(): pass\ndef f(): pass", "1:- 2:f");
+    }
+
+    #[test]
+    fn what_looks_like_a_function_in_a_string_or_bracket_is_none() {
+        check(
+            "def f():\n    return \"\"\"\ndef no(): pass\n\"\"\"\ndef g(): pass",
+            "1:f 5:g",
+        );
+        check(
+            "def f():\n    '''it's\ndef no():'''\n    return 1\ndef g(): pass",
+            "1:f 5:g",
+        );
+        check("x = [\ndef_,\n]\ndef f(): pass", "1:- 4:f");
+        check("x = 'a\\\ndef no():'\ndef f(): pass", "1:- 3:f");
+        check("x = 1 + \\\n2\ndef f(): pass", "1:- 3:f");
+        check("x = 'it\\'s (' # (\ndef f(): pass", "1:- 2:f");
+        check("x = r'\\\\' + \"''' [\"\ndef f(): pass", "1:- 2:f");
+        check("def f():\n    return (\n\ndef g(): pass", "1:f!");
+        check("def f():\n    return '''\n\ndef g(): pass", "1:f!");
+        check("def f():\n    return 'unclosed\ndef g(): pass", "1:f 3:g");
+    }
+
+    #[test]
+    fn the_text_of_a_function_is_its_own() {
+        let text = "# about f\ndef f():\n    a = 1\n\n# inside\n    return a\n\n# about g\n\ndef g():\r\n    pass\r\n";
+        let found = statements(text);
+        assert_eq!(found[0].text, "def f():\n    a = 1\n\n# inside\n    return a\n");
+        assert_eq!(found[1].text, "def g():\n    pass\n");
+    }
+}

@@ -1,0 +1,357 @@
+//! Takes over what the original one-tool bridge kept: its memories, and the functions of its `user_tools.py`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use config::{Host as _, Machine};
+use serde_json::{Value, json};
+use server::store::saved::{By, NewMemory, check_memory, check_tool};
+use server::store::{Change, SavedError};
+
+use super::functions::statements;
+use super::{Everything, Item, Kind, Shelf, counted, failure};
+use crate::ask::agreed;
+use crate::cli::ImportSaved;
+use crate::exit::{Exit, Failure};
+use crate::output::{harmless, size, table};
+
+/// Where the original keeps functions.
+const TOOLS: &str = "user_tools.py";
+/// Where it keeps memories.
+const MEMORIES: &str = "memory";
+/// Most characters of a foreign line that are shown.
+const MOST: usize = 60;
+
+/// What there is to take over.
+#[derive(Debug, Default)]
+struct Found {
+    takes: Vec<Take>,
+    left: Vec<Left>,
+}
+
+/// One thing that can be taken.
+#[derive(Debug)]
+struct Take {
+    item: Item,
+    /// Where it was found.
+    place: String,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Source(String),
+    Memory {
+        value: Value,
+        metadata: Value,
+        /// First and last save, in milliseconds since 1970, where both are known.
+        times: Option<(i64, i64)>,
+    },
+}
+
+/// One thing that is not taken, and why.
+#[derive(Debug)]
+struct Left {
+    place: String,
+    why: String,
+}
+
+/// Shows what is there, asks, and takes it over.
+pub(super) async fn run(shelf: &Shelf<'_>, arguments: &ImportSaved) -> anyhow::Result<Exit> {
+    let directory = &arguments.directory;
+    let mut found = Found::default();
+    if !fs::metadata(directory).is_ok_and(|found| found.is_dir()) {
+        let message = format!("{} is no directory", directory.display());
+        return Err(Failure::new(Exit::Usage, message).into());
+    }
+    found.read_tools(&directory.join(TOOLS));
+    found.read_memories(&directory.join(MEMORIES))?;
+    found
+        .keep_what_is_there(shelf, &shelf.everything().await?)
+        .await?;
+    shelf.output.tell(found.shown(directory).trim_end());
+    if found.takes.is_empty() {
+        return told(shelf, &[], &found.left);
+    }
+    let items = found.takes.iter().map(|take| &take.item);
+    let whose = harmless(&shelf.principal.id);
+    let question = format!("take over {} for `{whose}`?", counted(items));
+    if !arguments.yes && !agreed(shelf.output, &question)? {
+        shelf.output.tell("nothing was taken over");
+        return Ok(Exit::Done);
+    }
+    let mut taken = Vec::new();
+    for take in found.takes {
+        match shelf.take(&take).await {
+            Ok(()) => taken.push(take.item),
+            Err(SavedError::Refused(why)) => {
+                shelf.output.tell(&format!("not taken: {}: {why}", take.place));
+                found.left.push(Left {
+                    place: take.place,
+                    why,
+                });
+            }
+            Err(error) => return Err(failure(error).into()),
+        }
+    }
+    told(shelf, &taken, &found.left)
+}
+
+fn told(shelf: &Shelf<'_>, taken: &[Item], left: &[Left]) -> anyhow::Result<Exit> {
+    if shelf.json {
+        let taken: Vec<Value> = taken.iter().map(Item::json).collect();
+        let left: Vec<Value> = left
+            .iter()
+            .map(|left| json!({ "place": left.place, "why": left.why }))
+            .collect();
+        shelf.output.json(&json!({ "taken": taken, "left": left }))?;
+    } else if taken.is_empty() {
+        shelf.output.line("nothing was taken over")?;
+    } else {
+        shelf
+            .output
+            .line(&format!("took over {}", counted(taken.iter())))?;
+    }
+    Ok(Exit::Done)
+}
+
+// === impl Found ===
+
+impl Found {
+    fn leave(&mut self, place: impl Into<String>, why: impl Into<String>) {
+        self.left.push(Left {
+            place: place.into(),
+            why: why.into(),
+        });
+    }
+
+    /// Later functions of a name go before earlier ones, as they do when the file is run.
+    fn read_tools(&mut self, file: &Path) {
+        let text = match read(file) {
+            Ok(None) => return,
+            Ok(Some(text)) => text,
+            Err(why) => return self.leave(TOOLS, why),
+        };
+        for statement in statements(&text) {
+            let last = statement.line + statement.text.lines().count() - 1;
+            let place = match last - statement.line {
+                0 => format!("{TOOLS} line {last}"),
+                _ => format!("{TOOLS} lines {} to {last}", statement.line),
+            };
+            let Some(name) = statement.function else {
+                let first = cut(statement.text.lines().next().unwrap_or_default());
+                self.leave(place, format!("`{first}` is no function"));
+                continue;
+            };
+            if !statement.is_whole {
+                self.leave(
+                    place,
+                    format!("`{}` is not whole: a bracket or string is open", cut(&name)),
+                );
+                continue;
+            }
+            if let Err(refused) = check_tool(&name, &statement.text) {
+                self.leave(place, refused.to_string());
+                continue;
+            }
+            let item = Item::new(Kind::Tool, &name);
+            if let Some(earlier) = self.takes.iter().position(|take| take.item == item) {
+                let earlier = self.takes.remove(earlier);
+                self.leave(earlier.place, format!("`{name}` is defined again in {place}"));
+            }
+            self.takes.push(Take {
+                item,
+                place,
+                content: Content::Source(statement.text),
+            });
+        }
+    }
+
+    fn read_memories(&mut self, directory: &Path) -> anyhow::Result<()> {
+        let entries = match fs::read_dir(directory) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            entries => entries
+                .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", directory.display())))?,
+        };
+        let mut files: Vec<PathBuf> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+            .collect();
+        files.sort();
+        for file in files {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let place = format!("{MEMORIES}/{name}");
+            match memory(&file) {
+                Ok((item, content)) if self.takes.iter().any(|take| take.item == item) => {
+                    drop(content);
+                    self.leave(place, format!("another file has {} too", item.told()));
+                }
+                Ok((item, content)) => self.takes.push(Take { item, place, content }),
+                Err(why) => self.leave(place, why),
+            }
+        }
+        Ok(())
+    }
+
+    /// What is saved already stays as it is.
+    async fn keep_what_is_there(&mut self, shelf: &Shelf<'_>, there: &Everything) -> anyhow::Result<()> {
+        for take in std::mem::take(&mut self.takes) {
+            let same = match &take.content {
+                Content::Source(source) => {
+                    let tool = there.tools.iter().find(|tool| tool.name == take.item.name);
+                    tool.map(|tool| tool.source == *source)
+                }
+                Content::Memory { value, .. } => {
+                    let memory = shelf.saved.load_memory(&shelf.principal, &take.item.name).await;
+                    let memory = memory.map_err(failure)?;
+                    memory.map(|memory| memory.value.get() == value.to_string())
+                }
+            };
+            match same {
+                None => self.takes.push(take),
+                Some(true) => self.leave(take.place, format!("{} is saved already", take.item.told())),
+                Some(false) => {
+                    let told = take.item.told();
+                    self.leave(
+                        take.place,
+                        format!("another {told} is saved already; remove that one first"),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn shown(&self, directory: &Path) -> String {
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        for take in &self.takes {
+            rows.push(vec![
+                format!("  {}", take.item.kind.name()),
+                harmless(&take.item.name),
+                size(take.content.bytes()),
+                harmless(&take.place),
+            ]);
+        }
+        let directory = harmless(&directory.to_string_lossy());
+        let mut out = match rows.len() {
+            0 => format!("there is nothing to take over in {directory}\n"),
+            _ => format!("to take over from {directory}:\n{}", table(&rows)),
+        };
+        for left in &self.left {
+            let line = format!("not taken: {}: {}", left.place, left.why).replace('\n', " ");
+            out.push_str(&format!("{}\n", harmless(&line)));
+        }
+        out
+    }
+}
+
+/// The text of a file; `None` if there is none.
+fn read(file: &Path) -> Result<Option<String>, String> {
+    match fs::metadata(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Ok(found) if !found.is_file() => return Err("is no regular file".to_owned()),
+        _ => {}
+    }
+    let bytes = Machine.read(file).map_err(|error| error.to_string())?;
+    let text = String::from_utf8(bytes).map_err(|_| "is no UTF-8 text".to_owned())?;
+    Ok(Some(text))
+}
+
+/// A memory as the original writes it.
+fn memory(file: &Path) -> Result<(Item, Content), String> {
+    let text = read(file)?.ok_or("is gone")?;
+    let mut written: Value = serde_json::from_str(&text).map_err(|error| format!("is no JSON: {error}"))?;
+    let fields = written.as_object_mut().ok_or("is no JSON object")?;
+    let value = fields.remove("value").ok_or("has no `value`")?;
+    let key = match fields.remove("key") {
+        Some(Value::String(key)) => key,
+        // A key was whatever could be turned into text.
+        Some(other) if !other.is_null() => other.to_string(),
+        _ => file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+    };
+    let metadata = match fields.remove("metadata").unwrap_or_default() {
+        Value::Null => json!({}),
+        metadata => metadata,
+    };
+    let time = |name: &str| fields.get(name).and_then(Value::as_f64).and_then(milliseconds);
+    let times = time("created_at").zip(time("updated_at"));
+    let memory = NewMemory {
+        key: &key,
+        value: &value,
+        metadata: &metadata,
+        expected: Some(0),
+        times,
+    };
+    check_memory(memory).map_err(|refused| refused.to_string())?;
+    let item = Item::new(Kind::Memory, &key);
+    Ok((
+        item,
+        Content::Memory {
+            value,
+            metadata,
+            times,
+        },
+    ))
+}
+
+/// Of seconds since 1970; `None` for times that no file has.
+fn milliseconds(seconds: f64) -> Option<i64> {
+    let duration = std::time::Duration::try_from_secs_f64(seconds).ok()?;
+    i64::try_from(duration.as_millis()).ok()
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MOST).collect()
+}
+
+// === impl Content ===
+
+impl Content {
+    fn bytes(&self) -> u64 {
+        match self {
+            Content::Source(source) => source.len() as u64,
+            Content::Memory { value, metadata, .. } => {
+                (value.to_string().len() + metadata.to_string().len()) as u64
+            }
+        }
+    }
+}
+
+// === impl Shelf ===
+
+impl Shelf<'_> {
+    async fn take(&self, take: &Take) -> Result<(), SavedError> {
+        let by = By {
+            principal: &self.principal,
+            run: None,
+        };
+        let name = &take.item.name;
+        let change = match &take.content {
+            Content::Source(source) => {
+                self.saved.save_tool(by, name, source).await?;
+                Change::ToolSaved
+            }
+            Content::Memory {
+                value,
+                metadata,
+                times,
+            } => {
+                let memory = NewMemory {
+                    key: name,
+                    value,
+                    metadata,
+                    expected: Some(0),
+                    times: *times,
+                };
+                self.saved.save_memory(by, memory).await?;
+                Change::MemorySaved
+            }
+        };
+        self.records.changed(None, change, name);
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Shows what is saved: a table of all, or one thing as it is.
+
+use serde_json::{Value, json};
+use server::store::saved::{MemoryHead, SavedTool};
+
+use super::{Kind, Shelf, failure};
+use crate::cli::{Only, ShowSaved};
+use crate::exit::{Exit, Failure};
+use crate::output::{harmless, size, table};
+use crate::times::{exact, when};
+
+/// Everything as a table, or as one JSON object.
+pub(super) async fn list(shelf: &Shelf<'_>) -> anyhow::Result<Exit> {
+    let all = shelf.everything().await?;
+    if shelf.json {
+        let tools: Vec<Value> = all.tools.iter().map(tool_json).collect();
+        let memories: Vec<Value> = all.memories.iter().map(memory_json).collect();
+        shelf
+            .output
+            .json(&json!({ "tools": tools, "memories": memories }))?;
+        return Ok(Exit::Done);
+    }
+    let nothing = Only {
+        tool: false,
+        memory: false,
+    };
+    if all.items(nothing).is_empty() {
+        shelf.output.tell(&format!(
+            "nothing is saved for `{}`",
+            harmless(&shelf.principal.id)
+        ));
+        return Ok(Exit::Done);
+    }
+    let mut rows = vec![
+        ["KIND", "NAME", "SIZE", "SAVED (UTC)", "BY"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(all.tools.iter().map(|tool| {
+        let bytes = tool.source.len() as u64;
+        cells(Kind::Tool, &tool.name, bytes, tool.saved_ms, tool.run.as_deref())
+    }));
+    rows.extend(all.memories.iter().map(|memory| {
+        let run = memory.run.as_deref();
+        cells(Kind::Memory, &memory.key, memory.bytes, memory.updated_ms, run)
+    }));
+    shelf.output.print(&table(&rows))?;
+    Ok(Exit::Done)
+}
+
+fn cells(kind: Kind, name: &str, bytes: u64, saved_ms: i64, run: Option<&str>) -> Vec<String> {
+    vec![
+        kind.name().to_owned(),
+        harmless(name),
+        size(bytes),
+        when(saved_ms),
+        harmless(run.unwrap_or("import")),
+    ]
+}
+
+/// The source or the value.
+pub(super) async fn one(shelf: &Shelf<'_>, arguments: &ShowSaved) -> anyhow::Result<Exit> {
+    let all = shelf.everything().await?;
+    let item = all.find(&arguments.name, arguments.only)?;
+    let text = match item.kind {
+        Kind::Tool => all.tools.iter().find(|tool| tool.name == item.name).map(|tool| {
+            if shelf.json {
+                let mut described = tool_json(tool);
+                described["source"] = json!(tool.source);
+                return format!("{described:#}");
+            }
+            tool.source.clone()
+        }),
+        Kind::Memory => memory_text(shelf, &item.name).await?,
+    };
+    let text =
+        text.ok_or_else(|| Failure::new(Exit::Usage, format!("{} was removed just now", item.told())))?;
+    let text = text.trim_end_matches('\n');
+    shelf.output.foreign(&format!("{text}\n"))?;
+    Ok(Exit::Done)
+}
+
+async fn memory_text(shelf: &Shelf<'_>, key: &str) -> anyhow::Result<Option<String>> {
+    let loaded = shelf.saved.load_memory(&shelf.principal, key).await;
+    let Some(memory) = loaded.map_err(failure)? else {
+        return Ok(None);
+    };
+    let value: Value = serde_json::from_str(memory.value.get())?;
+    if !shelf.json {
+        return Ok(Some(format!("{value:#}")));
+    }
+    let mut described = memory_json(&memory.head);
+    described["value"] = value;
+    Ok(Some(format!("{described:#}")))
+}
+
+fn tool_json(tool: &SavedTool) -> Value {
+    json!({
+        "name": tool.name,
+        "bytes": tool.source.len(),
+        "sha256": tool.sha256,
+        "saved_at": exact(tool.saved_ms),
+        "run": tool.run,
+    })
+}
+
+fn memory_json(memory: &MemoryHead) -> Value {
+    // What was written as JSON is read as JSON.
+    let metadata: Value = serde_json::from_str(memory.metadata.get()).unwrap_or_default();
+    json!({
+        "key": memory.key,
+        "bytes": memory.bytes,
+        "version": memory.version,
+        "created_at": exact(memory.created_ms),
+        "updated_at": exact(memory.updated_ms),
+        "run": memory.run,
+        "metadata": metadata,
+    })
+}

@@ -159,19 +159,42 @@ async fn what_is_saved_is_listed_and_removed() {
 }
 
 #[tokio::test]
-async fn a_saved_tool_that_no_longer_loads_hinders_nothing() {
-    let mut client = BridgeClient::with_stub().await;
-    // A module that it imports is there now and not in later sessions.
-    let code = "import sys\nopen('/tmp/passing.py', 'w').write('x = 1')\nsys.path.append('/tmp')\nimport passing\n\
-                def bad(): return passing.x\ndef good(): return 'good'\nsave_tool(bad)\nsave_tool(good)\nprint('ok')";
-    client.check(code, "ok").await;
-    let mut client = again(client).await;
-    let answer = client.run("print(good())").await;
+async fn what_the_bridge_before_kept_is_taken_over() {
+    let codeyard = installation()
+        .home_file(
+            "MCPs/memory/notes.json",
+            r#"{"key": "notes", "value": [1, 2], "metadata": {}}"#,
+        )
+        .unwrap()
+        .home_file(
+            "MCPs/user_tools.py",
+            "def bad(x=LIMIT):\n    return x\n\ndef good():\n    return 'good'\n",
+        )
+        .unwrap();
+    let state = codeyard.home_directory().join("MCPs");
+    let taken = codeyard
+        .run([
+            "saved".as_ref(),
+            "import".as_ref(),
+            state.as_os_str(),
+            "--yes".as_ref(),
+        ])
+        .await
+        .unwrap();
+    assert!(taken.status.success(), "{taken:?}");
+    let mut client = BridgeClient::of(codeyard).await;
+    // What does not load is told, and hinders nothing.
+    let answer = client.run("print(good(), load_memory('notes'))").await;
     assert_eq!(
         (answer.lines("stdout").as_str(), answer.is_error()),
-        ("good", false),
+        ("good [1, 2]", false),
         "{answer:?}"
     );
-    assert!(answer.lines("stderr").contains("bad"), "{answer:?}");
+    assert!(
+        answer
+            .lines("stderr")
+            .contains("'bad' could not be loaded: NameError"),
+        "{answer:?}"
+    );
     client.check("print(good())", "good").await;
 }

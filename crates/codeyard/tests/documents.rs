@@ -1,9 +1,10 @@
 //! The examples of the documents, run as they stand.
 
-use test_support::{CodeClient, Codeyard, ServerDefinition, codeyard_binary};
+use test_support::{BridgeClient, CodeClient, Codeyard, ServerDefinition, codeyard_binary};
 
 const WRITING_PROGRAMS: &str = include_str!("../../../docs/writing-programs.md");
 const README: &str = include_str!("../../../README.md");
+const SAVED: &str = include_str!("../../../docs/saved.md");
 const CONFIGURATION: &str = include_str!("../../../docs/configuration.md");
 
 /// The fenced blocks of a page: kind and text.
@@ -36,6 +37,15 @@ async fn examples_of_writing_programs_do_what_they_say() {
         }
     }
     assert!(compared > 5, "{compared}");
+}
+
+#[tokio::test]
+async fn the_example_of_saved_tools_prints_what_it_says() {
+    let mut client = BridgeClient::of(Codeyard::new().unwrap()).await;
+    let mut blocks = blocks(SAVED);
+    let (program, printed) = (blocks.next().unwrap().1, blocks.next().unwrap().1);
+    let answer = client.run(program).await;
+    assert_eq!(answer.text().trim_end(), printed.trim_end(), "{answer:?}");
 }
 
 #[tokio::test]

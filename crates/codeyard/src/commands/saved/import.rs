@@ -204,7 +204,8 @@ impl Found {
                 Content::Memory { value, .. } => {
                     let memory = shelf.saved.load_memory(&shelf.principal, &take.item.name).await;
                     let memory = memory.map_err(failure)?;
-                    memory.map(|memory| memory.value.get() == value.to_string())
+                    let value = value.to_string();
+                    memory.map(|memory| memory.value.get() == value)
                 }
             };
             match same {

@@ -7,6 +7,8 @@ const README: &str = include_str!("../../../README.md");
 const SAVED: &str = include_str!("../../../docs/saved.md");
 const CONFIGURATION: &str = include_str!("../../../docs/configuration.md");
 
+const FROM_THE_BRIDGE: &str = include_str!("../../../docs/from-the-bridge.md");
+
 /// The fenced blocks of a page: kind and text.
 fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
     page.split("```")
@@ -77,4 +79,31 @@ async fn settings_of_the_configuration_page_are_accepted() {
         accepted += 1;
     }
     assert!(accepted > 0);
+}
+
+#[test]
+fn every_test_that_the_page_of_the_bridge_names_exists() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bridge");
+    let sources = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let sources: Vec<String> = sources
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| format!("{} {}", path.display(), std::fs::read_to_string(&path).unwrap()))
+        .collect();
+    let mut named = 0;
+    for row in FROM_THE_BRIDGE
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.ends_with("` |"))
+    {
+        let tests = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        for test in tests.split(", ").map(|test| test.trim_matches('`')) {
+            let exists = |source: &String| {
+                source.contains(&format!("fn {test}")) || source.contains(&format!("/{test}.rs"))
+            };
+            assert!(sources.iter().any(exists), "{test}: {row}");
+            named += 1;
+        }
+    }
+    assert!(named > 50, "{named}");
 }

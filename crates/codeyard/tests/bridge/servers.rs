@@ -179,3 +179,14 @@ async fn policies_hold_here_too() {
         )
         .await;
 }
+
+#[tokio::test]
+async fn a_call_without_await_fails_and_says_so() {
+    let mut client = BridgeClient::with_stub().await;
+    client
+        .check_error(
+            "mcp_stub.echo(message='x')\nprint('done')",
+            &["mcp_stub.echo(...) on line 1 was never awaited"],
+        )
+        .await;
+}

@@ -48,7 +48,7 @@ async fn a_database_in_trouble_is_an_error_of_the_call_and_left_alone() {
     check_trouble(&foreign, "is no database of codeyard", false).await;
 
     let newer = World::new();
-    put(&newer.saved(), "ann", "x", &json!(1)).await.expect("saved");
+    newer.with_one_memory().await;
     newer
         .change(
             "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
@@ -84,7 +84,7 @@ async fn a_locked_database_is_told_and_used_again_when_it_is_free() {
 #[tokio::test]
 async fn a_database_that_cannot_be_written_can_be_read() {
     let world = World::new();
-    put(&world.saved(), "ann", "x", &json!(1)).await.expect("saved");
+    world.with_one_memory().await;
     let read_only = |mode| {
         std::fs::set_permissions(world.file(), std::fs::Permissions::from_mode(mode)).expect("changed");
     };
@@ -99,7 +99,7 @@ async fn a_database_that_cannot_be_written_can_be_read() {
 #[tokio::test]
 async fn an_older_database_holds_nothing_saved_until_something_is() {
     let world = World::new();
-    put(&world.saved(), "ann", "x", &json!(1)).await.expect("saved");
+    world.with_one_memory().await;
     for statement in [
         "DROP TABLE memories",
         "DROP TABLE saved_tools",

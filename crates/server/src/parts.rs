@@ -44,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) log: Option<CallLog>,
     /// What is written down of everything that runs.
     pub(crate) records: Records,
+    /// What programs keep for later sessions.
+    saved: Saved,
     /// Whoever started this process: over standard input and on the command line nobody else asks.
     pub(crate) principal: Principal,
 }
@@ -87,7 +89,8 @@ impl Server {
         };
         let policy = Arc::new(Policy::new(policy)?);
         let hub = Hub::new(upstream);
-        let broker = Broker::new(hub.clone(), policy.clone(), records.clone(), Saved::new(saved));
+        let saved = Saved::new(saved);
+        let broker = Broker::new(hub.clone(), policy.clone(), records.clone(), saved.clone());
         let default_backend = backend == config::Backend::default();
         let backend: Arc<dyn Backend> = match backend {
             config::Backend::Process => Arc::new(Process::new(sandbox)),
@@ -118,6 +121,7 @@ impl Server {
                 workspaces,
                 log,
                 records,
+                saved,
                 principal,
             }),
         })
@@ -180,6 +184,7 @@ impl Server {
                 DRAIN.as_secs()
             );
         }
+        self.shared.saved.close().await;
         // Last, because everything that ends is recorded.
         self.shared.records.close().await;
     }

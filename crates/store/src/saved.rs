@@ -220,6 +220,12 @@ impl Saved {
         .await
     }
 
+    /// Closes the database, so that all of it is in its one file; a later call opens it again.
+    pub async fn close(&self) {
+        // What is saved is saved; it only stays in the journal if this fails.
+        let _ = tokio::time::timeout(PATIENCE, self.file.close()).await;
+    }
+
     /// One that waits for others longer than anybody should is an error of this one.
     async fn within<T>(&self, work: impl Future<Output = Result<T, SavedError>>) -> Result<T, SavedError> {
         tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {

@@ -76,7 +76,7 @@ pub struct Only {
 #[derive(Debug, Args)]
 pub struct ShowSaved {
     /// Name of the tool or key of the memory
-    #[arg(value_name = "NAME", allow_hyphen_values = true)]
+    #[arg(value_name = "NAME")]
     pub name: String,
     #[command(flatten)]
     pub only: Only,

@@ -70,6 +70,7 @@ pub async fn run(context: &Context, arguments: &SavedArguments) -> anyhow::Resul
         Some(SavedCommand::Remove(arguments)) => remove::run(&shelf, arguments).await,
         Some(SavedCommand::Import(arguments)) => import::run(&shelf, arguments).await,
     };
+    shelf.saved.close().await;
     shelf.records.close().await;
     done
 }
@@ -85,6 +86,16 @@ fn failure(error: SavedError) -> Failure {
 // === impl Shelf ===
 
 impl Shelf<'_> {
+    /// Says that there is nothing, and where: another place may be meant.
+    fn tell_of_nothing(&self) {
+        let directory = self.saved.path().parent().unwrap_or(self.saved.path());
+        self.output.tell(&format!(
+            "nothing is saved for `{}` in {}",
+            harmless(&self.principal.id),
+            harmless(&directory.to_string_lossy())
+        ));
+    }
+
     async fn everything(&self) -> anyhow::Result<Everything> {
         Ok(Everything {
             tools: self.saved.tools(&self.principal).await.map_err(failure)?,

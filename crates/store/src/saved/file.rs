@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use sqlx::SqliteConnection;
+use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::SavedError;
@@ -109,6 +109,13 @@ impl File {
                 self.hold_to_write().await.map(Some)
             }
             held => Ok(held),
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        if let Some(open) = self.open.lock().await.take() {
+            // Everything is committed; closing can fail to save nothing.
+            let _ = open.connection.close().await;
         }
     }
 

@@ -22,11 +22,11 @@ pub(super) async fn run(shelf: &Shelf<'_>, arguments: &RemoveSaved) -> anyhow::R
             items.push(item);
         }
     }
-    let whose = harmless(&shelf.principal.id);
     if items.is_empty() {
-        shelf.output.tell(&format!("nothing is saved for `{whose}`"));
+        shelf.tell_of_nothing();
         return Ok(Exit::Done);
     }
+    let whose = harmless(&shelf.principal.id);
     let question = format!("remove {} of `{whose}` for good?", named(&items));
     if !arguments.yes && !agreed(shelf.output, &question)? {
         shelf.output.tell("nothing was removed");

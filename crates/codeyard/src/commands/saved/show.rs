@@ -25,10 +25,7 @@ pub(super) async fn list(shelf: &Shelf<'_>) -> anyhow::Result<Exit> {
         memory: false,
     };
     if all.items(nothing).is_empty() {
-        shelf.output.tell(&format!(
-            "nothing is saved for `{}`",
-            harmless(&shelf.principal.id)
-        ));
+        shelf.tell_of_nothing();
         return Ok(Exit::Done);
     }
     let mut rows = vec![

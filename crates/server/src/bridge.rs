@@ -34,13 +34,17 @@ impl Bridge {
 
     /// Takes in the definitions as they are now.
     async fn rescan(&self) {
-        let definitions = self.definitions.clone();
-        let scanned = blocking(move || definitions.lock().unwrap_or_else(PoisonError::into_inner).scan());
-        let Some(Some(scan)) = scanned.await else { return };
-        for warning in &scan.warnings {
-            tracing::warn!("{warning}");
-        }
-        self.server.shared.hub.replace(scan.servers);
+        let (definitions, hub) = (self.definitions.clone(), self.server.shared.hub.clone());
+        // Looked at and taken in as one step: of two calls at once the later look counts.
+        blocking(move || {
+            let mut definitions = definitions.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(scan) = definitions.scan() else { return };
+            for warning in &scan.warnings {
+                tracing::warn!("{warning}");
+            }
+            hub.replace(scan.servers);
+        })
+        .await;
     }
 }
 

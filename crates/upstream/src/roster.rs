@@ -90,10 +90,11 @@ impl Makings {
         Succession { roster, new, retired }
     }
 
-    /// Gives each server its place in the snapshot; those that are retired have none any more.
+    /// Gives each server its place in the snapshot; those that are retired have none any more. The same snapshot as
+    /// before wakes nobody.
     fn seat(&self, roster: &Roster, retired: &[Arc<Server>]) {
         // Places change while the snapshot is locked, so that nobody publishes into the place of another.
-        self.all_tools.send_modify(|all| {
+        self.all_tools.send_if_modified(|all| {
             let seated = roster.servers.iter().map(|server| {
                 let link = &server.link;
                 let known = link.place().and_then(|place| all.get(place).cloned());
@@ -106,7 +107,11 @@ impl Makings {
             for server in retired {
                 server.link.set_place(None);
             }
-            *all = Arc::new(seated);
+            let is_news = **all != seated;
+            if is_news {
+                *all = Arc::new(seated);
+            }
+            is_news
         });
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::variables::{KNOWN, SERVERS_CONFIG};
 use crate::fake::Fake;
 use crate::{Bridge, Loaded, OutputMode, Sources, load_bridge};
 
@@ -332,4 +333,13 @@ fn settings_bind_where_no_variable_does_and_the_command_line_always() {
     let limits = ["wall_time=1500ms", "memory=128 MiB", "processes=8"];
     check(&limits, &variables, (2, 2, 128, 8));
     check(&limits, &[], (2, 2, 128, 8));
+}
+
+#[test]
+fn every_variable_is_in_the_document() {
+    const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bridge-variables.md");
+    let document = std::fs::read_to_string(DOCUMENT).unwrap();
+    for name in KNOWN.into_iter().chain([SERVERS_CONFIG]) {
+        assert!(document.contains(&format!("\n| `{name}` |")), "{name}");
+    }
 }

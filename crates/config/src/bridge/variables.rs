@@ -23,10 +23,10 @@ const ALLOW_SELF_SERVER: &str = "MCP_BRIDGE_ALLOW_SELF_SERVER";
 const RUNTIME: &str = "MCP_BRIDGE_RUNTIME";
 const IMAGE: &str = "MCP_BRIDGE_IMAGE";
 const EXTRA_CONFIG: &str = "MCP_BRIDGE_EXTRA_CONFIG";
-const SERVERS_CONFIG: &str = "MCP_SERVERS_CONFIG";
+pub(super) const SERVERS_CONFIG: &str = "MCP_SERVERS_CONFIG";
 
 /// All variables that begin with [`PREFIX`].
-const KNOWN: [&str; 14] = [
+pub(super) const KNOWN: [&str; 14] = [
     TIMEOUT,
     MAX_TIMEOUT,
     IDLE_TIMEOUT,

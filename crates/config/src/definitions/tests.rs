@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::host::{Machine, NotUnicode};
 use crate::{OutputMode, load_bridge};
@@ -318,4 +320,58 @@ fn without_a_home_there_is_nothing_to_find() {
     };
     assert_eq!(definitions.scan(), Some(nothing));
     assert_eq!(definitions.scan(), None);
+}
+
+fn judged(file: &str, bytes: &[u8], has_comments: bool) -> Content {
+    let place = Place {
+        location: Location::File(file.into()),
+        is_named: false,
+        is_dedicated: true,
+        has_comments,
+    };
+    let judge = Judge {
+        own_executable: Path::new("/nowhere/codeyard"),
+        allow_self: false,
+        host: &crate::fake::Fake::new(),
+    };
+    file::read(Path::new(file), bytes, &place, &judge)
+}
+
+/// Whether a definition of these words is used.
+fn is_used(words: &[String]) -> bool {
+    let (command, args) = words.split_first().unwrap();
+    let file = serde_json::json!({"mcpServers": {"server": {"command": command, "args": args}}});
+    let content = judged("x.json", file.to_string().as_bytes(), false);
+    assert_eq!(content.entries.len() + content.warnings.len(), 1, "{content:?}");
+    content.warnings.is_empty()
+}
+
+proptest! {
+    // C319
+    #[test]
+    fn a_self_reference_is_found_wherever_it_stands(
+        mut words in prop::collection::vec("[a-z/@=.:-]{1,12}", 1..6),
+        at in any::<prop::sample::Index>(),
+        before in "[a-z/+:=.]{0,12}",
+        after in "(\\.py|@v1|\\.git|)",
+        dashes in any::<bool>(),
+    ) {
+        prop_assert!(is_used(&words));
+        let name = if dashes { "mcp-server-code-execution-mode" } else { "MCP_server_code_execution_mode" };
+        let at = at.index(words.len());
+        words[at] = format!("{before}{name}{after}");
+        prop_assert!(!is_used(&words));
+        words[at] = "codeyard".to_owned();
+        words.push("mcp".to_owned());
+        prop_assert!(!is_used(&words));
+    }
+
+    #[test]
+    fn no_content_is_too_odd(bytes in prop::collection::vec(any::<u8>(), 0..60), text in "[\\[\\]{}\",:a/*=. \n]{0,40}") {
+        for bytes in [bytes.as_slice(), text.as_bytes()] {
+            judged("x.toml", bytes, false);
+            judged("x.json", bytes, false);
+            judged("x.json", bytes, true);
+        }
+    }
 }

@@ -41,6 +41,11 @@ async fn an_unchanged_definition_keeps_its_process_and_its_list_in_its_new_place
     let mut news = hub.tools();
     news.mark_unchanged();
     hub.replace(definitions(&[
+        ("gone", ServerDefinition::stub()),
+        ("kept", ServerDefinition::stub()),
+    ]));
+    assert!(!news.has_changed().expect("a hub"), "nothing is new");
+    hub.replace(definitions(&[
         ("new", ServerDefinition::stub_with_extras().cwd("/".as_ref())),
         ("kept", ServerDefinition::stub()),
     ]));

@@ -3,11 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use attack::{Controls, Means, Stage, Target, Verdict, probes};
-use sandbox::{Backend as _, Guest, LaunchSpec, NoCalls, Run};
+use sandbox::{Access, Attachment, Backend as _, Guest, LaunchSpec, NoCalls, Run};
 use sandbox_process::{
     Appearance, Config, Floor, Pool, Process, Profile, Removed, Requirement, Standing, python,
 };
@@ -378,6 +379,48 @@ async fn attack_all(backend: &Process, standing: &Standing, data: &tempfile::Tem
         "{}, pooled: {pooled}",
         standing.mode
     );
+}
+
+#[tokio::test]
+async fn folders_of_the_settings_are_shown_and_directories_for_its_own_places_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let backend = Process::new(Config {
+        mounts: vec!["/data".to_owned()],
+        ..config(&data, NOBODY, Pool::default())
+    });
+    std::fs::write(folder.path().join("in.txt"), "read me").unwrap();
+    let attached = |target: &str, access| Attachment {
+        source: folder.path().canonicalize().unwrap(),
+        target: target.to_owned(),
+        access,
+    };
+    let files = |access| {
+        vec![
+            attached("/workspace", Access::ReadWrite),
+            attached("/results", Access::ReadWrite),
+            attached("/data", access),
+        ]
+    };
+    for (access, written) in [
+        (Access::ReadOnly, "Read-only file system"),
+        (Access::ReadWrite, "written"),
+    ] {
+        let spec = LaunchSpec {
+            session: SessionId::new("test"),
+            limits: Limits::default(),
+            first_code: String::new(),
+            files: files(access),
+        };
+        let mut guest = backend.launch(spec).await.unwrap();
+        let code = "import os\ndef write():\n    try: open('/data/out.txt', 'w').close()\n    except OSError as error: return error.strerror\n    return 'written'\n\
+                    [os.listdir('/workspace'), os.path.exists('/results'), open('/data/in.txt').read(), write()]";
+        check(guest.as_mut(), code, json!([[], false, "read me", written])).await;
+        guest.close().await;
+    }
+    let owner = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().uid();
+    assert_eq!(owner("out.txt"), owner("in.txt"));
+    backend.close().await;
 }
 
 /// What each limit does is the same as in any session; what binds the places is tested apart.

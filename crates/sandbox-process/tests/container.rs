@@ -3,17 +3,19 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use attack::{Controls, Means, Stage, Target, Verdict, probes};
-use sandbox::{Backend as _, Guest, LaunchSpec, NoCalls, Run};
+use sandbox::{Access, Attachment, Backend as _, Guest, LaunchSpec, NoCalls, Run};
 use sandbox_process::{
     Appearance, Config, Floor, Pool, Process, Profile, Removed, Requirement, Standing, python,
 };
 use serde_json::{Value, json};
+use test_support::limits::CASES;
 use test_support::{codeyard_binary, wait_until};
-use types::{Limit, Limits, Outcome, SessionId, Status};
+use types::{Limit, Limits, Outcome, RunLimits, SessionId, Status};
 use workspace::{Keeping, Workspaces};
 
 const MIB: u64 = 1 << 20;
@@ -243,7 +245,7 @@ async fn it_can_seem_to_be_anybody_but_root() {
             json!(["user", "user", "user"]),
         ),
         (
-            "[pwd.getpwuid(os.stat('/usr').st_uid).pw_name, grp.getgrgid(os.stat('/usr').st_gid).gr_name]",
+            "[pwd.getpwuid(os.stat('/usr/bin').st_uid).pw_name, grp.getgrgid(os.stat('/usr/bin').st_gid).gr_name]",
             json!(["nobody", "nogroup"]),
         ),
     ];
@@ -377,4 +379,103 @@ async fn attack_all(backend: &Process, standing: &Standing, data: &tempfile::Tem
         "{}, pooled: {pooled}",
         standing.mode
     );
+}
+
+#[tokio::test]
+async fn folders_of_the_settings_are_shown_and_directories_for_its_own_places_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = tempfile::tempdir().unwrap();
+    let backend = Process::new(Config {
+        mounts: vec!["/data".to_owned()],
+        ..config(&data, NOBODY, Pool::default())
+    });
+    std::fs::write(folder.path().join("in.txt"), "read me").unwrap();
+    let attached = |target: &str, access| Attachment {
+        source: folder.path().canonicalize().unwrap(),
+        target: target.to_owned(),
+        access,
+    };
+    let files = |access| {
+        vec![
+            attached("/workspace", Access::ReadWrite),
+            attached("/results", Access::ReadWrite),
+            attached("/data", access),
+        ]
+    };
+    for (access, written) in [
+        (Access::ReadOnly, "Read-only file system"),
+        (Access::ReadWrite, "written"),
+    ] {
+        let spec = LaunchSpec {
+            session: SessionId::new("test"),
+            limits: Limits::default(),
+            first_code: String::new(),
+            files: files(access),
+        };
+        let mut guest = backend.launch(spec).await.unwrap();
+        let code = "import os\ndef write():\n    try: open('/data/out.txt', 'w').close()\n    except OSError as error: return error.strerror\n    return 'written'\n\
+                    [os.listdir('/workspace'), os.path.exists('/results'), open('/data/in.txt').read(), write()]";
+        check(guest.as_mut(), code, json!([[], false, "read me", written])).await;
+        guest.close().await;
+    }
+    let owner = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().uid();
+    assert_eq!(owner("out.txt"), owner("in.txt"));
+    backend.close().await;
+}
+
+/// What each limit does is the same as in any session; what binds the places is tested apart.
+#[tokio::test]
+async fn limits_bind_as_in_any_session() {
+    let yard = Yard::new(NOBODY, no_pool());
+    let small = Limits {
+        memory: 96 * MIB,
+        processes: 8,
+        open_files: 40,
+        file_size: MIB,
+        ..Limits::default()
+    };
+    for case in &CASES {
+        let of_run = RunLimits {
+            wall_time: Duration::from_secs(if case.limit == Limit::WallTime { 1 } else { 20 }),
+            cpu_time: Duration::from_millis(if case.limit == Limit::CpuTime { 300 } else { 20_000 }),
+            ..small.of_run()
+        };
+        let felt = matches!(
+            case.limit,
+            Limit::WallTime
+                | Limit::CpuTime
+                | Limit::Memory
+                | Limit::Processes
+                | Limit::OpenFiles
+                | Limit::FileSize
+        );
+        if !felt {
+            continue;
+        }
+        for (program, caught) in case.programs().into_iter().zip([false, true]) {
+            let mut guest = yard.launch(small.clone()).await;
+            let outcome = guest.execute(Run::of(program, of_run), Arc::new(NoCalls)).await;
+            let is_time = matches!(case.limit, Limit::WallTime | Limit::CpuTime);
+            let ended = match outcome.status {
+                Status::LimitExceeded { limit } => format!("limit_exceeded: {}", limit.name()),
+                status => status.name().to_owned(),
+            };
+            let expected = if caught && !is_time {
+                "completed"
+            } else {
+                case.outcome
+            };
+            assert_eq!(ended, expected, "{}: {outcome:?}", case.limit);
+            if caught {
+                assert_eq!(
+                    outcome.stdout.text.trim(),
+                    case.felt,
+                    "{}: {outcome:?}",
+                    case.limit
+                );
+            }
+            guest.close().await;
+        }
+    }
+    yard.backend.close().await;
 }

@@ -75,7 +75,7 @@ pub async fn endure(codeyard: Codeyard) {
 
 impl Case {
     /// The program as it is, and one that catches what it feels.
-    fn programs(&self) -> [String; 2] {
+    pub fn programs(&self) -> [String; 2] {
         let inner = self.exceeds.replace('\n', "\n    ");
         let caught = format!(
             "{PRELUDE}try:\n    {inner}\nexcept BaseException as error:\n    kept.clear()\n    tell(error)"

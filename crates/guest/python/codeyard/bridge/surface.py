@@ -70,7 +70,8 @@ class Bridge:
         raise_as(BridgeError)
         names.replace(_NAMES, servers)
         imports.leave_to_programs("tools", "servers")
-        places.only_workspace()
+        # There is no other place for files, and it is the session's own.
+        places.use_scratch(places.WORKSPACE)
         environ["HOME"] = places.WORKSPACE
 
     def _show(self):
@@ -78,6 +79,15 @@ class Bridge:
         names.assign("LOADED_MCP_SERVERS", loaded.names())
         names.bind_bridge([f"mcp_{server['alias']}" for server in self._servers], self._namespace)
         environ["MCP_AVAILABLE_SERVERS"] = _listed(self._servers)
+
+
+def leave(scratch):
+    """Takes back what a session has changed in this process, where the directory for scratch files was `scratch`."""
+    raise_as(ToolError)
+    names.install()
+    places.use_scratch(scratch)
+    loaded.begin_run(())
+    saving.forget()
 
 
 def _discover():

@@ -39,13 +39,9 @@ _PROGRAMS = (
     "def f(:",
 )
 
-# Run in a session of the surface `bridge`, with these servers loaded.
-_ON_BRIDGE = (
-    "1 + 1",
-    "print('warm')\nx = await mcp_warm.up(a=1)\nprint(x['content'][0]['text'], x.isError)",
-    "runtime.list_tools_sync('warm'), runtime.search_tool_docs_sync('up'), await runtime.query_tool_docs('warm')",
-    "def f(n):\n    return json.dumps(n)\nsave_tool(f), load_memory('warm')",
-)
+# Run once in a session of the surface `bridge`, with these servers loaded: what its first run adds is little, and
+# everybody waits for the end of the rehearsal.
+_ON_BRIDGE = ("x = await mcp_warm.up(a=1)\nprint(x['content'][0]['text'], x.isError)",)
 _LOADED = {"name": "bridge", "loaded": [{"name": "warm", "alias": "warm"}]}
 
 # What most sessions begin with. Each page that is written on the way belongs to the session from then on, so no more.
@@ -81,16 +77,10 @@ class _Host:
 
 
 def _answer(call):
-    if call["name"] != "tool":
-        return _ANSWERS.get(call["name"])
+    if call["name"] == "saved_tools":
+        return []
     failed = call["args"].get("tool") == "fail"
     return {"content": [{"type": "text", "text": '{"text": "warm"}'}], "isError": failed}
-
-
-_ANSWERS = {
-    "saved_tools": [{"name": "warm", "source": "def warm():\n    pass\n"}],
-    "tools": {"name": "warm", "alias": "warm", "tools": [{"name": "up", "alias": "up", "inputSchema": {}}]},
-}
 
 
 def rehearse(programs=None):
@@ -98,7 +88,7 @@ def rehearse(programs=None):
     names stay."""
     if programs is None:
         # First, since the change of names at its end makes Python forget what it has learned.
-        _rehearse(_ON_BRIDGE * _ROUNDS, _LOADED)
+        _rehearse(_ON_BRIDGE, _LOADED)
         loaded = [program for library, program in _WITH.items() if library in sys.modules]
         programs = [*_PROGRAMS, *loaded] * _ROUNDS
     _rehearse(programs)

@@ -311,3 +311,14 @@ class Interrupts(BridgeCase):
         guest.interrupt()
         self.assertEqual(guest.finish().error["kind"], "KeyboardInterrupt")
         self.shows("print(late())", "5", guest=guest)
+
+    def test_a_saved_tool_that_hangs(self):
+        guest = self.session()
+        hang = "import time\ndef hangs(n=[print('here', flush=True), time.sleep(60)]): pass"
+        guest.answer.store.tools.update(hangs=hang, good="def good(): return 5")
+        guest.begin("1")
+        guest.wait_for_call()
+        guest.wait_for_output(b"here")
+        guest.interrupt()
+        self.assertIn("<saved tool hangs>", guest.finish().error["traceback"])
+        self.shows("print(good())", "5", guest=guest)

@@ -45,7 +45,7 @@ class Bridge:
     def __init__(self, namespace):
         self._namespace = namespace
         self._servers = None
-        self._has_tools = False
+        self._saved = None  # the saved tools that are still to be defined
 
     def begin_run(self, surface, source):
         """Prepares for a program: `surface` says which servers are `loaded`."""
@@ -58,9 +58,11 @@ class Bridge:
             self._show()
         if any(word in source for word in _LOOKS_AT_ENVIRONMENT):
             _discover()
-        if not self._has_tools:
-            saving.load(self._namespace)
-            self._has_tools = True
+        if self._saved is None:
+            self._saved = saving.saved()
+        while self._saved:
+            # Taken off first: one that hangs must not hang every run.
+            saving.define(self._saved.pop(0), self._namespace)
 
     def end_run(self):
         """Frees what is of use to one run only."""

@@ -25,10 +25,10 @@ def move(real):
     OWN_DISK = False
 
 
-def only_workspace():
-    """On the surface `bridge` there is no other place for files than /workspace, and it is the session's own."""
+def use_scratch(path):
+    """Makes another directory the one on the session's own file system."""
     global SCRATCH
-    SCRATCH = WORKSPACE
+    SCRATCH = path
 
 
 def actual(path):

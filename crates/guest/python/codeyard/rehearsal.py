@@ -10,7 +10,8 @@ import socket
 import sys
 from itertools import islice
 
-from codeyard import calls, runner
+from codeyard import calls, places, runner
+from codeyard.bridge import surface
 from codeyard.channel import Channel
 from codeyard.frames import Unpacker, pack
 from codeyard.interrupts import Interrupts
@@ -37,6 +38,11 @@ _PROGRAMS = (
     "import sys\nprint('warm', file=sys.stderr)\ntools.warm.up()",
     "def f(:",
 )
+
+# Run once in a session of the surface `bridge`, with these servers loaded: what its first run adds is little, and
+# everybody waits for the end of the rehearsal.
+_ON_BRIDGE = ("x = await mcp_warm.up(a=1)\nprint(x['content'][0]['text'], x.isError)",)
+_LOADED = {"name": "bridge", "loaded": [{"name": "warm", "alias": "warm"}]}
 
 # What most sessions begin with. Each page that is written on the way belongs to the session from then on, so no more.
 BRIEFLY = ("1 + 1", "print('warm')")
@@ -71,6 +77,8 @@ class _Host:
 
 
 def _answer(call):
+    if call["name"] == "saved_tools":
+        return []
     failed = call["args"].get("tool") == "fail"
     return {"content": [{"type": "text", "text": '{"text": "warm"}'}], "isError": failed}
 
@@ -78,6 +86,15 @@ def _answer(call):
 def rehearse(programs=None):
     """Runs programs, if none are given all of them a few times, in a session that is then taken apart. Only the builtin
     names stay."""
+    if programs is None:
+        # First, since the change of names at its end makes Python forget what it has learned.
+        _rehearse(_ON_BRIDGE, _LOADED)
+        loaded = [program for library, program in _WITH.items() if library in sys.modules]
+        programs = [*_PROGRAMS, *loaded] * _ROUNDS
+    _rehearse(programs)
+
+
+def _rehearse(programs, told=None):
     if sys.version_info >= (3, 14):
         # The default there starts new interpreters, which would know nothing of the program.
         import multiprocessing
@@ -91,14 +108,11 @@ def rehearse(programs=None):
     streams = Streams(interrupts, (nowhere, nowhere))
     session = Session(link, interrupts, streams)
     runner.enter(session, streams, {"concurrent_calls": 32, "output": 1 << 20})
-    if programs is None:
-        loaded = [program for library, program in _WITH.items() if library in sys.modules]
-        programs = [*_PROGRAMS, *loaded] * _ROUNDS
     try:
         for number, program in enumerate(programs):
             host.tell({"t": "run", "id": number, "code": program})
             frame = link.receive()
-            session.run(frame["id"], frame["code"])
+            session.run(frame["id"], frame["code"], surface=told)
     finally:
         session.close()
         host.close()
@@ -113,6 +127,7 @@ def _remember():
     main, loaded = sys.modules["__main__"], len(sys.modules)
     sources = set(linecache.cache)
     handler = signal.getsignal(signal.SIGINT)
+    environment, scratch = dict(os.environ), places.SCRATCH
 
     def undo():
         sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__ = streams
@@ -129,5 +144,15 @@ def _remember():
             signal.signal(signal.SIGINT, handler)
         calls.forget()
         runner.forget()
+        _restore(environment)
+        surface.leave(scratch)
 
     return undo
+
+
+def _restore(environment):
+    for name in os.environ.keys() - environment.keys():
+        del os.environ[name]
+    for name, value in environment.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value

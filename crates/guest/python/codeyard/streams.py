@@ -37,7 +37,7 @@ class Output(io.BufferedIOBase):
         self._copy = None
 
     def begin(self, run, limit):
-        """Starts a run; beyond `limit` bytes of output the full text goes to `/results` as well, unless `run` is `None`."""
+        """Starts a run; beyond `limit` bytes of output the full text goes to `/results` too, unless `run` is `None`."""
         self._run = run
         self._limit = limit
         if self._total:

@@ -240,6 +240,13 @@ class Runs(BridgeCase):
         outcome = self.shows("open('a.txt', 'w').write('x' * 50000)\nprint('y' * 200)", "y" * 200, guest=guest)
         self.assertGreater(outcome.disk, 0)
 
+    def test_after_a_rehearsal(self):
+        guest = self.session(prepare="runner.warm()")
+        guest.answer.store.tools["late"] = "def late(): return 5"
+        code = "print(late(), LOADED_MCP_SERVERS, await mcp_stub.echo(message='x'), 'mcp_warm' in globals())"
+        self.shows(code, "5 ('stub',) x False", guest=guest)
+        self.fails("tools", "NameError", guest=guest)
+
     def test_a_frame_that_says_nothing_of_servers(self):
         guest = self.session()
         guest.surface = {"name": "bridge"}
@@ -304,3 +311,14 @@ class Interrupts(BridgeCase):
         guest.interrupt()
         self.assertEqual(guest.finish().error["kind"], "KeyboardInterrupt")
         self.shows("print(late())", "5", guest=guest)
+
+    def test_a_saved_tool_that_hangs(self):
+        guest = self.session()
+        hang = "import time\ndef hangs(n=[print('here', flush=True), time.sleep(60)]): pass"
+        guest.answer.store.tools.update(hangs=hang, good="def good(): return 5")
+        guest.begin("1")
+        guest.wait_for_call()
+        guest.wait_for_output(b"here")
+        guest.interrupt()
+        self.assertIn("<saved tool hangs>", guest.finish().error["traceback"])
+        self.shows("print(good())", "5", guest=guest)

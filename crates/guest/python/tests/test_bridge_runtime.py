@@ -182,7 +182,7 @@ class Docs(BridgeCase):
         guest.run("1")
         start = time.monotonic()
         self.shows("print(len(runtime.list_tools_sync('stub')))", "3000", guest=guest)
-        self.assertLess(time.monotonic() - start, 5)
+        self.assertLess(time.monotonic() - start, 10)
 
     def test_call_tool(self):
         self.shows("print(await runtime.call_tool('stub', 'add', {'a': 1, 'b': 2}))", "{'sum': 3}")

@@ -109,7 +109,7 @@ class Saving(BridgeCase):
                 self.check_saved(program, "f", call, result)
 
     def test_what_does_not_come_along_is_named(self):
-        needs = " It uses what they do not have: {}; save functions too, and define the rest before the call."
+        needs = " They will not have {}, which it uses: save functions too, and define the rest before the call."
         later = self.save(
             "LIMIT = 5\ndef helper(): return 1\nclass K: pass\ndef f(): return LIMIT, helper(), K, undefined",
             "f",

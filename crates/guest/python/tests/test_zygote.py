@@ -19,13 +19,16 @@ def state():
         "streams": [id(s) for s in (sys.stdout, sys.stderr, sys.__stdout__)],
         "finders": len(sys.meta_path),
         "main": id(sys.modules["__main__"]),
-        "builtins": [n for n in vars(builtins) if "warm" in n or n == "result"],
+        "builtins": [n for n in vars(builtins) if "warm" in n or n in ("result", "save_tool", "LOADED")],
+        "environment": dict(os.environ),
+        "scratch": places.SCRATCH,
+        "raised": type(errors.failed_call("")).__name__,
         "sources": sorted(name for name in linecache.cache if "program" in name),
         "names": [n for n in sys.modules if n.split(".")[0] in ("tools", "servers", "mcp")],
         "handler": str(signal.getsignal(signal.SIGINT)),
         "random": hash(__import__("random").getstate()),
     }}
-from codeyard import runner
+from codeyard import errors, places, runner
 import random
 before = state()
 runner.warm()

@@ -44,17 +44,20 @@ def hint(name):
 def answer(name):
     """A server with its tools in full, as the host tells it."""
     key = _key(name)
-    if key not in _answers:
-        _answers[key] = host("tools", server=name, detail="full")
-    return _answers[key]
+    # Not looked up twice: a thread may outlive the run, whose end empties this.
+    found = _answers.get(key)
+    if found is None:
+        found = _answers[key] = host("tools", server=name, detail="full")
+    return found
 
 
 async def answer_async(name):
     """The same, awaited."""
     key = _key(name)
-    if key not in _answers:
-        _answers[key] = await host_async("tools", server=name, detail="full")
-    return _answers[key]
+    found = _answers.get(key)
+    if found is None:
+        found = _answers[key] = await host_async("tools", server=name, detail="full")
+    return found
 
 
 def _key(name):

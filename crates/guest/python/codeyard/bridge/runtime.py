@@ -5,6 +5,7 @@ Those that end in `_sync` answer at once for servers that are loaded; the others
 
 import asyncio
 
+from codeyard import places
 from codeyard.bridge import loaded
 from codeyard.bridge.memory import (
     delete_memory,
@@ -70,7 +71,7 @@ error is returned; other failures raise MCPError. `asyncio.gather` runs calls at
 
 def capability_summary():
     """The manual."""
-    return _SUMMARY
+    return _SUMMARY.replace("/workspace", places.WORKSPACE)
 
 
 def discovered_servers(detailed=False):

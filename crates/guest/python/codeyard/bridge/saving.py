@@ -29,21 +29,26 @@ def save_tool(func):
     if not found.missing:
         return saved
     missing = ", ".join(found.missing)
-    return f"{saved} It uses what they do not have: {missing}; save functions too, and define the rest before the call."
+    return (
+        f"{saved} They will not have {missing}, which it uses: save functions too, and define the rest before the call."
+    )
 
 
-def load(namespace):
-    """Defines the saved tools in a session's names. One that fails is told on standard error and hinders no other."""
+def saved():
+    """The saved tools: `{name, source}`. If they cannot be had, that is told on standard error."""
     try:
-        tools = host("saved_tools")
+        return host("saved_tools")
     except ToolError as error:
         _complain(f"the saved tools could not be loaded: {error}")
-        return
-    for tool in tools:
-        try:
-            _define(tool["name"], tool["source"], namespace)
-        except (Exception, SystemExit) as error:
-            _complain(f"the saved tool '{tool['name']}' could not be loaded: {type(error).__name__}: {error}")
+        return []
+
+
+def define(tool, namespace):
+    """Defines a saved tool in a session's names. If that fails, it is told on standard error."""
+    try:
+        _define(tool["name"], tool["source"], namespace)
+    except (Exception, SystemExit) as error:
+        _complain(f"the saved tool '{tool['name']}' could not be loaded: {type(error).__name__}: {error}")
 
 
 def _define(name, source, namespace):

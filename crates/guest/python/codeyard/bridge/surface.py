@@ -45,7 +45,7 @@ class Bridge:
     def __init__(self, namespace):
         self._namespace = namespace
         self._servers = None
-        self._has_tools = False
+        self._saved = None  # the saved tools that are still to be defined
 
     def begin_run(self, surface, source):
         """Prepares for a program: `surface` says which servers are `loaded`."""
@@ -58,9 +58,11 @@ class Bridge:
             self._show()
         if any(word in source for word in _LOOKS_AT_ENVIRONMENT):
             _discover()
-        if not self._has_tools:
-            saving.load(self._namespace)
-            self._has_tools = True
+        if self._saved is None:
+            self._saved = saving.saved()
+        while self._saved:
+            # Taken off first: one that hangs must not hang every run.
+            saving.define(self._saved.pop(0), self._namespace)
 
     def end_run(self):
         """Frees what is of use to one run only."""
@@ -70,7 +72,8 @@ class Bridge:
         raise_as(BridgeError)
         names.replace(_NAMES, servers)
         imports.leave_to_programs("tools", "servers")
-        places.only_workspace()
+        # There is no other place for files, and it is the session's own.
+        places.use_scratch(places.WORKSPACE)
         environ["HOME"] = places.WORKSPACE
 
     def _show(self):
@@ -78,6 +81,15 @@ class Bridge:
         names.assign("LOADED_MCP_SERVERS", loaded.names())
         names.bind_bridge([f"mcp_{server['alias']}" for server in self._servers], self._namespace)
         environ["MCP_AVAILABLE_SERVERS"] = _listed(self._servers)
+
+
+def leave(scratch):
+    """Takes back what a session has changed in this process, where the directory for scratch files was `scratch`."""
+    raise_as(ToolError)
+    names.install()
+    places.use_scratch(scratch)
+    loaded.begin_run(())
+    saving.forget()
 
 
 def _discover():

@@ -190,3 +190,22 @@ async fn a_call_without_await_fails_and_says_so() {
         )
         .await;
 }
+
+#[tokio::test]
+async fn keys_of_the_raw_result_go_before_those_of_the_value() {
+    let codeyard = Codeyard::new().unwrap();
+    let mut servers = test_support::real_servers(codeyard.directory()).unwrap();
+    servers.retain(|name, _| name == "filesystem");
+    let data = codeyard.directory().join("upstreams");
+    std::fs::write(data.join("note.txt"), "a note").unwrap();
+    let codeyard = codeyard
+        .home_file("MCPs/real.json", &json!({"mcpServers": servers}).to_string())
+        .unwrap();
+    let mut client = BridgeClient::of(codeyard).await;
+    let code = format!(
+        "r = await mcp_filesystem.read_text_file(path={:?})\nprint(r['content'][0]['text'], r.content)",
+        data.join("note.txt")
+    );
+    let answer = client.run_with(&["filesystem"], &code).await;
+    assert_eq!(answer.text(), "a note a note", "{answer:?}");
+}

@@ -60,6 +60,29 @@ class BridgeRecord(Record):
         raise KeyError(key)
 
 
+class LoadedRecord(Record):
+    """A dict of the surface `bridge`: as an item a key of the raw result goes before one of its own, because that is
+    what programs for that surface were written for; as an attribute it is its own."""
+
+    __slots__ = ()
+
+    def __getitem__(self, key):
+        if key in _BRIDGE_KEYS:
+            return _of_raw(self.raw, key)
+        return super().__getitem__(key)
+
+    def __getattr__(self, name):
+        if name in _BRIDGE_KEYS and dict.__contains__(self, name):
+            return dict.__getitem__(self, name)
+        return super().__getattr__(name)
+
+    def __contains__(self, key):
+        return dict.__contains__(self, key) or (key in _BRIDGE_KEYS and key in self.raw)
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+
 class BridgeText(_Bridge, Text):
     """A str of `mcp_<alias>`."""
 
@@ -125,6 +148,9 @@ _BRIDGE = {
 }
 
 
+_LOADED = {**_BRIDGE, dict: LoadedRecord, Record: LoadedRecord}
+
+
 def _of_raw(raw, key):
     return raw.get(key, False if key == "isError" else None)
 
@@ -184,6 +210,11 @@ def native(raw):
 def bridge(raw):
     """The value for `mcp_<alias>`: the same, and every kind of value carries the raw result."""
     return _wrap(raw, _BRIDGE)
+
+
+def loaded(raw):
+    """The value for the surface `bridge`: the raw result's keys go before the value's own."""
+    return _wrap(raw, _LOADED)
 
 
 def _wrap(raw, wrappers):

@@ -39,6 +39,15 @@ class Access(BridgeCase):
             "r = await mcp_stub.big(bytes=5000000)\nprint(len(r['content'][0]['text']), len(r))", "5000000 5000000"
         )
 
+    def test_keys_of_the_raw_result_go_first(self):
+        self.shows(
+            "r = await mcp_stub.json(text='{\"content\": \"own\", \"n\": 1}')\n"
+            "print(r['content'][0]['type'], r.get('content') == r['content'], r.content, r['n'], r.get('m', 5))\n"
+            "print('content' in r, 'n' in r, 'm' in r, dict(r), list(r), r.get('structuredContent', 'none'))",
+            "text True own 1 5",
+            "True True False {'content': 'own', 'n': 1} ['content', 'n'] none",
+        )
+
     def test_reported_errors_are_returned(self):
         # C342
         for call in ("mcp_stub.fail(message='no')", "runtime.call_tool('stub', 'fail', {'message': 'no'})"):

@@ -1,8 +1,7 @@
 """The loaded servers as Python objects: `mcp_<alias>`, `mcp_servers`, `mcp.servers`."""
 
-from codeyard import proxies
+from codeyard import proxies, values
 from codeyard.bridge import loaded
-from codeyard.values import bridge
 
 
 class Listing(list):
@@ -32,7 +31,7 @@ class LoadedServer(proxies.BridgeServer):
         return super().__getattr__(name)
 
 
-_FLAVOUR = proxies.Flavour("mcp_", bridge, returns_errors=True, directory=loaded.LoadedDirectory())
+_FLAVOUR = proxies.Flavour("mcp_", values.loaded, returns_errors=True, directory=loaded.LoadedDirectory())
 
 servers = proxies.Servers("mcp.servers", _FLAVOUR, LoadedServer)
 mcp_servers = proxies.ServerMap(servers)

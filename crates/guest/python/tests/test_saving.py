@@ -1,51 +1,56 @@
 """`save_tool`: functions that later sessions find."""
 
+import re
+
 from tests.bridge_host import BridgeCase, Store
 from tests.host import Failed
 
 _SAVED = "Tool '{}' saved. It will be available in future sessions."
 
 
+def _numbered(code, number):
+    return re.sub(r"\bf\(", f"f{number}(", code)
+
+
 class Saving(BridgeCase):
-    def save(self, program, name, more="", store=None):
+    def save(self, program, name, more=""):
         """Saves a function of a program and returns a later session."""
-        store = store or Store()
-        self.shows(f"{program}\nprint(save_tool({name}))", _SAVED.format(name) + more, guest=self.session(store))
+        self.guest.answer.store = store = Store()
+        self.shows(f"{program}\nprint(save_tool({name}))", _SAVED.format(name) + more)
         return self.session(store)
 
-    def check_saved(self, program, name, call, *lines, more=""):
-        """Saves a function and calls it in a later session."""
-        self.shows(f"print({call})", *lines, guest=self.save(program, name, more))
+    def check_saved(self, *cases):
+        """Saves the function `f` of each program, and calls them all in one later session."""
+        self.guest.answer.store = store = Store()
+        for number, (program, _, _) in enumerate(cases):
+            with self.subTest(program):
+                self.shows(f"{_numbered(program, number)}\nprint(save_tool(f{number}))", _SAVED.format(f"f{number}"))
+        later = self.session(store)
+        for number, (program, call, result) in enumerate(cases):
+            with self.subTest(program):
+                self.shows(f"print({_numbered(call, number)})", result, guest=later)
 
     def test_functions(self):
-        self.check_saved("def spread(values): return max(values) - min(values)", "spread", "spread([3, 9])", 6)
         self.check_saved(
-            "async def hello(name='x'):\n    return f'hello {name}'", "hello", "await hello('y')", "hello y"
+            ("def f(values): return max(values) - min(values)", "f([3, 9])", 6),
+            ("async def f(name='x'):\n    return f'hello {name}'", "await f('y')", "hello y"),
+            (
+                "def f(n: int = 5) -> int:\n    '''Doc.\n\n    More.'''\n    # why\n    return 1 if n < 2 else n * f(n - 1)",
+                "f()",
+                120,
+            ),
+            ("if True:\n    def f(a):\n        return (a,\n    a)", "f(1)", "(1, 1)"),
+            ("def outer():\n    def f(): return 7\n    return locals()\nglobals().update(outer())", "f()", 7),
+            ("def f():\n    yield from [1, 2]", "list(f())", "[1, 2]"),
+            ("def f(): return '\u00e4\u2028b'", "len(f())", 3),
+            ("x = '''a\x0cb\u2028c\x85d'''\ndef f():\n    return 'right'\ny = 1", "f()", "right"),
+            ("async def f(): return (await mcp_stub.echo(message='hi'))['content'][0]['text']", "await f()", "hi"),
+            ("def f(): return load_memory('none', default=5), LOADED_MCP_SERVERS", "f()", "(5, ('stub',))"),
         )
-        self.check_saved(
-            "def f(n: int = 5) -> int:\n    '''Doc.\n\n    More.'''\n    # why\n    return 1 if n < 2 else n * f(n - 1)",
-            "f",
-            "(f(), f.__doc__.split())",
-            "(120, ['Doc.', 'More.'])",
-        )
-        self.check_saved("if True:\n    def inner(a):\n        return (a,\n    a)", "inner", "inner(1)", "(1, 1)")
-        self.check_saved(
-            "def outer():\n    def inner(): return 7\n    return inner\ninner = outer()", "inner", "inner()", 7
-        )
-        self.check_saved("def gen():\n    yield from [1, 2]", "gen", "list(gen())", "[1, 2]")
-        self.check_saved(
-            "def gr\u00fc\u00dfe(): return '\u00e4\u2028b'", "gr\u00fc\u00dfe", "len(gr\u00fc\u00dfe())", 3
-        )
-        self.check_saved("x = '''a\x0cb\u2028c\x85d'''\ndef f():\n    return 'right'\ny = 1", "f", "f()", "right")
-        self.check_saved(
-            "async def ask():\n    return (await mcp_stub.echo(message='hi'))['content'][0]['text']",
-            "ask",
-            "await ask()",
-            "hi",
-        )
-        self.check_saved(
-            "def f(): return load_memory('none', default=5), LOADED_MCP_SERVERS", "f", "f()", "(5, ('stub',))"
-        )
+
+    def test_names_in_other_scripts(self):
+        later = self.save("def gr\u00fc\u00dfe(): return 1", "gr\u00fc\u00dfe")
+        self.shows("print(gr\u00fc\u00dfe())", 1, guest=later)
 
     def test_of_an_earlier_run_and_again_from_a_saved_one(self):
         store = Store()
@@ -72,7 +77,7 @@ class Saving(BridgeCase):
         self.shows("print(save_tool(spread))", _SAVED.format("spread"), guest=guest)
 
     def test_imports_come_along(self):
-        for program, call, result in (
+        self.check_saved(
             ("import math\ndef f(): return math.floor(2.5)", "f()", 2),
             ("import statistics as st\ndef f(): return st.median([1, 5])", "f()", 3.0),
             ("import os.path\ndef f(): return os.path.join('a', 'b')", "f()", "a/b"),
@@ -104,9 +109,7 @@ class Saving(BridgeCase):
             ("from mcp.servers.stub import *\nasync def f(): return await echo(message='e')", "await f()", "e"),
             ("import mcp.servers.stub as s\nasync def f(): return await s.echo(message='e')", "await f()", "e"),
             ("from __future__ import annotations\ndef f(x: Unknown = 3): return x", "f()", 3),
-        ):
-            with self.subTest(program):
-                self.check_saved(program, "f", call, result)
+        )
 
     def test_what_does_not_come_along_is_named(self):
         needs = " They will not have {}, which it uses: save functions too, and define the rest before the call."

@@ -100,7 +100,7 @@ class Saving(BridgeCase):
             ),
             ("from typing import List\ndef f(x: List[int] = ()): return x", "f()", "()"),
             (
-                "import functools\ndef f(): return g()\n@functools.lru_cache\ndef g(): return 1\ndel g\ndef f(): return (lambda: [functools.reduce for _ in (1,)])()[0].__name__",
+                "import functools\ndef f(): return (lambda: [functools.reduce for _ in (1,)])()[0].__name__",
                 "f()",
                 "reduce",
             ),

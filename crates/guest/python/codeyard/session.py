@@ -10,7 +10,6 @@ import builtins
 import inspect
 import os
 import sys
-import traceback
 from types import ModuleType
 
 from codeyard import artifacts, calls, failure, names, places
@@ -281,7 +280,7 @@ class Session:
         if isinstance(error, SystemExit):
             status = failure.exit_status(error)
         elif error is not None:
-            traceback.print_exception(type(error), error, error.__traceback__)
+            print(failure.describe(error, self._count, self._watch.spawned)["traceback"], end="", file=sys.stderr)
             status = 1
         self._streams.end_run()
         os._exit(status)

@@ -2,7 +2,7 @@
 
 import os
 
-from tests.host import Gone, GuestCase, text, wait_until
+from tests.host import PACKAGE, Gone, GuestCase, text, wait_until
 
 
 class Parallel(GuestCase):
@@ -211,6 +211,7 @@ os.read(r, 1000).decode()
         )
         self.assertEqual(outcome.result, 1, outcome)
         self.assertIn(b"ZeroDivisionError", outcome.stderr)
+        self.assertNotIn(PACKAGE.encode(), outcome.stderr)
 
     def test_multiprocessing(self):
         code = """

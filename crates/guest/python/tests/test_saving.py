@@ -48,6 +48,11 @@ class Saving(BridgeCase):
             ("def f(): return load_memory('none', default=5), LOADED_MCP_SERVERS", "f()", "(5, ('stub',))"),
         )
 
+    def test_a_name_that_the_library_mistakes_for_the_module(self):
+        program = "def top(n=3):\n    global LAST\n    r = n\n    LAST = r\n    return r, LAST"
+        more = " They will not have LAST, which it uses: save functions too, and define the rest before the call."
+        self.shows("print(top())", "(3, 3)", guest=self.save(program, "top", more))
+
     def test_names_in_other_scripts(self):
         later = self.save("def gr\u00fc\u00dfe(): return 1", "gr\u00fc\u00dfe")
         self.shows("print(gr\u00fc\u00dfe())", 1, guest=later)

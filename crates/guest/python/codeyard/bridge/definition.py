@@ -126,11 +126,15 @@ def _names_of(source, name):
     waiting = table.get_children()
     while waiting:
         table = waiting.pop()
-        inside.update(
-            symbol.get_name() for symbol in table.get_symbols() if symbol.is_global() and symbol.is_referenced()
-        )
+        inside.update(symbol.get_name() for symbol in table.get_symbols() if _is_read_from_module(symbol))
         waiting.extend(table.get_children())
     return sorted(at_definition), sorted(inside)
+
+
+def _is_read_from_module(symbol):
+    # `symtable` takes a function called `top` for the module, and its variables for global ones as well.
+    own = symbol.is_local() and not symbol.is_declared_global()
+    return symbol.is_global() and symbol.is_referenced() and not own
 
 
 class Needs:

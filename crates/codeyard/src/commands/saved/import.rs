@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use server::store::saved::{By, NewMemory, check_memory, check_tool};
 use server::store::{Change, SavedError};
 
-use super::functions::statements;
+use super::functions::{Statement, statements};
 use super::{Everything, Item, Kind, Shelf, counted, failure};
 use crate::ask::agreed;
 use crate::cli::ImportSaved;
@@ -80,21 +80,27 @@ pub(super) async fn run(shelf: &Shelf<'_>, arguments: &ImportSaved) -> anyhow::R
         shelf.output.tell("nothing was taken over");
         return Ok(Exit::Done);
     }
-    let mut taken = Vec::new();
-    for take in found.takes {
-        match shelf.take(&take).await {
-            Ok(()) => taken.push(take.item),
-            Err(SavedError::Refused(why)) => {
-                shelf.output.tell(&format!("not taken: {}: {why}", take.place));
-                found.left.push(Left {
-                    place: take.place,
-                    why,
-                });
+    let (taken, left) = take_over(shelf, found).await?;
+    told(shelf, &taken, &left)
+}
+
+/// Saves one after another; what is refused now, or was saved by somebody else meanwhile, is left too.
+async fn take_over(shelf: &Shelf<'_>, found: Found) -> anyhow::Result<(Vec<Item>, Vec<Left>)> {
+    let (mut taken, mut left) = (Vec::new(), found.left);
+    for Take { item, place, content } in found.takes {
+        match shelf.take(&item, &content).await {
+            Ok(()) => taken.push(item),
+            Err(error @ SavedError::Store(_)) => return Err(failure(error).into()),
+            Err(refused) => {
+                let why = refused.to_string();
+                shelf
+                    .output
+                    .tell(&harmless(&format!("not taken: {place}: {why}")));
+                left.push(Left { place, why });
             }
-            Err(error) => return Err(failure(error).into()),
         }
     }
-    told(shelf, &taken, &found.left)
+    Ok((taken, left))
 }
 
 fn told(shelf: &Shelf<'_>, taken: &[Item], left: &[Left]) -> anyhow::Result<Exit> {
@@ -133,37 +139,22 @@ impl Found {
             Err(why) => return self.leave(TOOLS, why),
         };
         for statement in statements(&text) {
-            let last = statement.line + statement.text.lines().count() - 1;
-            let place = match last - statement.line {
-                0 => format!("{TOOLS} line {last}"),
-                _ => format!("{TOOLS} lines {} to {last}", statement.line),
+            let place = lines(&statement);
+            let (item, content) = match tool(statement) {
+                Ok(tool) => tool,
+                Err(why) => {
+                    self.leave(place, why);
+                    continue;
+                }
             };
-            let Some(name) = statement.function else {
-                let first = cut(statement.text.lines().next().unwrap_or_default());
-                self.leave(place, format!("`{first}` is no function"));
-                continue;
-            };
-            if !statement.is_whole {
-                self.leave(
-                    place,
-                    format!("`{}` is not whole: a bracket or string is open", cut(&name)),
-                );
-                continue;
-            }
-            if let Err(refused) = check_tool(&name, &statement.text) {
-                self.leave(place, refused.to_string());
-                continue;
-            }
-            let item = Item::new(Kind::Tool, &name);
             if let Some(earlier) = self.takes.iter().position(|take| take.item == item) {
                 let earlier = self.takes.remove(earlier);
-                self.leave(earlier.place, format!("`{name}` is defined again in {place}"));
+                self.leave(
+                    earlier.place,
+                    format!("`{}` is defined again in {place}", item.name),
+                );
             }
-            self.takes.push(Take {
-                item,
-                place,
-                content: Content::Source(statement.text),
-            });
+            self.takes.push(Take { item, place, content });
         }
     }
 
@@ -180,10 +171,10 @@ impl Found {
         files.sort();
         for file in files {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
-            let place = format!("{MEMORIES}/{name}");
+            // A file's name may hold a line break.
+            let place = format!("{MEMORIES}/{name}").replace(char::is_control, "?");
             match memory(&file) {
-                Ok((item, content)) if self.takes.iter().any(|take| take.item == item) => {
-                    drop(content);
+                Ok((item, _)) if self.takes.iter().any(|take| take.item == item) => {
                     self.leave(place, format!("another file has {} too", item.told()));
                 }
                 Ok((item, content)) => self.takes.push(Take { item, place, content }),
@@ -258,6 +249,31 @@ fn read(file: &Path) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
+/// Where a statement stands.
+fn lines(statement: &Statement) -> String {
+    let last = statement.line + statement.text.lines().count().saturating_sub(1);
+    match last - statement.line {
+        0 => format!("{TOOLS} line {last}"),
+        _ => format!("{TOOLS} lines {} to {last}", statement.line),
+    }
+}
+
+/// A function that can be saved, or why the statement is none.
+fn tool(statement: Statement) -> Result<(Item, Content), String> {
+    let Some(name) = statement.function else {
+        let first = statement.text.lines().next().unwrap_or_default();
+        return Err(format!("`{}` is no function", cut(first)));
+    };
+    if !statement.is_whole {
+        return Err(format!(
+            "`{}` is not whole: a bracket or string is open",
+            cut(&name)
+        ));
+    }
+    check_tool(&name, &statement.text).map_err(|refused| refused.to_string())?;
+    Ok((Item::new(Kind::Tool, &name), Content::Source(statement.text)))
+}
+
 /// A memory as the original writes it.
 fn memory(file: &Path) -> Result<(Item, Content), String> {
     let text = read(file)?.ok_or("is gone")?;
@@ -325,15 +341,14 @@ impl Content {
 // === impl Shelf ===
 
 impl Shelf<'_> {
-    async fn take(&self, take: &Take) -> Result<(), SavedError> {
+    async fn take(&self, item: &Item, content: &Content) -> Result<(), SavedError> {
         let by = By {
             principal: &self.principal,
             run: None,
         };
-        let name = &take.item.name;
-        let change = match &take.content {
+        let change = match content {
             Content::Source(source) => {
-                self.saved.save_tool(by, name, source).await?;
+                self.saved.save_tool(by, &item.name, source).await?;
                 Change::ToolSaved
             }
             Content::Memory {
@@ -342,7 +357,7 @@ impl Shelf<'_> {
                 times,
             } => {
                 let memory = NewMemory {
-                    key: name,
+                    key: &item.name,
                     value,
                     metadata,
                     expected: Some(0),
@@ -352,7 +367,7 @@ impl Shelf<'_> {
                 Change::MemorySaved
             }
         };
-        self.records.changed(None, change, name);
+        self.records.changed(None, change, &item.name);
         Ok(())
     }
 }

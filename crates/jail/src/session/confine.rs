@@ -138,9 +138,8 @@ unsafe fn steps(
     enter_groups(descriptors.entrances).map_err(at(Step::ControlGroups))?;
     // The zygote ignores SIGCHLD so that the kernel reaps sessions; programs that start processes need it.
     disposition(SIGCHLD, DEFAULT).map_err(at(Step::Signals))?;
-    let container = request.flags & wire::CONTAINER != 0;
     if request.flags & wire::OWN_USER_NAMESPACE != 0 {
-        let shown = if container {
+        let shown = if request.is_container() {
             request.shown
         } else {
             [request.user; 2]
@@ -150,11 +149,7 @@ unsafe fn steps(
         enter_network(descriptors.network).map_err(at(Step::Network))?;
     }
     mount_proc().map_err(at(Step::Proc))?;
-    if container {
-        container::mount_rooms(request).map_err(at(Step::Disk))?;
-    } else {
-        mount_disk(request).map_err(at(Step::Disk))?;
-    }
+    mount_places(request).map_err(at(Step::Disk))?;
     hostname().map_err(at(Step::Hostname))?;
     place(descriptors, Some(ruleset), request.has(Guard::Descriptors)).map_err(at(Step::Descriptors))?;
     // SAFETY: setsid takes no argument.
@@ -162,27 +157,24 @@ unsafe fn steps(
     if request.flags & wire::SET_USER != 0 {
         become_user(request.user).map_err(at(Step::User))?;
     }
-    if container {
-        container::enter_workspace().map_err(at(Step::Directories))?;
-    } else {
-        make_directories(request.flags & wire::OWN_FILES != 0).map_err(at(Step::Directories))?;
-    }
-    if container && request.flags & wire::OWN_USER_NAMESPACE == 0 {
-        // The last step that needs a capability over the mounts was before.
+    enter_places(request).map_err(at(Step::Directories))?;
+    if request.is_container() && request.flags & wire::OWN_USER_NAMESPACE == 0 {
+        // After the last step that needs a capability over the mounts.
         container::become_shown(request).map_err(at(Step::OwnUser))?;
     }
     if request.has(Guard::Rlimits) {
         set_rlimits(request).map_err(at(Step::Rlimits))?;
     }
     if request.has(Guard::Landlock) {
-        if container {
-            landlock::enforce_container().map_err(at(Step::Landlock))?;
+        let enforced = if request.is_container() {
+            landlock::enforce_container()
         } else {
-            landlock::enforce(RULESET).map_err(at(Step::Landlock))?;
-        }
+            landlock::enforce(RULESET)
+        };
+        enforced.map_err(at(Step::Landlock))?;
     }
     sys::close(RULESET);
-    if container || request.flags & wire::OWN_USER_NAMESPACE != 0 {
+    if request.is_container() || request.flags & wire::OWN_USER_NAMESPACE != 0 {
         // A new user namespace has filled it again.
         drop_bounding_set();
     }
@@ -243,6 +235,24 @@ fn mount_proc() -> Result<()> {
         MS_NOSUID | MS_NODEV | MS_NOEXEC,
         b"subset=pid,hidepid=2\0",
     )
+}
+
+/// Mounts what the session may write.
+fn mount_places(request: &Request) -> Result<()> {
+    if request.is_container() {
+        container::mount_rooms(request)
+    } else {
+        mount_disk(request)
+    }
+}
+
+/// Makes the directories that a session expects, and changes to where it begins.
+fn enter_places(request: &Request) -> Result<()> {
+    if request.is_container() {
+        container::enter_workspace()
+    } else {
+        make_directories(request.flags & wire::OWN_FILES != 0)
+    }
 }
 
 /// Mounts the session's own file system.

@@ -105,6 +105,11 @@ impl Request {
         cfg!(not(feature = "removable-guards")) || self.flags & guard as u64 == 0
     }
 
+    /// Whether the session looks like a container.
+    pub fn is_container(&self) -> bool {
+        self.flags & CONTAINER != 0
+    }
+
     /// The request as it is sent.
     #[cfg(not(codeyard_session_library))]
     pub fn encode(&self) -> [u8; REQUEST_BYTES] {

@@ -50,8 +50,11 @@ fn use_demo_servers(loaded: &mut Loaded, executable: &Path) {
         .iter()
         .map(|name| config::ServerConfig {
             name: (*name).to_owned(),
-            command: executable.display().to_string(),
-            args: vec!["demo-server".to_owned(), (*name).to_owned()],
+            transport: config::Transport::Stdio(config::Stdio {
+                command: executable.display().to_string(),
+                args: vec!["demo-server".to_owned(), (*name).to_owned()],
+                ..config::Stdio::default()
+            }),
             ..config::ServerConfig::default()
         })
         .collect();

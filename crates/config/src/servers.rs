@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use upstream::ServerConfig;
+use upstream::{ServerConfig, Stdio, Transport};
 
 use crate::expand::expand;
 use crate::host::Host;
@@ -231,12 +231,14 @@ impl Reader<'_> {
         let command = self.command(&field, get("command"), variables);
         let server = ServerConfig {
             name: name.to_owned(),
-            command: command.unwrap_or_default(),
-            args: self.strings(&format!("{field}.args"), get("args"), variables),
-            env: self.env(&format!("{field}.env"), get("env"), variables),
-            cwd: self
-                .string(&format!("{field}.cwd"), get("cwd"), variables)
-                .map(|cwd| self.directory.join(cwd)),
+            transport: Transport::Stdio(Stdio {
+                command: command.unwrap_or_default(),
+                args: self.strings(&format!("{field}.args"), get("args"), variables),
+                env: self.env(&format!("{field}.env"), get("env"), variables),
+                cwd: self
+                    .string(&format!("{field}.cwd"), get("cwd"), variables)
+                    .map(|cwd| self.directory.join(cwd)),
+            }),
             description: self.string(
                 &format!("{field}.description"),
                 get("description"),

@@ -198,7 +198,8 @@ fn the_project_file_counts_only_while_its_content_is_trusted() {
     assert!(reviewed.is_err());
     let reviewed = review(Path::new(".mcp.json"), &host).unwrap();
     assert_eq!(
-        reviewed.servers[1].command, "${NOT_SET:-x}",
+        reviewed.servers[1].transport.stdio().unwrap().command,
+        "${NOT_SET:-x}",
         "a person sees what is written"
     );
     accept(&reviewed, Path::new("/home/ana/.local/share/codeyard"), &host).unwrap();

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use upstream::{Call, Config, Hub, ServerConfig};
+use upstream::{Call, Config, Hub, ServerConfig, Stdio, Transport};
 
 fn main() {
     // Before any thread: the supervisor closes every descriptor that it does not know, a runtime's among them.
@@ -16,8 +16,11 @@ async fn hold() {
     let mut args = std::env::args().skip(1);
     let server = ServerConfig {
         name: "stub".to_owned(),
-        command: args.next().unwrap_or_default(),
-        args: args.collect(),
+        transport: Transport::Stdio(Stdio {
+            command: args.next().unwrap_or_default(),
+            args: args.collect(),
+            ..Stdio::default()
+        }),
         ..ServerConfig::default()
     };
     let hub = Hub::new(Config {

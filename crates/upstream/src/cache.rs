@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
-use crate::config::ServerConfig;
+use crate::config::{Http, ServerConfig, Stdio, Transport};
 use crate::hub::Era;
 
 /// Raised when the meaning of a field changes; files of other formats are as good as absent.
@@ -81,14 +81,19 @@ impl CacheFile {
 fn hash(server: &ServerConfig) -> String {
     let ServerConfig {
         name: _,
-        command,
-        args,
-        env,
-        cwd,
         description: _,
         timeout: _,
+        transport,
     } = server;
-    let definition = serde_json::json!([command, args, env, cwd]);
+    let definition = match transport {
+        Transport::Stdio(Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        }) => serde_json::json!([command, args, env, cwd]),
+        Transport::Http(Http { url }) => serde_json::json!([url]),
+    };
     let digest = Sha256::digest(definition.to_string().as_bytes());
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
@@ -105,7 +110,6 @@ mod tests {
     fn server() -> ServerConfig {
         ServerConfig {
             name: "s".to_owned(),
-            command: "cmd".to_owned(),
             ..ServerConfig::default()
         }
     }
@@ -147,16 +151,26 @@ mod tests {
             change(&mut server);
             CacheFile::new(Path::new("/c"), &server).path
         };
+        let stdio = |change: fn(&mut Stdio)| {
+            let mut stdio = Stdio::default();
+            change(&mut stdio);
+            let transport = Transport::Stdio(stdio);
+            let server = ServerConfig {
+                transport,
+                ..server()
+            };
+            CacheFile::new(Path::new("/c"), &server).path
+        };
         let same = path(|_| {});
         assert_eq!(path(|server| server.name = "other".to_owned()), same);
         assert_eq!(
             path(|server| server.timeout = Some(std::time::Duration::ZERO)),
             same
         );
-        assert_ne!(path(|server| server.args.push("x".to_owned())), same);
-        assert_ne!(path(|server| server.cwd = Some("/".into())), same);
+        assert_ne!(stdio(|server| server.args.push("x".to_owned())), same);
+        assert_ne!(stdio(|server| server.cwd = Some("/".into())), same);
         assert_ne!(
-            path(|server| drop(server.env.insert("A".to_owned(), "1".to_owned()))),
+            stdio(|server| drop(server.env.insert("A".to_owned(), "1".to_owned()))),
             same
         );
     }

@@ -20,11 +20,47 @@ pub struct Config {
     pub allow_self: bool,
 }
 
-/// One stdio server.
+/// One server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ServerConfig {
     /// The server's name in the configuration.
     pub name: String,
+    /// What it is for; else the server's own words.
+    pub description: Option<String>,
+    /// Longest wait for an answer or for progress; 60 seconds if absent.
+    pub timeout: Option<Duration>,
+    /// How it is reached.
+    pub transport: Transport,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Transport {
+    /// A process of ours, over its standard input and output.
+    Stdio(Stdio),
+    /// Somebody else's, over HTTP.
+    Http(Http),
+}
+
+impl Default for Transport {
+    fn default() -> Transport {
+        Transport::Stdio(Stdio::default())
+    }
+}
+
+impl Transport {
+    /// The process to start, if it is one.
+    pub fn stdio(&self) -> Option<&Stdio> {
+        match self {
+            Transport::Stdio(stdio) => Some(stdio),
+            Transport::Http(_) => None,
+        }
+    }
+}
+
+/// A server that is started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stdio {
     /// Program to start: a path, or a name that is looked up on `PATH`.
     pub command: String,
     /// Its arguments.
@@ -33,8 +69,11 @@ pub struct ServerConfig {
     pub env: BTreeMap<String, String>,
     /// Where it runs; the hub's own current directory if absent.
     pub cwd: Option<PathBuf>,
-    /// What it is for; else the server's own words.
-    pub description: Option<String>,
-    /// Longest wait for an answer or for progress; 60 seconds if absent.
-    pub timeout: Option<Duration>,
+}
+
+/// A server that is connected to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Http {
+    /// Its address.
+    pub url: String,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::config::ServerConfig;
+use crate::config::{ServerConfig, Stdio};
 use crate::error::StartError;
 
 /// Variables passed on; everything else, such as other servers' credentials, stays with the host.
@@ -59,14 +59,14 @@ impl Environment {
     }
 
     /// The whole environment of a server.
-    pub(crate) fn for_server(&self, server: &ServerConfig) -> BTreeMap<OsString, OsString> {
+    pub(crate) fn for_server(&self, server: &Stdio) -> BTreeMap<OsString, OsString> {
         let mut variables = self.variables.clone();
         variables.extend(server.env.iter().map(|(name, value)| (name.into(), value.into())));
         variables
     }
 
     /// The program that the definition names, looked up as the server's own shell would.
-    pub(crate) fn program(&self, server: &ServerConfig) -> Result<PathBuf, StartError> {
+    pub(crate) fn program(&self, server: &Stdio) -> Result<PathBuf, StartError> {
         if server.command.contains('/') {
             let path = server.cwd.clone().unwrap_or_default().join(&server.command);
             // A path that leads nowhere is reported by the system in its own words when it is started.
@@ -90,7 +90,7 @@ impl Environment {
     }
 
     /// Whether the definition would start codeyard itself, directly or through another program's arguments.
-    pub(crate) fn is_self_reference(&self, server: &ServerConfig, own_executable: &Path) -> bool {
+    pub(crate) fn is_self_reference(&self, server: &Stdio, own_executable: &Path) -> bool {
         if let Ok(program) = self.program(server)
             && is_same_file(&program, own_executable)
         {
@@ -112,7 +112,9 @@ impl Environment {
 ///
 /// `own_executable` is the running program; copies of it are known by their name.
 pub fn is_self_reference(server: &ServerConfig, own_executable: &Path) -> bool {
-    Environment::of_this_process().is_self_reference(server, own_executable)
+    let environment = Environment::of_this_process();
+    let stdio = server.transport.stdio();
+    stdio.is_some_and(|stdio| environment.is_self_reference(stdio, own_executable))
 }
 
 fn is_codeyard(word: &str, own_executable: &Path) -> bool {
@@ -143,12 +145,11 @@ mod tests {
         }
     }
 
-    fn server(command: &str, args: &[&str]) -> ServerConfig {
-        ServerConfig {
-            name: "s".to_owned(),
+    fn server(command: &str, args: &[&str]) -> Stdio {
+        Stdio {
             command: command.to_owned(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
-            ..ServerConfig::default()
+            ..Stdio::default()
         }
     }
 

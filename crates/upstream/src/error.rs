@@ -128,6 +128,9 @@ pub enum UpstreamError {
 /// Why a server could not be started.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StartError {
+    /// Remote servers are not connected to yet.
+    #[error("codeyard does not connect to servers over HTTP yet")]
+    Remote,
     /// The command is not there.
     #[error("command '{command}' was not found on PATH ({path}); give its full path in `command`")]
     CommandNotFound {

@@ -24,7 +24,7 @@ mod start;
 mod stderr;
 mod transport;
 
-pub use config::{Config, ServerConfig};
+pub use config::{Config, Http, ServerConfig, Stdio, Transport};
 pub use environment::is_self_reference;
 pub use error::{StartError, StderrTail, UpstreamError};
 pub use hub::{Call, Era, Hub, ServerState, Status};

@@ -267,7 +267,7 @@ impl Link {
         ServerTools {
             name: self.config.name.clone(),
             description: self.config.description.clone(),
-            cwd: self.config.cwd.clone(),
+            cwd: self.config.transport.stdio().and_then(|stdio| stdio.cwd.clone()),
             tools: None,
         }
     }

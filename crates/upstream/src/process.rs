@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
-use std::process::{ExitStatus, Stdio};
+use std::process::{self, ExitStatus};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::time::timeout;
 
-use crate::config::ServerConfig;
+use crate::config::Stdio;
 use crate::environment::Environment;
 use crate::error::StartError;
 use crate::stderr::Stderr;
@@ -37,7 +37,7 @@ pub(crate) struct Streams {
 
 /// Starts the server of a definition.
 pub(crate) fn start(
-    server: &ServerConfig,
+    server: &Stdio,
     environment: &Environment,
     supervisor: &[OsString],
 ) -> Result<(Process, Streams), StartError> {
@@ -50,9 +50,9 @@ pub(crate) fn start(
     let mut command = jail::supervise::command(supervisor, program.as_os_str(), &server.args);
     command.env_clear().envs(environment.for_server(server));
     command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+        .stdin(process::Stdio::piped())
+        .stdout(process::Stdio::piped())
+        .stderr(process::Stdio::piped());
     if let Some(cwd) = &server.cwd {
         command.current_dir(cwd);
     }

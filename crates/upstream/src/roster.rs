@@ -132,7 +132,11 @@ impl Makings {
 
     /// What the server inherits; `None` if it would start codeyard again and may not.
     fn environment(&self, config: &ServerConfig) -> Option<Arc<Environment>> {
-        if !self.environment.is_self_reference(config, &self.own_executable) {
+        let is_self_reference = config
+            .transport
+            .stdio()
+            .is_some_and(|stdio| self.environment.is_self_reference(stdio, &self.own_executable));
+        if !is_self_reference {
             return Some(Arc::clone(&self.environment));
         }
         let deeper = self.allow_self.then(|| self.environment.deeper())?;

@@ -9,6 +9,7 @@ use rmcp::service::{RunningService, serve_directly};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::config::Transport;
 use crate::connection::Connection;
 use crate::error::{StartError, StderrTail, UpstreamError};
 use crate::handshake::{Greeting, Probe, Silence, client_info, greet};
@@ -63,8 +64,17 @@ async fn attempt(link: &Link, probe: Probe, deadline: Instant) -> Result<Life, F
         cause,
         stderr,
     };
+    let stdio = match &link.config.transport {
+        Transport::Stdio(stdio) => stdio,
+        Transport::Http(_) => {
+            return Err(Failure {
+                error: error(StartError::Remote, StderrTail::default()),
+                worth_another: false,
+            });
+        }
+    };
     let (mut process, streams) =
-        process::start(&link.config, &link.environment, &link.supervisor).map_err(|cause| Failure {
+        process::start(stdio, &link.environment, &link.supervisor).map_err(|cause| Failure {
             error: error(cause, StderrTail::default()),
             worth_another: false,
         })?;

@@ -19,7 +19,7 @@ use store::{FILE, Records, Saved};
 use tempfile::TempDir;
 use test_support::{ServerDefinition, stub_server};
 use types::{Principal, RunId};
-use upstream::{Config, Hub, ServerConfig, Status};
+use upstream::{Config, Hub, ServerConfig, Status, Stdio, Transport};
 
 /// Longer than anything that is not meant to time out.
 const LONG: Duration = Duration::from_secs(40);
@@ -124,10 +124,12 @@ fn server(name: &str, definition: &ServerDefinition) -> ServerConfig {
     let definition = definition.clone();
     ServerConfig {
         name: name.to_owned(),
-        command: definition.command,
-        args: definition.args,
-        env: definition.env,
-        cwd: definition.cwd,
+        transport: Transport::Stdio(Stdio {
+            command: definition.command,
+            args: definition.args,
+            env: definition.env,
+            cwd: definition.cwd,
+        }),
         description: definition.description,
         timeout: definition.timeout.map(Duration::from_millis),
     }

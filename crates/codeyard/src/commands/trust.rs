@@ -1,6 +1,6 @@
 //! `codeyard trust`: shows what a project's file would run, and remembers that it was trusted.
 
-use config::{Machine, Review, TrustError};
+use config::{Machine, Review, Stdio, Transport, TrustError};
 
 use crate::cli::TrustArguments;
 use crate::context::Context;
@@ -34,17 +34,10 @@ fn failure(error: TrustError) -> Failure {
 fn shown(review: &Review) -> String {
     let mut out = format!("{} starts these servers:\n", review.file.display());
     for server in &review.servers {
-        out.push_str(&format!("  {}\n    {}", server.name, quoted(&server.command)));
-        for argument in &server.args {
-            out.push(' ');
-            out.push_str(&quoted(argument));
-        }
-        out.push('\n');
-        for (name, value) in &server.env {
-            out.push_str(&format!("    with {name}={}\n", quoted(value)));
-        }
-        if let Some(cwd) = &server.cwd {
-            out.push_str(&format!("    in {}\n", quoted(&cwd.display().to_string())));
+        out.push_str(&format!("  {}\n", server.name));
+        match &server.transport {
+            Transport::Stdio(stdio) => show_command(&mut out, stdio),
+            Transport::Http(http) => out.push_str(&format!("    at {}\n", http.url)),
         }
     }
     if review.servers.is_empty() {
@@ -54,6 +47,21 @@ fn shown(review: &Review) -> String {
         out.push_str(&format!("warning: {warning}\n"));
     }
     harmless(&out)
+}
+
+fn show_command(out: &mut String, stdio: &Stdio) {
+    out.push_str(&format!("    {}", quoted(&stdio.command)));
+    for argument in &stdio.args {
+        out.push(' ');
+        out.push_str(&quoted(argument));
+    }
+    out.push('\n');
+    for (name, value) in &stdio.env {
+        out.push_str(&format!("    with {name}={}\n", quoted(value)));
+    }
+    if let Some(cwd) = &stdio.cwd {
+        out.push_str(&format!("    in {}\n", quoted(&cwd.display().to_string())));
+    }
 }
 
 /// As a shell would take it, so that one argument is told from two; what would move the cursor is spelled out.

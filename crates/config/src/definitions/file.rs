@@ -136,7 +136,8 @@ fn read_list(
         if !found.warnings.is_empty() {
             warn(together(&entry.field, &found.warnings));
         }
-        let cwd = entry.server.as_ref().and_then(|server| server.cwd.as_deref());
+        let stdio = entry.server.as_ref().and_then(|server| server.transport.stdio());
+        let cwd = stdio.and_then(|stdio| stdio.cwd.as_deref());
         if let Some(cwd) = cwd.filter(|cwd| !cwd.is_dir()) {
             let cwd = cwd.display();
             warn(format!(
@@ -170,11 +171,13 @@ impl Judge<'_> {
             let text = text.to_ascii_lowercase();
             ORIGINAL.iter().any(|name| text.contains(name))
         };
-        let command = server.command.rsplit('/').next().unwrap_or_default();
+        let is_original = server.transport.stdio().is_some_and(|stdio| {
+            let command = stdio.command.rsplit('/').next().unwrap_or_default();
+            original(command) || stdio.args.iter().any(|argument| original(argument))
+        });
         original(&server.name)
             || server.name.eq_ignore_ascii_case(OWN_NAME)
-            || original(command)
-            || server.args.iter().any(|argument| original(argument))
+            || is_original
             || upstream::is_self_reference(server, self.own_executable)
     }
 }

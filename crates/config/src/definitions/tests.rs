@@ -11,6 +11,10 @@ use super::*;
 use crate::host::{Machine, NotUnicode};
 use crate::{OutputMode, load_bridge};
 
+fn stdio(server: &ServerConfig) -> &upstream::Stdio {
+    server.transport.stdio().unwrap()
+}
+
 /// This machine with other variables and another current directory.
 #[derive(Clone)]
 struct Elsewhere {
@@ -185,10 +189,10 @@ fn what_cannot_be_used_is_left_out_with_one_warning_each() {
     let [stub, other, twice, ..] = scan.servers.as_slice() else {
         panic!("{scan:?}")
     };
-    assert_eq!(stub.args, ["s3cret"]);
+    assert_eq!(stdio(stub).args, ["s3cret"]);
     assert_eq!(stub.description.as_deref(), Some("its own"));
     assert_eq!(other.description.as_deref(), Some("all of them"));
-    assert_eq!(twice.command, "one");
+    assert_eq!(stdio(twice).command, "one");
     insta::with_settings!({ omit_expression => true }, { insta::assert_snapshot!(world.shown(&scan)) });
     // Said once; a mended file takes only its own warning away.
     world.write("MCPs/02-broken.json", &one("mended"));
@@ -241,7 +245,7 @@ fn named_files_go_first_and_may_be_toml() {
     let mut definitions = world.definitions();
     let scan = definitions.scan().unwrap();
     assert_eq!(names(&scan), ["own", "t", "a"]);
-    assert_eq!(scan.servers[1].args, ["1"]);
+    assert_eq!(stdio(&scan.servers[1]).args, ["1"]);
     assert_eq!(scan.servers[1].description.as_deref(), Some("d"));
     assert_eq!(
         world.shown(&scan),

@@ -14,7 +14,7 @@ use serde_json::Value;
 use test_support::{ServerDefinition, stub_server};
 use tokio::time::Instant;
 use types::{ServerTools, ToolRef};
-use upstream::{Call, Config, Hub, ServerConfig, ServerState, Status, UpstreamError};
+use upstream::{Call, Config, Hub, ServerConfig, ServerState, Status, Stdio, Transport, UpstreamError};
 
 /// Longer than anything that is not meant to time out.
 const LONG: Duration = Duration::from_secs(40);
@@ -49,10 +49,12 @@ fn server_config(name: &str, definition: &ServerDefinition) -> ServerConfig {
     let timeout = timeout.map(Duration::from_millis);
     ServerConfig {
         name: name.to_owned(),
-        command,
-        args,
-        env,
-        cwd,
+        transport: Transport::Stdio(Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        }),
         description,
         timeout,
     }

@@ -78,6 +78,7 @@ impl Guests {
             without_groups: false,
             own_users: false,
             removed: sandbox_process::Removed::default(),
+            appearance: sandbox_process::Appearance::default(),
             floor: Floor::Offered,
             pool,
             mounts: Vec::new(),

@@ -154,12 +154,12 @@ impl Shared {
     /// A catalog in which these servers have listed their tools, and the names of those that have not.
     async fn discovered_of(&self, servers: &[String]) -> (Arc<Catalog>, Vec<String>) {
         let asked = servers.iter().map(|server| self.listed(server));
-        let deadline = tokio::time::timeout(DISCOVERY, futures_util::future::join_all(asked));
-        let answers = deadline.await.unwrap_or_default();
-        let unlisted = |(index, _): &(usize, &String)| !answers.get(*index).is_some_and(Result::is_ok);
-        let pending = servers.iter().enumerate().filter(unlisted);
-        let pending = pending.map(|(_, server)| server.clone()).collect();
-        (self.snapshot.current().await, pending)
+        // One that is slow holds up no other: what is listed by then counts.
+        let _ = tokio::time::timeout(DISCOVERY, futures_util::future::join_all(asked)).await;
+        let catalog = self.snapshot.current().await;
+        let is_listed = |name: &String| catalog.server(name).is_ok_and(|server| server.listed);
+        let pending = servers.iter().filter(|name| !is_listed(name)).cloned().collect();
+        (catalog, pending)
     }
 
     /// Refuses a server that the run has not loaded; none of its processes is started for that.

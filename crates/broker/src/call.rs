@@ -66,6 +66,10 @@ impl Shared {
         };
         record.know(&asked.arguments, resolved.as_deref().ok());
         let entry = resolved?;
+        // The definitions may have changed since they were looked at.
+        if !asked.reach.holds(&entry.tool.server) {
+            return Err(error::not_loaded(&asked.server));
+        }
         let permit = self
             .policy
             .authorize(asked.principal, &entry.tool)

@@ -1,18 +1,27 @@
 //! What stands behind the surface `bridge`: definitions looked at anew before each call, servers selected by name.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
 use config::Definitions;
 use gateway::{BridgeService, Executed, NotExecuted, RunPython, Selected};
-use serde_json::json;
+use serde_json::{Value, json};
 use session::Language;
 use store::{Front, Refused};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use types::Granted;
 
 use crate::Server;
 use crate::files::blocking;
 use crate::service::Asked;
+
+/// How long a call waits for the files of definitions: a home on a network may hang.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Bytes of the names of all servers that a run is told; what is beyond is found by asking.
+const MOST_NAMED: usize = 32 * 1024;
 
 /// A server whose programs reach what they name of definitions that may change at any time. Cheap to clone.
 #[derive(Clone)]
@@ -32,28 +41,43 @@ impl Bridge {
         }
     }
 
-    /// Takes in the definitions as they are now.
+    /// Takes in the definitions as they are now; where they cannot be looked at in time those of the last look stay.
     async fn rescan(&self) {
-        let (definitions, hub) = (self.definitions.clone(), self.server.shared.hub.clone());
-        // Looked at and taken in as one step: of two calls at once the later look counts.
-        blocking(move || {
-            let mut definitions = definitions.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(scan) = definitions.scan() else { return };
-            for warning in &scan.warnings {
-                tracing::warn!("{warning}");
-            }
-            hub.replace(scan.servers);
-        })
-        .await;
+        let hub = self.server.shared.hub.clone();
+        let looked = timeout(PATIENCE, async {
+            // Looked at and taken in as one step: of two calls at once the later look counts.
+            let mut definitions = self.definitions.clone().lock_owned().await;
+            blocking(move || {
+                let Some(scan) = definitions.scan() else { return };
+                for warning in &scan.warnings {
+                    tracing::warn!("{warning}");
+                }
+                hub.replace(scan.servers);
+            })
+            .await
+        });
+        if looked.await.is_err() {
+            tracing::warn!(
+                "the definitions of servers could not be read within {PATIENCE:?}; those known stay"
+            );
+        }
+    }
+}
+
+impl Bridge {
+    /// Takes note of a program that is not run.
+    async fn refuse(&self, code: Option<&str>, why: Refused) {
+        let attempt = self.server.attempt(Front::Mcp, None, code, None);
+        // Nothing is run either way; that it cannot be recorded is told by who writes.
+        let _ = self.server.shared.records.refused(attempt, why).await;
     }
 }
 
 impl BridgeService for Bridge {
     async fn select(&self, servers: &[String]) -> Result<Selected, NotExecuted> {
-        if let Some(container) = &self.container {
-            return Err(NotExecuted(no_containers(container)));
+        if self.container.is_none() {
+            self.rescan().await;
         }
-        self.rescan().await;
         let catalog = self.server.shared.broker.catalog().await;
         let mut found = Vec::with_capacity(servers.len());
         for name in servers {
@@ -65,10 +89,15 @@ impl BridgeService for Bridge {
         }
         found.sort();
         found.dedup();
-        let (names, aliases): (Vec<_>, _) = found.into_iter().unzip();
+        let all = catalog.servers().map(|server| (&server.name, &server.alias));
+        let surface = json!({
+            "name": "bridge",
+            "loaded": named(found.iter().map(|(name, alias)| (name, alias))),
+            "discovered": named(all),
+        });
         Ok(Selected {
-            names: names.into(),
-            aliases,
+            names: found.into_iter().map(|(name, _)| name).collect(),
+            surface,
         })
     }
 
@@ -77,12 +106,12 @@ impl BridgeService for Bridge {
         request: RunPython,
         cancel: CancellationToken,
     ) -> Result<Executed, NotExecuted> {
+        if let Some(container) = &self.container {
+            self.refuse(Some(&request.code), Refused::Sandbox).await;
+            return Err(NotExecuted(no_containers(container)));
+        }
         let limits = self.server.shared.policy.limits_within(Some(request.timeout));
         let limits = limits.map_err(|error| NotExecuted(error.to_string()))?;
-        let loaded = request.servers.names.iter().zip(&request.servers.aliases);
-        let loaded: Vec<_> = loaded
-            .map(|(name, alias)| json!({"name": name, "alias": alias}))
-            .collect();
         let asked = Asked {
             code: request.code,
             language: Language::Python,
@@ -91,22 +120,28 @@ impl BridgeService for Bridge {
                 limits,
                 named: Vec::new(),
             },
-            surface: Some(json!({"name": "bridge", "loaded": loaded})),
+            surface: Some(request.servers.surface),
             loaded: Some(request.servers.names),
         };
         self.server.run_for_client(asked, cancel).await
     }
 
     async fn not_run(&self, code: Option<&str>) {
-        let attempt = self.server.attempt(Front::Mcp, None, code, None);
-        // Nothing is run either way; that it cannot be recorded is told by who writes.
-        let _ = self
-            .server
-            .shared
-            .records
-            .refused(attempt, Refused::Arguments)
-            .await;
+        self.refuse(code, Refused::Arguments).await;
     }
+}
+
+/// Servers as a program is told of them, as many as there is room for.
+fn named<'a>(servers: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<Value> {
+    let mut room = MOST_NAMED;
+    let fits = |(name, alias): &(&String, &String)| {
+        room = room.saturating_sub(name.len() + alias.len());
+        room > 0
+    };
+    servers
+        .take_while(fits)
+        .map(|(name, alias)| json!({"name": name, "alias": alias}))
+        .collect()
 }
 
 /// What is answered where containers are asked for.

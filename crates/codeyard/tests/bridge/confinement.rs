@@ -78,16 +78,15 @@ async fn c340_the_environment() {
                 try: seen += open(path).read()\n    except OSError: pass\n\
                 print([word for word in ('canary-7f3a', 's3cr3t-upstream', 'CODEYARD', 'MCP_BRIDGE') if word in seen])";
     client.check(code, "[]").await;
-    let answer = client
-        .run_with(&["stub"], "import os\nprint(*sorted(os.environ))")
-        .await;
-    let documented = "HOME LANG LD_LIBRARY_PATH LOGNAME MCP_AVAILABLE_SERVERS MCP_DISCOVERED_SERVERS MPLBACKEND MPLCONFIGDIR \
-                      OMP_NUM_THREADS OPENBLAS_NUM_THREADS PATH PWD PYTHONDONTWRITEBYTECODE TMPDIR TZ USER";
-    let documented: Vec<&str> = documented.split(' ').collect();
-    assert!(
-        answer.text().split(' ').all(|name| documented.contains(&name)),
-        "{answer:?}"
-    );
+    let documented = "HOME LANG LOGNAME MCP_AVAILABLE_SERVERS MCP_DISCOVERED_SERVERS MPLBACKEND MPLCONFIGDIR OMP_NUM_THREADS \
+                      OPENBLAS_NUM_THREADS PATH PWD PYTHONDONTWRITEBYTECODE TMPDIR TZ USER";
+    // Where the interpreter's libraries and the managed packages lie depends on the machine.
+    let code = "import subprocess\nlines = subprocess.run(['env'], capture_output=True, text=True).stdout.splitlines()\n\
+                print(*sorted({line.partition('=')[0] for line in lines} - {'LD_LIBRARY_PATH', 'PYTHONPATH', '_', 'SHLVL'}))\n\
+                print([line for line in lines if line.startswith('MCP_')])";
+    let servers = "['MCP_AVAILABLE_SERVERS=[{\"name\": \"stub\", \"alias\": \"stub\"}]', \
+                   'MCP_DISCOVERED_SERVERS=[{\"name\": \"other\", \"alias\": \"other\"}, {\"name\": \"stub\", \"alias\": \"stub\"}]']";
+    client.check(code, &format!("{documented}\n{servers}")).await;
 }
 
 #[tokio::test]

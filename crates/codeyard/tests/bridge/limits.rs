@@ -38,12 +38,11 @@ async fn c325_processes() {
 async fn c326_processor() {
     let mut client = with_variables(&[("MCP_BRIDGE_CPUS", "0.5")]).await;
     let code = "import time\nend = time.monotonic() + 4\nwhile time.monotonic() < end: pass\nprint(time.process_time() <= 2.6)";
-    // Without control groups a rate can only be measured after the fact.
-    if Mode::of(&client.codeyard).await.unwrap().groups {
-        client.check(code, "True").await;
-    } else {
-        assert!(!client.run(code).await.text().is_empty());
+    if !Mode::of(&client.codeyard).await.unwrap().groups {
+        eprintln!("not tested: without control groups whole cores bind, as docs/limits.md says");
+        return;
     }
+    client.check(code, "True").await;
 }
 
 #[tokio::test]

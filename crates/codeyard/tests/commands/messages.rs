@@ -99,7 +99,7 @@ async fn mistakes_on_the_command_line() {
     let codeyard = Codeyard::with_stub().unwrap();
     let commands = [
         ("runn", ""),
-        ("run", ""),
+        ("run --json", ""),
         ("run missing.py", ""),
         ("run .", ""),
         ("run - --timeout 5", ""),

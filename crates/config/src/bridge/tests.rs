@@ -136,6 +136,7 @@ fn every_mistake_is_told_at_once_with_variable_value_and_form() {
         ("MCP_BRIDGE_ALLOW_SELF_SERVER", "maybe"),
         ("MCP_BRIDGE_RUNTIME", "nonexistent"),
         ("MCP_BRIDGE_EXTRA_CONFIG", "2"),
+        ("MCP_BRIDGE_STATE_DIR", "~ann/state"),
     ])
     .file(SETTINGS_FILE, "[limits]\nmemory = 5\n");
     let mistakes = load_bridge(&Sources::default(), &host).expect_err("mistakes");

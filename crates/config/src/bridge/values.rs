@@ -179,12 +179,21 @@ pub(super) fn runtime(text: &str) -> Result<Option<String>, Refused> {
     }
 }
 
-/// A path as a shell would read it: `~/` is the home directory, and a relative one counts from the current directory.
-pub(super) fn path(text: &str, host: &dyn Host) -> PathBuf {
-    let home = || host.var("HOME").ok().flatten();
-    match (text.strip_prefix("~/"), home()) {
-        (Some(below), Some(home)) => PathBuf::from(home).join(below),
-        _ => crate::places::absolute(text.as_ref(), host),
+/// A path as a shell would read it: `~` is the home directory, and a relative one counts from the current directory.
+pub(super) fn path(text: &str, host: &dyn Host) -> Result<PathBuf, Refused> {
+    let Some(below) = text.strip_prefix('~') else {
+        return Ok(crate::places::absolute(text.as_ref(), host));
+    };
+    if !below.is_empty() && !below.starts_with('/') {
+        return Err(format!(
+            "`{text}` names another user's home; write the whole path"
+        ));
+    }
+    match host.var("HOME").ok().flatten() {
+        Some(home) => Ok(PathBuf::from(home).join(below.trim_start_matches('/'))),
+        None => Err(format!(
+            "`{text}` needs HOME, which is not set; write the whole path"
+        )),
     }
 }
 

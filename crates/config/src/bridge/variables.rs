@@ -141,7 +141,9 @@ impl Reader<'_> {
 
     fn path(&mut self, name: &str) -> Option<PathBuf> {
         let text = self.text(name)?;
-        Some(values::path(&text, self.host))
+        values::path(&text, self.host)
+            .map_err(|message| self.findings.mistake(name, message))
+            .ok()
     }
 
     /// The variables that ask for a container.

@@ -19,13 +19,13 @@ pub(super) struct Arguments {
 /// What is wrong with the arguments.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadArguments {
-    #[error("Missing 'code' argument: it must be a string with a program")]
+    #[error("Missing 'code' argument")]
     Code,
     #[error("'code' has {0} bytes; it may have {MAX_CODE}")]
     CodeTooLong(usize),
-    #[error("'servers' must be a list of server names")]
+    #[error("'servers' must be a list")]
     Servers,
-    #[error("'timeout' must be an integer (seconds)")]
+    #[error("'timeout' must be an integer")]
     Timeout,
 }
 
@@ -104,9 +104,9 @@ mod tests {
 
     #[test]
     fn what_is_wrong() {
-        const CODE: &str = "Missing 'code' argument: it must be a string with a program";
-        const SERVERS: &str = "'servers' must be a list of server names";
-        const TIMEOUT: &str = "'timeout' must be an integer (seconds)";
+        const CODE: &str = "Missing 'code' argument";
+        const SERVERS: &str = "'servers' must be a list";
+        const TIMEOUT: &str = "'timeout' must be an integer";
         for code in [
             json!({}),
             json!({"code": ""}),

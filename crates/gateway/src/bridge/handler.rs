@@ -16,10 +16,14 @@ use super::arguments;
 use super::render::{self, Output};
 use super::service::{BridgeService, RunPython};
 use super::tools::{self, Timeouts};
+use crate::code::NotExecuted;
 use crate::running;
 
 /// How long a client may keep the lists: they never change while one codeyard runs.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
+
+/// What is said of a call that its client has given up.
+const CANCELLED: &str = "Execution was cancelled";
 
 /// One connection of a client that sees the `bridge` surface.
 pub(crate) struct BridgeHandler<S> {
@@ -53,11 +57,16 @@ impl<S: BridgeService> BridgeHandler<S> {
         };
         // What a server's name means is decided in the order in which the client wrote.
         running::turn(context).await;
-        let servers = match self.service.select(&arguments.servers).await {
+        let selected = tokio::select! {
+            selected = self.service.select(&arguments.servers) => selected,
+            () = context.ct.cancelled() => Err(NotExecuted(CANCELLED.to_owned())),
+            () = self.closed.cancelled() => Err(NotExecuted(CANCELLED.to_owned())),
+        };
+        let servers = match selected {
             Ok(servers) => servers,
-            Err(unknown) => {
+            Err(not_selected) => {
                 self.service.not_run(code).await;
-                return render::failed(&unknown.to_string(), self.output);
+                return render::failed(&not_selected.to_string(), self.output);
             }
         };
         let named = servers.names.clone();
@@ -92,9 +101,10 @@ impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
         _page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        // Its bounds are those of this process's variables.
         Ok(ListToolsResult::with_all_items(vec![self.tool.clone()])
             .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Public))
+            .with_cache_scope(CacheScope::Private))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

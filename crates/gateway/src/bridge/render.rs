@@ -35,7 +35,9 @@ pub(super) fn ran(run: Executed, servers: &[String], timeout: Duration, output: 
         stderr: lines(&outcome.stderr.text),
         ..answer_of(outcome, timeout)
     };
-    answer.stderr.extend(asides(&run, timeout));
+    answer.stderr.extend(explanation(outcome, timeout));
+    answer.printed = !(answer.stdout.is_empty() && answer.stderr.is_empty());
+    answer.stderr.extend(notices(&run));
     if answer.status == "success" {
         let printed = !(answer.stdout.is_empty() && answer.stderr.is_empty() && outcome.content.is_empty());
         answer.summary = if printed { "Success" } else { "Success (no output)" }.to_owned();
@@ -134,29 +136,21 @@ fn said(outcome: &Outcome) -> String {
     message.unwrap_or_else(|| "the program was not run".to_owned())
 }
 
-/// What is said on standard error beside what the program printed there: its traceback, and what became of its session.
-fn asides(run: &Executed, timeout: Duration) -> Vec<String> {
-    let outcome = &run.outcome;
-    let mut asides = Vec::new();
-    match outcome.status {
-        Status::Failed if outcome.session == SessionFate::Lost => {}
-        Status::Failed | Status::LimitExceeded { .. } if !exited(outcome) => {
-            asides.extend(
-                error_text(outcome, timeout)
-                    .as_deref()
-                    .map(lines)
-                    .unwrap_or_default(),
-            );
-        }
-        _ => {}
+/// What Python would have said of a program's failure on standard error.
+fn explanation(outcome: &Outcome, timeout: Duration) -> Vec<String> {
+    let failed = matches!(outcome.status, Status::Failed | Status::LimitExceeded { .. });
+    if !failed || exited(outcome) {
+        return Vec::new();
     }
-    if outcome.session == SessionFate::Lost {
-        asides.push("notice: the session is lost: its variables and files are gone".to_owned());
-    }
-    if let Some(notice) = &run.notice {
-        asides.push(format!("notice: {notice}"));
-    }
-    asides
+    lines(&error_text(outcome, timeout).unwrap_or_default())
+}
+
+/// What became of the session, and what else the client should know.
+fn notices(run: &Executed) -> Vec<String> {
+    let lost = run.outcome.session == SessionFate::Lost;
+    let lost = lost.then(|| "notice: the session is lost: its variables and files are gone".to_owned());
+    let said = run.notice.as_ref().map(|notice| format!("notice: {notice}"));
+    lost.into_iter().chain(said).collect()
 }
 
 /// Whether the program ended itself, which needs no explanation.
@@ -332,13 +326,28 @@ mod tests {
         );
         assert_eq!(structured["error"], "Sandbox exited with code 137");
         let (text, structured, _) = seen(lost(Status::Failed, "it went"), &[], Output::Compact);
-        assert_eq!(text, format!("[status: error]\npartial\nstderr:\n{gone}"));
+        assert_eq!(
+            text,
+            format!("[status: error]\npartial\nstderr:\nSandboxLost: it went\n{gone}")
+        );
         assert_eq!(structured["error"], "it went");
         let (text, ..) = seen(lost(Status::TimedOut, ""), &[], Output::Compact);
         let timed_out = "error: Execution timed out after 3s";
         assert_eq!(
             text,
             format!("[status: timeout]\npartial\nstderr:\n{gone}\n{timed_out}")
+        );
+    }
+
+    #[test]
+    fn a_notice_hides_no_reason() {
+        let mut cancelled = run(Status::Cancelled, "");
+        cancelled.notice = Some("it started afresh".to_owned());
+        let (text, ..) = seen(cancelled, &[], Output::Compact);
+        let reason = "error: Execution was cancelled";
+        assert_eq!(
+            text,
+            format!("[status: error]\nstderr:\nnotice: it started afresh\n{reason}")
         );
     }
 

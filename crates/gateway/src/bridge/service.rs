@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::code::{Executed, NotExecuted};
@@ -29,16 +30,16 @@ pub trait BridgeService: Send + Sync + 'static {
 }
 
 /// Servers that a program may call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Selected {
     /// Their configured names, sorted.
     pub names: Arc<[String]>,
-    /// Their names in programs, in the same order.
-    pub aliases: Vec<String>,
+    /// What the guest is told of them, and of all others.
+    pub surface: Value,
 }
 
 /// One program, its arguments checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunPython {
     /// The program, never blank.
     pub code: String,

@@ -14,6 +14,8 @@ pub(super) struct Answer {
     /// Lines without their ends.
     pub(super) stdout: Vec<String>,
     pub(super) stderr: Vec<String>,
+    /// Whether the program itself, or its traceback, says anything: then an error has been explained.
+    pub(super) printed: bool,
     pub(super) error: Option<String>,
     /// Seconds, of a program that took too long.
     pub(super) timeout: Option<u64>,
@@ -28,6 +30,7 @@ impl Default for Answer {
             servers: Vec::new(),
             stdout: Vec::new(),
             stderr: Vec::new(),
+            printed: false,
             error: None,
             timeout: None,
         }
@@ -82,9 +85,8 @@ pub(super) fn compact(answer: &Answer) -> String {
         lines.push("stderr:".to_owned());
         lines.extend(answer.stderr.iter().cloned());
     }
-    let nothing_printed = answer.stdout.is_empty() && answer.stderr.is_empty();
     if let Some(error) = &answer.error
-        && (answer.status != "error" || nothing_printed)
+        && (answer.status != "error" || !answer.printed)
     {
         lines.push(format!("error: {error}"));
     }

@@ -158,6 +158,17 @@ impl Codeyard {
         self.below(unshare.iter().copied().chain(["sh", "-c", &script, "sh"]))
     }
 
+    /// Keeps its data on a small disk that is full; the disk goes with the process. As root.
+    pub fn on_full_disk(self) -> Result<Self> {
+        let disk = self.directory().join("disk");
+        std::fs::create_dir(&disk)?;
+        let place = disk.display();
+        let script = format!(
+            "mount -t tmpfs -o size=1m disk {place}; mkdir {place}/data; head -c 2M /dev/zero > {place}/filler 2>&- || true"
+        );
+        Ok(self.data(disk.join("data")).below_mounts(&script))
+    }
+
     /// The temporary directory that holds everything.
     pub fn directory(&self) -> &Path {
         self.directory.path()

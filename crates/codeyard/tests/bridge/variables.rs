@@ -174,11 +174,12 @@ async fn c374_launch_forms() {
         &format!("{} run", test_support::codeyard_binary().display()),
         "/dev/null",
     ];
-    let ended = tokio::process::Command::new("script")
-        .args(terminal)
-        .output()
-        .await
-        .unwrap();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test owns the process and kills it on drop"
+    )]
+    let mut script = tokio::process::Command::new("script");
+    let ended = script.args(terminal).kill_on_drop(true).output().await.unwrap();
     assert_eq!(ended.status.code(), Some(2), "{ended:?}");
     assert!(text(&ended.stdout).contains("Usage: codeyard run"), "{ended:?}");
 }

@@ -184,22 +184,21 @@ async fn links_pipes_and_directories_are_no_memories() {
     assert_eq!(told["taken"].as_array().unwrap().len(), 2, "{told}");
 }
 
+/// Takes over what the original bridge kept, and removes all of it.
+async fn import_and_remove(codeyard: &Codeyard) {
+    original(codeyard);
+    for args in [
+        ["saved", "import", "MCPs", "--yes"],
+        ["saved", "remove", "--all", "--yes"],
+    ] {
+        assert_eq!(run(codeyard, &args, "").await.code, 0);
+    }
+}
+
 #[tokio::test]
 async fn changes_are_events_without_what_is_saved() {
     let codeyard = Codeyard::new().unwrap();
-    original(&codeyard);
-    assert_eq!(
-        run(&codeyard, &["saved", "import", "MCPs", "--yes"], "")
-            .await
-            .code,
-        0
-    );
-    assert_eq!(
-        run(&codeyard, &["saved", "remove", "--all", "--yes"], "")
-            .await
-            .code,
-        0
-    );
+    import_and_remove(&codeyard).await;
     let mut client = BridgeClient::of(codeyard).await;
     let code = "def kept(): return 'source of it'\nsave_tool(kept)\nsave_memory('key', 'value of it')\ndelete_memory('key')";
     assert!(!client.run(code).await.is_error());
@@ -329,19 +328,7 @@ async fn a_damaged_database_is_told_and_left_alone() {
 #[tokio::test]
 async fn a_locked_database_is_told() {
     let codeyard = Codeyard::new().unwrap();
-    original(&codeyard);
-    assert_eq!(
-        run(&codeyard, &["saved", "import", "MCPs", "--yes"], "")
-            .await
-            .code,
-        0
-    );
-    assert_eq!(
-        run(&codeyard, &["saved", "remove", "--all", "--yes"], "")
-            .await
-            .code,
-        0
-    );
+    import_and_remove(&codeyard).await;
     let mut holder = open(&codeyard.data_directory().join("codeyard.db")).await;
     sqlx::query("BEGIN EXCLUSIVE").execute(&mut holder).await.unwrap();
     check_trouble(codeyard, "is locked by another program").await;
@@ -355,28 +342,10 @@ async fn on_a_full_disk_nothing_is_said_to_be_saved() {
         return; // Only root can mount a small disk to fill.
     }
     original(&codeyard);
-    let disk = codeyard.directory().join("disk");
-    std::fs::create_dir(&disk).unwrap();
-    let codeyard = codeyard.data(disk.join("data"));
-    let own = codeyard.command(["saved", "import", "MCPs", "--yes"]).unwrap();
-    let own = own.as_std();
-    // In a mount namespace of its own: the disk goes with the process.
-    let script = "mount -t tmpfs -o size=1m disk \"$0\" && mkdir \"$0/data\" && \
-                  head -c 2M /dev/zero > \"$0/filler\" 2>/dev/null; exec \"$@\"";
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test owns the process and kills it on drop"
-    )]
-    let mut command = Command::new("unshare");
-    command.args(["--mount", "--propagation", "private", "bash", "-c", script]);
-    command.arg(&disk).arg(own.get_program()).args(own.get_args());
-    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.current_dir(codeyard.work_directory());
-    command.stdin(Stdio::null()).kill_on_drop(true);
-    let output = command.output().await.unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(5), "{told}");
-    assert!(told.contains("cannot grow") && output.stdout.is_empty(), "{told}");
+    let codeyard = codeyard.on_full_disk().unwrap();
+    let ended = run(&codeyard, &["saved", "import", "MCPs", "--yes"], "").await;
+    assert_eq!((ended.code, ended.out.as_str()), (5, ""), "{ended:?}");
+    assert!(ended.err.contains("cannot grow"), "{ended:?}");
 }
 
 #[tokio::test]

@@ -1,11 +1,8 @@
 //! A database that is damaged, foreign, newer, locked, read-only or on a full disk: programs run, the file stays as it is.
 
-use std::process::Stdio;
-
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection};
 use test_support::{CodeClient, Codeyard, Mode};
-use tokio::process::Command;
 
 use crate::{file, holds, run, runs};
 
@@ -175,31 +172,12 @@ async fn on_a_full_disk_programs_run_and_say_that_they_are_not_recorded() {
     if !Mode::of(&codeyard).await.unwrap().is_root {
         return; // Only root can mount a small disk to fill.
     }
-    let disk = codeyard.directory().join("disk");
-    std::fs::create_dir(&disk).unwrap();
-    let codeyard = codeyard.data(disk.join("data"));
-    let program = codeyard.work_directory().join("program.py");
-    std::fs::write(&program, "print('ran')\n").unwrap();
-    let own = codeyard.command(["run", &program.to_string_lossy()]).unwrap();
-    let own = own.as_std();
-    // In a mount namespace of its own: the disk goes with the process.
-    let script = "mount -t tmpfs -o size=1m disk \"$0\" && mkdir \"$0/data\" && \
-                  head -c 2M /dev/zero > \"$0/filler\" 2>/dev/null; exec \"$@\"";
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test owns the process and kills it on drop"
-    )]
-    let mut command = Command::new("unshare");
-    command.args(["--mount", "--propagation", "private", "bash", "-c", script]);
-    command.arg(&disk).arg(own.get_program()).args(own.get_args());
-    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command.stdin(Stdio::null()).kill_on_drop(true);
-    let output = command.output().await.unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "ran\n", "{told}");
+    let codeyard = codeyard.on_full_disk().unwrap();
+    let ended = run(&codeyard, &["run", "-"], "print('ran')").await;
+    assert_eq!(ended.out, "ran\n", "{ended:?}");
     assert!(
-        told.contains("cannot grow") && told.contains("free space"),
-        "{told}"
+        ended.err.contains("cannot grow") && ended.err.contains("free space"),
+        "{ended:?}"
     );
 }
 

@@ -170,6 +170,9 @@ class Saving(BridgeCase):
             ("def f(): pass\nf.__name__ = 'g'", "f", "it is called g and was defined as f"),
             ("def save_tool(): pass", "save_tool", "has a meaning in every session"),
             ("def mcp_x(): pass", "mcp_x", "has a meaning in every session"),
+            ("def type(): pass", "type", "has a meaning in every session"),
+            ("def ValueError(): pass", "ValueError", "has a meaning in every session"),
+            ("from statistics import mean as sum\ndef f(): return sum([1])", "f", "sum is built into Python"),
             ("def __repr__(): pass", "__repr__", "has a meaning in every session"),
             ("LIMIT = 5\ndef f(n=LIMIT): pass", "f", "default values or annotations use LIMIT"),
             (
@@ -183,7 +186,7 @@ class Saving(BridgeCase):
                 self.fails(
                     f"{program}\nruntime.save_tool({name})", "ValueError", "save_tool expects a function: ", reason
                 )
-                self.guest.run("globals().pop('save_tool', None)")
+                self.guest.run("for name in ('save_tool', 'type', 'ValueError', 'sum'): globals().pop(name, None)")
         self.assertEqual(self.made("save_tool"), [])
 
     def test_program_that_is_too_long_ago(self):

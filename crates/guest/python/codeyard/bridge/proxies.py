@@ -31,7 +31,14 @@ class LoadedServer(proxies.BridgeServer):
         return super().__getattr__(name)
 
 
+class LoadedServers(proxies.ServerMap):
+    """`mcp_servers`: the loaded servers by their configured names; other spellings are found too."""
+
+    def __contains__(self, name):
+        return loaded.find(name) is not None
+
+
 _FLAVOUR = proxies.Flavour("mcp_", values.loaded, returns_errors=True, directory=loaded.LoadedDirectory())
 
 servers = proxies.Servers("mcp.servers", _FLAVOUR, LoadedServer)
-mcp_servers = proxies.ServerMap(servers)
+mcp_servers = LoadedServers(servers)

@@ -3,8 +3,7 @@
 Each run may have other servers loaded; a server object that was kept from an earlier run asks anew.
 
 The environment says in `MCP_AVAILABLE_SERVERS` which servers are loaded, and in `MCP_DISCOVERED_SERVERS` which there
-are: JSON lists of `{name, alias}`. The second costs a host call, so that it is brought up to date only before a
-program that looks at its environment. A list too long for a variable loses its end.
+are: JSON lists of `{name, alias}`. A list too long for a variable loses its end.
 """
 
 import json
@@ -13,12 +12,10 @@ from os import environ
 from codeyard import imports, names, places
 from codeyard.bridge import loaded, runtime, saving
 from codeyard.bridge.proxies import mcp_servers, servers
-from codeyard.calls import host
 from codeyard.errors import BridgeError, ToolError, raise_as
 
 # The system takes no variable of 128 KiB, and no more than a few MiB of all.
 _LONGEST_VARIABLE = 32 * 1024
-_LOOKS_AT_ENVIRONMENT = ("environ", "getenv", "MCP_DISCOVERED_SERVERS")
 
 _NAMES = {
     "LOADED_MCP_SERVERS": (),
@@ -45,10 +42,11 @@ class Bridge:
     def __init__(self, namespace):
         self._namespace = namespace
         self._servers = None
+        self._discovered = None
         self._saved = None  # the saved tools that are still to be defined
 
     def begin_run(self, surface, source):
-        """Prepares for a program: `surface` says which servers are `loaded`."""
+        """Prepares for a program: `surface` says which servers are `loaded`, and which are `discovered` at all."""
         loaded.begin_run(surface["loaded"])
         imports.lead_to(runtime, servers)
         if self._servers is None:
@@ -56,8 +54,10 @@ class Bridge:
         if self._servers != surface["loaded"]:
             self._servers = surface["loaded"]
             self._show()
-        if any(word in source for word in _LOOKS_AT_ENVIRONMENT):
-            _discover()
+        discovered = surface.get("discovered", ())
+        if self._discovered != discovered:
+            self._discovered = discovered
+            environ["MCP_DISCOVERED_SERVERS"] = _listed(discovered)
         if self._saved is None:
             self._saved = saving.saved()
         while self._saved:
@@ -79,7 +79,9 @@ class Bridge:
     def _show(self):
         """Tells the program which servers are loaded, wherever it may look."""
         names.assign("LOADED_MCP_SERVERS", loaded.names())
-        names.bind_bridge([f"mcp_{server['alias']}" for server in self._servers], self._namespace)
+        found = [f"mcp_{server['alias']}" for server in self._servers]
+        # A server called `servers` is an item of `mcp_servers`, and not in its place.
+        names.bind_bridge([name for name in found if name not in _NAMES], self._namespace)
         environ["MCP_AVAILABLE_SERVERS"] = _listed(self._servers)
 
 
@@ -90,13 +92,6 @@ def leave(scratch):
     places.use_scratch(scratch)
     loaded.begin_run(())
     saving.forget()
-
-
-def _discover():
-    try:
-        environ["MCP_DISCOVERED_SERVERS"] = _listed(host("servers"))
-    except ToolError:
-        pass  # Whoever asks for it by `discovered_servers` is told why.
 
 
 def _listed(entries):

@@ -1,7 +1,7 @@
 """The loaded servers as Python objects: `mcp_<alias>`, `mcp_servers`, `mcp.servers`."""
 
-from codeyard import proxies, values
-from codeyard.bridge import loaded
+from codeyard import proxies
+from codeyard.bridge import loaded, results
 
 
 class Listing(list):
@@ -38,7 +38,7 @@ class LoadedServers(proxies.ServerMap):
         return loaded.find(name) is not None
 
 
-_FLAVOUR = proxies.Flavour("mcp_", values.loaded, returns_errors=True, directory=loaded.LoadedDirectory())
+_FLAVOUR = proxies.Flavour("mcp_", results.value_of, returns_errors=True, directory=loaded.LoadedDirectory())
 
 servers = proxies.Servers("mcp.servers", _FLAVOUR, LoadedServer)
 mcp_servers = LoadedServers(servers)

@@ -10,7 +10,7 @@ import json
 from os import environ
 
 from codeyard import imports, names, places
-from codeyard.bridge import loaded, runtime, saving
+from codeyard.bridge import loaded, results, runtime, saving
 from codeyard.bridge.proxies import mcp_servers, servers
 from codeyard.errors import BridgeError, ToolError, raise_as
 
@@ -70,6 +70,7 @@ class Bridge:
 
     def _install(self):
         raise_as(BridgeError)
+        results.install()
         names.replace(_NAMES, servers)
         imports.leave_to_programs("tools", "servers")
         # There is no other place for files, and it is the session's own.
@@ -88,6 +89,7 @@ class Bridge:
 def leave(scratch):
     """Takes back what a session has changed in this process, where the directory for scratch files was `scratch`."""
     raise_as(ToolError)
+    results.uninstall()
     names.install()
     places.use_scratch(scratch)
     loaded.begin_run(())

@@ -351,9 +351,12 @@ class Interrupts(BridgeCase):
         guest = self.session()
         hang = "import time\ndef hangs(n=[print('here', flush=True), time.sleep(60)]): pass"
         guest.answer.store.tools.update(hangs=hang, good="def good(): return 5")
-        guest.begin("1")
+        guest.begin("hangs()")
         guest.wait_for_call()
         guest.wait_for_output(b"here")
         guest.interrupt()
-        self.assertIn("<saved tool hangs>", guest.finish().error["traceback"])
+        outcome = guest.finish()
+        self.assertIn("<saved tool hangs>", outcome.error["traceback"])
+        told = "the run ended while the saved tool 'hangs' was being defined; `codeyard saved remove hangs` removes it\n"
+        self.assertEqual(outcome.stderr.decode(), told)
         self.shows("print(good())", "5", guest=guest)

@@ -37,13 +37,14 @@ _NAMES = {
 
 
 class Bridge:
-    """What the surface adds to a session whose names are `namespace`."""
+    """What the surface adds to a session whose names are `namespace` and whose runs `interrupts` may end."""
 
-    def __init__(self, namespace):
+    def __init__(self, namespace, interrupts):
         self._namespace = namespace
+        self._interrupts = interrupts
         self._servers = None
         self._discovered = None
-        self._saved = None  # the saved tools that are still to be defined
+        self._knows_saved = False
 
     def begin_run(self, surface, source):
         """Prepares for a program: `surface` says which servers are `loaded`, and which are `discovered` at all."""
@@ -58,11 +59,10 @@ class Bridge:
         if self._discovered != discovered:
             self._discovered = discovered
             environ["MCP_DISCOVERED_SERVERS"] = _listed(discovered)
-        if self._saved is None:
-            self._saved = saving.saved()
-        while self._saved:
-            # Taken off first: one that hangs must not hang every run.
-            saving.define(self._saved.pop(0), self._namespace)
+        if not self._knows_saved:
+            saving.find()
+            self._knows_saved = True
+        saving.define_named(source, self._namespace, self._interrupts)
 
     def end_run(self):
         """Frees what is of use to one run only."""

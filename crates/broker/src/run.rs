@@ -170,6 +170,15 @@ impl Args {
             .ok_or_else(|| error::bad_call(format!("'{name}' is missing")))
     }
 
+    /// `false` if it is not there.
+    pub(crate) fn flag(&mut self, name: &str) -> Result<bool, HostCallError> {
+        match self.take(name) {
+            None => Ok(false),
+            Some(Value::Bool(flag)) => Ok(flag),
+            Some(_) => Err(error::bad_call(format!("'{name}' must be true or false"))),
+        }
+    }
+
     /// The version that is expected, if any is.
     pub(crate) fn version(&mut self) -> Result<Option<u64>, HostCallError> {
         let version = self.take("version").map(|version| {

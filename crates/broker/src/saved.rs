@@ -32,7 +32,7 @@ struct MemoryAnswer<'a> {
     bytes: u64,
 }
 
-/// A memory as it is listed.
+/// A memory without its value.
 #[derive(Debug, Serialize)]
 struct MemoryLine<'a> {
     key: &'a str,
@@ -80,7 +80,14 @@ impl RunCalls {
             "save_tool" => self.save_tool(&args.text("name")?, &args.text("source")?).await,
             "saved_tools" => self.saved_tools().await,
             "memory_save" => self.memory_save(args).await,
-            "memory_load" => self.memory_load(&args.text("key")?).await,
+            "memory_load" => {
+                let key = args.text("key")?;
+                if args.flag("head")? {
+                    self.memory_head(&key).await
+                } else {
+                    self.memory_load(&key).await
+                }
+            }
             "memory_delete" => self.memory_delete(&args.text("key")?).await,
             "memory_list" => self.memory_list().await,
             other => Err(error::unknown_call(other)),
@@ -137,6 +144,12 @@ impl RunCalls {
         let keeper = &self.shared.keeper;
         let memory = keeper.done(keeper.saved.load_memory(&self.principal, key).await)?;
         raw(&memory.as_ref().map(MemoryAnswer::of))
+    }
+
+    async fn memory_head(&self, key: &str) -> Answer {
+        let keeper = &self.shared.keeper;
+        let head = keeper.done(keeper.saved.memory_head(&self.principal, key).await)?;
+        raw(&head.as_ref().map(MemoryLine::of))
     }
 
     async fn memory_delete(&self, key: &str) -> Answer {

@@ -3,6 +3,7 @@
 mod bounds;
 mod file;
 mod memories;
+mod python;
 mod room;
 mod tools;
 
@@ -19,7 +20,8 @@ use bounds::{Content, check_key};
 use file::{Fault, File};
 
 pub use bounds::{
-    MAX_BYTES, MAX_KEY, MAX_MEMORIES, MAX_MEMORY, MAX_NAME, MAX_SOURCE, MAX_TOOLS, check_memory, check_tool,
+    MAX_BYTES, MAX_KEY, MAX_MEMORIES, MAX_MEMORY, MAX_NAME, MAX_SOURCE, MAX_SOURCES, MAX_TOOLS, check_memory,
+    check_tool,
 };
 pub(crate) use room::held;
 
@@ -191,6 +193,23 @@ impl Saved {
             };
             let memory = memories::load(held.connection(), principal, key).await;
             held.release(memory)
+        })
+        .await
+    }
+
+    /// What is known of the value of that key, without the value.
+    pub async fn memory_head(
+        &self,
+        principal: &Principal,
+        key: &str,
+    ) -> Result<Option<MemoryHead>, SavedError> {
+        check_key(key)?;
+        self.within(async {
+            let Some(mut held) = self.file.hold_to_read().await? else {
+                return Ok(None);
+            };
+            let head = memories::load_head(held.connection(), principal, key).await;
+            held.release(head)
         })
         .await
     }

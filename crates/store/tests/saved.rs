@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection};
-use store::saved::{By, MAX_BYTES, MAX_MEMORIES, MAX_MEMORY, MAX_TOOLS, MemoryHead, NewMemory};
+use store::saved::{By, MAX_BYTES, MAX_MEMORIES, MAX_MEMORY, MAX_SOURCE, MAX_TOOLS, MemoryHead, NewMemory};
 use store::{FILE, Saved, SavedError};
 use tempfile::TempDir;
 use types::{Principal, RunId};
@@ -379,6 +379,23 @@ async fn there_is_room_for_so_much_and_what_is_there_can_still_be_replaced() {
     tool(&saved, "ann", "f0", "def f0(): 1").await.expect("replaced");
 
     world.change("DELETE FROM memories").await;
+    world.change("DELETE FROM saved_tools").await;
+    let long = format!("def f(): 0{}", " ".repeat(MAX_SOURCE - 10));
+    for number in 0..64 {
+        tool(&saved, "ann", &format!("f{number}"), &long)
+            .await
+            .expect("room");
+    }
+    assert_refused(
+        tool(&saved, "ann", "more", "def more(): 0").await,
+        "4194304 are allowed",
+    );
+    tool(&saved, "ann", "f0", &long).await.expect("replaced");
+    tool(&saved, "ben", "f0", &long).await.expect("another's room");
+    world
+        .change("DELETE FROM saved_tools WHERE principal = 'ann'")
+        .await;
+
     let large = json!("x".repeat(MAX_MEMORY - 4));
     let fit = usize::try_from(MAX_BYTES).expect("a size") / MAX_MEMORY;
     for number in 0..fit - 1 {

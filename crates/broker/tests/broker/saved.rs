@@ -70,6 +70,14 @@ async fn memories_are_saved_loaded_listed_and_deleted() {
         "{time}"
     );
     assert_eq!(loaded["created_at"], loaded["updated_at"]);
+    let head = world
+        .keep("ann", "memory_load", json!({"key": "a/b", "head": true}))
+        .await
+        .unwrap();
+    assert_eq!((&head["key"], head.get("value")), (&json!("a/b"), None));
+    world
+        .check("memory_load", json!({"key": "none", "head": true}), json!(null))
+        .await;
     let null = world
         .keep("ann", "memory_load", json!({"key": "a_b"}))
         .await

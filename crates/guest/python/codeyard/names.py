@@ -48,6 +48,9 @@ _CODE = {
 }
 
 
+# What Python itself gives every program, before anything is added.
+BUILT_IN = frozenset(vars(builtins))
+
 _present = {}
 _servers = proxies.bridge_servers
 
@@ -74,9 +77,10 @@ def assign(name, value):
     vars(builtins)[name] = value
 
 
-def own():
-    """The names."""
-    return _present.keys()
+def reserved(name):
+    """Whether a name means the same in every program, so that nothing that is kept may take it."""
+    special = name.startswith("mcp_") or (name.startswith("__") and name.endswith("__"))
+    return special or name in BUILT_IN or name in _present
 
 
 def bind_bridge(names, namespace):

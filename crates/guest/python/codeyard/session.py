@@ -75,7 +75,7 @@ class Session:
         `surface` is what a surface other than `code` says of the run; a session has the same one all its life.
         """
         if surface is not None and self._bridge is None:
-            self._bridge = Bridge(self._names)
+            self._bridge = Bridge(self._names, self._interrupts)
         self._begin(number, limits or self._limits)
         gallery = Gallery()
         done = {"t": "done", "id": number}

@@ -5,7 +5,8 @@ from json import JSONDecoder
 # A longer text is handed out as it is, since a copy of it would cost too much memory.
 MAX_WRAPPED_TEXT = 16 * 1024 * 1024
 
-_BRIDGE_KEYS = ("content", "structuredContent", "isError")
+# What programs read from the raw result through its value.
+BRIDGE_KEYS = ("content", "structuredContent", "isError")
 
 
 class Record(dict):
@@ -39,13 +40,13 @@ class _Bridge:
     __slots__ = ()
 
     def __getitem__(self, key):
-        if isinstance(key, str) and key in _BRIDGE_KEYS:
-            return _of_raw(self.raw, key)
+        if isinstance(key, str) and key in BRIDGE_KEYS:
+            return of_raw(self.raw, key)
         return super().__getitem__(key)
 
     def __getattr__(self, name):
-        if name in _BRIDGE_KEYS:
-            return _of_raw(self.raw, name)
+        if name in BRIDGE_KEYS:
+            return of_raw(self.raw, name)
         raise AttributeError(f"this result has no attribute {name!r}")
 
 
@@ -55,32 +56,9 @@ class BridgeRecord(Record):
     __slots__ = ()
 
     def __missing__(self, key):
-        if key in _BRIDGE_KEYS:
-            return _of_raw(self.raw, key)
+        if key in BRIDGE_KEYS:
+            return of_raw(self.raw, key)
         raise KeyError(key)
-
-
-class LoadedRecord(Record):
-    """A dict of the surface `bridge`: as an item a key of the raw result goes before one of its own, because that is
-    what programs for that surface were written for; as an attribute it is its own."""
-
-    __slots__ = ()
-
-    def __getitem__(self, key):
-        if key in _BRIDGE_KEYS:
-            return _of_raw(self.raw, key)
-        return super().__getitem__(key)
-
-    def __getattr__(self, name):
-        if name in _BRIDGE_KEYS and dict.__contains__(self, name):
-            return dict.__getitem__(self, name)
-        return super().__getattr__(name)
-
-    def __contains__(self, key):
-        return dict.__contains__(self, key) or (key in _BRIDGE_KEYS and key in self.raw)
-
-    def get(self, key, default=None):
-        return self[key] if key in self else default
 
 
 class BridgeText(_Bridge, Text):
@@ -101,8 +79,8 @@ class _Number:
     __slots__ = ()
 
     def __getitem__(self, key):
-        if key in _BRIDGE_KEYS:
-            return _of_raw(self.raw, key)
+        if key in BRIDGE_KEYS:
+            return of_raw(self.raw, key)
         raise KeyError(key)
 
 
@@ -148,10 +126,8 @@ _BRIDGE = {
 }
 
 
-_LOADED = {**_BRIDGE, dict: LoadedRecord, Record: LoadedRecord}
-
-
-def _of_raw(raw, key):
+def of_raw(raw, key):
+    """One of `BRIDGE_KEYS` of a raw result."""
     return raw.get(key, False if key == "isError" else None)
 
 
@@ -204,20 +180,16 @@ def _value_of(raw):
 
 def native(raw):
     """The value for `tools`: structured content, else parsed JSON, else text, else the other blocks."""
-    return _wrap(raw, _NATIVE)
+    return wrap(raw, _NATIVE)
 
 
 def bridge(raw):
     """The value for `mcp_<alias>`: the same, and every kind of value carries the raw result."""
-    return _wrap(raw, _BRIDGE)
+    return wrap(raw, _BRIDGE)
 
 
-def loaded(raw):
-    """The value for the surface `bridge`: the raw result's keys go before the value's own."""
-    return _wrap(raw, _LOADED)
-
-
-def _wrap(raw, wrappers):
+def wrap(raw, wrappers):
+    """The value of a raw result in the class that `wrappers` has for its type."""
     if not isinstance(raw, dict):
         return raw
     value = _value_of(raw)

@@ -1,5 +1,7 @@
 """The host of the surface `bridge`: servers that are loaded or not, and a store that sessions share."""
 
+import re
+
 from tests.host import NULL, Failed, Guest, GuestCase, upstream
 
 SERVERS = [
@@ -7,6 +9,9 @@ SERVERS = [
     {"name": "other", "alias": "other", "description": None, "listed": False},
     {"name": "My-Stub", "alias": "my_stub", "description": "Another", "listed": False},
 ]
+
+# A server whose `mcp_<alias>` is a name of its own.
+_NAMED_SERVERS = {"name": "servers", "alias": "servers", "description": None}
 
 SCHEMA = {"type": "object", "properties": {"message": {"type": "string"}}}
 
@@ -18,10 +23,15 @@ TOOLS = [
 ]
 
 
-def surface(*names):
-    """What a frame says of a run with these servers loaded."""
-    loaded = [{"name": name, "alias": name.lower().replace("-", "_")} for name in sorted(names)]
-    return {"name": "bridge", "loaded": loaded}
+def surface(*names, discovered=SERVERS):
+    """What a frame says of a run with these servers loaded, and those there are."""
+    loaded = [{"name": name, "alias": _spelled(name)} for name in sorted(names)]
+    discovered = [{"name": server["name"], "alias": server["alias"]} for server in discovered]
+    return {"name": "bridge", "loaded": loaded, "discovered": discovered}
+
+
+def _spelled(name):
+    return re.sub("[^a-z0-9_]+", "_", name.lower())
 
 
 class Store:
@@ -45,8 +55,8 @@ class Host:
         return own(**args) if own else upstream(name, args)
 
     def _check(self, server):
-        for entry in SERVERS:
-            if server in (entry["name"], entry["alias"]) and entry["name"] in self.loaded:
+        for entry in (*SERVERS, _NAMED_SERVERS):
+            if _spelled(server) in (_spelled(entry["name"]), entry["alias"]) and entry["name"] in self.loaded:
                 return entry
         raise Failed("not_loaded", f"Server '{server}' is not available", hint=f'pass servers=["{server}"]')
 
@@ -59,11 +69,6 @@ class Host:
         for tool in tools:
             tool.setdefault("inputSchema", SCHEMA)
         return {key: entry[key] for key in ("name", "alias", "description", "cwd") if entry.get(key)} | {"tools": tools}
-
-    def _search(self, query, limit, detail):
-        assert detail == "summary"
-        hits = [{"server": server, "tool": "list-things", "score": 0.5} for server in sorted(self.loaded)]
-        return {"tools": hits[:limit], "more": 0}
 
     def _tool(self, server, tool, args):
         self._check(server)
@@ -89,8 +94,11 @@ class Host:
         self.store.memory[key] = {**new, "version": old["version"] + 1 if old else 1}
         return {"version": self.store.memory[key]["version"]}
 
-    def _memory_load(self, key):
-        return self.store.memory.get(key, NULL)
+    def _memory_load(self, key, head=False):
+        entry = self.store.memory.get(key)
+        if entry is None:
+            return NULL
+        return {name: entry[name] for name in entry if not (head and name == "value")}
 
     def _memory_delete(self, key):
         return {"deleted": self.store.memory.pop(key, None) is not None}

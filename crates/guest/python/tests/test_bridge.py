@@ -4,7 +4,7 @@ import base64
 import json
 import os
 
-from tests.bridge_host import BridgeCase, surface
+from tests.bridge_host import SERVERS, BridgeCase, surface
 from tests.host import PNG, Guest, upstream
 
 
@@ -95,6 +95,23 @@ class Access(BridgeCase):
         self.assertEqual(self.made("servers"), [])
         self.load()
         self.shows("print(LOADED_MCP_SERVERS, len(mcp_servers))", "() 0")
+
+    def test_a_server_that_is_called_servers(self):
+        guest = self.session(loaded=("servers", "stub"))
+        for program in (
+            "print(list(mcp_servers), await mcp_servers['servers'].echo(message='x'))",
+            "print(list(mcp_servers), await mcp_servers['stub'].echo(message='x'))",
+            "from mcp.servers.servers import echo\nprint(list(mcp_servers), await echo(message='x'))",
+        ):
+            self.shows(program, "['servers', 'stub'] x", guest=guest)
+
+    def test_other_spellings_of_a_server(self):
+        guest = self.session(loaded=("My-Stub",))
+        for name in ("my-stub", "MY_STUB", "My Stub"):
+            for call in ("await mcp_servers[{}].echo(message='x')", "runtime.describe_server({})['name'] and 'x'"):
+                self.shows(f"print({call.format(repr(name))}, {name!r} in mcp_servers)", "x True", guest=guest)
+        for name in ("my--stub!", "stub", ""):
+            self.shows(f"print({name!r} in mcp_servers, mcp_servers.get({name!r}))", "False None", guest=guest)
 
     def test_servers_change_between_runs(self):
         self.shows("kept = mcp_stub\nkept_tool = mcp_stub.echo\nfrom mcp.servers.stub import echo")
@@ -279,6 +296,15 @@ class Environment(BridgeCase):
         self.load()
         self.assertEqual(self.names("MCP_AVAILABLE_SERVERS"), [])
 
+    def test_what_there_is_changes(self):
+        self.guest.surface = surface("stub", discovered=SERVERS[:1])
+        self.assertEqual(self.names("MCP_DISCOVERED_SERVERS"), ["stub"])
+        self.guest.surface = surface("stub")
+        child = "import subprocess\nsubprocess.run('echo $MCP_DISCOVERED_SERVERS', shell=True)"
+        outcome = self.guest.run(child)
+        self.assertEqual([server["name"] for server in json.loads(outcome.stdout)], ["stub", "other", "My-Stub"])
+        self.assertEqual(self.made("servers"), [])
+
     def test_only_who_looks_pays(self):
         self.shows("print(1)", "1")
         self.guest.calls.clear()
@@ -325,9 +351,12 @@ class Interrupts(BridgeCase):
         guest = self.session()
         hang = "import time\ndef hangs(n=[print('here', flush=True), time.sleep(60)]): pass"
         guest.answer.store.tools.update(hangs=hang, good="def good(): return 5")
-        guest.begin("1")
+        guest.begin("hangs()")
         guest.wait_for_call()
         guest.wait_for_output(b"here")
         guest.interrupt()
-        self.assertIn("<saved tool hangs>", guest.finish().error["traceback"])
+        outcome = guest.finish()
+        self.assertIn("<saved tool hangs>", outcome.error["traceback"])
+        told = "the run ended while the saved tool 'hangs' was being defined; `codeyard saved remove hangs` removes it\n"
+        self.assertEqual(outcome.stderr.decode(), told)
         self.shows("print(good())", "5", guest=guest)

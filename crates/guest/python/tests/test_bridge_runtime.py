@@ -148,14 +148,24 @@ class Docs(BridgeCase):
         self.shows("print(len(await runtime.search_tool_docs('many', limit=100)))", "20", guest=guest)
         self.shows("print(len(runtime.search_tool_docs_sync('many', limit=100)))", "20", guest=guest)
 
-    def test_search_by_meaning_where_no_word_fits(self):
-        self.load("stub", "My-Stub")
-        self.shows(
-            "print([(h['server'], h['tool']) for h in await runtime.search_tool_docs('enumerate objects', limit=7)])",
-            "[('My-Stub', 'list-things'), ('stub', 'list-things')]",
-        )
-        self.assertEqual(self.made("search"), [{"query": "enumerate objects", "limit": 7, "detail": "summary"}])
-        self.shows("print(runtime.search_tool_docs_sync('enumerate objects')[0]['toolAlias'])", "list_things")
+    def test_search_gives_names_before_descriptions_and_nothing_where_a_word_is_missing(self):
+        guest = self.session(loaded=("stub",))
+        guest.answer.tools = [
+            {"name": "list", "alias": "list", "description": "All issues that are open."},
+            {"name": "close-issue", "alias": "close_issue", "description": "Ends one."},
+            {"name": "issues", "alias": "issues", "description": "A list."},
+        ]
+        for query, hits in (
+            ("issue", ["close-issue", "issues", "list"]),
+            ("LIST issues", ["list", "issues"]),
+            ("issue ends", ["close-issue"]),
+            ("enumerate", []),
+            ("issue enumerate", []),
+            ("stub list", ["list", "issues"]),
+        ):
+            for call in ("await runtime.search_tool_docs", "runtime.search_tool_docs_sync"):
+                self.shows(f"print([h['tool'] for h in {call}({query!r})])", hits, guest=guest)
+        self.assertEqual([name for name, _ in guest.calls if name == "search"], [])
         self.load()
         self.shows("print(await runtime.search_tool_docs('echo'), runtime.search_tool_docs_sync('echo'))", "[] []")
 

@@ -43,6 +43,9 @@ class Memory(BridgeCase):
             "['bytes', 'created_at', 'key', 'metadata', 'updated_at', 'value', 'version'] 5 {'by': 'me'} dict",
         )
         self.shows("print(get_memory_info('nothing'))", "None")
+        self.guest.calls.clear()
+        self.shows("print(memory_exists('k'))", "True")
+        self.assertEqual(self.made("memory_load"), [{"key": "k", "head": True}])
         self.shows(
             "save_memory('k', 0)\nprint(memory_exists('k'), load_memory('k', default=7), get_memory_info('k')['metadata'])",
             "True 0 {}",

@@ -170,6 +170,9 @@ class Saving(BridgeCase):
             ("def f(): pass\nf.__name__ = 'g'", "f", "it is called g and was defined as f"),
             ("def save_tool(): pass", "save_tool", "has a meaning in every session"),
             ("def mcp_x(): pass", "mcp_x", "has a meaning in every session"),
+            ("def type(): pass", "type", "has a meaning in every session"),
+            ("def ValueError(): pass", "ValueError", "has a meaning in every session"),
+            ("from statistics import mean as sum\ndef f(): return sum([1])", "f", "sum is built into Python"),
             ("def __repr__(): pass", "__repr__", "has a meaning in every session"),
             ("LIMIT = 5\ndef f(n=LIMIT): pass", "f", "default values or annotations use LIMIT"),
             (
@@ -183,7 +186,7 @@ class Saving(BridgeCase):
                 self.fails(
                     f"{program}\nruntime.save_tool({name})", "ValueError", "save_tool expects a function: ", reason
                 )
-                self.guest.run("globals().pop('save_tool', None)")
+                self.guest.run("for name in ('save_tool', 'type', 'ValueError', 'sum'): globals().pop(name, None)")
         self.assertEqual(self.made("save_tool"), [])
 
     def test_program_that_is_too_long_ago(self):
@@ -199,25 +202,59 @@ class Saving(BridgeCase):
 
 class Loading(BridgeCase):
     def test_one_that_fails_is_told_and_hinders_no_other(self):
+        for source, reason in (
+            ("def bad(:", "SyntaxError"),
+            ("import no_such_module\ndef bad(): pass", "ModuleNotFoundError: No module named 'no_such_module'"),
+            ("import sys\n@sys.exit\ndef bad(): pass", "SystemExit: <function bad"),
+            ("def bad(n=(_ for _ in ()).throw(KeyboardInterrupt)): pass", "KeyboardInterrupt: "),
+            ("def bad(n=(_ for _ in ()).throw(GeneratorExit)): pass", "GeneratorExit: "),
+            ("def bad(n=1 / 0): pass", "ZeroDivisionError: division by zero"),
+            # No program of a session can save these; who calls the host by itself can.
+            ("import sys\nsys.exit(3)", "NotSavable: its source does not end with a function bad"),
+            ("pass", "NotSavable: its source does not end with"),
+            ("# nothing", "NotSavable: its source does not end with"),
+            ("class bad: pass", "NotSavable: its source does not end with"),
+            ("def worse(): pass", "NotSavable: its source does not end with"),
+            ("def bad(): pass\nbad()", "NotSavable: its source does not end with"),
+            ("print = 5\ndef bad(): pass", "NotSavable: its source has more than imports before the function, in line 1"),
+            ("def print(): pass\ndef bad(): pass", "NotSavable: its source has more than imports"),
+            ("from math import sqrt as print\ndef bad(): pass", "NotSavable: it imports print, which would replace"),
+            ("from math import *\ndef bad(): pass", "NotSavable: it imports *, which would replace"),
+        ):
+            with self.subTest(source):
+                store = Store()
+                store.tools.update(bad=source, good="def good(): return 1")
+                guest = self.session(store)
+                outcome = guest.run("# bad\nprint(good())")
+                self.assertEqual((outcome.error, outcome.stdout), (None, b"1\n"))
+                told = outcome.stderr.decode()
+                self.assertTrue(told.startswith(f"the saved tool 'bad' could not be loaded: {reason}"), told)
+                self.shows("# bad\nprint(good())", "1", guest=guest)
+
+    def test_one_in_the_place_of_what_every_program_needs(self):
+        for name in ("print", "ValueError", "runtime", "save_tool", "mcp_other"):
+            store = Store()
+            store.tools[name] = f"def {name}(): pass"
+            outcome = self.session(store).run(f"print({name}.__name__ != 5)")
+            self.assertEqual(outcome.stdout, b"True\n", outcome)
+            self.assertIn(f"'{name}' could not be loaded: NotSavable: the name {name} has a meaning", str(outcome))
+
+    def test_only_what_a_program_names_is_defined(self):
         store = Store()
+        slow = "@print\ndef {0}(n=__import__('time').sleep(60)): pass"
+        store.tools.update({f"slow{n}": slow.format(f"slow{n}") for n in range(100)})
         store.tools.update(
-            broken="def broken(:",
-            missing="import no_such_module\ndef missing(): pass",
-            leaves="import sys\nsys.exit(3)",
-            good="def good(): return 1",
+            first="def first(): return 1",
+            second="def second(f=first): return f() + third()",
+            third="def third(): return 10",
+            fix="def fix(): return 'fixed'",
         )
         guest = self.session(store)
-        outcome = guest.run("print(good())")
-        self.assertIsNone(outcome.error, outcome)
-        self.assertEqual(outcome.stdout, b"1\n")
-        lines = outcome.stderr.decode().splitlines()
-        for line, name, reason in zip(
-            lines, ("broken", "missing", "leaves"), ("SyntaxError", "no_such_module", "SystemExit: 3")
-        ):
-            self.assertTrue(line.startswith(f"the saved tool '{name}' could not be loaded: "), line)
-            self.assertIn(reason, line)
-        self.assertEqual(len(lines), 3)
-        self.shows("print(good())", "1", guest=guest)
+        self.shows("print('first' in globals())", "True", guest=guest)
+        self.shows("print(second(), 'fir' + 'st' in globals())", "11 True", guest=guest)
+        self.shows("print('fi' + 'x' in globals(), 'slo' 'w1' in globals())", "False False", guest=guest)
+        self.shows("print(\ufb01x())", "fixed", guest=guest)
+        self.shows("print(globals()['third']())", "10", guest=guest)
 
     def test_asked_once_in_a_session(self):
         guest = self.session()
@@ -260,3 +297,9 @@ class Loading(BridgeCase):
         guest = self.session(store)
         self.shows("def f(): return 2\nprint(f())", "2", guest=guest)
         self.shows("print(f())", "2", guest=guest)
+        # Nor may one that is defined late take away what was there before it, by itself or by its imports.
+        store.tools["uses"] = "from os import path\nimport math\ndef uses(): return path, math.floor(1.5)"
+        guest = self.session(store)
+        self.shows("path = 'own'\nglobals()['f'[:]] = 'own too'", guest=guest)
+        self.shows("print(uses(), path, f)", "('own', 1) own own too", guest=guest)
+        self.shows("del f\nprint('f' in globals())", "False", guest=guest)

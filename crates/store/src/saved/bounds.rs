@@ -3,6 +3,7 @@
 use serde_json::Value;
 use unicode_normalization::is_nfkc;
 
+use super::python::{is_built_in, is_keyword};
 use super::{NewMemory, SavedError};
 
 /// Longest key of a memory, in characters.
@@ -13,52 +14,14 @@ pub const MAX_NAME: usize = 100;
 pub const MAX_SOURCE: usize = 64 * 1024;
 /// Longest value of a memory with its metadata, as JSON, in bytes.
 pub const MAX_MEMORY: usize = 1024 * 1024;
+/// Longest source of all of a principal's tools together, in bytes: each session takes it in.
+pub const MAX_SOURCES: u64 = 4 * 1024 * 1024;
 /// Most tools of a principal.
 pub const MAX_TOOLS: u32 = 200;
 /// Most memories of a principal.
 pub const MAX_MEMORIES: u32 = 1000;
 /// Most bytes of a principal's tools and memories.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
-
-/// Python's keywords, and the one other name that cannot be defined.
-const KEYWORDS: [&str; 36] = [
-    "False",
-    "None",
-    "True",
-    "__debug__",
-    "and",
-    "as",
-    "assert",
-    "async",
-    "await",
-    "break",
-    "class",
-    "continue",
-    "def",
-    "del",
-    "elif",
-    "else",
-    "except",
-    "finally",
-    "for",
-    "from",
-    "global",
-    "if",
-    "import",
-    "in",
-    "is",
-    "lambda",
-    "nonlocal",
-    "not",
-    "or",
-    "pass",
-    "raise",
-    "return",
-    "try",
-    "while",
-    "with",
-    "yield",
-];
 
 /// What is written of a memory.
 #[derive(Debug)]
@@ -157,9 +120,14 @@ pub(crate) fn check_name(name: &str) -> Result<(), SavedError> {
             "`{name}` is no name of a tool: Python reads it as another name; write that one"
         )));
     }
-    if KEYWORDS.contains(&name) {
+    if is_keyword(name) {
         return Err(refused(format!(
             "`{name}` is a word of Python and no name of a tool; choose another"
+        )));
+    }
+    if is_built_in(name) {
+        return Err(refused(format!(
+            "`{name}` is built into Python: a tool of that name would replace it in every session; choose another"
         )));
     }
     Ok(())
@@ -227,16 +195,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_python() {
-        for name in [
-            "f",
-            "_",
-            "__init__",
-            "f2",
-            "gr\u{f6}\u{df}e",
-            "\u{540d}",
-            "match",
-            "type",
-        ] {
+        for name in ["f", "_", "__init__", "f2", "gr\u{f6}\u{df}e", "\u{540d}", "match"] {
             check(check_name(name), None);
         }
         check(check_name(&"f".repeat(MAX_NAME)), None);
@@ -261,6 +220,9 @@ mod tests {
         }
         for name in ["class", "None", "await", "__debug__"] {
             check(check_name(name), Some("is a word of Python"));
+        }
+        for name in ["print", "type", "ValueError", "__import__", "help"] {
+            check(check_name(name), Some("is built into Python"));
         }
         // Python would take the ligature, the full-width letter and the decomposed letter for "fix", "f" and one letter.
         for name in ["\u{fb01}x", "\u{ff46}", "u\u{308}ber"] {

@@ -12,8 +12,10 @@ use super::{By, Memory, MemoryHead, NewMemory};
 use crate::clock::now_ms;
 use crate::rows::number;
 
-const HEAD: &str = "SELECT key, version, bytes, created_ms, updated_ms, run, metadata FROM memories \
+const HEADS: &str = "SELECT key, version, bytes, created_ms, updated_ms, run, metadata FROM memories \
     WHERE principal = ? ORDER BY key";
+const HEAD: &str = "SELECT key, version, bytes, created_ms, updated_ms, run, metadata FROM memories \
+    WHERE principal = ? AND key = ?";
 
 /// What is there of a key.
 #[derive(Debug, Clone, Copy)]
@@ -115,6 +117,19 @@ pub(crate) async fn load(
     }))
 }
 
+pub(crate) async fn load_head(
+    connection: &mut SqliteConnection,
+    principal: &Principal,
+    key: &str,
+) -> Result<Option<MemoryHead>, Fault> {
+    let row = sqlx::query(HEAD)
+        .bind(&principal.id)
+        .bind(key)
+        .fetch_optional(connection)
+        .await?;
+    Ok(row.as_ref().map(head).transpose()?)
+}
+
 pub(crate) async fn delete(
     connection: &mut SqliteConnection,
     principal: &Principal,
@@ -132,7 +147,7 @@ pub(crate) async fn all(
     connection: &mut SqliteConnection,
     principal: &Principal,
 ) -> Result<Vec<MemoryHead>, Fault> {
-    let rows = sqlx::query(HEAD)
+    let rows = sqlx::query(HEADS)
         .bind(&principal.id)
         .fetch_all(connection)
         .await?;

@@ -3,7 +3,7 @@
 use sqlx::{Row as _, SqliteConnection};
 use types::Principal;
 
-use super::bounds::{MAX_BYTES, MAX_MEMORIES, MAX_TOOLS};
+use super::bounds::{MAX_BYTES, MAX_MEMORIES, MAX_SOURCES, MAX_TOOLS};
 use super::file::Fault;
 use crate::rows::number;
 
@@ -18,8 +18,11 @@ pub(crate) enum What {
 #[derive(Debug)]
 struct Others {
     tools: i64,
+    /// Bytes of the tools.
+    sources: i64,
     memories: i64,
-    bytes: i64,
+    /// Bytes of the memories.
+    values: i64,
 }
 
 /// Refuses what does not fit beside the others; `replaced` is the size of what it replaces, if there is such.
@@ -32,8 +35,9 @@ pub(crate) async fn check(
 ) -> Result<(), Fault> {
     let Others {
         tools,
+        sources,
         memories,
-        bytes: taken,
+        values,
     } = others(connection, principal).await?;
     let (count, most, name) = match what {
         What::Tool => (tools, MAX_TOOLS, "tools"),
@@ -44,7 +48,16 @@ pub(crate) async fn check(
             "there are {count} saved {name} and {most} are allowed; remove one that is not needed"
         )));
     }
-    let together = taken - replaced.unwrap_or(0) + number(bytes as u64);
+    let fresh = number(bytes as u64) - replaced.unwrap_or(0);
+    // What is no larger than what it replaces is always taken.
+    if what == What::Tool && fresh > 0 && sources + fresh > number(MAX_SOURCES) {
+        return Err(Fault::Refused(format!(
+            "the sources of saved tools would take {} bytes together and {MAX_SOURCES} are allowed; \
+             remove one that is not needed",
+            sources + fresh
+        )));
+    }
+    let together = sources + values + fresh;
     if together > number(MAX_BYTES) {
         return Err(Fault::Refused(format!(
             "saved tools and memories would take {together} bytes together and {MAX_BYTES} are allowed; \
@@ -57,17 +70,18 @@ pub(crate) async fn check(
 async fn others(connection: &mut SqliteConnection, principal: &Principal) -> Result<Others, sqlx::Error> {
     let row = sqlx::query(
         "SELECT (SELECT count(*) FROM saved_tools WHERE principal = ?1) AS tools, \
+         (SELECT coalesce(sum(bytes), 0) FROM saved_tools WHERE principal = ?1) AS sources, \
          (SELECT count(*) FROM memories WHERE principal = ?1) AS memories, \
-         (SELECT coalesce(sum(bytes), 0) FROM saved_tools WHERE principal = ?1) \
-         + (SELECT coalesce(sum(bytes), 0) FROM memories WHERE principal = ?1) AS bytes",
+         (SELECT coalesce(sum(bytes), 0) FROM memories WHERE principal = ?1) AS \"values\"",
     )
     .bind(&principal.id)
     .fetch_one(connection)
     .await?;
     Ok(Others {
         tools: row.try_get("tools")?,
+        sources: row.try_get("sources")?,
         memories: row.try_get("memories")?,
-        bytes: row.try_get("bytes")?,
+        values: row.try_get("values")?,
     })
 }
 

@@ -83,7 +83,7 @@ def _check_name(name, code):
         raise NotSavable(f"{name!r:.80} is no name that Python can define")
     if name != code.co_name:
         raise NotSavable(f"it is called {name} and was defined as {code.co_name}")
-    if name.startswith("mcp_") or (name.startswith("__") and name.endswith("__")) or name in names.own():
+    if names.reserved(name):
         raise NotSavable(f"the name {name} has a meaning in every session; choose another one")
 
 
@@ -167,6 +167,8 @@ class Needs:
             return _of_server(name, value)
         if value is getattr(builtins, name, _NOTHING):
             return []
+        if name in names.BUILT_IN:
+            raise NotSavable(f"{name} is built into Python and means something else here; give that another name")
         if isinstance(value, ModuleType):
             return self._of_module(name, value)
         return _of_member(name, value)

@@ -1,5 +1,7 @@
 """The servers that this run has loaded, and what they offer: asked for at most once in a run."""
 
+import re
+
 from codeyard.calls import host, host_async
 from codeyard.proxies import Directory
 
@@ -30,10 +32,23 @@ def names():
 
 
 def find(name):
-    """The loaded server of this name or alias; `None` if there is none."""
+    """The loaded server of this name, alias or spelling (`my-stub`, `my_stub`, `My-Stub`); `None` if there is none."""
     by_name = (server for server in _servers if server["name"] == name)
     by_alias = (server for server in _servers if server["alias"] == name)
-    return next(by_name, None) or next(by_alias, None)
+    return next(by_name, None) or next(by_alias, None) or _spelled(name)
+
+
+def _spelled(name):
+    """The one loaded server whose name is spelled like this, as the host understands it."""
+    if not isinstance(name, str):
+        return None
+    spelling = _spelling(name)
+    found = [server for server in _servers if _spelling(server["name"]) == spelling]
+    return found[0] if len(found) == 1 else None
+
+
+def _spelling(name):
+    return re.sub("[^a-z0-9_]+", "_", name.lower())
 
 
 def hint(name):

@@ -60,7 +60,7 @@ def update_memory(key, fn):
 
 def memory_exists(key):
     """Whether something is kept under a key."""
-    return get_memory_info(key) is not None
+    return host("memory_load", key=_checked(key), head=True) is not None
 
 
 def get_memory_info(key):

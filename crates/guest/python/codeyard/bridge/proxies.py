@@ -1,7 +1,7 @@
 """The loaded servers as Python objects: `mcp_<alias>`, `mcp_servers`, `mcp.servers`."""
 
-from codeyard import proxies, values
-from codeyard.bridge import loaded
+from codeyard import proxies
+from codeyard.bridge import loaded, results
 
 
 class Listing(list):
@@ -31,7 +31,14 @@ class LoadedServer(proxies.BridgeServer):
         return super().__getattr__(name)
 
 
-_FLAVOUR = proxies.Flavour("mcp_", values.loaded, returns_errors=True, directory=loaded.LoadedDirectory())
+class LoadedServers(proxies.ServerMap):
+    """`mcp_servers`: the loaded servers by their configured names; other spellings are found too."""
+
+    def __contains__(self, name):
+        return loaded.find(name) is not None
+
+
+_FLAVOUR = proxies.Flavour("mcp_", results.value_of, returns_errors=True, directory=loaded.LoadedDirectory())
 
 servers = proxies.Servers("mcp.servers", _FLAVOUR, LoadedServer)
-mcp_servers = proxies.ServerMap(servers)
+mcp_servers = LoadedServers(servers)

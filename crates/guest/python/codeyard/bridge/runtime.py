@@ -107,13 +107,13 @@ def query_tool_docs_sync(server, tool=None, detail="summary"):
 
 
 async def search_tool_docs(query, *, limit=_FOUND, detail="summary"):
-    """Tools of the loaded servers that fit all words, else those that fit best, in the form of `query_tool_docs`."""
+    """Tools of the loaded servers that all words fit, the best fit first, in the form of `query_tool_docs`."""
     words, limit = _words(query), _limit(limit)
     if not words:
         raise MCPError("Missing 'query' value", kind="invalid_arguments")
     asked = [loaded.answer_async(name) for name in loaded.names()]
     answers = _answered(await asyncio.gather(*asked, return_exceptions=True))
-    return _found(answers, query, words, limit, detail)
+    return _found(answers, words, limit, detail)
 
 
 def search_tool_docs_sync(query, *, limit=_FOUND, detail="summary"):
@@ -121,7 +121,7 @@ def search_tool_docs_sync(query, *, limit=_FOUND, detail="summary"):
     words, limit = _words(query), _limit(limit)
     if not words:
         return []
-    return _found(_answered([_attempted(name) for name in loaded.names()]), query, words, limit, detail)
+    return _found(_answered([_attempted(name) for name in loaded.names()]), words, limit, detail)
 
 
 async def list_tools(server=None):
@@ -228,34 +228,24 @@ def _doc(server, tool, detail):
     return doc
 
 
-def _found(answers, query, words, limit, detail):
-    found = []
-    for answer in answers:
-        for tool in answer["tools"]:
-            if _fits(answer, tool, words):
-                found.append(_doc(answer, tool, detail))
-                if len(found) == limit:
-                    return found
-    return found or _ranked(answers, query, limit, detail)
+def _found(answers, words, limit, detail):
+    """The tools that all words fit: first those whose own name more of them are in, then in the order of the servers."""
+    found = [
+        (_fitting(words, tool["name"], tool["alias"]), answer, tool)
+        for answer in answers
+        for tool in answer["tools"]
+        if _fits(answer, tool, words)
+    ]
+    found.sort(key=lambda hit: -hit[0])
+    return [_doc(answer, tool, detail) for _, answer, tool in found[:limit]]
 
 
 def _fits(server, tool, words):
     parts = (server["name"], server["alias"], tool["name"], tool["alias"], tool.get("description") or "")
+    return _fitting(words, *parts) == len(words)
+
+
+def _fitting(words, *parts):
+    """How many of the words are in one of these texts."""
     text = " ".join(parts).lower()
-    return all(word in text for word in words)
-
-
-def _ranked(answers, query, limit, detail):
-    """What the host finds nearest in meaning."""
-    if not answers:
-        return []
-    by_names = {
-        (server, name): (answer, tool)
-        for answer in answers
-        for tool in answer["tools"]
-        for server in (answer["alias"], answer["name"])
-        for name in (tool["alias"], tool["name"])
-    }
-    hits = host("search", query=query, limit=limit, detail="summary")["tools"]
-    known = (by_names.get((hit["server"], hit["tool"])) for hit in hits)
-    return [_doc(*entry, detail) for entry in known if entry is not None]
+    return sum(word in text for word in words)

@@ -1,10 +1,12 @@
 """`save_tool`: functions that later sessions of the same principal find among their names.
 
-Only source is kept: the function's own and the imports that it needs. Each session defines it anew.
+Only source is kept: the function's own and the imports that it needs. A session defines a tool anew, before the first
+program that names it.
 """
 
 import ast
 import linecache
+import re
 import sys
 
 from codeyard import names
@@ -13,8 +15,11 @@ from codeyard.calls import host
 from codeyard.errors import ToolError
 from codeyard.program import bridge_names, saved_filename_of
 
-# The tools that this session has saved or found.
+# The tools that this session has saved or found, and the sources of those that it has not yet defined.
 _known = set()
+_waiting = {}
+
+_WORD = re.compile(r"\w+")
 
 
 def save_tool(func):
@@ -34,35 +39,98 @@ def save_tool(func):
     )
 
 
-def saved():
-    """The saved tools: `{name, source}`. If they cannot be had, that is told on standard error."""
+def find():
+    """Asks for the saved tools. If they cannot be had, that is told on standard error."""
     try:
-        return host("saved_tools")
+        found = host("saved_tools")
     except ToolError as error:
         _complain(f"the saved tools could not be loaded: {error}")
-        return []
+        return
+    _waiting.update((tool["name"], tool["source"]) for tool in found)
+    _known.update(_waiting)
 
 
-def define(tool, namespace):
-    """Defines a saved tool in a session's names. If that fails, it is told on standard error."""
-    try:
-        _define(tool["name"], tool["source"], namespace)
-    except (Exception, SystemExit) as error:
-        _complain(f"the saved tool '{tool['name']}' could not be loaded: {type(error).__name__}: {error}")
+def define_named(source, namespace, interrupts):
+    """Defines in a session's names the saved tools that a program names, and those that these name in turn.
 
-
-def _define(name, source, namespace):
-    filename = saved_filename_of(name)
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    tree = ast.parse(source, filename)
-    names.bind_bridge(bridge_names(tree), namespace)
-    exec(compile(tree, filename, "exec", dont_inherit=True), namespace)
-    _known.add(name)
+    If one fails, that is told on standard error, and the program goes on without it.
+    """
+    for name in _named(source):
+        # Taken first: one that hangs must not hang every run.
+        saved = _waiting.pop(name)
+        if name not in namespace:
+            _define_safely(name, saved, namespace, interrupts)
 
 
 def forget():
     """Forgets what an earlier session of this process knew."""
     _known.clear()
+    _waiting.clear()
+
+
+def _named(source):
+    """The names of the tools to be defined, in the order in which they were saved."""
+    found, texts = set(), [source]
+    while texts and len(found) < len(_waiting):
+        words = _words(texts.pop())
+        named = [name for name in _waiting if name in words and name not in found]
+        found.update(named)
+        texts.extend(_waiting[name] for name in named)
+    return [name for name in _waiting if name in found]
+
+
+def _words(text):
+    if not text.isascii():
+        import unicodedata
+
+        text = unicodedata.normalize("NFKC", text)  # the form in which Python reads a name
+    return set(_WORD.findall(text))
+
+
+def _define_safely(name, source, namespace, interrupts):
+    try:
+        _define(name, source, namespace)
+    except BaseException as error:
+        if interrupts.raised:
+            _complain(
+                f"the run ended while the saved tool '{name}' was being defined; "
+                f"`codeyard saved remove {name}` removes it"
+            )
+            raise
+        _known.discard(name)
+        _complain(f"the saved tool '{name}' could not be loaded: {type(error).__name__}: {error}")
+
+
+def _define(name, source, namespace):
+    filename = saved_filename_of(name)
+    tree = ast.parse(source, filename)
+    imported = _imported_by(tree, name)
+    own = {name: namespace[name] for name in imported & namespace.keys()}
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    names.bind_bridge(bridge_names(tree), namespace)
+    try:
+        exec(compile(tree, filename, "exec", dont_inherit=True), namespace)
+    finally:
+        # The session's own names go before what the tool imports.
+        namespace.update(own)
+
+
+def _imported_by(tree, name):
+    """The names that a saved tool imports. Refuses what is not imports and one function of that name."""
+    if names.reserved(name):
+        raise NotSavable(f"the name {name} has a meaning in every session")
+    *imports, function = tree.body or [None]
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or function.name != name:
+        raise NotSavable(f"its source does not end with a function {name}")
+    imported = set()
+    for statement in imports:
+        if not isinstance(statement, (ast.Import, ast.ImportFrom)):
+            raise NotSavable(f"its source has more than imports before the function, in line {statement.lineno}")
+        imported.update((alias.asname or alias.name).partition(".")[0] for alias in statement.names)
+    hidden = sorted(imported & names.BUILT_IN | imported & {"*", name})
+    if hidden:
+        raise NotSavable(f"it imports {', '.join(hidden)}, which would replace other names")
+    return imported
 
 
 def _complain(text):

@@ -3,22 +3,19 @@
 Each run may have other servers loaded; a server object that was kept from an earlier run asks anew.
 
 The environment says in `MCP_AVAILABLE_SERVERS` which servers are loaded, and in `MCP_DISCOVERED_SERVERS` which there
-are: JSON lists of `{name, alias}`. The second costs a host call, so that it is brought up to date only before a
-program that looks at its environment. A list too long for a variable loses its end.
+are: JSON lists of `{name, alias}`. A list too long for a variable loses its end.
 """
 
 import json
 from os import environ
 
 from codeyard import imports, names, places
-from codeyard.bridge import loaded, runtime, saving
+from codeyard.bridge import loaded, results, runtime, saving
 from codeyard.bridge.proxies import mcp_servers, servers
-from codeyard.calls import host
 from codeyard.errors import BridgeError, ToolError, raise_as
 
 # The system takes no variable of 128 KiB, and no more than a few MiB of all.
 _LONGEST_VARIABLE = 32 * 1024
-_LOOKS_AT_ENVIRONMENT = ("environ", "getenv", "MCP_DISCOVERED_SERVERS")
 
 _NAMES = {
     "LOADED_MCP_SERVERS": (),
@@ -40,15 +37,17 @@ _NAMES = {
 
 
 class Bridge:
-    """What the surface adds to a session whose names are `namespace`."""
+    """What the surface adds to a session whose names are `namespace` and whose runs `interrupts` may end."""
 
-    def __init__(self, namespace):
+    def __init__(self, namespace, interrupts):
         self._namespace = namespace
+        self._interrupts = interrupts
         self._servers = None
-        self._saved = None  # the saved tools that are still to be defined
+        self._discovered = None
+        self._knows_saved = False
 
     def begin_run(self, surface, source):
-        """Prepares for a program: `surface` says which servers are `loaded`."""
+        """Prepares for a program: `surface` says which servers are `loaded`, and which are `discovered` at all."""
         loaded.begin_run(surface["loaded"])
         imports.lead_to(runtime, servers)
         if self._servers is None:
@@ -56,13 +55,14 @@ class Bridge:
         if self._servers != surface["loaded"]:
             self._servers = surface["loaded"]
             self._show()
-        if any(word in source for word in _LOOKS_AT_ENVIRONMENT):
-            _discover()
-        if self._saved is None:
-            self._saved = saving.saved()
-        while self._saved:
-            # Taken off first: one that hangs must not hang every run.
-            saving.define(self._saved.pop(0), self._namespace)
+        discovered = surface.get("discovered", ())
+        if self._discovered != discovered:
+            self._discovered = discovered
+            environ["MCP_DISCOVERED_SERVERS"] = _listed(discovered)
+        if not self._knows_saved:
+            saving.find()
+            self._knows_saved = True
+        saving.define_named(source, self._namespace, self._interrupts)
 
     def end_run(self):
         """Frees what is of use to one run only."""
@@ -70,6 +70,7 @@ class Bridge:
 
     def _install(self):
         raise_as(BridgeError)
+        results.install()
         names.replace(_NAMES, servers)
         imports.leave_to_programs("tools", "servers")
         # There is no other place for files, and it is the session's own.
@@ -79,24 +80,20 @@ class Bridge:
     def _show(self):
         """Tells the program which servers are loaded, wherever it may look."""
         names.assign("LOADED_MCP_SERVERS", loaded.names())
-        names.bind_bridge([f"mcp_{server['alias']}" for server in self._servers], self._namespace)
+        found = [f"mcp_{server['alias']}" for server in self._servers]
+        # A server called `servers` is an item of `mcp_servers`, and not in its place.
+        names.bind_bridge([name for name in found if name not in _NAMES], self._namespace)
         environ["MCP_AVAILABLE_SERVERS"] = _listed(self._servers)
 
 
 def leave(scratch):
     """Takes back what a session has changed in this process, where the directory for scratch files was `scratch`."""
     raise_as(ToolError)
+    results.uninstall()
     names.install()
     places.use_scratch(scratch)
     loaded.begin_run(())
     saving.forget()
-
-
-def _discover():
-    try:
-        environ["MCP_DISCOVERED_SERVERS"] = _listed(host("servers"))
-    except ToolError:
-        pass  # Whoever asks for it by `discovered_servers` is told why.
 
 
 def _listed(entries):

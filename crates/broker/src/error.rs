@@ -80,6 +80,7 @@ pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
         | UpstreamError::BackOff { .. }
         | UpstreamError::Gone { .. }
         | UpstreamError::Replaced { .. }
+        | UpstreamError::Unanswered { .. }
         | UpstreamError::TooLarge { .. }
         | UpstreamError::Refused { .. }
         | UpstreamError::BadAnswer { .. }

@@ -30,4 +30,4 @@ pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
 pub use places::{config_dir, data_dir};
 pub use settings::{Backend, Python, Records, Sessions, Settings, Workspace};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
-pub use upstream::{ServerConfig, Stdio, Transport};
+pub use upstream::{Http, HttpKind, ServerConfig, Stdio, Transport};

@@ -1,4 +1,6 @@
-//! Reads one `mcpServers` file: which upstream servers there are and how each is started.
+//! Reads one `mcpServers` file: which upstream servers there are and how each is started or reached.
+
+mod remote;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,9 +26,6 @@ const FIELDS: [&str; 7] = [
     "disabled",
     "timeout",
 ];
-
-/// Fields by which clients mark a server that is reached over HTTP.
-const REMOTE: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// Names under which other clients list their servers.
 const FOREIGN_LISTS: [&str; 4] = ["servers", "context_servers", "mcp", "mcp_servers"];
@@ -216,29 +215,27 @@ impl Reader<'_> {
                 true
             }
         });
-        if let Some(key) = REMOTE.into_iter().find(|key| get(key).is_some()) {
-            if !disabled {
-                self.findings.warning(
-                    &format!("{field}.{key}"),
-                    "codeyard does not connect to servers over HTTP yet; this server is skipped",
-                );
-            }
-            return None;
-        }
         // Nothing of a disabled server is used, so its variables need not be set.
         let variables = if disabled { Variables::Keep } else { self.variables };
         let before = self.findings.mistakes.len();
-        let command = self.command(&field, get("command"), variables);
-        let server = ServerConfig {
-            name: name.to_owned(),
-            transport: Transport::Stdio(Stdio {
-                command: command.unwrap_or_default(),
+        let transport = if remote::is_remote(entries) {
+            let http = self.remote(&field, entries, variables);
+            Transport::Http(http.unwrap_or_default())
+        } else {
+            Transport::Stdio(Stdio {
+                command: self
+                    .command(&field, get("command"), variables)
+                    .unwrap_or_default(),
                 args: self.strings(&format!("{field}.args"), get("args"), variables),
                 env: self.env(&format!("{field}.env"), get("env"), variables),
                 cwd: self
                     .string(&format!("{field}.cwd"), get("cwd"), variables)
                     .map(|cwd| self.directory.join(cwd)),
-            }),
+            })
+        };
+        let server = ServerConfig {
+            name: name.to_owned(),
+            transport,
             description: self.string(
                 &format!("{field}.description"),
                 get("description"),
@@ -251,6 +248,11 @@ impl Reader<'_> {
 
     /// Warns of fields that codeyard does not read, and refuses fields that are given twice.
     fn judge_fields(&mut self, field: &str, entries: &[(String, Node)]) {
+        let known: &[&str] = if remote::is_remote(entries) {
+            &remote::FIELDS
+        } else {
+            &FIELDS
+        };
         let mut seen = Vec::new();
         for (key, node) in entries {
             let path = format!("{field}.{key}");
@@ -259,12 +261,11 @@ impl Reader<'_> {
             }
             seen.push(key);
             let stdio = key == "type" && *node == Node::String("stdio".to_owned());
-            let remote = REMOTE.contains(&key.as_str())
-                || entries.iter().any(|(other, _)| REMOTE.contains(&other.as_str()));
-            if FIELDS.contains(&key.as_str()) || stdio || remote {
+            // `command` beside an address is a mistake of its own.
+            if known.contains(&key.as_str()) || stdio || matches!(key.as_str(), "command" | "disabled") {
                 continue;
             }
-            let hint = match (key.as_str(), nearest(key, FIELDS)) {
+            let hint = match (key.as_str(), nearest(key, known.iter().copied())) {
                 ("enabled", _) => {
                     "; write `\"disabled\": true` for a server that is not to be used".to_owned()
                 }

@@ -92,7 +92,12 @@ fn hash(server: &ServerConfig) -> String {
             env,
             cwd,
         }) => serde_json::json!([command, args, env, cwd]),
-        Transport::Http(Http { url }) => serde_json::json!([url]),
+        Transport::Http(Http {
+            url,
+            kind: _,
+            headers,
+            bearer_token_file,
+        }) => serde_json::json!([url, headers, bearer_token_file]),
     };
     let digest = Sha256::digest(definition.to_string().as_bytes());
     digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()

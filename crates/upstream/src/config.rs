@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,6 +50,17 @@ impl Default for Transport {
 }
 
 impl Transport {
+    /// Its name, for people: `stdio`, `http` or `sse`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Transport::Stdio(_) => "stdio",
+            Transport::Http(Http {
+                kind: HttpKind::Sse, ..
+            }) => "sse",
+            Transport::Http(_) => "http",
+        }
+    }
+
     /// The process to start, if it is one.
     pub fn stdio(&self) -> Option<&Stdio> {
         match self {
@@ -72,8 +84,45 @@ pub struct Stdio {
 }
 
 /// A server that is connected to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Http {
-    /// Its address.
+    /// Its address; `check_url` says whether it can be used. It may hold a secret in its query.
     pub url: String,
+    /// Which of the protocol's two ways over HTTP it speaks.
+    pub kind: HttpKind,
+    /// Headers that are sent with every request, by their names in lower case; they often hold secrets.
+    pub headers: BTreeMap<String, String>,
+    /// File with a token that is sent as `Authorization: Bearer`; it is read at each request, and nobody else may read it.
+    pub bearer_token_file: Option<PathBuf>,
+}
+
+/// Which of the protocol's ways over HTTP a server speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HttpKind {
+    /// Streamable HTTP, or HTTP with SSE if it refuses the first `initialize`.
+    #[default]
+    Any,
+    /// Streamable HTTP.
+    Streamable,
+    /// HTTP with SSE, as of 2024-11-05.
+    Sse,
+}
+
+impl Http {
+    /// The address without what may be secret in it, for people.
+    pub fn address(&self) -> &str {
+        let end = self.url.find(['?', '#']).unwrap_or(self.url.len());
+        &self.url[..end]
+    }
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http")
+            .field("url", &self.address())
+            .field("kind", &self.kind)
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .field("bearer_token_file", &self.bearer_token_file)
+            .finish()
+    }
 }

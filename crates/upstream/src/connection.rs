@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, NumberOrString, RequestId, ServerResult,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, NumberOrString, RequestId,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use tokio::sync::watch;
@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::error::UpstreamError;
 use crate::stderr::Stderr;
-use crate::transport::{MAX_LINE, Reply, Traffic};
+use crate::transport::{Failure, MAX_LINE, Reply, Traffic};
 
 /// How long a failed call waits to learn how its server ended.
 const OBITUARY: Duration = Duration::from_secs(3);
@@ -99,7 +99,10 @@ impl Connection {
         };
         cancel.id = None;
         match answer {
-            Ok(Ok(result)) => self.read(result, name).map_err(RequestError::Failed),
+            Ok(Ok(result)) => match Reply::from_result(result) {
+                Reply::Failed(Failure::Undelivered) => Err(RequestError::Undelivered(self.gone(name).await)),
+                reply => self.read(reply, name).map_err(RequestError::Failed),
+            },
             // Not even a whole line of it went out.
             Ok(Err(ServiceError::TransportSend(_))) => Err(RequestError::Undelivered(self.gone(name).await)),
             Ok(Err(error)) => Err(RequestError::Failed(self.failure(error, name).await)),
@@ -107,8 +110,8 @@ impl Connection {
         }
     }
 
-    fn read(&self, result: ServerResult, name: &str) -> Result<String, UpstreamError> {
-        match Reply::from_result(result) {
+    fn read(&self, reply: Reply, name: &str) -> Result<String, UpstreamError> {
+        match reply {
             Reply::Raw(raw) => Ok(raw),
             Reply::TooLarge(bytes) => Err(UpstreamError::TooLarge {
                 server: self.server.clone(),
@@ -117,6 +120,18 @@ impl Connection {
                 limit: MAX_LINE.try_into().unwrap_or(u64::MAX),
             }),
             Reply::Broken(cause) => Err(self.bad_answer(name, cause)),
+            Reply::Failed(failure) => {
+                let (cause, is_transient) = match failure {
+                    Failure::Undelivered => ("the connection was lost".to_owned(), true),
+                    Failure::Unanswered { cause, is_transient } => (cause, is_transient),
+                };
+                Err(UpstreamError::Unanswered {
+                    server: self.server.clone(),
+                    request: name.to_owned(),
+                    cause,
+                    is_transient,
+                })
+            }
         }
     }
 

@@ -111,7 +111,7 @@ impl Driver {
     /// Serves one life from its greeting to its end.
     async fn live(&mut self, life: Life) -> End {
         let Life {
-            mut process,
+            mut carrier,
             service,
             connection,
             greeting,
@@ -130,16 +130,16 @@ impl Driver {
                     Some(Command::Stop(done)) => break End::Asked(Some(done)),
                     None => break End::Asked(None),
                 },
-                cause = process.ended() => {
+                cause = carrier.ended() => {
                     // Answers that it wrote before are still in the pipe.
                     let _ = timeout(LAST_WORDS, &mut closed).await;
                     break End::Itself(cause);
                 }
                 _ = &mut closed => {
-                    let cause = match timeout(LAST_WORDS, process.ended()).await {
+                    let cause = match timeout(LAST_WORDS, carrier.ended()).await {
                         Ok(cause) => cause,
                         Err(_elapsed) => {
-                            process.stop().await;
+                            carrier.stop().await;
                             "closed its stdout".to_owned()
                         }
                     };
@@ -160,7 +160,7 @@ impl Driver {
                 // The library closes the server's stdin first.
                 stop_service.cancel();
                 let _ = timeout(LAST_WORDS, &mut closed).await;
-                let cause = process.stop().await;
+                let cause = carrier.stop().await;
                 tracing::debug!(server = %self.link.config.name, %cause, "ended");
                 let why = if self.link.is_retired() {
                     "its definition was changed or removed"
@@ -171,7 +171,7 @@ impl Driver {
                 End::Asked(done)
             }
             End::Itself(cause) => {
-                let _ = timeout(LAST_WORDS, process.stderr.ended()).await;
+                let _ = timeout(LAST_WORDS, connection.stderr.ended()).await;
                 self.bury(&connection, cause.clone());
                 End::Itself(cause)
             }

@@ -63,6 +63,18 @@ pub enum UpstreamError {
         /// What it did instead, if that may explain the silence.
         seen: String,
     },
+    /// A remote server gave no answer.
+    #[error("server '{server}' did not answer {request}: {cause}")]
+    Unanswered {
+        /// The server's name.
+        server: String,
+        /// What was under way.
+        request: String,
+        /// What it did instead.
+        cause: String,
+        /// Whether the same request may be answered later.
+        is_transient: bool,
+    },
     /// The answer was longer than a line may be.
     #[error(
         "server '{server}' answered {request} with {bytes} bytes, more than the {limit} a message may have; ask it for less at a time"
@@ -128,9 +140,12 @@ pub enum UpstreamError {
 /// Why a server could not be started.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StartError {
-    /// Remote servers are not connected to yet.
-    #[error("codeyard does not connect to servers over HTTP yet")]
-    Remote,
+    /// There is no way to it, or it lets us not in.
+    #[error("{cause}")]
+    Unreachable {
+        /// What stands in the way, and what can be done.
+        cause: String,
+    },
     /// The command is not there.
     #[error("command '{command}' was not found on PATH ({path}); give its full path in `command`")]
     CommandNotFound {
@@ -205,6 +220,7 @@ impl UpstreamError {
             | UpstreamError::BackOff { server, .. }
             | UpstreamError::Gone { server, .. }
             | UpstreamError::Timeout { server, .. }
+            | UpstreamError::Unanswered { server, .. }
             | UpstreamError::TooLarge { server, .. }
             | UpstreamError::Refused { server, .. }
             | UpstreamError::BadAnswer { server, .. }
@@ -221,6 +237,10 @@ impl UpstreamError {
             UpstreamError::BackOff { .. }
                 | UpstreamError::Gone { .. }
                 | UpstreamError::Timeout { .. }
+                | UpstreamError::Unanswered {
+                    is_transient: true,
+                    ..
+                }
                 | UpstreamError::Replaced { .. }
         )
     }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use types::{ServerTools, ToolRef};
 
-use crate::config::{Config, ServerConfig};
+use crate::config::{Config, ServerConfig, Transport};
 use crate::connection::{Connection, Patience, RequestError};
 use crate::environment::Environment;
 use crate::error::UpstreamError;
@@ -74,6 +74,8 @@ pub struct ServerState {
     pub name: String,
     /// Whether it runs.
     pub status: Status,
+    /// How it is reached: `stdio`, `http` or `sse`.
+    pub transport: &'static str,
     /// Number of tools; `None` while the list is unknown.
     pub tools: Option<usize>,
     /// Its process, while it runs.
@@ -260,6 +262,7 @@ impl Hub {
                 }
                 .to_string(),
             },
+            transport: Transport::default().name(),
             tools: None,
             pid: None,
             era: None,

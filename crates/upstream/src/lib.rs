@@ -7,6 +7,7 @@
 //! INVARIANT: nothing of a server's answer is decoded into a closed type; results and definitions keep every field.
 
 mod cache;
+mod carrier;
 mod config;
 mod connection;
 mod driver;
@@ -18,15 +19,17 @@ mod link;
 mod listing;
 mod places;
 mod process;
+mod remote;
 mod roster;
 mod server;
 mod start;
 mod stderr;
 mod transport;
 
-pub use config::{Config, Http, ServerConfig, Stdio, Transport};
+pub use config::{Config, Http, HttpKind, ServerConfig, Stdio, Transport};
 pub use environment::is_self_reference;
 pub use error::{StartError, StderrTail, UpstreamError};
+pub use remote::{AddressError, check_header, check_url};
 pub use hub::{Call, Era, Hub, ServerState, Status};
 
 /// What a server writes, before anybody believes it: cut into lines and told apart. Pure.

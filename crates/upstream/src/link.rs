@@ -158,6 +158,13 @@ impl Link {
         Some(all.get(self.seat())?.tools.as_ref()?.len())
     }
 
+    /// A tool that it has listed.
+    pub(crate) fn tool(&self, name: &str) -> Option<Arc<Tool>> {
+        let all = self.all_tools.borrow();
+        let tools = all.get(self.seat())?.tools.as_ref()?;
+        tools.iter().find(|tool| tool.name == name).map(Arc::clone)
+    }
+
     /// Longest wait for an answer or for progress.
     pub(crate) fn timeout(&self) -> Duration {
         self.config.timeout.unwrap_or(DEFAULT_TIMEOUT)

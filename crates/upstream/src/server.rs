@@ -188,6 +188,7 @@ impl Server {
         ServerState {
             name: link.config.name.clone(),
             status,
+            transport: link.config.transport.name(),
             tools: link.listed_tools(),
             pid,
             era: link.era(),

@@ -9,13 +9,12 @@ use rmcp::service::{RunningService, serve_directly};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::config::Transport;
+use crate::carrier::Carrier;
 use crate::connection::Connection;
 use crate::error::{StartError, StderrTail, UpstreamError};
 use crate::handshake::{Greeting, Probe, Silence, client_info, greet};
 use crate::hub::Era;
 use crate::link::Link;
-use crate::process::{self, Process};
 use crate::transport::{Pipes, Traffic};
 
 /// How long a server may take to greet; package runners download on the first start.
@@ -25,14 +24,14 @@ const STATUS: Duration = Duration::from_secs(1);
 
 /// A server that has been greeted.
 pub(crate) struct Life {
-    pub(crate) process: Process,
+    pub(crate) carrier: Carrier,
     pub(crate) service: RunningService<RoleClient, ClientConfig>,
     pub(crate) connection: Arc<Connection>,
     pub(crate) greeting: Greeting,
 }
 
 /// Starts the server and greets it. Dropping the future kills what was started.
-pub(crate) async fn start(link: &Link) -> Result<Life, UpstreamError> {
+pub(crate) async fn start(link: &Arc<Link>) -> Result<Life, UpstreamError> {
     let deadline = Instant::now() + START_TIMEOUT;
     // A server that ends or balks at the question for the other lifecycle gets a second process without it.
     let probes = match link.era() {
@@ -58,53 +57,51 @@ struct Failure {
     worth_another: bool,
 }
 
-async fn attempt(link: &Link, probe: Probe, deadline: Instant) -> Result<Life, Failure> {
+async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Life, Failure> {
     let error = |cause, stderr| UpstreamError::Start {
         server: link.config.name.clone(),
         cause,
         stderr,
     };
-    let stdio = match &link.config.transport {
-        Transport::Stdio(stdio) => stdio,
-        Transport::Http(_) => {
-            return Err(Failure {
-                error: error(StartError::Remote, StderrTail::default()),
-                worth_another: false,
-            });
-        }
-    };
-    let (mut process, streams) =
-        process::start(stdio, &link.environment, &link.supervisor).map_err(|cause| Failure {
+    let traffic = Arc::new(Traffic::new(link.config.name.clone()));
+    let (mut carrier, mut pipes) =
+        Carrier::open(link, Arc::clone(&traffic)).map_err(|cause| Failure {
             error: error(cause, StderrTail::default()),
             worth_another: false,
         })?;
-    let traffic = Arc::new(Traffic::new(link.config.name.clone()));
-    let mut pipes = Pipes::new(streams.stdin, streams.stdout, Arc::clone(&traffic));
     let silence = match timeout_at(deadline, greet(&mut pipes, probe)).await {
-        Ok(Ok(greeting)) => return Ok(live(link, process, pipes, traffic, greeting)),
+        Ok(Ok(greeting)) => return Ok(live(link, carrier, pipes, traffic, greeting)),
         Ok(Err(silence)) => Some(silence),
         Err(_elapsed) => None,
     };
     drop(pipes);
     let (cause, worth_another) = match silence {
         Some(Silence::Closed) => {
-            let cause = match timeout(STATUS, process.ended()).await {
+            let cause = match timeout(STATUS, carrier.ended()).await {
                 Ok(cause) => cause,
                 Err(_elapsed) => {
-                    process.kill().await;
+                    carrier.kill().await;
                     "closed its stdout".to_owned()
                 }
             };
+            if let Carrier::Remote(_) = carrier {
+                // Both ways of greeting are tried over one connection.
+                let cause = StartError::Unreachable { cause };
+                return Err(Failure {
+                    error: error(cause, StderrTail::default()),
+                    worth_another: false,
+                });
+            }
             // The two statuses of a command that cannot be executed: no way of greeting helps.
             let never_ran = cause.ends_with("status 126") || cause.ends_with("status 127");
             (StartError::Exited { cause }, !never_ran)
         }
         Some(Silence::Refused(cause)) => {
-            process.kill().await;
+            carrier.kill().await;
             (StartError::Handshake { cause }, true)
         }
         None => {
-            process.kill().await;
+            carrier.kill().await;
             (
                 StartError::Silent {
                     after: START_TIMEOUT,
@@ -114,14 +111,15 @@ async fn attempt(link: &Link, probe: Probe, deadline: Instant) -> Result<Life, F
             )
         }
     };
-    let _ = timeout(STATUS, process.stderr.ended()).await;
+    let stderr = carrier.stderr();
+    let _ = timeout(STATUS, stderr.ended()).await;
     Err(Failure {
-        error: error(cause, process.stderr.tail()),
+        error: error(cause, stderr.tail()),
         worth_another,
     })
 }
 
-fn live(link: &Link, process: Process, pipes: Pipes, traffic: Arc<Traffic>, greeting: Greeting) -> Life {
+fn live(link: &Link, carrier: Carrier, pipes: Pipes, traffic: Arc<Traffic>, greeting: Greeting) -> Life {
     // No capabilities: a server that asks us for roots, a sample or an answer of a person all the same gets the
     // library's polite refusals.
     let client = ClientConfig::new(ClientCapabilities::default(), client_info());
@@ -130,13 +128,13 @@ fn live(link: &Link, process: Process, pipes: Pipes, traffic: Arc<Traffic>, gree
         server: link.config.name.clone(),
         peer: service.peer().clone(),
         traffic,
-        stderr: Arc::clone(&process.stderr),
-        pid: process.pid(),
+        stderr: carrier.stderr(),
+        pid: carrier.pid(),
         end: watch::channel(None).0,
         has_served: false.into(),
     });
     Life {
-        process,
+        carrier,
         service,
         connection,
         greeting,

@@ -42,6 +42,15 @@ impl Stderr {
         stderr
     }
 
+    /// That of a server which has none.
+    pub(crate) fn none() -> Arc<Stderr> {
+        Arc::new(Stderr {
+            ring: Mutex::default(),
+            secrets: Vec::new(),
+            ended: watch::channel(true).0,
+        })
+    }
+
     /// Ends when the server and all its children have closed the stream.
     pub(crate) async fn ended(&self) {
         // The sender lives in `self`, so that waiting cannot fail.

@@ -1,6 +1,7 @@
 //! The pipes of one server as a transport of the MCP library: lines in, lines out, every answer kept as its own text.
 
 mod frame;
+mod inlet;
 mod lines;
 mod outbox;
 mod reply;
@@ -17,9 +18,11 @@ use rmcp::model::{
 };
 use rmcp::transport::Transport;
 use tokio::net::unix::pipe;
+use tokio::sync::mpsc;
 
 pub use frame::{Answer, Frame};
-use lines::Lines;
+use inlet::Inlet;
+pub(crate) use inlet::{Failure, Incoming};
 pub(crate) use lines::MAX_LINE;
 pub use lines::{Line, Splitter};
 use outbox::Outbox;
@@ -30,13 +33,13 @@ pub(crate) use traffic::Traffic;
 /// for servers that keep numbers as they like.
 pub(crate) const HANDSHAKE_IDS: RangeInclusive<i64> = 2_000_000_000..=2_000_000_001;
 
-/// Both pipes of a server.
+/// Both pipes of a server: those of a process, or what stands for them where it is remote.
 ///
 /// The library sees requests of the server and answers to its own requests, each answer in a [`Reply`]. Everything
 /// else a server may write (progress, list changes, logs, noise) goes to [`Traffic`].
 #[derive(Debug)]
 pub(crate) struct Pipes {
-    lines: Lines,
+    inlet: Inlet,
     outbox: Outbox,
     traffic: Arc<Traffic>,
     /// Requests of ours without an answer.
@@ -48,10 +51,24 @@ pub(crate) struct Pipes {
 }
 
 impl Pipes {
-    pub(crate) fn new(stdin: pipe::Sender, stdout: pipe::Receiver, traffic: Arc<Traffic>) -> Pipes {
+    /// The pipes of a process.
+    pub(crate) fn of_process(stdin: pipe::Sender, stdout: pipe::Receiver, traffic: Arc<Traffic>) -> Pipes {
+        Pipes::new(Inlet::of_pipe(stdout), Outbox::of_pipe(stdin), traffic)
+    }
+
+    /// What stands for the pipes of a remote server: whole messages, each with the end of its line on the way out.
+    pub(crate) fn of_channels(
+        outgoing: mpsc::Sender<Vec<u8>>,
+        incoming: mpsc::Receiver<Incoming>,
+        traffic: Arc<Traffic>,
+    ) -> Pipes {
+        Pipes::new(Inlet::Channel(incoming), Outbox::of_channel(outgoing), traffic)
+    }
+
+    fn new(inlet: Inlet, outbox: Outbox, traffic: Arc<Traffic>) -> Pipes {
         Pipes {
-            lines: Lines::new(stdout),
-            outbox: Outbox::new(stdin),
+            inlet,
+            outbox,
             traffic,
             outstanding: HashSet::new(),
             unsent: 0,
@@ -67,14 +84,15 @@ impl Pipes {
     /// The next message of the handshake; `None` when the server has closed its stdout. Safe to cancel.
     pub(crate) async fn read(&mut self) -> Option<Frame> {
         loop {
-            match self.lines.next().await {
-                Ok(Some(Line::Whole(line))) => match Frame::parse(&line) {
+            match self.inlet.next().await {
+                Ok(Some(Incoming::Line(Line::Whole(line)))) => match Frame::parse(&line) {
                     Frame::Noise => self.traffic.noise(&line),
                     frame => return Some(frame),
                 },
-                Ok(Some(Line::TooLong { length, .. })) => {
+                Ok(Some(Incoming::Line(Line::TooLong { length, .. }))) => {
                     self.traffic.warn(format!("left out a line of {length} bytes"));
                 }
+                Ok(Some(Incoming::Failed { id, failure })) => return Some(failure.into_frame(id)),
                 Ok(None) => return None,
                 Err(error) => {
                     self.traffic
@@ -196,8 +214,9 @@ impl Transport<RoleClient> for Pipes {
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
             }
-            match self.lines.next().await {
-                Ok(Some(line)) => self.accept(line),
+            match self.inlet.next().await {
+                Ok(Some(Incoming::Line(line))) => self.accept(line),
+                Ok(Some(Incoming::Failed { id, failure })) => self.fail(Some(id), Reply::Failed(failure)),
                 Ok(None) => return None,
                 Err(error) => {
                     self.traffic

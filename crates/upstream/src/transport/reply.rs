@@ -3,6 +3,8 @@
 use rmcp::model::{CustomResult, ServerResult};
 use serde_json::{Value, json};
 
+use super::Failure;
+
 /// What became of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
@@ -12,6 +14,8 @@ pub(crate) enum Reply {
     TooLarge(u64),
     /// The answer is no message.
     Broken(String),
+    /// There will be none.
+    Failed(Failure),
 }
 
 impl Reply {
@@ -20,6 +24,8 @@ impl Reply {
             Reply::Raw(raw) => Value::String(raw),
             Reply::TooLarge(bytes) => json!(bytes),
             Reply::Broken(cause) => json!([cause]),
+            Reply::Failed(Failure::Undelivered) => Value::Null,
+            Reply::Failed(Failure::Unanswered { cause, is_transient }) => json!({cause: is_transient}),
         }))
     }
 
@@ -30,6 +36,14 @@ impl Reply {
         };
         match value {
             Value::String(raw) => Reply::Raw(raw),
+            Value::Null => Reply::Failed(Failure::Undelivered),
+            Value::Object(failure) => {
+                let (cause, is_transient) = failure.into_iter().next().unwrap_or_default();
+                Reply::Failed(Failure::Unanswered {
+                    cause,
+                    is_transient: is_transient == Value::Bool(true),
+                })
+            }
             Value::Number(bytes) => Reply::TooLarge(bytes.as_u64().unwrap_or(u64::MAX)),
             other => Reply::Broken(
                 other

@@ -1,0 +1,152 @@
+//! Reads the fields of a server that is connected to: its address, which way over HTTP it speaks, and what lets us in.
+
+use std::collections::BTreeMap;
+
+use upstream::{Http, HttpKind};
+
+use super::{Reader, Variables};
+use crate::json::Node;
+
+/// Fields by which clients mark a server that is reached over HTTP.
+pub(super) const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
+
+/// Our fields of a remote server, beside its address.
+pub(super) const FIELDS: [&str; 8] = [
+    "url",
+    "serverUrl",
+    "httpUrl",
+    "type",
+    "headers",
+    "bearerTokenFile",
+    "description",
+    "timeout",
+];
+
+/// Values of `type`.
+const KINDS: [(&str, HttpKind); 4] = [
+    ("http", HttpKind::Streamable),
+    ("streamable-http", HttpKind::Streamable),
+    ("streamableHttp", HttpKind::Streamable),
+    ("sse", HttpKind::Sse),
+];
+
+/// Whether the entry says that it is of a remote server, by its address or by its type.
+pub(super) fn is_remote(entries: &[(String, Node)]) -> bool {
+    let has = |key: &str| {
+        entries
+            .iter()
+            .any(|(name, node)| name == key && *node != Node::Null)
+    };
+    let is_typed = entries.iter().any(|(name, node)| {
+        name == "type" && matches!(node, Node::String(kind) if KINDS.iter().any(|(name, _)| name == kind))
+    });
+    ADDRESSES.into_iter().any(has) || (is_typed && !has("command"))
+}
+
+impl Reader<'_> {
+    /// The remote part of an entry; `None` with a mistake if it cannot be used.
+    pub(super) fn remote(
+        &mut self,
+        field: &str,
+        entries: &[(String, Node)],
+        variables: Variables<'_>,
+    ) -> Option<Http> {
+        let get = |key: &str| {
+            let found = entries.iter().find(|(name, _)| name == key);
+            found.map(|(_, node)| node).filter(|node| **node != Node::Null)
+        };
+        if get("command").is_some() {
+            let what = "stands beside an address; a server is either started or connected to, so remove one of them";
+            self.findings.mistake(&format!("{field}.command"), what);
+        }
+        let kind = self.kind(&format!("{field}.type"), get("type"));
+        let headers = self.headers(&format!("{field}.headers"), get("headers"), variables);
+        let bearer_token_file = self
+            .string(
+                &format!("{field}.bearerTokenFile"),
+                get("bearerTokenFile"),
+                variables,
+            )
+            .map(|file| self.directory.join(file));
+        if bearer_token_file.is_some() && headers.contains_key("authorization") {
+            let what = "would send a second `Authorization` beside that of `headers`; remove one of them";
+            self.findings.mistake(&format!("{field}.bearerTokenFile"), what);
+        }
+        Some(Http {
+            url: self.url(field, entries, variables)?,
+            kind,
+            headers,
+            bearer_token_file,
+        })
+    }
+
+    fn url(&mut self, field: &str, entries: &[(String, Node)], variables: Variables<'_>) -> Option<String> {
+        let mut addresses = entries
+            .iter()
+            .filter(|(key, node)| ADDRESSES.contains(&key.as_str()) && *node != Node::Null);
+        let Some((key, node)) = addresses.next() else {
+            let what = "is missing; write the address of the server, as in https://example.com/mcp";
+            self.findings.mistake(&format!("{field}.url"), what);
+            return None;
+        };
+        if let Some((other, _)) = addresses.next() {
+            let what = format!("stands beside `{key}`; write one address");
+            self.findings.mistake(&format!("{field}.{other}"), what);
+        }
+        let path = format!("{field}.{key}");
+        let url = self.string(&path, Some(node), variables)?;
+        if let Variables::Expand(_) = variables
+            && let Err(error) = upstream::check_url(&url)
+        {
+            self.findings.mistake(&path, error.to_string());
+        }
+        Some(url)
+    }
+
+    fn kind(&mut self, field: &str, node: Option<&Node>) -> HttpKind {
+        match node {
+            None => HttpKind::Any,
+            Some(Node::String(kind)) => match KINDS.iter().find(|(name, _)| name == kind) {
+                Some((_, kind)) => *kind,
+                None => {
+                    let what = "expected `http` or `sse` beside an address; without `type` both are tried";
+                    self.findings.mistake(field, what);
+                    HttpKind::Any
+                }
+            },
+            Some(other) => {
+                self.wrong(field, "a string", other);
+                HttpKind::Any
+            }
+        }
+    }
+
+    fn headers(
+        &mut self,
+        field: &str,
+        node: Option<&Node>,
+        variables: Variables<'_>,
+    ) -> BTreeMap<String, String> {
+        let mut headers = BTreeMap::new();
+        let entries = match node {
+            None => return headers,
+            Some(Node::Object(entries)) => entries,
+            Some(other) => {
+                self.wrong(field, "an object of strings", other);
+                return headers;
+            }
+        };
+        for (name, value) in entries {
+            let path = format!("{field}.{name}");
+            let Some(value) = self.string(&path, Some(value), variables) else {
+                continue;
+            };
+            if let Err(what) = upstream::check_header(name, &value) {
+                self.findings.mistake(&path, what);
+            } else if headers.insert(name.to_ascii_lowercase(), value).is_some() {
+                self.findings.mistake(&path, "the header appears more than once");
+            }
+        }
+        headers
+    }
+}

@@ -1,0 +1,257 @@
+//! Which addresses a remote server may have: checked in its definition, and again at every connection.
+//!
+//! A name in public DNS may lead to any machine, also to one of the network that codeyard stands in. So a name must
+//! lead to public addresses, `localhost` to this machine, and everything else counts only if it is written as a number.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+/// Why a URL cannot be that of a server.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    /// It cannot be read.
+    #[error("is no URL: {0}; write one as in https://example.com/mcp")]
+    NotUrl(String),
+    /// Neither `https` nor `http`.
+    #[error("begins with `{0}:`; a server is reached by `https:`, or by `http:` on this machine")]
+    Scheme(String),
+    /// It holds credentials.
+    #[error("holds a user name or a password; put credentials in `headers` or `bearerTokenFile`")]
+    Credentials,
+    /// Plain HTTP over a network that others read.
+    #[error(
+        "is plain HTTP, which everybody on the way can read and change; use https (http is for localhost and for private \
+         addresses that are written as numbers)"
+    )]
+    Plain,
+    /// No server can be there.
+    #[error("names {0}, at which no single server can be")]
+    Nowhere(IpAddr),
+}
+
+/// Checks the address of a server as it stands in a definition.
+pub fn check_url(url: &str) -> Result<(), AddressError> {
+    parse(url).map(drop)
+}
+
+pub(super) fn parse(text: &str) -> Result<Url, AddressError> {
+    let url = Url::parse(text).map_err(|error| AddressError::NotUrl(error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(AddressError::Scheme(url.scheme().to_owned()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(AddressError::Credentials);
+    }
+    let number = literal(&url);
+    if let Some(address) = number.filter(|address| is_nowhere(*address)) {
+        return Err(AddressError::Nowhere(address));
+    }
+    let is_near = match number {
+        Some(address) => is_inside(address),
+        None => url.host_str().is_some_and(is_localhost),
+    };
+    if url.scheme() == "http" && !is_near {
+        return Err(AddressError::Plain);
+    }
+    Ok(url)
+}
+
+/// The address that is written as a number.
+fn literal(url: &Url) -> Option<IpAddr> {
+    let host = url.host_str()?;
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.parse::<IpAddr>().ok().map(|address| address.to_canonical())
+}
+
+fn is_localhost(host: &str) -> bool {
+    let host = host.trim_end_matches('.');
+    host == "localhost" || host.ends_with(".localhost")
+}
+
+fn is_nowhere(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_unspecified() || v4.is_multicast() || v4.is_broadcast(),
+        IpAddr::V6(v6) => v6.is_unspecified() || v6.is_multicast(),
+    }
+}
+
+/// Whether the address belongs to this machine or to the network that it stands in.
+fn is_inside(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => is_inside_v4(v4),
+        IpAddr::V6(v6) => is_inside_v6(v6),
+    }
+}
+
+fn is_inside_v4(address: Ipv4Addr) -> bool {
+    let [first, second, third, _] = address.octets();
+    address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || first == 0
+        // Shared by the customers of a provider, for protocols' own use, and for measurements.
+        || (first == 100 && second & 0xc0 == 64)
+        || (first == 192 && second == 0 && third == 0)
+        || (first == 198 && second & 0xfe == 18)
+        || first >= 224
+}
+
+fn is_inside_v6(address: Ipv6Addr) -> bool {
+    let [first, second, .., seventh, eighth] = address.segments();
+    let embedded = |high: u16, low: u16| {
+        let [a, b] = high.to_be_bytes();
+        let [c, d] = low.to_be_bytes();
+        is_inside_v4(Ipv4Addr::new(a, b, c, d))
+    };
+    let [_, _, third, ..] = address.segments();
+    address.is_loopback()
+        || address.is_unspecified()
+        || address.is_multicast()
+        || first & 0xfe00 == 0xfc00
+        || first & 0xff80 == 0xfe80
+        // Addresses of the older protocol in those of the newer: NAT64 and 6to4, and the old compatible form.
+        || (first == 0x64 && second == 0xff9b && embedded(seventh, eighth))
+        || (first == 0x2002 && embedded(second, third))
+        || (address.segments()[..6] == [0; 6] && embedded(seventh, eighth))
+}
+
+/// Whether a host of that name may be at this address.
+fn may_be_at(host: &str, address: IpAddr) -> bool {
+    if is_localhost(host) {
+        return address.to_canonical().is_loopback();
+    }
+    !is_inside(address) && !is_nowhere(address)
+}
+
+/// Looks names up and leaves out every address at which the name may not be. It is asked at each new connection, so
+/// that a name which leads elsewhere the second time gains nothing.
+pub(super) struct Resolver;
+
+/// A name leads to where no remote server may be.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the name {host} leads to {address}, inside this machine's own network; if that is meant, write the number in `url`"
+)]
+struct Inside {
+    host: String,
+    address: IpAddr,
+}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let host = name.as_str().to_ascii_lowercase();
+            let found = tokio::net::lookup_host((host.as_str(), 0))
+                .await
+                .map_err(|error| std::io::Error::other(format!("the name {host} was not found: {error}")))?;
+            Ok(Box::new(allowed(&host, found.collect())?.into_iter()) as Addrs)
+        })
+    }
+}
+
+fn allowed(host: &str, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Inside> {
+    let refused = found
+        .iter()
+        .find(|address| !may_be_at(host, address.ip()))
+        .map(SocketAddr::ip);
+    let good: Vec<SocketAddr> = found
+        .into_iter()
+        .filter(|address| may_be_at(host, address.ip()))
+        .collect();
+    match refused {
+        Some(address) if good.is_empty() => Err(Inside {
+            host: host.to_owned(),
+            address,
+        }),
+        _ => Ok(good),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, expected: &str) {
+        let found = match check_url(url) {
+            Ok(()) => "good",
+            Err(AddressError::NotUrl(_)) => "no url",
+            Err(AddressError::Scheme(_)) => "scheme",
+            Err(AddressError::Credentials) => "credentials",
+            Err(AddressError::Plain) => "plain",
+            Err(AddressError::Nowhere(_)) => "nowhere",
+        };
+        assert_eq!(found, expected, "{url}");
+    }
+
+    #[test]
+    fn definitions_name_addresses_that_can_be_reached_safely() {
+        for good in [
+            "https://example.com/mcp",
+            "https://10.0.0.7/mcp",
+            "http://localhost:8000/mcp",
+            "http://127.0.0.1:8000/mcp",
+            "http://[::1]:8000/mcp",
+            "http://192.168.1.5/mcp",
+            "http://169.254.169.254/mcp",
+            "http://api.localhost/",
+        ] {
+            check(good, "good");
+        }
+        for plain in [
+            "http://example.com/mcp",
+            "http://8.8.8.8/mcp",
+            "http://localhost.example.com/",
+            "http://[2606:4700::1111]/",
+        ] {
+            check(plain, "plain");
+        }
+        check("https://user:secret@example.com/", "credentials");
+        check("https://user@example.com/", "credentials");
+        check("ftp://example.com/", "scheme");
+        check("file:///etc/passwd", "scheme");
+        check("example.com/mcp", "no url");
+        check("", "no url");
+        check("https://", "no url");
+        check("https://0.0.0.0/", "nowhere");
+        check("https://224.0.0.1/", "nowhere");
+        check("https://[::]/", "nowhere");
+        // Other ways of writing a number are the same number.
+        check("http://0x7f000001/", "good");
+        check("http://2130706433/", "good");
+        check("http://0/", "nowhere");
+        check("http://[::ffff:8.8.8.8]/", "plain");
+    }
+
+    #[test]
+    fn names_lead_outside_and_localhost_to_this_machine() {
+        let check = |host: &str, address: &str, expected: bool| {
+            let address = address.parse().expect("an address");
+            assert_eq!(may_be_at(host, address), expected, "{host} {address}");
+        };
+        for inside in [
+            "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
+            "198.18.0.1", "224.0.0.1", "255.255.255.255", "::1", "::", "fd00::1", "fe80::1", "fec0::1", "ff02::1",
+            "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "2002:a00:1::", "::127.0.0.1",
+        ] {
+            check("example.com", inside, false);
+        }
+        for outside in ["8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "64:ff9b::808:808"] {
+            check("example.com", outside, true);
+        }
+        check("localhost", "127.0.0.1", true);
+        check("localhost", "::1", true);
+        check("localhost", "8.8.8.8", false);
+        check("localhost", "10.0.0.1", false);
+    }
+
+    #[test]
+    fn of_several_addresses_the_good_ones_are_used() {
+        let address = |text: &str| SocketAddr::new(text.parse().expect("an address"), 0);
+        let (good, bad) = (address("8.8.8.8"), address("10.0.0.1"));
+        assert_eq!(allowed("example.com", vec![bad, good]).expect("one"), [good]);
+        let error = allowed("example.com", vec![bad]).expect_err("none");
+        assert!(error.to_string().contains("leads to 10.0.0.1"), "{error}");
+    }
+}

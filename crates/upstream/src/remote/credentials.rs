@@ -1,0 +1,154 @@
+//! What a server is told so that it lets us in: the headers of its definition, and the token of a file.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+
+use crate::config::Http;
+
+/// Headers that are ours to set.
+const RESERVED: [&str; 11] = [
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+/// Prefix of the protocol's own headers.
+const PROTOCOL: &str = "mcp-";
+/// Longer files hold no token.
+const MAX_TOKEN: u64 = 64 * 1024;
+
+/// Checks one header of a definition; the message says what is wrong with it and never holds its value.
+pub fn check_header(name: &str, value: &str) -> Result<(), String> {
+    let lower = name.to_ascii_lowercase();
+    if HeaderName::from_bytes(lower.as_bytes()).is_err() {
+        return Err("is no name of a header".to_owned());
+    }
+    if RESERVED.contains(&lower.as_str()) || lower.starts_with(PROTOCOL) {
+        return Err("is set by codeyard itself; leave it out".to_owned());
+    }
+    if HeaderValue::from_str(value).is_err() {
+        return Err("holds a line break or another character that no header may hold".to_owned());
+    }
+    Ok(())
+}
+
+/// The credentials of one definition.
+#[derive(Debug)]
+pub(super) struct Credentials {
+    headers: HeaderMap,
+    token_file: Option<PathBuf>,
+}
+
+impl Credentials {
+    pub(super) fn new(http: &Http) -> Credentials {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &http.headers {
+            // Checked with the definition.
+            if let (Ok(name), Ok(mut value)) = (
+                HeaderName::from_bytes(name.as_bytes()),
+                HeaderValue::from_str(value),
+            ) {
+                value.set_sensitive(true);
+                headers.insert(name, value);
+            }
+        }
+        Credentials {
+            headers,
+            token_file: http.bearer_token_file.clone(),
+        }
+    }
+
+    /// Whether there are any.
+    pub(super) fn is_empty(&self) -> bool {
+        self.token_file.is_none() && !self.headers.contains_key(AUTHORIZATION)
+    }
+
+    /// The headers of one request.
+    pub(super) async fn headers(&self) -> Result<HeaderMap, String> {
+        let mut headers = self.headers.clone();
+        if let Some(file) = self.token_file.clone() {
+            let shown = file.display().to_string();
+            let read = tokio::task::spawn_blocking(move || token(&file)).await;
+            let token = read
+                .unwrap_or_else(|_panic| Err("it could not be read".to_owned()))
+                .map_err(|why| format!("the token file {shown}: {why}"))?;
+            headers.insert(AUTHORIZATION, token);
+        }
+        Ok(headers)
+    }
+}
+
+fn token(file: &Path) -> Result<HeaderValue, String> {
+    let why = |error: io::Error| error.to_string();
+    let handle = std::fs::File::open(file).map_err(why)?;
+    let facts = handle.metadata().map_err(why)?;
+    if !facts.is_file() || facts.len() > MAX_TOKEN {
+        return Err("it is no file with a token".to_owned());
+    }
+    if facts.permissions().mode() & 0o077 != 0 {
+        return Err("others may read it; run `chmod 600` on it".to_owned());
+    }
+    let text = io::read_to_string(handle).map_err(why)?;
+    let token = text.trim();
+    if token.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
+        .map_err(|_| "it holds more than one line or no plain text".to_owned())?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_that_are_ours_or_broken_are_refused() {
+        assert_eq!(check_header("Authorization", "Bearer x"), Ok(()));
+        assert_eq!(check_header("X-Api-Key", ""), Ok(()));
+        for (name, value, expected) in [
+            ("Host", "x", "codeyard itself"),
+            ("Mcp-Session-Id", "x", "codeyard itself"),
+            ("a b", "x", "no name"),
+            ("", "x", "no name"),
+            ("X", "s3cret\nY: z", "line break"),
+        ] {
+            let why = check_header(name, value).expect_err(name);
+            assert!(why.contains(expected) && !why.contains("s3cret"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_read_only_from_a_file_of_its_own() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let file = directory.path().join("token");
+        let check = |content: &str, mode: u32, expected: &str| {
+            std::fs::write(&file, content).expect("written");
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("set");
+            let found = match token(&file) {
+                Ok(value) => value.to_str().expect("text").to_owned(),
+                Err(why) => why,
+            };
+            assert!(found.contains(expected), "{found}");
+        };
+        check(" abc\n", 0o600, "Bearer abc");
+        check("abc", 0o400, "Bearer abc");
+        check("abc", 0o640, "others may read it");
+        check("abc", 0o604, "others may read it");
+        check("\n", 0o600, "it is empty");
+        check("a\nb", 0o600, "more than one line");
+        assert!(token(directory.path()).expect_err("a directory").contains("no file"));
+        assert!(token(&directory.path().join("none")).is_err());
+    }
+}

@@ -1,0 +1,102 @@
+//! Arguments of a call that a server wants to see in headers: those that its schema marks with `x-mcp-header`.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::header::{HeaderName, HeaderValue};
+use serde_json::Value;
+
+/// The mark in a property's schema.
+pub(super) const MARK: &str = "x-mcp-header";
+/// Prefix of the headers.
+const PREFIX: &str = "mcp-param-";
+/// Marks beneath this depth are not looked for.
+const MAX_DEPTH: usize = 16;
+/// How a value is marked that no header could hold as it is.
+const SENTINEL: (&str, &str) = ("=?base64?", "?=");
+
+/// The headers of a call with these arguments.
+pub(super) fn headers(schema: &Value, arguments: &Value) -> Vec<(HeaderName, HeaderValue)> {
+    let mut found = Vec::new();
+    collect(schema, arguments, MAX_DEPTH, &mut found);
+    found
+}
+
+fn collect(schema: &Value, arguments: &Value, depth: usize, found: &mut Vec<(HeaderName, HeaderValue)>) {
+    let (Some(properties), Some(depth)) = (schema["properties"].as_object(), depth.checked_sub(1)) else {
+        return;
+    };
+    for (name, schema) in properties {
+        let argument = &arguments[name];
+        let text = match argument {
+            Value::String(text) => Some(text.clone()),
+            Value::Bool(_) | Value::Number(_) => Some(argument.to_string()),
+            _ => None,
+        };
+        let header = schema[MARK]
+            .as_str()
+            .and_then(|mark| HeaderName::from_bytes(format!("{PREFIX}{mark}").as_bytes()).ok());
+        found.extend(header.zip(text.and_then(|text| header_value(&text))));
+        collect(schema, argument, depth, found);
+    }
+}
+
+/// A text as a header's value, wrapped where it could not travel as it is.
+pub(super) fn header_value(text: &str) -> Option<HeaderValue> {
+    let is_plain = text.chars().all(|c| matches!(c, ' '..='~'))
+        && text.trim_ascii() == text
+        && !(text.starts_with(SENTINEL.0) && text.ends_with(SENTINEL.1));
+    if is_plain {
+        return HeaderValue::from_str(text).ok();
+    }
+    let (before, after) = SENTINEL;
+    HeaderValue::from_str(&format!("{before}{}{after}", BASE64_STANDARD.encode(text))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn marked_arguments_become_headers() {
+        let schema = json!({"properties": {
+            "region": {"type": "string", "x-mcp-header": "Region"},
+            "limit": {"type": "integer", "x-mcp-header": "Limit"},
+            "dry": {"type": "boolean", "x-mcp-header": "Dry"},
+            "absent": {"type": "string", "x-mcp-header": "Absent"},
+            "list": {"type": "array", "x-mcp-header": "List"},
+            "odd": {"type": "string", "x-mcp-header": "a b"},
+            "deep": {"properties": {"er": {"type": "string", "x-mcp-header": "Deeper"}}},
+        }});
+        let arguments = json!({
+            "region": " eu", "limit": 3, "dry": true, "list": [1], "odd": "x", "deep": {"er": "y"}
+        });
+        let mut found: Vec<String> = headers(&schema, &arguments)
+            .iter()
+            .map(|(name, value)| format!("{name}={}", value.to_str().expect("text")))
+            .collect();
+        found.sort();
+        assert_eq!(
+            found,
+            [
+                "mcp-param-deeper=y",
+                "mcp-param-dry=true",
+                "mcp-param-limit=3",
+                "mcp-param-region=\u{3d}?base64?IGV1?="
+            ]
+        );
+    }
+
+    #[test]
+    fn values_that_no_header_can_hold_are_wrapped() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(header_value(text).expect("a value"), expected, "{text:?}");
+        };
+        check("plain text", "plain text");
+        check("", "");
+        check("line\nbreak", "=?base64?bGluZQpicmVhaw==?=");
+        check("=?base64?eA==?=", "=?base64?PT9iYXNlNjQ/ZUE9PT89?=");
+        check("tab\t", "=?base64?dGFiCQ==?=");
+    }
+}

@@ -73,8 +73,8 @@ async fn attempt(link: &Link, probe: Probe, deadline: Instant) -> Result<Life, F
             });
         }
     };
-    let (mut process, streams) =
-        process::start(stdio, &link.environment, &link.supervisor).map_err(|cause| Failure {
+    let (mut process, streams) = process::start(stdio, &link.environment, &link.supervisor, link.log.clone())
+        .map_err(|cause| Failure {
             error: error(cause, StderrTail::default()),
             worth_another: false,
         })?;

@@ -190,6 +190,8 @@ impl Server {
             status,
             transport: link.config.transport.name(),
             tools: link.listed_tools(),
+            calls: link.tally.calls(),
+            last_error: link.tally.last_error(),
             pid,
             era: link.era(),
             warnings,

@@ -12,6 +12,7 @@ use crate::cache::CacheFile;
 use crate::config::ServerConfig;
 use crate::environment::Environment;
 use crate::error::UpstreamError;
+use crate::groups::ServerGroups;
 use crate::link::{Link, LinkParts};
 use crate::places::Places;
 use crate::server::Server;
@@ -26,6 +27,7 @@ pub(crate) struct Makings {
     pub(crate) supervisor: Arc<[OsString]>,
     pub(crate) cache_dir: Option<PathBuf>,
     pub(crate) starts: Arc<Places>,
+    pub(crate) groups: Arc<ServerGroups>,
     pub(crate) all_tools: AllTools,
     pub(crate) own_executable: PathBuf,
     pub(crate) allow_self: bool,
@@ -126,6 +128,7 @@ impl Makings {
             supervisor: Arc::clone(&self.supervisor),
             cache,
             starts: Arc::clone(&self.starts),
+            groups: Arc::clone(&self.groups),
             all_tools: self.all_tools.clone(),
         }))
     }

@@ -54,9 +54,11 @@ fn server_config(name: &str, definition: &ServerDefinition) -> ServerConfig {
             args,
             env,
             cwd,
+            ..Stdio::default()
         }),
         description,
         timeout,
+        ..ServerConfig::default()
     }
 }
 

@@ -78,6 +78,8 @@ pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
         UpstreamError::SelfReference { .. }
         | UpstreamError::Start { .. }
         | UpstreamError::BackOff { .. }
+        | UpstreamError::Suspended { .. }
+        | UpstreamError::Busy { .. }
         | UpstreamError::Gone { .. }
         | UpstreamError::Replaced { .. }
         | UpstreamError::Unanswered { .. }

@@ -1,5 +1,6 @@
 //! Reads one `mcpServers` file: which upstream servers there are and how each is started or reached.
 
+mod care;
 mod remote;
 
 use std::collections::BTreeMap;
@@ -17,7 +18,12 @@ use crate::mistakes::{Findings, nearest};
 pub(crate) const LIST: &str = "mcpServers";
 
 /// Our fields of one server.
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 12] = [
+    "trusted",
+    "maxCalls",
+    "idleStop",
+    "sandbox",
+    "limits",
     "command",
     "args",
     "env",
@@ -231,11 +237,16 @@ impl Reader<'_> {
                 cwd: self
                     .string(&format!("{field}.cwd"), get("cwd"), variables)
                     .map(|cwd| self.directory.join(cwd)),
+                sandbox: self.sandbox(&format!("{field}.sandbox"), get("sandbox"), variables),
+                limits: self.limits(&format!("{field}.limits"), get("limits")),
             })
         };
         let server = ServerConfig {
             name: name.to_owned(),
             transport,
+            trusted: self.trusted(&format!("{field}.trusted"), get("trusted")),
+            max_calls: self.max_calls(&format!("{field}.maxCalls"), get("maxCalls")),
+            idle_stop: self.idle_stop(&format!("{field}.idleStop"), get("idleStop")),
             description: self.string(
                 &format!("{field}.description"),
                 get("description"),

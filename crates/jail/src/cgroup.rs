@@ -196,6 +196,14 @@ impl Group {
         }
     }
 
+    /// Its directories, one in each hierarchy.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        match &self.kind {
+            GroupKind::V1(group) => group.directories(),
+            GroupKind::V2(group) => vec![group.directory().to_owned()],
+        }
+    }
+
     /// Moves a process into the group; what it starts later is in it from the beginning.
     ///
     /// # Errors
@@ -304,6 +312,17 @@ fn make_empty(directory: &Path) -> Result<(), Missing> {
         path: directory.display().to_string(),
         cause: error.to_string(),
     })
+}
+
+/// Removes the directories of one group, and their parents if they held the last one. Nobody but the caller uses them any more.
+pub(crate) fn remove_orphaned(directories: &[PathBuf]) {
+    for directory in directories {
+        remove_patiently(directory);
+        if let Some(parent) = directory.parent() {
+            // It goes with its last group; with others in it the kernel refuses.
+            let _ = fs::remove_dir(parent);
+        }
+    }
 }
 
 /// Removes parents with all their groups. What takes too long to end stays until the next start.

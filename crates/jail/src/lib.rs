@@ -2,10 +2,11 @@
 //!
 //! Reading order: `spec` (what a zygote is to be), `launcher` (the helper process that makes it), `session` (what a
 //! zygote runs to make a session), `seccomp` (filters from data), `zygote` (the host's handle), `keeper` (a guest without namespaces), `attach` (directories that sessions see), `cgroup` and
-//! `lease` (what the host prepares), `guards` (what tests leave away), `supervise` (the subreaper of upstream servers), `signal` (ends processes by identity).
+//! `lease` (what the host prepares), `guards` (what tests leave away), `supervise` (the subreaper of upstream servers), `confinement` (what one of those may do), `signal` (ends processes by identity).
 
 pub mod attach;
 pub mod cgroup;
+pub mod confinement;
 pub mod guards;
 pub mod keeper;
 pub mod launcher;

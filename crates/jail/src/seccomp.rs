@@ -1,4 +1,4 @@
-//! Seccomp filters from commented data: `data/<architecture>/session.rules` to BPF with a binary search.
+//! Seccomp filters from commented data: `data/<architecture>/*.rules` to BPF with a binary search.
 //!
 //! The large filter (everything that a session or its confinement may do) is loaded once by the zygote; each
 //! child adds a small one that takes away what only confinement needed. A linear filter costs 0.5 ms a load,
@@ -14,6 +14,8 @@ pub use rules::{Action, Condition, Rule, Rules, RulesError, Table, parse};
 
 /// Rules of sessions on this processor.
 pub const RULES: &str = include_str!("../data/x86_64/session.rules");
+/// Rules of confined servers on this processor.
+pub const SERVER_RULES: &str = include_str!("../data/x86_64/server.rules");
 /// Names and numbers of system calls on this processor.
 const NUMBERS: &str = include_str!("../data/x86_64/syscalls.txt");
 
@@ -61,6 +63,16 @@ pub fn filters(memory: KernelMemory, namespaces: Namespaces) -> Result<Filters, 
         zygote: bytes(&zygote),
         session: bytes(&session),
     })
+}
+
+/// Compiles the filter of a confined server, as bytes that the kernel takes.
+///
+/// # Errors
+/// If the embedded data is wrong, which a test rules out.
+pub fn server_filter(network: bool) -> Result<Vec<u8>, RulesError> {
+    let numbers = numbers();
+    let table = parse(SERVER_RULES, &numbers)?.server(numbers.values().copied(), network);
+    Ok(bytes(&compile(&table, compile::Preamble::CheckArchitecture)))
 }
 
 /// Names and numbers of this processor's system calls.

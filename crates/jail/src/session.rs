@@ -17,6 +17,8 @@ pub(crate) use confine::{Descriptors, alone};
 #[cfg(not(codeyard_session_library))]
 pub use confine::{HOST_NAME, Step};
 #[cfg(not(codeyard_session_library))]
+pub(crate) use landlock::create_for_server;
+#[cfg(not(codeyard_session_library))]
 pub use landlock::{Access, scope_signals};
 #[cfg(not(codeyard_session_library))]
 pub(crate) use sys::Errno;

@@ -1,6 +1,6 @@
 //! The subreaper that upstream servers run under: when its parent ends in any way, everything it started ends too.
 //!
-//! `__supervise [--parent PID] -- COMMAND ARGS…` is a process of its own between codeyard and a server:
+//! `__supervise [--parent PID] [--group DIRECTORY]… [--confine JSON] -- COMMAND ARGS…` is a process of its own between codeyard and a server:
 //!
 //! ```text
 //! codeyard ──► __supervise ──► server ──► whatever the server starts, detached or not
@@ -13,14 +13,18 @@
 //! | SIGUSR1, or its parent ended | kills every descendant until none is left |
 //! | the server ended | kills the descendants that are left, then exits with the server's status |
 //!
+//! With `--group` the server is in these control groups from its first instruction, with `--confine` it is confined.
+//!
 //! It exits with the status of the server, 128 + n for signal n, 127 if the command is not there, 126 if it cannot be executed.
 
 mod descendants;
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -29,8 +33,15 @@ use rustix::process::{
     set_child_subreaper, set_parent_process_death_signal, setsid, wait,
 };
 
+use crate::cgroup;
+use crate::confinement::{Confinement, ConfinementError, Prepared};
+
 /// The argument by which an executable is asked to be the supervisor.
 pub const ARGUMENT: &str = "__supervise";
+/// The option that names a directory of a control group.
+const GROUP: &str = "--group";
+/// The option that holds a confinement.
+const CONFINE: &str = "--confine";
 
 /// The first look after a pass that killed; a descendant that is no child of ours gives no sign when it is gone.
 const FIRST_LOOK: Timespec = Timespec {
@@ -52,14 +63,36 @@ const OWN_FAILURE: i32 = 125;
 /// Why the supervisor itself failed.
 #[derive(Debug, thiserror::Error)]
 enum SuperviseError {
-    #[error("usage: {ARGUMENT} [--parent PID] -- COMMAND [ARGS…]")]
+    #[error("usage: {ARGUMENT} [--parent PID] [--group DIRECTORY]… [--confine JSON] -- COMMAND [ARGS…]")]
     Usage,
     #[error("the process that started the supervisor is gone")]
     Orphaned,
     #[error("{step}: {source}")]
     System { step: &'static str, source: io::Error },
-    #[error("cannot start '{}': {source}", command.to_string_lossy())]
-    Start { command: OsString, source: io::Error },
+    #[error("cannot start '{}': {source}{hint}", command.to_string_lossy())]
+    Start {
+        command: OsString,
+        source: io::Error,
+        hint: &'static str,
+    },
+    #[error("cannot use the control group {}: {source}", path.display())]
+    Group { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Confinement(#[from] ConfinementError),
+}
+
+/// What may be wrong if a confined program cannot be executed although it may itself.
+const OUT_OF_REACH: &str =
+    "; it is confined: `sandbox.read` must name the interpreter of a script and what that loads";
+
+/// How a server is started beside its command.
+#[derive(Debug, Default)]
+pub struct Terms {
+    /// The directories of a control group, one in each hierarchy, that it is in from its beginning. What is left of them
+    /// when codeyard was killed is removed.
+    pub groups: Vec<PathBuf>,
+    /// What it may do, unless it may do everything.
+    pub confinement: Option<Confinement>,
 }
 
 /// A command that runs `program` with `args` under the supervisor.
@@ -71,7 +104,10 @@ enum SuperviseError {
     clippy::disallowed_methods,
     reason = "this is the owner that ends children with everything they started"
 )]
-pub fn command<I>(supervisor: &[OsString], program: &OsStr, args: I) -> Command
+///
+/// # Errors
+/// If a path of the confinement is not Unicode.
+pub fn command<I>(supervisor: &[OsString], terms: &Terms, program: &OsStr, args: I) -> io::Result<Command>
 where
     I: IntoIterator,
     I::Item: AsRef<OsStr>,
@@ -88,9 +124,15 @@ where
             command
         }
     };
-    command.args(["--parent", &std::process::id().to_string(), "--"]);
-    command.arg(program).args(args).process_group(0);
-    command
+    command.args(["--parent", &std::process::id().to_string()]);
+    for group in &terms.groups {
+        command.arg(GROUP).arg(group);
+    }
+    if let Some(confinement) = &terms.confinement {
+        command.args([CONFINE, &serde_json::to_string(confinement)?]);
+    }
+    command.arg("--").arg(program).args(args).process_group(0);
+    Ok(command)
 }
 
 /// Runs the supervisor with the arguments that follow [`ARGUMENT`]; must be called before any thread is started.
@@ -98,7 +140,9 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ! {
     let status = run(args).unwrap_or_else(|error| {
         let status = match &error {
             SuperviseError::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => NOT_FOUND,
-            SuperviseError::Start { .. } => CANNOT_EXECUTE,
+            SuperviseError::Start { .. } | SuperviseError::Confinement(_) | SuperviseError::Group { .. } => {
+                CANNOT_EXECUTE
+            }
             _ => OWN_FAILURE,
         };
         // Nobody is left to tell if standard error is closed.
@@ -111,6 +155,7 @@ pub fn main(args: impl Iterator<Item = OsString>) -> ! {
 /// What the arguments ask for.
 struct Request {
     parent: Pid,
+    terms: Terms,
     command: OsString,
     args: Vec<OsString>,
 }
@@ -145,36 +190,57 @@ fn run(args: impl Iterator<Item = OsString>) -> Result<i32, SuperviseError> {
     })?;
     let server = start(&request)?;
     release_streams();
-    Supervisor {
+    let status = Supervisor {
         parent,
         signals,
         server: Some(server),
         status: 0,
     }
-    .supervise()
+    .supervise()?;
+    if getppid() != Some(request.parent) {
+        cgroup::remove_orphaned(&request.terms.groups);
+    }
+    Ok(status)
 }
 
 fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Request, SuperviseError> {
     let mut parent = getppid();
+    let mut terms = Terms::default();
     loop {
         let word = args.next().ok_or(SuperviseError::Usage)?;
         if word == "--" {
             break;
         }
-        if word != "--parent" {
-            return Err(SuperviseError::Usage);
+        let value = args.next().ok_or(SuperviseError::Usage)?;
+        match word.to_str() {
+            Some("--parent") => {
+                let pid = value.to_str().and_then(|pid| pid.parse().ok());
+                parent = Some(pid.and_then(Pid::from_raw).ok_or(SuperviseError::Usage)?);
+            }
+            Some(GROUP) => terms.groups.push(value.into()),
+            Some(CONFINE) => {
+                let confinement = value.to_str().and_then(|json| serde_json::from_str(json).ok());
+                terms.confinement = Some(confinement.ok_or(SuperviseError::Usage)?);
+            }
+            _ => return Err(SuperviseError::Usage),
         }
-        let pid = args
-            .next()
-            .and_then(|pid| pid.to_str()?.parse().ok())
-            .and_then(Pid::from_raw);
-        parent = Some(pid.ok_or(SuperviseError::Usage)?);
     }
     Ok(Request {
         parent: parent.ok_or(SuperviseError::Orphaned)?,
+        terms,
         command: args.next().ok_or(SuperviseError::Usage)?,
         args: args.collect(),
     })
+}
+
+/// The files by which a process moves itself into the groups, opened.
+fn entrances(groups: &[PathBuf]) -> Result<Vec<File>, SuperviseError> {
+    let open = |group: &PathBuf| {
+        let path = group.join("cgroup.procs");
+        let opened = File::options().write(true).open(&path);
+        opened.map_err(|source| SuperviseError::Group { path, source })
+    };
+    groups.iter().map(open).collect()
 }
 
 /// Starts the server in a session of its own (no terminal), with default signals, and only the three standard streams.
@@ -184,10 +250,23 @@ fn parse(mut args: impl Iterator<Item = OsString>) -> Result<Request, SuperviseE
 )]
 fn start(request: &Request) -> Result<Pid, SuperviseError> {
     let supervisor = getpid();
+    let Terms { groups, confinement } = &request.terms;
+    let entrances = entrances(groups)?;
+    let confinement = confinement
+        .as_ref()
+        .map(|confinement| Prepared::new(confinement, Path::new(&request.command)))
+        .transpose()?;
+    let is_confined = confinement.is_some();
     let mut command = Command::new(&request.command);
     command.args(&request.args);
     let prepare = move || {
         setsid()?;
+        for entrance in &entrances {
+            rustix::io::write(entrance, b"0")?;
+        }
+        if let Some(confinement) = &confinement {
+            confinement.enter()?;
+        }
         set_parent_process_death_signal(Some(Signal::KILL))?;
         if getppid() != Some(supervisor) {
             return Err(io::ErrorKind::NotConnected.into());
@@ -197,8 +276,13 @@ fn start(request: &Request) -> Result<Pid, SuperviseError> {
     };
     // SAFETY: between fork and exec the closure only makes system calls; it allocates nothing and takes no lock.
     unsafe { command.pre_exec(prepare) };
-    let failed = |source| SuperviseError::Start {
+    let failed = |source: io::Error| SuperviseError::Start {
         command: request.command.clone(),
+        hint: if is_confined && source.kind() == io::ErrorKind::PermissionDenied {
+            OUT_OF_REACH
+        } else {
+            ""
+        },
         source,
     };
     let child = command.spawn().map_err(failed)?;

@@ -145,6 +145,13 @@ impl Tool {
         self.field("outputSchema").filter(Value::is_object)
     }
 
+    /// Whether the server says that a call of it may be repeated: it changes nothing, or the same as the first time.
+    pub fn says_it_is_repeatable(&self) -> bool {
+        let annotations = self.field("annotations").unwrap_or_default();
+        let hint = |name: &str| annotations.get(name).and_then(Value::as_bool) == Some(true);
+        hint("readOnlyHint") || hint("idempotentHint")
+    }
+
     fn field(&self, name: &str) -> Option<Value> {
         // It was read once before, so that it can be read again.
         let mut fields: Value = serde_json::from_str(self.definition.get()).ok()?;

@@ -83,6 +83,9 @@ fn hash(server: &ServerConfig) -> String {
         name: _,
         description: _,
         timeout: _,
+        trusted: _,
+        max_calls: _,
+        idle_stop: _,
         transport,
     } = server;
     let definition = match transport {
@@ -91,6 +94,8 @@ fn hash(server: &ServerConfig) -> String {
             args,
             env,
             cwd,
+            sandbox: _,
+            limits: _,
         }) => serde_json::json!([command, args, env, cwd]),
         Transport::Http(Http {
             url,

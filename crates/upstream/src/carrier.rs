@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::config::Transport;
+use crate::config::{ServerLimits, Transport};
 use crate::error::StartError;
+use crate::groups::Bound;
 use crate::link::Link;
 use crate::process::{self, Process};
 use crate::remote::Remote;
@@ -22,7 +23,14 @@ impl Carrier {
     pub(crate) fn open(link: &Arc<Link>, traffic: Arc<Traffic>) -> Result<(Carrier, Pipes), StartError> {
         match &link.config.transport {
             Transport::Stdio(stdio) => {
-                let (process, streams) = process::start(stdio, &link.environment, &link.supervisor, link.log.clone())?;
+                let bound = bind(link, stdio.limits, &traffic);
+                let (process, streams) = process::start(
+                    stdio,
+                    &link.environment,
+                    &link.supervisor,
+                    bound,
+                    link.log.clone(),
+                )?;
                 let pipes = Pipes::of_process(streams.stdin, streams.stdout, traffic);
                 Ok((Carrier::Process(process), pipes))
             }
@@ -70,6 +78,20 @@ impl Carrier {
         match self {
             Carrier::Process(process) => drop(process.kill().await),
             Carrier::Remote(remote) => remote.kill(),
+        }
+    }
+}
+
+/// The control group of a server with limits. Where there is none it runs without, and that is said.
+fn bind(link: &Link, limits: ServerLimits, traffic: &Traffic) -> Option<Bound> {
+    if limits.is_empty() {
+        return None;
+    }
+    match link.groups.bind(limits) {
+        Ok(bound) => Some(bound),
+        Err(cause) => {
+            traffic.warn(format!("its `limits` do not hold: {cause}"));
+            None
         }
     }
 }

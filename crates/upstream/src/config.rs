@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use jail::confinement::Confinement;
 
 /// Everything the hub needs to know, validated by `config`.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +35,13 @@ pub struct ServerConfig {
     pub description: Option<String>,
     /// Longest wait for an answer or for progress; 60 seconds if absent.
     pub timeout: Option<Duration>,
+    /// Whether what it says of its tools is believed: a call of one that changes nothing, or the same when it is repeated, is
+    /// repeated after a failure on the way.
+    pub trusted: bool,
+    /// Calls at the same time; 16 if absent. Others wait.
+    pub max_calls: Option<NonZeroU32>,
+    /// How long it may run without a call before it is ended until the next one; 10 minutes if absent, never if zero.
+    pub idle_stop: Option<Duration>,
     /// How it is reached.
     pub transport: Transport,
 }
@@ -83,6 +93,27 @@ pub struct Stdio {
     pub env: BTreeMap<String, String>,
     /// Where it runs; the hub's own current directory if absent.
     pub cwd: Option<PathBuf>,
+    /// What it may read, write and connect to, unless it may do all that its user may. It is not started where that cannot be
+    /// enforced.
+    pub sandbox: Option<Confinement>,
+    /// What it and all that it starts may take together.
+    pub limits: ServerLimits,
+}
+
+/// Bounds of one server with all that it starts, held by a control group where there is one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// Processes and threads.
+    pub processes: Option<u32>,
+}
+
+impl ServerLimits {
+    /// Whether there is nothing to be held.
+    pub fn is_empty(self) -> bool {
+        self == ServerLimits::default()
+    }
 }
 
 /// A server that is connected to.

@@ -4,9 +4,11 @@
 //!          Start                 greeted
 //!   Idle ─────────► Starting ─────────────► Running
 //!    Failed ──────►    │                       │
-//!      ▲  after        │ no greeting           │ it ended
-//!      │  retry_at     ▼                       ▼
-//!      └──────────── Failed ◄──────────────────┘          Stop, from anywhere ──► Closed
+//!    ▲ ▲  after        │ no greeting           │ it ended
+//!    │ │  retry_at     ▼                       ▼
+//!    │ └──────────── Failed ◄──────────────────┤          Stop, from anywhere ──► Closed
+//!    └─────────────────────────────────────────┘
+//!         nobody has called it for a while, or it has kept silent again and again
 //! ```
 
 use std::pin::Pin;
@@ -51,6 +53,8 @@ pub(crate) struct Driver {
 enum End {
     /// It ended by itself, in this way.
     Itself(String),
+    /// Nobody needs it for now.
+    Rested,
     /// It was asked to end; whoever asked waits, unless nobody is left.
     Asked(Option<oneshot::Sender<()>>),
 }
@@ -69,6 +73,7 @@ impl Driver {
             match self.commands.recv().await {
                 Some(Command::Start) if self.link.is_held_back() => continue,
                 Some(Command::Start) => {}
+                Some(Command::Renew) => continue,
                 Some(Command::Stop(done)) => break Some(done),
                 None => break None,
             }
@@ -123,13 +128,21 @@ impl Driver {
         let mut closed = std::pin::pin!(service.waiting());
         let mut refreshing = Some(refresh(&self.link, &connection, &greeting, Instant::now()));
         let mut next_list = Instant::now();
+        self.link.activity.touch();
         let end = loop {
             tokio::select! {
                 command = self.commands.recv() => match command {
                     Some(Command::Start) => {}
+                    Some(Command::Renew) if !self.link.rest() => {}
+                    Some(Command::Renew) => break End::Rested,
                     Some(Command::Stop(done)) => break End::Asked(Some(done)),
                     None => break End::Asked(None),
                 },
+                () = idle(&self.link), if refreshing.is_none() => {
+                    if self.link.rest() {
+                        break End::Rested;
+                    }
+                }
                 cause = carrier.ended() => {
                     // Answers that it wrote before are still in the pipe.
                     let _ = timeout(LAST_WORDS, &mut closed).await;
@@ -156,19 +169,20 @@ impl Driver {
         };
         drop(refreshing);
         match end {
-            End::Asked(done) => {
+            End::Asked(_) | End::Rested => {
                 // The library closes the server's stdin first.
                 stop_service.cancel();
                 let _ = timeout(LAST_WORDS, &mut closed).await;
                 let cause = carrier.stop().await;
-                tracing::debug!(server = %self.link.config.name, %cause, "ended");
-                let why = if self.link.is_retired() {
-                    "its definition was changed or removed"
-                } else {
-                    "codeyard is ending"
+                let why = match end {
+                    End::Rested => "nobody needed it",
+                    _ if self.link.is_retired() => "its definition was changed or removed",
+                    _ => "codeyard is ending",
                 };
+                tracing::debug!(server = %self.link.config.name, %cause, "ended: {why}");
+                self.link.keep_warnings(connection.traffic.warnings());
                 connection.end.send_replace(Some(why.to_owned()));
-                End::Asked(done)
+                end
             }
             End::Itself(cause) => {
                 let _ = timeout(LAST_WORDS, connection.stderr.ended()).await;
@@ -210,7 +224,7 @@ fn pause(failures: u32) -> Duration {
 async fn wait_for_stop(commands: &mut mpsc::Receiver<Command>) -> Option<oneshot::Sender<()>> {
     loop {
         match commands.recv().await {
-            Some(Command::Start) => {}
+            Some(Command::Start | Command::Renew) => {}
             Some(Command::Stop(done)) => return Some(done),
             None => return None,
         }
@@ -256,6 +270,14 @@ fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting, 
             }
         }
     })
+}
+
+/// Waits until nobody has called the server for as long as it may run so.
+async fn idle(link: &Link) {
+    match link.idle_stop() {
+        Some(time) => link.activity.idle(time).await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn finished(refreshing: &mut Option<Refresh>) -> Duration {

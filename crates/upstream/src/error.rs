@@ -39,6 +39,36 @@ pub enum UpstreamError {
         /// When the next attempt is made.
         retry_in: Duration,
     },
+    /// Several calls in a row failed, and the server is left alone for a while.
+    #[error(
+        "server '{server}' is left alone: {failures} calls in a row failed, the last one because {cause}; it is tried again in {} ms at the earliest",
+        .retry_in.as_millis()
+    )]
+    Suspended {
+        /// The server's name.
+        server: String,
+        /// How many failed.
+        failures: u32,
+        /// What went wrong the last time; names the server.
+        cause: Box<UpstreamError>,
+        /// When the next attempt is made.
+        retry_in: Duration,
+    },
+    /// As many calls as it may have were under way all the time.
+    #[error(
+        "server '{server}' has {limit} calls under way (`maxCalls`), and {request} found no place among them within {} ms",
+        .after.as_millis()
+    )]
+    Busy {
+        /// The server's name.
+        server: String,
+        /// What was to begin.
+        request: String,
+        /// How many it may have.
+        limit: u32,
+        /// How long it waited.
+        after: Duration,
+    },
     /// The server ended while the call was under way.
     #[error("server '{server}' ended during {request}: {cause}{stderr}")]
     Gone {
@@ -218,6 +248,8 @@ impl UpstreamError {
             | UpstreamError::SelfReference { server }
             | UpstreamError::Start { server, .. }
             | UpstreamError::BackOff { server, .. }
+            | UpstreamError::Suspended { server, .. }
+            | UpstreamError::Busy { server, .. }
             | UpstreamError::Gone { server, .. }
             | UpstreamError::Timeout { server, .. }
             | UpstreamError::Unanswered { server, .. }
@@ -235,6 +267,8 @@ impl UpstreamError {
         matches!(
             self,
             UpstreamError::BackOff { .. }
+                | UpstreamError::Suspended { .. }
+                | UpstreamError::Busy { .. }
                 | UpstreamError::Gone { .. }
                 | UpstreamError::Timeout { .. }
                 | UpstreamError::Unanswered {

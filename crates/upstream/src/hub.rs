@@ -14,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use types::{ServerTools, ToolRef};
 
+use crate::calls::Asked;
 use crate::config::{Config, ServerConfig, Transport};
-use crate::connection::{Connection, Patience, RequestError};
+use crate::connection::Connection;
 use crate::environment::Environment;
 use crate::error::UpstreamError;
 use crate::link::Link;
@@ -89,6 +90,8 @@ pub struct ServerState {
     pub era: Option<Era>,
     /// What was odd about it, oldest first, the last few.
     pub warnings: Vec<String>,
+    /// Requests that are under way or wait for a place.
+    pub under_way: usize,
 }
 
 /// Whether a server runs.
@@ -100,6 +103,11 @@ pub enum Status {
     Starting,
     /// Ready for calls.
     Running,
+    /// Several calls in a row failed; further ones fail at once until one that is let through succeeds.
+    Suspended {
+        /// The last failure.
+        cause: String,
+    },
     /// It could not be started or ended by itself.
     Failed {
         /// How.
@@ -124,6 +132,7 @@ impl Hub {
             cache_dir,
             logs: Logs::new(log_dir),
             starts: Arc::new(Places::new(STARTS_AT_ONCE, HOLD)),
+            groups: Arc::default(),
             all_tools: watch::channel(Arc::default()).0,
             own_executable,
             allow_self,
@@ -244,27 +253,19 @@ impl Hub {
     }
 
     async fn call_server(&self, server: &Server, call: Call) -> Result<Box<RawValue>, UpstreamError> {
-        let _under_way = server.calls.token();
         let name = format!("the call of '{}'", call.tool.tool);
-        let patience = Patience {
-            idle: server.link.timeout(),
+        let asked = Asked {
+            name: &name,
             deadline: call.deadline,
+            may_repeat: server.link.may_repeat(&call.tool.tool),
         };
-        let started_by = server.started_by().min(call.deadline);
-        let connection = server.connection(started_by).await?;
-        let answer = match connection.request(request(call.clone()), &name, patience).await {
-            // It ended unnoticed since its last call; the next life of it is asked instead.
-            Err(RequestError::Undelivered(_)) => {
-                let connection = server.connection(started_by).await?;
-                let answer = connection.request(request(call), &name, patience).await;
-                (connection, answer)
-            }
-            answer => (connection, answer),
-        };
-        let (connection, answer) = answer;
-        let raw = result(&connection, answer?, &name)?;
-        connection.has_served.store(true, Ordering::Relaxed);
-        Ok(raw)
+        server
+            .ask(
+                asked,
+                || request(call.clone()),
+                |connection, raw| result(connection, raw, &name),
+            )
+            .await
     }
 
     /// What is known of each server, in the order of the configuration; those left out come last.
@@ -285,6 +286,7 @@ impl Hub {
             pid: None,
             era: None,
             warnings: Vec::new(),
+            under_way: 0,
         });
         roster
             .servers

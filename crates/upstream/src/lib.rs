@@ -6,13 +6,17 @@
 //!
 //! INVARIANT: nothing of a server's answer is decoded into a closed type; results and definitions keep every field.
 
+mod activity;
+mod breaker;
 mod cache;
+mod calls;
 mod carrier;
 mod config;
 mod connection;
 mod driver;
 mod environment;
 mod error;
+mod groups;
 mod handshake;
 mod hub;
 mod link;
@@ -28,12 +32,13 @@ mod stderr;
 mod tally;
 mod transport;
 
-pub use config::{Config, Http, HttpKind, ServerConfig, Stdio, Transport};
+pub use config::{Config, Http, HttpKind, ServerConfig, ServerLimits, Stdio, Transport};
 pub use environment::is_self_reference;
 pub use error::{StartError, StderrTail, UpstreamError};
-pub use remote::{AddressError, check_header, check_url};
 pub use hub::{Call, Era, Hub, ServerState, Status};
+pub use jail::confinement::Confinement;
 pub use logs::{KEPT as LOG_KEPT, log_file, log_file_before};
+pub use remote::{AddressError, check_header, check_url};
 
 /// What a server writes, before anybody believes it: cut into lines and told apart. Pure.
 pub mod stream {

@@ -1,19 +1,23 @@
 //! What the callers of a server and its driver share: its definition, its life, its list and its place among all.
 
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
 use types::{ServerTools, Tool};
 
+use crate::activity::Activity;
+use crate::breaker::Breaker;
 use crate::cache::{CacheFile, Entry};
 use crate::config::ServerConfig;
 use crate::connection::Connection;
 use crate::environment::Environment;
 use crate::error::UpstreamError;
+use crate::groups::ServerGroups;
 use crate::handshake::Greeting;
 use crate::hub::Era;
 use crate::listing;
@@ -24,6 +28,10 @@ use crate::tally::Tally;
 
 /// Longest wait for an answer or for progress where the definition says nothing.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a server may run without a call where the definition says nothing.
+const DEFAULT_IDLE_STOP: Duration = Duration::from_secs(10 * 60);
+/// Calls at the same time where the definition says nothing.
+const DEFAULT_MAX_CALLS: u32 = 16;
 /// The place of a server that is in no snapshot.
 const NOWHERE: usize = usize::MAX;
 
@@ -50,6 +58,11 @@ pub(crate) struct Link {
     is_written: AtomicBool,
     /// What was odd in lives that are over.
     past_warnings: Mutex<Vec<String>>,
+    pub(crate) groups: Arc<ServerGroups>,
+    pub(crate) activity: Arc<Activity>,
+    pub(crate) breaker: Arc<Breaker>,
+    /// Places for calls.
+    pub(crate) places: Semaphore,
 }
 
 /// The life of a server at one moment.
@@ -96,6 +109,7 @@ pub(crate) struct LinkParts {
     pub(crate) cache: Option<CacheFile>,
     pub(crate) log: Option<Log>,
     pub(crate) starts: Arc<Places>,
+    pub(crate) groups: Arc<ServerGroups>,
     pub(crate) all_tools: AllTools,
 }
 
@@ -108,8 +122,10 @@ impl Link {
             cache,
             log,
             starts,
+            groups,
             all_tools,
         } = parts;
+        let places = usize::try_from(max_calls(&config)).unwrap_or(Semaphore::MAX_PERMITS);
         Link {
             config,
             place: AtomicUsize::new(NOWHERE),
@@ -134,6 +150,10 @@ impl Link {
             era: Mutex::default(),
             is_written: AtomicBool::new(false),
             past_warnings: Mutex::default(),
+            groups,
+            activity: Activity::new(),
+            breaker: Arc::default(),
+            places: Semaphore::new(places),
         }
     }
 
@@ -176,6 +196,33 @@ impl Link {
     /// Longest wait for an answer or for progress.
     pub(crate) fn timeout(&self) -> Duration {
         self.config.timeout.unwrap_or(DEFAULT_TIMEOUT)
+    }
+
+    /// How many calls it may have under way.
+    pub(crate) fn max_calls(&self) -> u32 {
+        max_calls(&self.config)
+    }
+
+    /// How long its process may run without a call; `None` for as long as it likes.
+    pub(crate) fn idle_stop(&self) -> Option<Duration> {
+        self.config.transport.stdio()?;
+        let time = self.config.idle_stop.unwrap_or(DEFAULT_IDLE_STOP);
+        Some(time).filter(|time| !time.is_zero())
+    }
+
+    /// Lets the server end until it is needed again, unless somebody waits for it; tells whether that is so.
+    pub(crate) fn rest(&self) -> bool {
+        // Whoever begins after this finds it idle and has it started.
+        self.activity.if_quiet(|| self.set_phase(Phase::Idle))
+    }
+
+    /// Whether the server says of that tool that a call of it may be repeated, and is believed.
+    pub(crate) fn may_repeat(&self, tool: &str) -> bool {
+        self.config.trusted
+            && self.all_tools.borrow().get(self.seat()).is_some_and(|server| {
+                let mut tools = server.tools.iter().flat_map(|tools| tools.iter());
+                tools.any(|known| known.name == tool && known.says_it_is_repeatable())
+            })
     }
 
     pub(crate) fn era(&self) -> Option<Era> {
@@ -317,4 +364,8 @@ impl Link {
             };
         });
     }
+}
+
+fn max_calls(config: &ServerConfig) -> u32 {
+    config.max_calls.map_or(DEFAULT_MAX_CALLS, NonZeroU32::get)
 }

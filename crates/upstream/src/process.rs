@@ -6,6 +6,7 @@ use std::process::{self, ExitStatus};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jail::supervise::{self, Terms};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::net::unix::pipe;
 use tokio::process::Child;
@@ -14,6 +15,7 @@ use tokio::time::timeout;
 use crate::config::Stdio;
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::groups::Bound;
 use crate::logs::Log;
 use crate::stderr::Stderr;
 
@@ -27,6 +29,7 @@ const SIGNAL_BASE: i32 = 128;
 pub(crate) struct Process {
     child: Child,
     pub(crate) stderr: Arc<Stderr>,
+    bound: Option<Bound>,
 }
 
 /// The ends of the pipes to a server.
@@ -36,11 +39,12 @@ pub(crate) struct Streams {
     pub(crate) stdout: pipe::Receiver,
 }
 
-/// Starts the server of a definition.
+/// Starts the server of a definition, in the control group of its limits if there is one.
 pub(crate) fn start(
     server: &Stdio,
     environment: &Environment,
     supervisor: &[OsString],
+    bound: Option<Bound>,
     log: Option<Log>,
 ) -> Result<(Process, Streams), StartError> {
     let program = environment.program(server)?;
@@ -49,7 +53,16 @@ pub(crate) fn start(
             cwd: cwd.display().to_string(),
         });
     }
-    let mut command = jail::supervise::command(supervisor, program.as_os_str(), &server.args);
+    let failed = |error: std::io::Error| StartError::Spawn {
+        command: server.command.clone(),
+        cause: error.to_string(),
+    };
+    let terms = Terms {
+        groups: bound.as_ref().map(Bound::directories).unwrap_or_default(),
+        confinement: server.sandbox.clone(),
+    };
+    let command = supervise::command(supervisor, &terms, program.as_os_str(), &server.args);
+    let mut command = command.map_err(failed)?;
     command.env_clear().envs(environment.for_server(server));
     command
         .stdin(process::Stdio::piped())
@@ -58,10 +71,6 @@ pub(crate) fn start(
     if let Some(cwd) = &server.cwd {
         command.current_dir(cwd);
     }
-    let failed = |error: std::io::Error| StartError::Spawn {
-        command: server.command.clone(),
-        cause: error.to_string(),
-    };
     let mut child = tokio::process::Command::from(command).spawn().map_err(failed)?;
     let (Some(stdin), Some(stdout), Some(stderr)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
@@ -74,6 +83,7 @@ pub(crate) fn start(
     let process = Process {
         child,
         stderr: Stderr::keep(stderr, server.env.values().cloned(), log),
+        bound,
     };
     let stdin = stdin.into_owned_fd().and_then(sender).map_err(failed)?;
     let stdout = stdout.into_owned_fd().and_then(receiver).map_err(failed)?;
@@ -99,7 +109,7 @@ impl Process {
     /// Waits until the server and everything that it started are gone; says how it ended. Safe to cancel.
     pub(crate) async fn ended(&mut self) -> String {
         match self.child.wait().await {
-            Ok(status) => describe(status),
+            Ok(status) => describe(status) + &self.bound.as_ref().map(Bound::remark).unwrap_or_default(),
             Err(error) => format!("ended in a way that could not be read ({error})"),
         }
     }

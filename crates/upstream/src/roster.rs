@@ -12,6 +12,7 @@ use crate::cache::CacheFile;
 use crate::config::ServerConfig;
 use crate::environment::Environment;
 use crate::error::UpstreamError;
+use crate::groups::ServerGroups;
 use crate::link::{Link, LinkParts};
 use crate::logs::Logs;
 use crate::places::Places;
@@ -28,6 +29,7 @@ pub(crate) struct Makings {
     pub(crate) cache_dir: Option<PathBuf>,
     pub(crate) logs: Logs,
     pub(crate) starts: Arc<Places>,
+    pub(crate) groups: Arc<ServerGroups>,
     pub(crate) all_tools: AllTools,
     pub(crate) own_executable: PathBuf,
     pub(crate) allow_self: bool,
@@ -130,6 +132,7 @@ impl Makings {
             cache,
             log,
             starts: Arc::clone(&self.starts),
+            groups: Arc::clone(&self.groups),
             all_tools: self.all_tools.clone(),
         }))
     }

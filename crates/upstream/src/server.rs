@@ -43,6 +43,8 @@ pub(crate) struct Server {
 pub(crate) enum Command {
     /// Be running.
     Start,
+    /// End, unless somebody waits, and be started anew by the next call.
+    Renew,
     /// End, for good, and say when it is done.
     Stop(oneshot::Sender<()>),
 }
@@ -123,6 +125,7 @@ impl Server {
 
     /// Makes sure that the list is known.
     pub(crate) async fn list(&self, started_by: Instant) -> Result<(), UpstreamError> {
+        let _busy = self.link.activity.begin();
         let mut listing = self.link.listing.subscribe();
         let Listed { generation, outcome } = listing.borrow_and_update().clone();
         if matches!(outcome, Outcome::Known) {
@@ -173,7 +176,7 @@ impl Server {
         let link = &self.link;
         let mut warnings = link.past_warnings();
         let mut pid = None;
-        let status = match &link.state.borrow().phase {
+        let mut status = match &link.state.borrow().phase {
             Phase::Idle | Phase::Closed => Status::Idle,
             Phase::Starting => Status::Starting,
             Phase::Running(connection) => {
@@ -185,6 +188,11 @@ impl Server {
                 cause: error.to_string(),
             },
         };
+        if let Some(cause) = link.breaker.open_for() {
+            status = Status::Suspended {
+                cause: cause.to_string(),
+            };
+        }
         ServerState {
             name: link.config.name.clone(),
             status,
@@ -195,6 +203,7 @@ impl Server {
             pid,
             era: link.era(),
             warnings,
+            under_way: link.activity.under_way(),
         }
     }
 
@@ -204,6 +213,12 @@ impl Server {
         }
         // A full queue holds the same wish already.
         let _ = self.commands.try_send(Command::Start);
+    }
+
+    /// Has a server that keeps silent started anew by its next call.
+    pub(crate) fn renew(&self) {
+        // A full queue holds wishes to start, and one that is starting is new enough.
+        let _ = self.commands.try_send(Command::Renew);
     }
 
     fn take_unstarted(&self) -> Option<mpsc::Receiver<Command>> {

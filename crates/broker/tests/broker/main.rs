@@ -130,9 +130,11 @@ fn server(name: &str, definition: &ServerDefinition) -> ServerConfig {
             args: definition.args,
             env: definition.env,
             cwd: definition.cwd,
+            ..Stdio::default()
         }),
         description: definition.description,
         timeout: definition.timeout.map(Duration::from_millis),
+        ..ServerConfig::default()
     }
 }
 

@@ -11,7 +11,11 @@ use crate::json::Node;
 pub(super) const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// Our fields of a remote server, beside its address.
-pub(super) const FIELDS: [&str; 8] = [
+pub(super) const FIELDS: [&str; 12] = [
+    "trusted",
+    "maxCalls",
+    "sandbox",
+    "limits",
     "url",
     "serverUrl",
     "httpUrl",
@@ -56,8 +60,15 @@ impl Reader<'_> {
             found.map(|(_, node)| node).filter(|node| **node != Node::Null)
         };
         if get("command").is_some() {
-            let what = "stands beside an address; a server is either started or connected to, so remove one of them";
+            let what =
+                "stands beside an address; a server is either started or connected to, so remove one of them";
             self.findings.mistake(&format!("{field}.command"), what);
+        }
+        for key in ["sandbox", "limits"] {
+            if get(key).is_some() {
+                let what = "is for servers that codeyard starts, and this one is somebody else's; remove it";
+                self.findings.mistake(&format!("{field}.{key}"), what);
+            }
         }
         let kind = self.kind(&format!("{field}.type"), get("type"));
         let headers = self.headers(&format!("{field}.headers"), get("headers"), variables);

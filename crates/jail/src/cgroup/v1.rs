@@ -86,6 +86,11 @@ impl Group {
         std::mem::take(&mut self.entrances)
     }
 
+    /// Each directory once.
+    pub fn directories(&self) -> Vec<PathBuf> {
+        distinct(&self.directories).cloned().collect()
+    }
+
     /// Moves a process into every directory.
     pub fn enter(&self, pid: u32) -> io::Result<()> {
         let pid = pid.to_string();

@@ -10,6 +10,9 @@ use super::{Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, own_
 /// Controllers that bind a limit.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
 
+/// The group that this process moves itself to.
+const LEAF: &str = "codeyard-main";
+
 /// The parent.
 #[derive(Debug)]
 pub struct Groups {
@@ -28,7 +31,11 @@ pub struct Group {
 impl Groups {
     /// Makes the parent; `None` if the controllers are not there.
     pub fn find(own: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
-        let base = own_directory(own, mounts, None)?;
+        let mut base = own_directory(own, mounts, None)?;
+        // Where this process has moved itself before, the place is the one above.
+        if base.ends_with(LEAF) {
+            base.pop();
+        }
         let offered = fs::read_to_string(base.join("cgroup.controllers")).ok()?;
         let has = |controller: &&str| offered.split_whitespace().any(|name| name == *controller);
         if !CONTROLLERS.iter().all(has) {
@@ -85,7 +92,7 @@ fn delegate(base: &Path) -> Result<(), Missing> {
             cause,
         });
     }
-    let leaf = base.join("codeyard-main");
+    let leaf = base.join(LEAF);
     let moved = match fs::create_dir(&leaf) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => set(&leaf, "cgroup.procs", &std::process::id().to_string()),
@@ -107,6 +114,11 @@ fn not_writable(path: &Path, error: &io::Error) -> Missing {
 }
 
 impl Group {
+    /// The directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Moves a process into the group.
     pub fn enter(&self, pid: u32) -> io::Result<()> {
         set(&self.directory, "cgroup.procs", &pid.to_string())

@@ -67,6 +67,7 @@ pub struct Rules {
     no_memory_cgroup: BTreeMap<u32, Rule>,
     no_namespaces: BTreeMap<u32, Rule>,
     container: BTreeMap<u32, Rule>,
+    no_network: BTreeMap<u32, Rule>,
 }
 
 /// A mistake in a rules file, with its line.
@@ -93,6 +94,8 @@ const ERRNOS: [(&str, u16); 4] = [("EPERM", 1), ("EINVAL", 22), ("ENOSYS", 38), 
 const MOST_VALUES: usize = 255;
 /// What a call without a rule gets.
 const DENIED: Action = Action::Errno(1);
+/// What a call gets that did not exist when the list of numbers was written: `ENOSYS`.
+const UNKNOWN: Action = Action::Errno(38);
 
 #[derive(Clone, Copy)]
 enum Section {
@@ -101,6 +104,7 @@ enum Section {
     NoMemoryCgroup,
     NoNamespaces,
     Container,
+    NoNetwork,
     Errno(u16),
 }
 
@@ -133,6 +137,7 @@ pub fn parse(text: &str, numbers: &BTreeMap<&str, u32>) -> Result<Rules, RulesEr
                 Section::NoMemoryCgroup => &mut rules.no_memory_cgroup,
                 Section::NoNamespaces => &mut rules.no_namespaces,
                 Section::Container => &mut rules.container,
+                Section::NoNetwork => &mut rules.no_network,
             };
             if table.insert(call, rule).is_some() {
                 return Err(RulesError::Duplicate {
@@ -156,6 +161,7 @@ fn parse_section(name: &str, line: usize) -> Result<Section, RulesError> {
         "no memory cgroup" => Ok(Section::NoMemoryCgroup),
         "no namespaces" => Ok(Section::NoNamespaces),
         "container" => Ok(Section::Container),
+        "no network" => Ok(Section::NoNetwork),
         _ => name
             .strip_prefix("errno ")
             .and_then(errno)
@@ -276,6 +282,22 @@ impl Rules {
         Table {
             rules,
             default: Action::Allow,
+        }
+    }
+
+    /// What a confined server's filter refuses of the calls that are known; others do not exist for it.
+    pub fn server(&self, known: impl IntoIterator<Item = u32>, network: bool) -> Table {
+        let mut rules: BTreeMap<u32, Rule> = known
+            .into_iter()
+            .map(|call| (call, Rule::Plain(Action::Allow)))
+            .collect();
+        rules.extend(self.both.clone());
+        if !network {
+            rules.extend(self.no_network.clone());
+        }
+        Table {
+            rules,
+            default: UNKNOWN,
         }
     }
 }

@@ -296,3 +296,68 @@ proptest! {
         }
     }
 }
+
+/// The answer that a confined server gets.
+fn check_server(name: &str, arguments: [u64; 6], network: bool, expected: u32) {
+    let filter = server_filter(network).unwrap();
+    let program: Vec<Instruction> = filter
+        .chunks(8)
+        .map(|bytes| Instruction {
+            code: u16::from_ne_bytes([bytes[0], bytes[1]]),
+            jump_true: bytes[2],
+            jump_false: bytes[3],
+            operand: u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
+        })
+        .collect();
+    let number = numbers()[name];
+    let answer = emulate(&program, AUDIT_ARCH_X86_64, number, &arguments);
+    assert_eq!(answer, expected, "{name} {arguments:?}, network {network}");
+    assert_eq!(emulate(&program, AUDIT_ARCH_I386, number, &arguments), KILL);
+    let newest = numbers().values().max().copied().unwrap();
+    for unknown in [newest + 1, newest + 500] {
+        assert_eq!(emulate(&program, AUDIT_ARCH_X86_64, unknown, &arguments), ENOSYS);
+    }
+}
+
+#[test]
+fn a_confined_server_has_ordinary_calls_and_no_way_around_landlock() {
+    for network in [false, true] {
+        for name in [
+            "read",
+            "connect",
+            "execve",
+            "landlock_restrict_self",
+            "renameat2",
+            "prctl",
+        ] {
+            check_server(name, [0; 6], network, ALLOW);
+        }
+        for name in [
+            "chmod",
+            "setxattr",
+            "mount",
+            "unshare",
+            "ptrace",
+            "io_uring_setup",
+            "bpf",
+            "keyctl",
+        ] {
+            check_server(name, [0; 6], network, EPERM);
+        }
+        check_server("clone3", [0; 6], network, ENOSYS);
+        check_server("clone", [0x1000_0000, 0, 0, 0, 0, 0], network, EPERM);
+        check_server("clone", [0x003d_0f00, 0, 0, 0, 0, 0], network, ALLOW);
+        check_server("prlimit64", [1, 0, 0, 0, 0, 0], network, EPERM);
+        check_server("openat", [0, 0, 0x40, 0o4755, 0, 0], network, EPERM);
+        // AF_UNIX, AF_NETLINK, AF_ALG.
+        for family in [1, 16, 38] {
+            check_server("socket", [family, 1, 0, 0, 0, 0], network, EPERM);
+        }
+        check_server("socketpair", [1, 2, 0, 0, 0, 0], network, EPERM);
+        check_server("socketpair", [1, 1, 0, 0, 0, 0], network, ALLOW);
+        for family in [2, 10] {
+            let expected = if network { ALLOW } else { EPERM };
+            check_server("socket", [family, 1, 0, 0, 0, 0], network, expected);
+        }
+    }
+}

@@ -119,6 +119,28 @@ pub fn enforce_container() -> Result<()> {
     Ok(())
 }
 
+/// Creates an empty ruleset for a server: signals and abstract sockets are scoped, and connections too without `network`. An older
+/// kernel, which cannot do that, fails with EOPNOTSUPP.
+#[cfg(not(codeyard_session_library))]
+pub fn create_for_server(network: bool) -> Result<i32> {
+    const SCOPES: usize = 6;
+    const NOT_SUPPORTED: Errno = Errno(95);
+    let version = version()?;
+    if version < SCOPES {
+        return Err(NOT_SUPPORTED);
+    }
+    let connections = if network { 0 } else { 3 };
+    let ruleset = make(
+        version,
+        RulesetAttributes {
+            files: handled(version),
+            network: connections,
+            scoped: 3,
+        },
+    );
+    i32::try_from(ruleset?).map_err(|_| Errno(24))
+}
+
 /// Creates an empty ruleset for a kernel of that version.
 fn create_for(version: usize) -> Result<usize> {
     let attributes = RulesetAttributes {
@@ -126,6 +148,11 @@ fn create_for(version: usize) -> Result<usize> {
         network: if version >= 4 { 3 } else { 0 },
         scoped: if version >= 6 { 3 } else { 0 },
     };
+    make(version, attributes)
+}
+
+/// Creates an empty ruleset with as many of the attributes as a kernel of that version takes.
+fn make(version: usize, attributes: RulesetAttributes) -> Result<usize> {
     let size = match version {
         0..=3 => size_of::<u64>(),
         4 | 5 => 2 * size_of::<u64>(),

@@ -71,6 +71,18 @@ impl Stub {
             name if name.starts_with("grown_") => text(name),
             "progress" => progress(call),
             "spawn" => text(spawn_daemon()),
+            "steady" | "shaky" => once_more(arguments["file"].as_str()?),
+            "read" => told(std::fs::read_to_string(arguments["path"].as_str()?)),
+            "write" => told(std::fs::write(arguments["path"].as_str()?, "x").map(|()| "written".to_owned())),
+            "connect" => {
+                let address = arguments["address"].as_str()?;
+                told(std::net::TcpStream::connect(address).map(|_| "connected".to_owned()))
+            }
+            "take" => {
+                let taken = vec![1_u8; usize::try_from(arguments["bytes"].as_u64()?).ok()?];
+                text(taken.len().to_string())
+            }
+            "fork" => told(fork(arguments["times"].as_u64()?)),
             _ => return None,
         })
     }
@@ -132,6 +144,8 @@ fn acceptance_tools() -> Vec<Value> {
 }
 
 fn extra_tools() -> Vec<Value> {
+    let mut steady = tool("steady", "The same, and may be repeated.", &["file:string"]);
+    steady["annotations"] = json!({"idempotentHint": true});
     vec![
         tool("calls", "Counts the calls so far, this one included.", &[]),
         tool("cancelled", "Lists the requests that were cancelled.", &[]),
@@ -156,6 +170,21 @@ fn extra_tools() -> Vec<Value> {
             &["times:integer", "every:integer"],
         ),
         tool("spawn", "Leaves a process behind and returns its number.", &[]),
+        steady,
+        tool("shaky", "Ends the server at the first call.", &["file:string"]),
+        tool("read", "Returns a file's text, or why not.", &["path:string"]),
+        tool("write", "Writes to a file, or says why not.", &["path:string"]),
+        tool(
+            "connect",
+            "Opens a connection, or says why not.",
+            &["address:string"],
+        ),
+        tool("take", "Takes that much memory.", &["bytes:integer"]),
+        tool(
+            "fork",
+            "Starts that many processes, or says why not.",
+            &["times:integer"],
+        ),
     ]
 }
 
@@ -224,6 +253,29 @@ fn progress(call: &ToolCall<'_>) -> Answer {
             .send(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));
     }
     text("done")
+}
+
+/// Ends the server the first time that it is called with this file, in which calls are counted.
+fn once_more(file: &str) -> Answer {
+    let calls = std::fs::read_to_string(file).map_or(0, |calls| calls.len());
+    let counted = std::fs::write(file, "x".repeat(calls + 1));
+    if calls == 0 || counted.is_err() {
+        std::process::abort();
+    }
+    text((calls + 1).to_string())
+}
+
+/// What was had, or why it was not.
+fn told(result: std::io::Result<String>) -> Answer {
+    text(result.unwrap_or_else(|error| error.to_string()))
+}
+
+/// Starts processes that wait for the server's end.
+fn fork(times: u64) -> std::io::Result<String> {
+    for _ in 0..times {
+        std::process::Command::new("sleep").arg("1000").spawn()?;
+    }
+    Ok("forked".to_owned())
 }
 
 /// A process that leaves this one's group and session, as a careless server's helpers do.

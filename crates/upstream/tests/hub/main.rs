@@ -1,6 +1,8 @@
 //! The hub against real processes: a behaving server, servers that misbehave, and public ones.
 
 mod calls;
+mod care;
+mod confined;
 mod failures;
 mod lists;
 mod lives;
@@ -38,6 +40,23 @@ fn config(servers: &[(&str, ServerDefinition)]) -> Config {
     }
 }
 
+/// A hub of one server, whose definition this changes.
+fn hub_of(definition: &ServerDefinition, change: impl FnOnce(&mut ServerConfig)) -> Hub {
+    let mut config = config(&[]);
+    let mut server = server_config("server", definition);
+    change(&mut server);
+    config.servers.push(server);
+    Hub::new(config)
+}
+
+/// The process of a server's definition.
+fn stdio(server: &mut ServerConfig) -> &mut Stdio {
+    match &mut server.transport {
+        Transport::Stdio(stdio) => stdio,
+        Transport::Http(_) => panic!("a process"),
+    }
+}
+
 fn server_config(name: &str, definition: &ServerDefinition) -> ServerConfig {
     let ServerDefinition {
         command,
@@ -55,9 +74,11 @@ fn server_config(name: &str, definition: &ServerDefinition) -> ServerConfig {
             args,
             env,
             cwd,
+            ..Stdio::default()
         }),
         description,
         timeout,
+        ..ServerConfig::default()
     }
 }
 

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::session::Filter;
 use crate::session::arch::number;
+use crate::session::landlock;
 use crate::session::sys::{self, Errno, fd};
 use crate::session::wire::{self, Request};
 
@@ -56,4 +57,19 @@ unsafe fn steps(request: &Request, [large, small]: [Filter; 2]) -> Result<(), (S
     sys::prctl(PR_SET_PDEATHSIG, SIGKILL, 0).map_err(at(Step::ParentDeath))?;
     // SAFETY: as above.
     unsafe { seccomp(small) }.map_err(at(Step::Seccomp))
+}
+
+/// Confines the calling process, which keeps its user and its descriptors, and executes a server's program next. Nothing of
+/// it allocates.
+///
+/// # Safety
+/// `filter` is valid.
+pub unsafe fn server(ruleset: i32, filter: Filter) -> Result<(), Errno> {
+    sys::prctl(PR_SET_NO_NEW_PRIVS, 1, 0)?;
+    landlock::enforce(ruleset)?;
+    drop_bounding_set();
+    sys::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0)?;
+    capabilities(0)?;
+    // SAFETY: the caller vouches for the filter.
+    unsafe { seccomp(filter) }
 }

@@ -1,0 +1,192 @@
+//! The circuit breaker of one server: after some failures in a row its calls fail at once, until one that is let through succeeds.
+//!
+//! ```text
+//!            5 failures in a row              the pause is over
+//!   closed ─────────────────────► open ────────────────────────► half open: one call is let through
+//!      ▲                           ▲                                │ it failed: twice the pause
+//!      │                           └────────────────────────────────┤
+//!      └────────────────────────────────────────────────────────────┘ it was answered
+//! ```
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::error::UpstreamError;
+
+/// Failures in a row that open it.
+const FAILURES: u32 = 5;
+/// The first pause; each further one is twice as long, up to the last.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LAST_PAUSE: Duration = Duration::from_secs(60);
+
+/// One server's breaker.
+#[derive(Debug, Default)]
+pub(crate) struct Breaker {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Failures since the last answer.
+    failures: u32,
+    /// Pauses since the last answer.
+    pauses: u32,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    cause: UpstreamError,
+    until: Instant,
+    /// Whether a call has been let through and not come back.
+    is_probed: bool,
+}
+
+/// Why a call is not let through.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) failures: u32,
+    /// The last failure.
+    pub(crate) cause: Box<UpstreamError>,
+    pub(crate) retry_in: Duration,
+}
+
+/// A call that was let through. One that never says how it ended counts as none.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    breaker: Arc<Breaker>,
+    is_probe: bool,
+}
+
+impl Breaker {
+    /// Lets a call through, or says why not.
+    pub(crate) fn admit(self: &Arc<Self>) -> Result<Admission, Refusal> {
+        let mut state = self.state();
+        let failures = state.failures;
+        let is_probe = match &mut state.open {
+            None => false,
+            Some(open) => {
+                let now = Instant::now();
+                if open.is_probed || open.until > now {
+                    return Err(Refusal {
+                        failures,
+                        cause: Box::new(open.cause.clone()),
+                        retry_in: open.until.saturating_duration_since(now),
+                    });
+                }
+                open.is_probed = true;
+                true
+            }
+        };
+        Ok(Admission {
+            breaker: Arc::clone(self),
+            is_probe,
+        })
+    }
+
+    /// The failure that it is open for.
+    pub(crate) fn open_for(&self) -> Option<UpstreamError> {
+        self.state().open.as_ref().map(|open| open.cause.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Admission {
+    /// The server answered.
+    pub(crate) fn answered(self) {
+        *self.breaker.state() = State::default();
+    }
+
+    /// The call failed by the server's fault; tells whether that has opened the breaker.
+    pub(crate) fn failed(self, cause: UpstreamError) -> bool {
+        let mut state = self.breaker.state();
+        state.failures = state.failures.saturating_add(1);
+        // Calls that were under way when it opened change nothing any more.
+        let opens = self.is_probe || (state.open.is_none() && state.failures >= FAILURES);
+        if opens {
+            let doublings = state.pauses.min(10);
+            state.pauses += 1;
+            let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LAST_PAUSE);
+            state.open = Some(Open {
+                cause,
+                until: Instant::now() + pause,
+                is_probed: false,
+            });
+        }
+        opens
+    }
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        if self.is_probe
+            && let Some(open) = &mut self.breaker.state().open
+        {
+            open.is_probed = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cause(number: u32) -> UpstreamError {
+        UpstreamError::UnknownServer {
+            server: number.to_string(),
+        }
+    }
+
+    fn fail(breaker: &Arc<Breaker>, number: u32) -> bool {
+        breaker.admit().expect("closed").failed(cause(number))
+    }
+
+    fn refused(breaker: &Arc<Breaker>) -> Duration {
+        breaker.admit().expect_err("open").retry_in
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_opens_after_failures_in_a_row_and_closes_with_an_answer() {
+        let breaker = Arc::new(Breaker::default());
+        for number in 1..FAILURES {
+            assert!(!fail(&breaker, number));
+        }
+        breaker.admit().expect("closed").answered();
+        for number in 1..FAILURES {
+            assert!(!fail(&breaker, number));
+        }
+        let late = breaker.admit().expect("closed");
+        assert!(fail(&breaker, FAILURES));
+        assert!(!late.failed(cause(99)), "it is open already");
+        let refusal = breaker.admit().expect_err("open");
+        assert_eq!(refusal.retry_in, FIRST_PAUSE);
+        assert!(refusal.cause.to_string().contains("'5'"), "{refusal:?}");
+        tokio::time::advance(FIRST_PAUSE).await;
+        let probe = breaker.admit().expect("half open");
+        assert_eq!(refused(&breaker), Duration::ZERO);
+        assert!(probe.failed(cause(6)));
+        assert_eq!(refused(&breaker), FIRST_PAUSE * 2);
+        tokio::time::advance(FIRST_PAUSE * 2).await;
+        drop(breaker.admit().expect("half open"));
+        breaker.admit().expect("the last probe said nothing").answered();
+        assert!(breaker.open_for().is_none() && !fail(&breaker, 1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_pause_has_a_longest_length() {
+        let breaker = Arc::new(Breaker::default());
+        for number in 1..=FAILURES {
+            fail(&breaker, number);
+        }
+        for _ in 0..12 {
+            tokio::time::advance(LAST_PAUSE).await;
+            assert!(fail(&breaker, 0));
+        }
+        assert_eq!(refused(&breaker), LAST_PAUSE);
+    }
+}

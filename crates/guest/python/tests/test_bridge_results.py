@@ -66,6 +66,7 @@ class Forms(BridgeCase):
     def test_keys(self):
         for answer in ("'5'", "'2.5'", "'true'", "'null'"):
             self.check_forms(answer, "0", ("r.keys() == ['content', 'isError']", "dict(r)['content'][0]['text'] == t"))
+            self.fails(f"for x in await mcp_stub.json(text={answer}): pass", "TypeError", "not iterable")
         # `dict` takes what has `keys` for a mapping.
         self.check_forms("'[[\"a\", 1]]'", "{'a': 1}", ("dict(r) == v", "['a', 1] in r"))
         self.check_forms("'{\"content\": 1, \"n\": 2}'", "['content', 'n']", ("list(r) == list(r.keys()) == v", "len(r) == 2"))

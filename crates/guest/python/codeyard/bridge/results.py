@@ -66,6 +66,7 @@ class _Keys(_Keyed):
     """Adds the rest to what has no items and attributes of its own."""
 
     __slots__ = ()
+    __iter__ = None  # Else Python would ask for the item 0.
 
     def __contains__(self, key):
         return _has(self.raw, key)

@@ -229,7 +229,7 @@ def _doc(server, tool, detail):
 
 
 def _found(answers, words, limit, detail):
-    """The tools that all words fit: first those whose own name more of them are in, then in the order of the servers."""
+    """The tools that all words fit: those whose own name holds more of them first, else in the order of the servers."""
     found = [
         (_fitting(words, tool["name"], tool["alias"]), answer, tool)
         for answer in answers

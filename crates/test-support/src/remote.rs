@@ -68,7 +68,6 @@ pub struct RemoteServer {
 /// What all connections share.
 #[derive(Debug)]
 struct State {
-    way: Way,
     relay: Relay,
     seen: Mutex<Vec<Seen>>,
     token: Mutex<Option<String>>,
@@ -98,7 +97,6 @@ impl RemoteServer {
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let port = listener.local_addr()?.port();
         let state = Arc::new(State {
-            way,
             relay: Relay::new(way),
             seen: Mutex::default(),
             token: Mutex::default(),

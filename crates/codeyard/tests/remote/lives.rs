@@ -3,7 +3,7 @@
 use serde_json::json;
 use test_support::{RemoteServer, Way, wait_until};
 
-use crate::{WAYS, check, client};
+use crate::{WAYS, check, client, with_entry};
 
 #[tokio::test]
 async fn programs_call_it_in_every_era() {
@@ -79,12 +79,12 @@ async fn it_tells_when_its_tools_change() {
 async fn a_call_that_is_given_up_on_is_cancelled() {
     for way in WAYS {
         let server = RemoteServer::start(way).await.unwrap();
-        let mut client = client(&server).await;
+        let mut client = with_entry(json!({"url": server.url(), "timeout": 1000})).await;
         let ran = client
             .run(
                 "import asyncio\n\
-                 try:\n    await asyncio.wait_for(tools.far.slow(seconds=30), 0.5)\n\
-                 except TimeoutError:\n    pass\n\
+                 try:\n    await tools.far.slow(seconds=30)\n\
+                 except ToolError:\n    pass\n\
                  while not (ids := (await tools.far.cancelled())['ids']):\n    await asyncio.sleep(0.05)\n\
                  return len(ids)",
             )

@@ -111,7 +111,7 @@ fn what_other_clients_write_is_a_warning() {
             "inputs": [],
             "mcpServers": {
                 "a": {"command": "x", "alwaysAllow": ["y"], "enabled": false, "arg": ["z"], "type": "http"},
-                "b": {"url": "https://mcp.example/x", "headers": {"Authorization": "Bearer ${NOT_SET}"}},
+                "b": {"url": "https://mcp.example/x", "headers": {"Authorization": "Bearer ${TOKEN}"}, "alwaysAllow": []},
                 "c": {"type": "sse", "serverUrl": "https://mcp.example/sse", "disabled": true},
                 "d": {"command": "x", "env": {"T": "${NOT_SET}"}, "disabled": true}
             }

@@ -3,6 +3,7 @@
 //! | to get | use |
 //! |---|---|
 //! | the `stub` server of the acceptance cases, a misbehaving one, one that replays a catalogue | [`ServerDefinition`] |
+//! | a server over HTTP, in each era and in every wrong way | [`RemoteServer`] |
 //! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
@@ -25,6 +26,7 @@ pub mod limits;
 mod mode;
 mod processes;
 mod programs;
+mod remote;
 pub mod servers;
 mod traces;
 mod upstreams;
@@ -39,6 +41,7 @@ pub use ended::{Ended, run};
 pub use mode::Mode;
 pub use processes::{Process, descendants, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};
+pub use remote::{RemoteServer, Seen, Way};
 pub use traces::Traces;
 pub use upstreams::real_servers;
 pub use wait::{is_gone, wait_until};

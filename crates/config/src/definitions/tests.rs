@@ -185,8 +185,11 @@ fn what_cannot_be_used_is_left_out_with_one_warning_each() {
         .unwrap();
     let mut definitions = world.definitions();
     let scan = definitions.scan().unwrap();
-    assert_eq!(names(&scan), ["stub", "other", "twice", "astray", "text", "demo"]);
-    let [stub, other, twice, ..] = scan.servers.as_slice() else {
+    assert_eq!(
+        names(&scan),
+        ["stub", "other", "remote", "twice", "astray", "text", "demo"]
+    );
+    let [stub, other, _remote, twice, ..] = scan.servers.as_slice() else {
         panic!("{scan:?}")
     };
     assert_eq!(stdio(stub).args, ["s3cret"]);

@@ -1,0 +1,91 @@
+//! Credentials and addresses: what lets us in is sent and never shown, and no name leads inside.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::{Value, json};
+use test_support::{CodeClient, Codeyard, RemoteServer, Way};
+
+use crate::{WAYS, check, with_entry};
+
+/// What a program that calls the server is told.
+async fn error(entry: Value) -> String {
+    let mut client = with_entry(entry).await;
+    let ran = client.run("return await tools.far.echo(message='x')").await;
+    assert!(ran.is_error(), "{}", ran.shown());
+    ran.error().to_owned()
+}
+
+#[tokio::test]
+async fn tokens_are_sent_from_headers_variables_and_files() {
+    let server = RemoteServer::start(Way::Legacy).await.unwrap();
+    server.require_token("s3cret-token");
+    let codeyard = Codeyard::new().unwrap();
+    let file = codeyard.directory().join("token");
+    std::fs::write(&file, "s3cret-token\n").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let codeyard = codeyard
+        .env("FAR_TOKEN", "s3cret-token")
+        .server_json(
+            "variable",
+            json!({"url": server.url(), "headers": {"Authorization": "Bearer ${FAR_TOKEN}"}}),
+        )
+        .server_json("file", json!({"url": server.url(), "bearerTokenFile": file}));
+    let mut client = CodeClient::of(codeyard).await;
+    let ran = client
+        .run("return [await tools.variable.echo(message='a'), await tools.file.echo(message='b')]")
+        .await;
+    check(&ran, &json!(["a", "b"]));
+    // Read at each request.
+    std::fs::write(&file, "another").unwrap();
+    let ran = client.run("return await tools.file.echo(message='b')").await;
+    assert!(
+        ran.error().contains("does not accept the credentials")
+            && ran.error().contains("the token has expired"),
+        "{}",
+        ran.shown()
+    );
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let ran = client.run("return await tools.file.echo(message='b')").await;
+    assert!(
+        ran.error().contains("others may read it; run `chmod 600` on it"),
+        "{}",
+        ran.shown()
+    );
+    std::fs::write(&file, "s3cret-token").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    check(
+        &client.run("return await tools.file.echo(message='c')").await,
+        &json!("c"),
+    );
+}
+
+#[tokio::test]
+async fn without_credentials_it_says_where_they_go() {
+    for way in WAYS {
+        let server = RemoteServer::start(way).await.unwrap();
+        server.require_token("x");
+        let error = error(json!({"url": server.url()})).await;
+        assert!(
+            error.contains(
+                "it asks for credentials (HTTP 401); give a token in `bearerTokenFile` or in `headers`"
+            ),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_is_said_at_once() {
+    let port = RemoteServer::start(Way::Legacy).await.unwrap().port();
+    let told = error(json!({"url": format!("http://127.0.0.1:{port}/mcp")})).await;
+    assert!(
+        told.contains("it cannot be reached") && told.contains("refused"),
+        "{told}"
+    );
+    let told = error(json!({"url": "https://no-such-host.invalid/mcp?key=s3cret"})).await;
+    assert!(
+        told.contains("the name no-such-host.invalid was not found"),
+        "{told}"
+    );
+    assert!(!told.contains("s3cret"), "{told}");
+}

@@ -1,0 +1,162 @@
+//! As much of HTTP/1.1 as a server needs: heads, bodies, chunks, connections that are used again.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+
+use super::{Seen, State};
+
+const MAX_BODY: usize = 64 * 1024 * 1024;
+
+/// One connection of a client.
+pub(super) struct Client {
+    stream: BufReader<TcpStream>,
+}
+
+/// Serves one connection to its end.
+pub(super) async fn serve(stream: TcpStream, state: Arc<State>) {
+    let mut client = Client {
+        stream: BufReader::new(stream),
+    };
+    // A client that leaves in the middle of anything is no failure of the server.
+    while let Ok(Some(request)) = client.request().await {
+        state.remember(&request);
+        if answer(&mut client, &state, &request).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn answer(client: &mut Client, state: &State, request: &Seen) -> Result<()> {
+    if state.is_down.load(Ordering::SeqCst) {
+        let headers = [("Retry-After", "1")];
+        return client
+            .respond("503 Service Unavailable", &headers, b"down for repairs")
+            .await;
+    }
+    if let Some(token) = state.token()
+        && request.header("authorization") != Some(&format!("Bearer {token}"))
+    {
+        let headers = [(
+            "WWW-Authenticate",
+            "Bearer error=\"invalid_token\", error_description=\"the token has expired\"",
+        )];
+        return client.respond("401 Unauthorized", &headers, b"").await;
+    }
+    if super::hostile::answer(client, request).await? {
+        return Ok(());
+    }
+    state.relay.answer(client, request).await
+}
+
+impl Client {
+    async fn request(&mut self) -> Result<Option<Seen>> {
+        let mut line = String::new();
+        if self.stream.read_line(&mut line).await? == 0 {
+            return Ok(None);
+        }
+        let mut words = line.split_ascii_whitespace();
+        let method = words.next().context("a method")?.to_owned();
+        let path = words.next().context("a path")?.to_owned();
+        let mut headers = Vec::new();
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line).await?;
+            let Some((name, value)) = line.split_once(':') else {
+                break;
+            };
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+        let mut seen = Seen {
+            method,
+            path,
+            headers,
+            message: Value::Null,
+        };
+        let length = seen.header("content-length").map_or(Ok(0), str::parse::<usize>)?;
+        ensure!(length <= MAX_BODY, "a body of {length} bytes");
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).await?;
+        seen.message = serde_json::from_slice(&body).unwrap_or_default();
+        Ok(Some(seen))
+    }
+
+    /// Writes bytes as they are.
+    pub(super) async fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.stream.get_mut().write_all(bytes).await?;
+        Ok(())
+    }
+
+    /// A whole answer.
+    pub(super) async fn respond(
+        &mut self,
+        status: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Result<()> {
+        let length = body.len().to_string();
+        let headers = [headers, &[("Content-Length", length.as_str())]].concat();
+        self.head(status, &headers).await?;
+        self.write(body).await
+    }
+
+    /// A whole message.
+    pub(super) async fn respond_json(
+        &mut self,
+        status: &str,
+        headers: &[(&str, &str)],
+        message: &Value,
+    ) -> Result<()> {
+        let headers = [headers, &[("Content-Type", "application/json")]].concat();
+        self.respond(status, &headers, message.to_string().as_bytes())
+            .await
+    }
+
+    /// The head of an answer.
+    pub(super) async fn head(&mut self, status: &str, headers: &[(&str, &str)]) -> Result<()> {
+        let mut head = format!("HTTP/1.1 {status}\r\n");
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str("\r\n");
+        self.write(head.as_bytes()).await
+    }
+
+    /// The head of a stream of events.
+    pub(super) async fn begin_events(&mut self, headers: &[(&str, &str)]) -> Result<()> {
+        let own = [
+            ("Content-Type", "text/event-stream"),
+            ("Transfer-Encoding", "chunked"),
+        ];
+        self.head("200 OK", &[headers, &own].concat()).await
+    }
+
+    /// A part of a body whose length was not announced.
+    pub(super) async fn chunk(&mut self, bytes: &[u8]) -> Result<()> {
+        let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+        chunk.extend_from_slice(bytes);
+        chunk.extend_from_slice(b"\r\n");
+        self.write(&chunk).await
+    }
+
+    /// One event.
+    pub(super) async fn event(&mut self, kind: &str, data: &str) -> Result<()> {
+        self.chunk(format!("event: {kind}\r\ndata: {data}\r\n\r\n").as_bytes())
+            .await
+    }
+
+    /// The end of a body whose length was not announced.
+    pub(super) async fn end(&mut self) -> Result<()> {
+        self.write(b"0\r\n\r\n").await
+    }
+
+    /// Waits until the client has closed the connection.
+    pub(super) async fn left(&mut self) {
+        // It asks for nothing while it waits for an answer.
+        let _ = self.stream.fill_buf().await;
+    }
+}

@@ -132,6 +132,7 @@ impl Loaded {
             upstream: upstream::Config {
                 servers: self.servers,
                 cache_dir: Some(self.data_dir.join("cache").join("tools")),
+                log_dir: Some(self.data_dir.join("logs")),
                 supervisor: Vec::new(),
                 own_executable: program.executable,
                 allow_self: self.allow_self,

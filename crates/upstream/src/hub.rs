@@ -19,6 +19,7 @@ use crate::connection::{Connection, Patience, RequestError};
 use crate::environment::Environment;
 use crate::error::UpstreamError;
 use crate::link::Link;
+use crate::logs::Logs;
 use crate::places::{HOLD, Places};
 use crate::roster::{Makings, Roster, Succession};
 use crate::server::Server;
@@ -78,6 +79,12 @@ pub struct ServerState {
     pub transport: &'static str,
     /// Number of tools; `None` while the list is unknown.
     pub tools: Option<usize>,
+    /// How it is reached: `stdio` or `http`.
+    pub transport: &'static str,
+    /// Calls of its tools since it was defined.
+    pub calls: u64,
+    /// What went wrong last, also if it runs again.
+    pub last_error: Option<String>,
     /// Its process, while it runs.
     pub pid: Option<u32>,
     /// The lifecycle it speaks, once known.
@@ -108,6 +115,7 @@ impl Hub {
         let Config {
             servers,
             cache_dir,
+            log_dir,
             supervisor,
             own_executable,
             allow_self,
@@ -116,6 +124,7 @@ impl Hub {
             environment: Arc::new(Environment::of_this_process()),
             supervisor: supervisor.into(),
             cache_dir,
+            logs: Logs::new(log_dir),
             starts: Arc::new(Places::new(STARTS_AT_ONCE, HOLD)),
             all_tools: watch::channel(Arc::default()).0,
             own_executable,
@@ -228,6 +237,15 @@ impl Hub {
     /// Calls a tool; the answer is the text of the server's `CallToolResult`, not decoded.
     pub async fn call_raw(&self, call: Call) -> Result<Box<RawValue>, UpstreamError> {
         let server = self.server(&call.tool.server)?;
+        server.link.tally.count();
+        let answer = self.call_server(&server, call).await;
+        if let Err(error) = &answer {
+            server.link.tally.failed(error);
+        }
+        answer
+    }
+
+    async fn call_server(&self, server: &Server, call: Call) -> Result<Box<RawValue>, UpstreamError> {
         let _under_way = server.calls.token();
         let name = format!("the call of '{}'", call.tool.tool);
         let patience = Patience {
@@ -264,6 +282,9 @@ impl Hub {
             },
             transport: Transport::default().name(),
             tools: None,
+            transport: "stdio",
+            calls: 0,
+            last_error: None,
             pid: None,
             era: None,
             warnings: Vec::new(),

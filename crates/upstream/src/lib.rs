@@ -17,6 +17,7 @@ mod handshake;
 mod hub;
 mod link;
 mod listing;
+mod logs;
 mod places;
 mod process;
 mod remote;
@@ -24,6 +25,7 @@ mod roster;
 mod server;
 mod start;
 mod stderr;
+mod tally;
 mod transport;
 
 pub use config::{Config, Http, HttpKind, ServerConfig, Stdio, Transport};
@@ -31,6 +33,7 @@ pub use environment::is_self_reference;
 pub use error::{StartError, StderrTail, UpstreamError};
 pub use remote::{AddressError, check_header, check_url};
 pub use hub::{Call, Era, Hub, ServerState, Status};
+pub use logs::{KEPT as LOG_KEPT, log_file, log_file_before};
 
 /// What a server writes, before anybody believes it: cut into lines and told apart. Pure.
 pub mod stream {

@@ -17,8 +17,10 @@ use crate::error::UpstreamError;
 use crate::handshake::Greeting;
 use crate::hub::Era;
 use crate::listing;
+use crate::logs::Log;
 use crate::places::Places;
 use crate::roster::AllTools;
+use crate::tally::Tally;
 
 /// Longest wait for an answer or for progress where the definition says nothing.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -36,6 +38,8 @@ pub(crate) struct Link {
     pub(crate) environment: Arc<Environment>,
     pub(crate) supervisor: Arc<[OsString]>,
     pub(crate) cache: Option<CacheFile>,
+    pub(crate) log: Option<Log>,
+    pub(crate) tally: Tally,
     pub(crate) starts: Arc<Places>,
     pub(crate) state: watch::Sender<State>,
     pub(crate) listing: watch::Sender<Listed>,
@@ -90,6 +94,7 @@ pub(crate) struct LinkParts {
     pub(crate) environment: Arc<Environment>,
     pub(crate) supervisor: Arc<[OsString]>,
     pub(crate) cache: Option<CacheFile>,
+    pub(crate) log: Option<Log>,
     pub(crate) starts: Arc<Places>,
     pub(crate) all_tools: AllTools,
 }
@@ -101,6 +106,7 @@ impl Link {
             environment,
             supervisor,
             cache,
+            log,
             starts,
             all_tools,
         } = parts;
@@ -111,6 +117,8 @@ impl Link {
             environment,
             supervisor,
             cache,
+            log,
+            tally: Tally::default(),
             starts,
             state: watch::channel(State {
                 attempt: 0,
@@ -247,6 +255,7 @@ impl Link {
 
     /// Notes that the list could not be had; an older list is better than none.
     pub(crate) fn list_failed(&self, error: UpstreamError) {
+        self.tally.failed(&error);
         self.listing.send_if_modified(|listed| {
             if matches!(listed.outcome, Outcome::Known) {
                 return false;

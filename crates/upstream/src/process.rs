@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use crate::config::Stdio;
 use crate::environment::Environment;
 use crate::error::StartError;
+use crate::logs::Log;
 use crate::stderr::Stderr;
 
 /// How long each step of stopping may take: after stdin is closed, after SIGTERM, after everything was killed.
@@ -40,6 +41,7 @@ pub(crate) fn start(
     server: &Stdio,
     environment: &Environment,
     supervisor: &[OsString],
+    log: Option<Log>,
 ) -> Result<(Process, Streams), StartError> {
     let program = environment.program(server)?;
     if let Some(cwd) = server.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
@@ -66,9 +68,12 @@ pub(crate) fn start(
     else {
         return Err(failed(std::io::ErrorKind::BrokenPipe.into()));
     };
+    if let Some(log) = &log {
+        log.note("started");
+    }
     let process = Process {
         child,
-        stderr: Stderr::keep(stderr, server.env.values().cloned()),
+        stderr: Stderr::keep(stderr, server.env.values().cloned(), log),
     };
     let stdin = stdin.into_owned_fd().and_then(sender).map_err(failed)?;
     let stdout = stdout.into_owned_fd().and_then(receiver).map_err(failed)?;

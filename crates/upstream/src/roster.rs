@@ -13,6 +13,7 @@ use crate::config::ServerConfig;
 use crate::environment::Environment;
 use crate::error::UpstreamError;
 use crate::link::{Link, LinkParts};
+use crate::logs::Logs;
 use crate::places::Places;
 use crate::server::Server;
 
@@ -25,6 +26,7 @@ pub(crate) struct Makings {
     pub(crate) environment: Arc<Environment>,
     pub(crate) supervisor: Arc<[OsString]>,
     pub(crate) cache_dir: Option<PathBuf>,
+    pub(crate) logs: Logs,
     pub(crate) starts: Arc<Places>,
     pub(crate) all_tools: AllTools,
     pub(crate) own_executable: PathBuf,
@@ -120,11 +122,13 @@ impl Makings {
             .cache_dir
             .as_deref()
             .map(|directory| CacheFile::new(directory, &config));
+        let log = self.logs.of(&config.name);
         Server::new(Link::new(LinkParts {
             config,
             environment,
             supervisor: Arc::clone(&self.supervisor),
             cache,
+            log,
             starts: Arc::clone(&self.starts),
             all_tools: self.all_tools.clone(),
         }))

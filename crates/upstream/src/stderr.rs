@@ -8,11 +8,14 @@ use tokio::process::ChildStderr;
 use tokio::sync::watch;
 
 use crate::error::StderrTail;
+use crate::logs::Log;
 
 /// Bytes kept of one life of a server.
 const KEPT: usize = 64 * 1024;
 /// Bytes of it that a message shows.
 const SHOWN: usize = 2 * 1024;
+/// Bytes of a line that are kept together.
+const LONGEST_LINE: usize = 64 * 1024;
 /// Shorter values are words like `true`, and hiding them would garble the text.
 const SHORTEST_SECRET: usize = 6;
 
@@ -27,7 +30,11 @@ pub(crate) struct Stderr {
 
 impl Stderr {
     /// Reads the stream to its end in the background.
-    pub(crate) fn keep(stream: ChildStderr, secrets: impl IntoIterator<Item = String>) -> Arc<Stderr> {
+    pub(crate) fn keep(
+        stream: ChildStderr,
+        secrets: impl IntoIterator<Item = String>,
+        log: Option<Log>,
+    ) -> Arc<Stderr> {
         let secrets = secrets
             .into_iter()
             .filter(|secret| secret.len() >= SHORTEST_SECRET)
@@ -38,7 +45,7 @@ impl Stderr {
             secrets,
             ended,
         });
-        tokio::spawn(read(Arc::clone(&stderr), stream));
+        tokio::spawn(read(Arc::clone(&stderr), stream, log));
         stderr
     }
 
@@ -65,6 +72,13 @@ impl Stderr {
         StderrTail(shown(&bytes, &self.secrets))
     }
 
+    fn without_secrets(&self, bytes: Vec<u8>) -> Vec<u8> {
+        if self.secrets.is_empty() {
+            return bytes;
+        }
+        hidden(&bytes, &self.secrets).into_bytes()
+    }
+
     fn push(&self, bytes: &[u8]) {
         let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
         ring.extend(bytes);
@@ -73,22 +87,37 @@ impl Stderr {
     }
 }
 
-async fn read(stderr: Arc<Stderr>, mut stream: ChildStderr) {
+async fn read(stderr: Arc<Stderr>, mut stream: ChildStderr, log: Option<Log>) {
     let mut chunk = vec![0; 8 * 1024];
+    // What of a line has come, so that no secret is cut in two before it is hidden.
+    let mut begun = Vec::new();
     while let Ok(count) = stream.read(&mut chunk).await
         && count > 0
     {
         stderr.push(&chunk[..count]);
+        if let Some(log) = &log {
+            begun.extend_from_slice(&chunk[..count]);
+            let whole = match begun.iter().rposition(|byte| *byte == b'\n') {
+                Some(end) => end + 1,
+                None if begun.len() > LONGEST_LINE => begun.len(),
+                None => continue,
+            };
+            let rest = begun.split_off(whole);
+            log.write(stderr.without_secrets(std::mem::replace(&mut begun, rest)));
+        }
+    }
+    if let Some(log) = log
+        && !begun.is_empty()
+    {
+        begun.push(b'\n');
+        log.write(stderr.without_secrets(begun));
     }
     stderr.ended.send_replace(true);
 }
 
 fn shown(bytes: &[u8], secrets: &[String]) -> String {
-    let mut text = String::from_utf8_lossy(bytes).into_owned();
     // Before anything is cut, so that no part of a secret is left at an edge.
-    for secret in secrets {
-        text = text.replace(secret.as_str(), "[hidden]");
-    }
+    let text = hidden(bytes, secrets);
     let text = without_escapes(&text);
     let text = text.trim();
     let start = text.len().saturating_sub(SHOWN);
@@ -101,6 +130,14 @@ fn shown(bytes: &[u8], secrets: &[String]) -> String {
         Some((_, whole_lines)) if start > 0 => whole_lines.to_owned(),
         _ => tail.to_owned(),
     }
+}
+
+fn hidden(bytes: &[u8], secrets: &[String]) -> String {
+    let mut text = String::from_utf8_lossy(bytes).into_owned();
+    for secret in secrets {
+        text = text.replace(secret.as_str(), "[hidden]");
+    }
+    text
 }
 
 /// The text without terminal escapes and other control characters.

@@ -137,6 +137,7 @@ async fn changes_of_a_list_arrive_in_both_eras() {
 fn cached(definitions: &[(&str, ServerDefinition)], directory: &std::path::Path) -> Hub {
     Hub::new(Config {
         cache_dir: Some(directory.join("tools")),
+        log_dir: None,
         ..config(definitions)
     })
 }

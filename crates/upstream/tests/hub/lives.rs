@@ -164,6 +164,7 @@ async fn check_era(definition: ServerDefinition, directory: &Path, expected: Era
     let config = config(&[("server", definition)]);
     let hub = Hub::new(Config {
         cache_dir: Some(directory.to_owned()),
+        log_dir: None,
         ..config
     });
     hub.ready().await;

@@ -31,6 +31,7 @@ fn config(servers: &[(&str, ServerDefinition)]) -> Config {
             .map(|(name, definition)| server_config(name, definition))
             .collect(),
         cache_dir: None,
+        log_dir: None,
         supervisor: vec![stub_server().into(), "__supervise".into()],
         own_executable: PathBuf::from("/nowhere/codeyard"),
         allow_self: false,

@@ -118,6 +118,7 @@ async fn the_list_of_a_changed_definition_comes_from_the_cache() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let hub = Hub::new(Config {
         cache_dir: Some(directory.path().to_owned()),
+        log_dir: None,
         ..config(&[("stub", ServerDefinition::stub())])
     });
     hub.list("stub").await.expect("listed");

@@ -1,0 +1,246 @@
+//! What servers write to standard error, in files that outlive them: `NAME.log` and, before it, `NAME.log.1`.
+//!
+//! One thread writes for all servers, behind a queue that is bounded: a slow disk costs lines, never a server's time.
+
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, OnceLock};
+
+use sha2::{Digest, Sha256};
+
+/// Bytes of one file; the file before it has as many, so that this much is always there to be read.
+pub const KEPT: u64 = 256 * 1024;
+/// Chunks that wait for the disk, all servers together.
+const QUEUED: usize = 256;
+/// Longest name of a file without its ending.
+const LONGEST_NAME: usize = 120;
+
+/// The file of a server's standard error below the directory of all.
+pub fn log_file(directory: &Path, server: &str) -> PathBuf {
+    directory.join(format!("{}.log", file_name(server)))
+}
+
+/// The file that [`log_file`] continues.
+pub fn log_file_before(directory: &Path, server: &str) -> PathBuf {
+    directory.join(format!("{}.log.1", file_name(server)))
+}
+
+/// A name of any characters as one of a file: different names stay different.
+fn file_name(server: &str) -> String {
+    let mut name = String::new();
+    for byte in server.bytes() {
+        let is_plain = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        // Writing to a string cannot fail.
+        let _ = match byte {
+            b'.' if !name.is_empty() => write!(name, "."),
+            byte if is_plain => write!(name, "{}", char::from(byte)),
+            byte => write!(name, "%{byte:02x}"),
+        };
+    }
+    if name.len() > LONGEST_NAME {
+        let digest = Sha256::digest(server.as_bytes());
+        name.truncate(LONGEST_NAME - 17);
+        name.push('~');
+        for byte in digest.iter().take(8) {
+            let _ = write!(name, "{byte:02x}");
+        }
+    }
+    name
+}
+
+/// The files of all servers. Cheap to clone; without a directory nothing is written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Logs(Option<Arc<Shared>>);
+
+#[derive(Debug)]
+struct Shared {
+    directory: PathBuf,
+    /// The thread's queue, from the first line on.
+    queue: OnceLock<SyncSender<Chunk>>,
+}
+
+/// The file of one server.
+#[derive(Debug, Clone)]
+pub(crate) struct Log {
+    shared: Arc<Shared>,
+    file: PathBuf,
+    before: PathBuf,
+    /// Chunks that were dropped since one was written.
+    dropped: Arc<AtomicU64>,
+}
+
+struct Chunk {
+    file: PathBuf,
+    before: PathBuf,
+    bytes: Vec<u8>,
+}
+
+// === impl Logs ===
+
+impl Logs {
+    pub(crate) fn new(directory: Option<PathBuf>) -> Logs {
+        Logs(directory.map(|directory| {
+            Arc::new(Shared {
+                directory,
+                queue: OnceLock::new(),
+            })
+        }))
+    }
+
+    /// The file of that server.
+    pub(crate) fn of(&self, server: &str) -> Option<Log> {
+        let shared = self.0.clone()?;
+        Some(Log {
+            file: log_file(&shared.directory, server),
+            before: log_file_before(&shared.directory, server),
+            dropped: Arc::default(),
+            shared,
+        })
+    }
+}
+
+// === impl Log ===
+
+impl Log {
+    /// Adds whole lines; never waits.
+    pub(crate) fn write(&self, mut bytes: Vec<u8>) {
+        let dropped = self.dropped.swap(0, Ordering::Relaxed);
+        if dropped > 0 {
+            bytes.splice(
+                ..0,
+                line(&format!(
+                    "{dropped} pieces were not written: the disk is too slow"
+                )),
+            );
+        }
+        let chunk = Chunk {
+            file: self.file.clone(),
+            before: self.before.clone(),
+            bytes,
+        };
+        if self.shared.queue().try_send(chunk).is_err() {
+            self.dropped.fetch_add(dropped + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds a line of codeyard's own, with the time.
+    pub(crate) fn note(&self, text: &str) {
+        self.write(line(text));
+    }
+}
+
+/// A line that no server wrote.
+fn line(text: &str) -> Vec<u8> {
+    let seconds = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    let time = i64::try_from(seconds)
+        .ok()
+        .and_then(|seconds| chrono::DateTime::from_timestamp(seconds, 0));
+    let time = time.map_or_else(String::new, |time| time.format("%Y-%m-%d %H:%M:%S").to_string());
+    format!("--- {time} codeyard {}: {text}\n", std::process::id()).into_bytes()
+}
+
+// === impl Shared ===
+
+impl Shared {
+    fn queue(&self) -> &SyncSender<Chunk> {
+        self.queue.get_or_init(|| {
+            let (queue, chunks) = sync_channel(QUEUED);
+            let directory = self.directory.clone();
+            let started = std::thread::Builder::new()
+                .name("server-logs".to_owned())
+                .spawn(move || write_all(&directory, &chunks));
+            if let Err(error) = started {
+                tracing::warn!(%error, "what servers write to standard error is not kept in files");
+            }
+            queue
+        })
+    }
+}
+
+/// Writes until nobody is left who could send.
+fn write_all(directory: &Path, chunks: &Receiver<Chunk>) {
+    let mut told = false;
+    for chunk in chunks {
+        if let Err(error) = append(directory, &chunk)
+            && !told
+        {
+            told = true;
+            let file = chunk.file.display();
+            tracing::warn!(%error, %file, "what a server wrote to standard error could not be kept");
+        }
+    }
+}
+
+fn append(directory: &Path, chunk: &Chunk) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)?;
+    let mut file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(&chunk.file)?;
+    file.write_all(&chunk.bytes)?;
+    if file.metadata()?.len() < KEPT {
+        return Ok(());
+    }
+    // Another process may have begun a new one meanwhile.
+    match fs::metadata(&chunk.file) {
+        Ok(now) if now.len() >= KEPT => fs::rename(&chunk.file, &chunk.before),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn chunk(directory: &Path, bytes: &[u8]) -> Chunk {
+        Chunk {
+            file: log_file(directory, "s"),
+            before: log_file_before(directory, "s"),
+            bytes: bytes.to_vec(),
+        }
+    }
+
+    #[test]
+    fn names_become_files_and_stay_different() {
+        assert_eq!(file_name("github"), "github");
+        assert_eq!(file_name("a.b"), "a.b");
+        assert_eq!(file_name("../up"), "%2e.%2fup");
+        assert_eq!(file_name("a/b"), "a%2fb");
+        assert_ne!(file_name("a%2fb"), file_name("a/b"));
+        let (one, other) = (format!("{}1", "x".repeat(128)), format!("{}2", "x".repeat(128)));
+        assert_eq!(file_name(&one).len(), LONGEST_NAME);
+        assert_ne!(file_name(&one), file_name(&other));
+    }
+
+    #[test]
+    fn the_last_bytes_are_kept_and_are_private() {
+        let home = tempfile::tempdir().expect("a temporary directory");
+        let directory = home.path().join("logs");
+        let lines = "0123456\n".repeat(1024);
+        for _ in 0..200 {
+            append(&directory, &chunk(&directory, lines.as_bytes())).expect("written");
+        }
+        append(&directory, &chunk(&directory, b"last\n")).expect("written");
+        let file = log_file(&directory, "s");
+        let now = fs::read(&file).expect("readable");
+        let before = fs::metadata(log_file_before(&directory, "s")).expect("there");
+        assert!(now.ends_with(b"last\n"));
+        assert!(now.len() as u64 <= KEPT && before.len() >= KEPT);
+        assert_eq!(fs::read_dir(&directory).expect("readable").count(), 2);
+        let mode = |path: &Path| fs::metadata(path).expect("there").permissions().mode() & 0o777;
+        assert_eq!((mode(&file), mode(&directory)), (0o600, 0o700));
+    }
+}

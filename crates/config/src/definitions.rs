@@ -19,7 +19,7 @@ use crate::load::{Program, Sources};
 use crate::mistakes::{Findings, Warning, why_unreadable};
 use file::{Content, Judge};
 use locations::{Location, Place};
-use stamp::Stamp;
+pub(crate) use stamp::Stamp;
 
 /// Every place that definitions come from, and what was last found there.
 pub struct Definitions {

@@ -4,7 +4,9 @@
 //! `codeyard.toml`, which holds codeyard's own settings. Nothing is started before everything is valid.
 
 mod bridge;
+mod consent;
 mod definitions;
+mod edit;
 mod expand;
 #[cfg(test)]
 mod fake;
@@ -15,19 +17,26 @@ mod load;
 mod memory;
 mod mistakes;
 mod mounts;
+mod overview;
 mod places;
+mod reread;
 mod servers;
 mod settings;
+mod sources;
 #[cfg(test)]
 mod tests;
 mod trust;
 
 pub use bridge::{Bridge, OutputMode};
+pub use consent::{ConsentError, agree, forget};
 pub use definitions::{Definitions, Scan};
+pub use edit::{EditError, ServerFile, server_file};
 pub use host::{Host, MAX_FILE, Machine, NotUnicode};
 pub use load::{Loaded, Parts, Program, Sources, load, load_bridge, load_settings_only, python_settings};
 pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
+pub use overview::{Defined, Use, as_written, defined};
 pub use places::{config_dir, data_dir};
+pub use reread::{Reloaded, Reread};
 pub use settings::{Backend, Python, Records, Sessions, Settings, Workspace};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
 pub use upstream::{Http, HttpKind, ServerConfig, Stdio, Transport};

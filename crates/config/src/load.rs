@@ -9,6 +9,7 @@ use types::Limit;
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables as BridgeVariables};
+use crate::consent::Consent;
 use crate::host::Host;
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::places::{absolute, config_dir, data_dir};
@@ -260,7 +261,7 @@ fn finish(
     })
 }
 
-fn find_data_dir(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> PathBuf {
+pub(crate) fn find_data_dir(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> PathBuf {
     let found = match &sources.data {
         Some(data) => Some(absolute(data, host)),
         None => data_dir(host),
@@ -274,13 +275,16 @@ fn find_data_dir(sources: &Sources, host: &dyn Host, findings: &mut Findings) ->
     })
 }
 
-fn load_servers(
+pub(crate) fn load_servers(
     sources: &Sources,
     data: &Path,
     host: &dyn Host,
     findings: &mut Findings,
 ) -> Vec<ServerConfig> {
-    let mut merged = Merged::default();
+    let mut merged = Merged {
+        consent: Consent::load(data, host, findings),
+        ..Merged::default()
+    };
     if sources.servers.is_empty() {
         let user = config_dir(host).map(|directory| directory.join("mcp.json"));
         if let Some(file) = user
@@ -308,12 +312,17 @@ struct Merged {
     servers: Vec<ServerConfig>,
     /// Which file a name comes from.
     names: HashMap<String, PathBuf>,
+    /// The commands that people agreed to.
+    consent: Consent,
 }
 
 impl Merged {
     fn add(&mut self, file: &Path, bytes: &[u8], clash: Clash, host: &dyn Host, findings: &mut Findings) {
         let (entries, mut found) = servers::read(file, bytes, Variables::Expand(host));
         let mut own = HashMap::new();
+        // As it is stored: without links.
+        let known = host.canonical(file).unwrap_or_else(|_| file.to_path_buf());
+        let held_back = self.held_back(&known, bytes);
         for Entry { name, field, server } in entries {
             if let Some(first) = self.names.get(&name) {
                 let first = first.display();
@@ -331,11 +340,33 @@ impl Merged {
                 }
                 continue;
             }
+            if held_back.contains(&name) {
+                found.warning(
+                    &field,
+                    "is not used: it starts something else than what was agreed to; `codeyard servers enable` shows it and asks",
+                );
+            } else {
+                self.servers.extend(server);
+            }
             own.insert(name, file.to_path_buf());
-            self.servers.extend(server);
         }
         self.names.extend(own);
         findings.absorb(found);
+    }
+}
+
+impl Merged {
+    /// The servers of a file that would start something else than what a person agreed to.
+    fn held_back(&self, file: &Path, bytes: &[u8]) -> Vec<String> {
+        if !self.consent.knows(file) {
+            return Vec::new();
+        }
+        let (entries, _) = servers::read(file, bytes, Variables::Keep);
+        let servers = entries.into_iter().filter_map(|entry| entry.server);
+        servers
+            .filter(|server| self.consent.is_changed(file, server))
+            .map(|server| server.name)
+            .collect()
     }
 }
 

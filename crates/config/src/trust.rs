@@ -111,7 +111,7 @@ pub fn review(path: &Path, host: &dyn Host) -> Result<Review, TrustError> {
 
 /// Trusts exactly the content that was reviewed.
 pub fn accept(review: &Review, data: &Path, host: &dyn Host) -> Result<(), TrustError> {
-    let path = store_path(data);
+    let path = self::path(data);
     let mut store = load(&path, host).map_err(|cause| TrustError::Store {
         file: path.clone(),
         cause,
@@ -130,7 +130,7 @@ pub(crate) fn standing(
     host: &dyn Host,
     findings: &mut Findings,
 ) -> Standing {
-    let path = store_path(data);
+    let path = self::path(data);
     let store = match load(&path, host) {
         Ok(store) => store,
         Err(cause) => {
@@ -147,7 +147,8 @@ pub(crate) fn standing(
     }
 }
 
-fn store_path(data: &Path) -> PathBuf {
+/// The list of trusted files.
+pub(crate) fn path(data: &Path) -> PathBuf {
     data.join("trust.json")
 }
 
@@ -169,7 +170,8 @@ fn load(path: &Path, host: &dyn Host) -> Result<Store, String> {
     }
 }
 
-fn digest(bytes: &[u8]) -> String {
+/// The SHA-256 of something, as text.
+pub(crate) fn digest(bytes: &[u8]) -> String {
     use std::fmt::Write;
     Sha256::digest(bytes)
         .iter()

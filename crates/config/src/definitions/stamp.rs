@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// A file at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Stamp {
+pub(crate) enum Stamp {
     /// A regular file.
     File {
         device: u64,
@@ -35,7 +35,7 @@ pub(super) enum Stamp {
 }
 
 impl Stamp {
-    pub(super) fn of(path: &Path) -> Stamp {
+    pub(crate) fn of(path: &Path) -> Stamp {
         match std::fs::metadata(path) {
             Ok(metadata) => Stamp::from(&metadata),
             Err(error) => Stamp::Unreadable(error.kind()),
@@ -43,7 +43,7 @@ impl Stamp {
     }
 
     /// The same for an entry of a directory that is being read, which is a little faster.
-    pub(super) fn of_entry(entry: &DirEntry) -> Stamp {
+    pub(crate) fn of_entry(entry: &DirEntry) -> Stamp {
         match entry.metadata() {
             Ok(metadata) if !metadata.is_symlink() => Stamp::from(&metadata),
             _ => Stamp::of(&entry.path()),
@@ -65,7 +65,18 @@ impl Stamp {
         }
     }
 
-    pub(super) fn is_absent(&self) -> bool {
+    /// Whether the file may still be being written.
+    pub(crate) fn is_fresh(&self) -> bool {
+        matches!(
+            self,
+            Stamp::File {
+                is_settled: false,
+                ..
+            }
+        )
+    }
+
+    pub(crate) fn is_absent(&self) -> bool {
         matches!(
             self,
             Stamp::Unreadable(io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
@@ -73,7 +84,7 @@ impl Stamp {
     }
 
     /// Whether the file that had this stamp and now has the other one still holds the same.
-    pub(super) fn holds(&self, now: &Stamp) -> bool {
+    pub(crate) fn holds(&self, now: &Stamp) -> bool {
         match (self, now) {
             (
                 Stamp::File {
@@ -102,7 +113,7 @@ impl Stamp {
     }
 
     /// Why the file need not be opened; a pipe would be waited for.
-    pub(super) fn refusal(&self) -> Option<String> {
+    pub(crate) fn refusal(&self) -> Option<String> {
         match self {
             Stamp::File { size, .. } if *size > MAX_FILE => {
                 Some(format!("the file is larger than {} MiB", MAX_FILE / 1024 / 1024))

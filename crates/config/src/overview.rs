@@ -1,0 +1,112 @@
+//! Everything that is defined, used or not, for people who manage their servers.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use upstream::ServerConfig;
+
+use crate::consent::Consent;
+use crate::edit;
+use crate::host::Host;
+use crate::json::Node;
+use crate::load::Sources;
+use crate::mistakes::Findings;
+use crate::places::data_dir;
+use crate::servers::{self, LIST, Variables};
+use crate::sources::server_files;
+
+/// One definition as it is written.
+#[derive(Debug, Clone)]
+pub struct Defined {
+    /// Its name.
+    pub name: String,
+    /// The file it is in.
+    pub file: PathBuf,
+    /// Whether it is used.
+    pub use_: Use,
+    /// The definition with variables as they are written; `None` if it has mistakes.
+    pub server: Option<ServerConfig>,
+    /// The entry as it is written.
+    pub entry: Value,
+}
+
+/// Whether a definition is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// It is.
+    Used,
+    /// It says itself that it is not to be used.
+    Disabled,
+    /// It starts something else than what a person agreed to.
+    Changed,
+    /// It has mistakes.
+    Mistaken,
+    /// A file that goes before it has a server of this name.
+    Shadowed,
+    /// It is in a project's file that nobody has trusted.
+    Untrusted,
+}
+
+impl Use {
+    /// In a word, for people and programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Use::Used => "used",
+            Use::Disabled => "disabled",
+            Use::Changed => "changed",
+            Use::Mistaken => "mistaken",
+            Use::Shadowed => "shadowed",
+            Use::Untrusted => "untrusted",
+        }
+    }
+}
+
+/// All definitions of all files, in the order in which they count. Files that cannot be read are left out: what is
+/// wrong with them is said by [`crate::load`].
+pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
+    let mut ignored = Findings::of(None);
+    let data = sources
+        .data
+        .clone()
+        .or_else(|| data_dir(host))
+        .unwrap_or_default();
+    let consent = Consent::load(&data, host, &mut ignored);
+    let mut all: Vec<Defined> = Vec::new();
+    for file in server_files(sources, &data, host) {
+        for (name, entry) in edit::entries(&file.bytes) {
+            let server = as_written(&file.path, &name, &entry);
+            let use_ = if !file.is_trusted {
+                Use::Untrusted
+            } else if all.iter().any(|known| known.name == name) {
+                Use::Shadowed
+            } else if entry["disabled"] == true {
+                Use::Disabled
+            } else {
+                match &server {
+                    None => Use::Mistaken,
+                    Some(server) if consent.is_changed(&file.path, server) => Use::Changed,
+                    Some(_) => Use::Used,
+                }
+            };
+            all.push(Defined {
+                name,
+                file: file.path.clone(),
+                use_,
+                server,
+                entry,
+            });
+        }
+    }
+    all
+}
+
+/// The definition of an entry with variables as they are written, also if it is not to be used.
+pub fn as_written(file: &Path, name: &str, entry: &Value) -> Option<ServerConfig> {
+    let mut entry = entry.clone();
+    if let Some(fields) = entry.as_object_mut() {
+        fields.shift_remove("disabled");
+    }
+    let node: Node = serde_json::from_value(entry).ok()?;
+    let (entry, findings) = servers::read_entry(file, LIST, &(name.to_owned(), node), Variables::Keep);
+    entry.server.filter(|_| findings.mistakes.is_empty())
+}

@@ -1,0 +1,106 @@
+//! The configuration of servers while codeyard runs: read again when one of its files has changed.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use upstream::ServerConfig;
+
+use crate::consent;
+use crate::definitions::Stamp;
+use crate::host::Host;
+use crate::load::{Sources, find_data_dir, load_servers};
+use crate::mistakes::{Findings, Mistakes, Warning};
+use crate::sources::possible_files;
+use crate::trust;
+
+/// Looks whether the files of the servers have changed.
+pub struct Reread {
+    sources: Sources,
+    data: PathBuf,
+    host: Box<dyn Host + Send>,
+    files: Vec<PathBuf>,
+    /// The files as they were when they were last read.
+    stamps: Vec<Stamp>,
+    /// Warnings of the last reading, which are not told twice.
+    told: Vec<Warning>,
+}
+
+/// What a changed configuration says.
+#[derive(Debug)]
+pub struct Reloaded {
+    /// The servers that are to be used now, or every mistake.
+    pub servers: Result<Vec<ServerConfig>, Mistakes>,
+    /// What is not used and why, as far as the reading before did not say so.
+    pub warnings: Vec<Warning>,
+}
+
+impl Reread {
+    /// Takes the files as they are now for read; call it before they are read, so that no change is missed.
+    pub fn new(sources: Sources, host: impl Host + Send + 'static) -> Reread {
+        let data = find_data_dir(&sources, &host, &mut Findings::of(None));
+        let mut files = possible_files(&sources, &host);
+        // What a person trusts and agrees to counts as soon as it is said.
+        files.extend([trust::path(&data), consent::path(&data)]);
+        let stamps = stamps(&files);
+        Reread {
+            sources,
+            data,
+            host: Box::new(host),
+            files,
+            stamps,
+            told: Vec::new(),
+        }
+    }
+
+    /// The files that are looked at, those that are not there too.
+    pub fn files(&self) -> &[PathBuf] {
+        &self.files
+    }
+
+    /// Takes the warnings for told.
+    #[must_use]
+    pub fn told(self, warnings: &[Warning]) -> Reread {
+        Reread {
+            told: warnings.to_vec(),
+            ..self
+        }
+    }
+
+    /// Reads the files if one of them has changed; `None` if none has, or one is still being written.
+    pub fn look(&mut self) -> Option<Reloaded> {
+        let now = stamps(&self.files);
+        let same = |(before, now): (&Stamp, &Stamp)| before.holds(now) || before == now;
+        if self.stamps.iter().zip(&now).all(same) || now.iter().any(Stamp::is_fresh) {
+            return None;
+        }
+        self.stamps = now;
+        let mut findings = Findings::of(None);
+        let servers = load_servers(&self.sources, &self.data, &*self.host, &mut findings);
+        let Findings {
+            mistakes, warnings, ..
+        } = findings;
+        let news = warnings.iter().filter(|warning| !self.told.contains(warning));
+        let news = news.cloned().collect();
+        self.told = warnings;
+        Some(Reloaded {
+            servers: if mistakes.is_empty() {
+                Ok(servers)
+            } else {
+                Err(Mistakes(mistakes))
+            },
+            warnings: news,
+        })
+    }
+}
+
+impl fmt::Debug for Reread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reread")
+            .field("files", &self.files)
+            .finish_non_exhaustive()
+    }
+}
+
+fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
+    files.iter().map(|file| Stamp::of(Path::new(file))).collect()
+}

@@ -29,7 +29,7 @@ mod tally;
 mod transport;
 
 pub use config::{Config, Http, HttpKind, ServerConfig, Stdio, Transport};
-pub use environment::is_self_reference;
+pub use environment::{find_program, is_self_reference};
 pub use error::{StartError, StderrTail, UpstreamError};
 pub use remote::{AddressError, check_header, check_url};
 pub use hub::{Call, Era, Hub, ServerState, Status};

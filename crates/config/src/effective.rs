@@ -6,8 +6,8 @@ use serde_json::Value;
 use toml::Table;
 
 use crate::host::Host;
-use crate::load::{Sources, find_data_dir, load};
-use crate::mistakes::{Findings, Mistakes};
+use crate::load::{Sources, data_directory, load};
+use crate::mistakes::Mistakes;
 use crate::overview::{Defined, Use, defined};
 use crate::places::{absolute, config_dir};
 use crate::sources::possible_files;
@@ -55,7 +55,7 @@ pub fn files(sources: &Sources, host: &dyn Host) -> Vec<(&'static str, PathBuf)>
     let servers = possible_files(sources, host).into_iter();
     let servers = servers.map(|file| ("servers", file));
     let settings = settings_file(sources, host).map(|file| ("settings", file));
-    let data = find_data_dir(sources, host, &mut Findings::of(None));
+    let data = data_directory(sources, host);
     let data = [("data", data.clone()), ("logs", data.join("logs"))];
     servers.chain(settings).chain(data).collect()
 }

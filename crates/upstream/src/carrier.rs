@@ -22,7 +22,8 @@ impl Carrier {
     pub(crate) fn open(link: &Arc<Link>, traffic: Arc<Traffic>) -> Result<(Carrier, Pipes), StartError> {
         match &link.config.transport {
             Transport::Stdio(stdio) => {
-                let (process, streams) = process::start(stdio, &link.environment, &link.supervisor, link.log.clone())?;
+                let (process, streams) =
+                    process::start(stdio, &link.environment, &link.supervisor, link.log.clone())?;
                 let pipes = Pipes::of_process(streams.stdin, streams.stdout, traffic);
                 Ok((Carrier::Process(process), pipes))
             }

@@ -79,8 +79,6 @@ pub struct ServerState {
     pub transport: &'static str,
     /// Number of tools; `None` while the list is unknown.
     pub tools: Option<usize>,
-    /// How it is reached: `stdio` or `http`.
-    pub transport: &'static str,
     /// Calls of its tools since it was defined.
     pub calls: u64,
     /// What went wrong last, also if it runs again.
@@ -282,7 +280,6 @@ impl Hub {
             },
             transport: Transport::default().name(),
             tools: None,
-            transport: "stdio",
             calls: 0,
             last_error: None,
             pid: None,

@@ -31,9 +31,9 @@ mod transport;
 pub use config::{Config, Http, HttpKind, ServerConfig, Stdio, Transport};
 pub use environment::{find_program, is_self_reference};
 pub use error::{StartError, StderrTail, UpstreamError};
-pub use remote::{AddressError, check_header, check_url};
 pub use hub::{Call, Era, Hub, ServerState, Status};
 pub use logs::{KEPT as LOG_KEPT, log_file, log_file_before};
+pub use remote::{AddressError, check_header, check_url};
 
 /// What a server writes, before anybody believes it: cut into lines and told apart. Pure.
 pub mod stream {

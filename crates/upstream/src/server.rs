@@ -190,7 +190,6 @@ impl Server {
             status,
             transport: link.config.transport.name(),
             tools: link.listed_tools(),
-            transport: link.config.transport.name(),
             calls: link.tally.calls(),
             last_error: link.tally.last_error(),
             pid,

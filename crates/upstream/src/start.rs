@@ -64,11 +64,10 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
         stderr,
     };
     let traffic = Arc::new(Traffic::new(link.config.name.clone()));
-    let (mut carrier, mut pipes) =
-        Carrier::open(link, Arc::clone(&traffic)).map_err(|cause| Failure {
-            error: error(cause, StderrTail::default()),
-            worth_another: false,
-        })?;
+    let (mut carrier, mut pipes) = Carrier::open(link, Arc::clone(&traffic)).map_err(|cause| Failure {
+        error: error(cause, StderrTail::default()),
+        worth_another: false,
+    })?;
     let silence = match timeout_at(deadline, greet(&mut pipes, probe)).await {
         Ok(Ok(greeting)) => return Ok(live(link, carrier, pipes, traffic, greeting)),
         Ok(Err(silence)) => Some(silence),

@@ -56,7 +56,8 @@ impl Reader<'_> {
             found.map(|(_, node)| node).filter(|node| **node != Node::Null)
         };
         if get("command").is_some() {
-            let what = "stands beside an address; a server is either started or connected to, so remove one of them";
+            let what =
+                "stands beside an address; a server is either started or connected to, so remove one of them";
             self.findings.mistake(&format!("{field}.command"), what);
         }
         let kind = self.kind(&format!("{field}.type"), get("type"));

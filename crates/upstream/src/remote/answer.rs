@@ -61,7 +61,9 @@ pub(super) async fn body(mut response: Response) -> Result<Vec<u8>, Trouble> {
 /// The connection broke while an answer came.
 pub(super) fn broken(error: &reqwest::Error) -> Trouble {
     let cause = client::describe(error);
-    Trouble::Transient(format!("the connection broke in the middle of the answer: {cause}"))
+    Trouble::Transient(format!(
+        "the connection broke in the middle of the answer: {cause}"
+    ))
 }
 
 /// Whether the text is the answer to this request.
@@ -120,7 +122,8 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
 
 fn unauthorized(endpoint: &Endpoint, headers: &HeaderMap) -> String {
     if endpoint.credentials.is_empty() {
-        return "it asks for credentials (HTTP 401); give a token in `bearerTokenFile` or in `headers`".to_owned();
+        return "it asks for credentials (HTTP 401); give a token in `bearerTokenFile` or in `headers`"
+            .to_owned();
     }
     let why = parameter(headers, "error_description").or_else(|| parameter(headers, "error"));
     let why = why.map(|why| format!(": {}", clean(&why))).unwrap_or_default();

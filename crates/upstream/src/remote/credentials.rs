@@ -148,7 +148,11 @@ mod tests {
         check("abc", 0o604, "others may read it");
         check("\n", 0o600, "it is empty");
         check("a\nb", 0o600, "more than one line");
-        assert!(token(directory.path()).expect_err("a directory").contains("no file"));
+        assert!(
+            token(directory.path())
+                .expect_err("a directory")
+                .contains("no file")
+        );
         assert!(token(&directory.path().join("none")).is_err());
     }
 }

@@ -105,14 +105,21 @@ async fn accepted(endpoint: &Arc<Endpoint>, response: Response) -> Result<(), Tr
 }
 
 /// An answer in one piece.
-async fn whole(endpoint: &Arc<Endpoint>, message: &Outgoing, id: i64, response: Response) -> Result<(), Trouble> {
+async fn whole(
+    endpoint: &Arc<Endpoint>,
+    message: &Outgoing,
+    id: i64,
+    response: Response,
+) -> Result<(), Trouble> {
     let body = answer::body(response).await?;
     let is_answer = answers(&body, id);
     hand_over(endpoint, message, body, is_answer).await;
     if is_answer {
         return Ok(());
     }
-    Err(Trouble::Nonsense("its answer was none to this request".to_owned()))
+    Err(Trouble::Nonsense(
+        "its answer was none to this request".to_owned(),
+    ))
 }
 
 /// An answer at the end of a stream of other messages.
@@ -151,12 +158,19 @@ async fn stream(
 }
 
 /// Hands over the events up to the answer; gives why it did not come.
-async fn follow(endpoint: &Arc<Endpoint>, message: &Outgoing, id: i64, events: &mut Events) -> Option<Trouble> {
+async fn follow(
+    endpoint: &Arc<Endpoint>,
+    message: &Outgoing,
+    id: i64,
+    events: &mut Events,
+) -> Option<Trouble> {
     loop {
         let event = match events.next().await {
             Ok(Some(event)) => event,
             Ok(None) => {
-                return Some(Trouble::Transient("its stream ended before the answer".to_owned()));
+                return Some(Trouble::Transient(
+                    "its stream ended before the answer".to_owned(),
+                ));
             }
             Err(trouble) => return Some(trouble),
         };

@@ -58,7 +58,9 @@ pub(super) async fn open(endpoint: &Arc<Endpoint>) -> Result<(), Trouble> {
         return Err(refusal(endpoint, response).await);
     }
     if answer::form(&response) != Form::Events {
-        return Err(Trouble::Barred("it gives no stream of events; is `url` complete?".to_owned()));
+        return Err(Trouble::Barred(
+            "it gives no stream of events; is `url` complete?".to_owned(),
+        ));
     }
     let mut events = Events::new(response);
     let welcome = async {
@@ -67,7 +69,9 @@ pub(super) async fn open(endpoint: &Arc<Endpoint>) -> Result<(), Trouble> {
                 return endpoint.own_address(&String::from_utf8_lossy(&event.data));
             }
         }
-        Err(Trouble::Transient("its stream ended before it said where messages go".to_owned()))
+        Err(Trouble::Transient(
+            "its stream ended before it said where messages go".to_owned(),
+        ))
     };
     let url = timeout(WELCOME, welcome).await.unwrap_or_else(|_elapsed| {
         let cause = format!("it did not say within {} s where messages go", WELCOME.as_secs());

@@ -72,7 +72,10 @@ impl Outgoing {
             .then(|| params.as_ref()?.request.as_ref()?.as_i64())
             .flatten();
         Some(Outgoing {
-            id: envelope.id.filter(|_| !method.is_empty()).and_then(|id| id.as_i64()),
+            id: envelope
+                .id
+                .filter(|_| !method.is_empty())
+                .and_then(|id| id.as_i64()),
             method,
             version,
             cancels,

@@ -165,7 +165,10 @@ mod tests {
         check("event: endpoint\r\ndata:/x\r\n\r\n", "endpoint=/x;None;None");
         check("data: a\rdata: b\r\r", "message=a\nb;None;None");
         check(": comment\n\ndata\n\n", "message=;None;None");
-        check("id: 7\nretry: 250\ndata:  x\n\n", "message= x;Some(\"7\");Some(250ms)");
+        check(
+            "id: 7\nretry: 250\ndata:  x\n\n",
+            "message= x;Some(\"7\");Some(250ms)",
+        );
         check("id: 7\n\nid\n\n", ";None;None");
         check("id: 7\ndata: x", ";None;None");
         check("retry: soon\nunknown: 1\n\n", ";None;None");

@@ -17,7 +17,7 @@ use crate::output::{counted, harmless};
 pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
     let name = &change.name;
     let defined = find(context, name)?;
-    let data = context.load_settings()?.data_dir;
+    let data = config::data_directory(&context.sources(), &Machine);
     let why = match defined.use_ {
         Use::Used | Use::Mistaken | Use::Shadowed => None,
         Use::Disabled => Some(format!(

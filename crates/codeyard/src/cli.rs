@@ -2,6 +2,7 @@
 
 mod runs;
 mod saved;
+mod servers;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,6 +12,10 @@ use clap_complete::Shell;
 
 pub use runs::RunsArguments;
 pub use saved::{ImportSaved, Only, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
+pub use servers::{
+    AddServer, ChangeServer, ConfigArguments, ConfigCommand, PsArguments, RemoteKind, ServerLogs,
+    ServersArguments, ServersCommand,
+};
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -55,6 +60,15 @@ pub enum Command {
     /// List, show, remove and take over the tools and memories that programs saved
     #[command(after_help = saved::HELP)]
     Saved(SavedArguments),
+    /// List, add, change and try the servers whose tools programs call
+    #[command(after_help = servers::HELP)]
+    Servers(ServersArguments),
+    /// Check and show the configuration
+    #[command(subcommand, after_help = servers::CONFIG_HELP)]
+    Config(ConfigCommand),
+    /// List the codeyards that serve clients now
+    #[command(after_help = servers::PS_HELP)]
+    Ps(PsArguments),
     /// List the connected tools, or find some
     #[command(after_help = TOOLS_HELP)]
     Tools(ToolsArguments),
@@ -337,6 +351,7 @@ const AFTER_HELP: &str = "\
 Examples:
   codeyard demo                          see what it does
   codeyard mcp                           what an MCP client starts
+  codeyard servers add files -- CMD      add a server
   codeyard run report.py                 run a program that calls tools
   codeyard tools send mail               find tools
   codeyard runs                          what has run

@@ -2,13 +2,16 @@
 
 mod call;
 mod completions;
+mod config;
 mod demo_server;
 mod doctor;
 mod mcp;
+mod ps;
 mod python;
 mod run;
 mod runs;
 mod saved;
+mod servers;
 mod tools;
 mod trust;
 mod workspace;
@@ -26,6 +29,9 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Saved(arguments) => block_on(saved::run(&context, &arguments)),
+        Command::Servers(arguments) => block_on(servers::run(&context, &arguments)),
+        Command::Config(command) => config::run(&context, &command),
+        Command::Ps(arguments) => block_on(ps::run(&context, &arguments)),
         Command::Tools(arguments) => block_on(tools::run(&context, &arguments)),
         Command::Call(arguments) => block_on(call::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),

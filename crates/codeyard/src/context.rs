@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use config::{Bridge, Definitions, Host, Loaded, Machine, Program, Sources};
+use config::{Bridge, Definitions, Host, Loaded, Machine, Mistakes, Program, Reread, Sources};
 
 use crate::cli::SourceArguments;
 use crate::exit::{Exit, Failure};
@@ -57,6 +57,20 @@ impl Context {
         Ok((loaded, bridge, definitions))
     }
 
+    /// Looks for changes of what [`Context::load_serving`] reads; to be made before it.
+    pub fn reread(&self) -> Reread {
+        Reread::new(self.sources(), Machine)
+    }
+
+    /// The configuration for a command that goes on where a definition is wrong: then its mistakes are told, and the rest
+    /// is used without servers.
+    pub fn load_forgiving(&self) -> anyhow::Result<(Loaded, Option<Mistakes>)> {
+        match config::load(&self.sources(), &Machine) {
+            Ok(loaded) => Ok((self.begin(Ok(loaded))?, None)),
+            Err(mistakes) => Ok((self.load_settings()?, Some(mistakes))),
+        }
+    }
+
     fn serving(&self, mounts: &[String], limits: &[String]) -> Sources {
         Sources {
             mounts: mounts.to_vec(),
@@ -88,7 +102,8 @@ impl Context {
         })
     }
 
-    fn sources(&self) -> Sources {
+    /// Where the configuration comes from.
+    pub fn sources(&self) -> Sources {
         Sources {
             servers: self.arguments.config.clone(),
             settings: self.arguments.settings.clone(),

@@ -3,7 +3,7 @@
 mod peer;
 mod show;
 mod steps;
-mod tokens;
+pub mod tokens;
 
 use std::path::Path;
 

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use upstream::ServerConfig;
 
 use crate::host::Host;
 use crate::json::Node;
@@ -173,16 +174,19 @@ impl ServerFile {
         self.entries.0.len() < before
     }
 
-    /// What is wrong with an entry, as it stands now.
-    pub fn mistakes(&self, name: &str, host: &dyn Host) -> Vec<Mistake> {
+    /// The server of an entry as it would be used now; `None` if it would not be used.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn server(&self, name: &str, host: &dyn Host) -> Result<Option<ServerConfig>, Mistakes> {
         let text = self.entries.get(name).map(RawValue::get).unwrap_or_default();
-        match serde_json::from_str(text) {
-            Ok(node) => {
-                let named = (name.to_owned(), node);
-                let (_, findings) = servers::read_entry(&self.path, LIST, &named, Variables::Expand(host));
-                findings.mistakes
-            }
-            Err(_) => Vec::new(),
+        let node: Node = serde_json::from_str(text).unwrap_or(Node::Null);
+        let named = (name.to_owned(), node);
+        let (entry, findings) = servers::read_entry(&self.path, LIST, &named, Variables::Expand(host));
+        if findings.mistakes.is_empty() {
+            Ok(entry.server)
+        } else {
+            Err(Mistakes(findings.mistakes))
         }
     }
 

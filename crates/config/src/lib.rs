@@ -7,6 +7,7 @@ mod bridge;
 mod consent;
 mod definitions;
 mod edit;
+mod effective;
 mod expand;
 #[cfg(test)]
 mod fake;
@@ -31,8 +32,11 @@ pub use bridge::{Bridge, OutputMode};
 pub use consent::{ConsentError, agree, forget};
 pub use definitions::{Definitions, Scan};
 pub use edit::{EditError, ServerFile, server_file};
+pub use effective::{Shown, effective, files};
 pub use host::{Host, MAX_FILE, Machine, NotUnicode};
-pub use load::{Loaded, Parts, Program, Sources, load, load_bridge, load_settings_only, python_settings};
+pub use load::{
+    Loaded, Parts, Program, Sources, data_directory, load, load_bridge, load_settings_only, python_settings,
+};
 pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
 pub use overview::{Defined, Use, as_written, defined};
 pub use places::{config_dir, data_dir};

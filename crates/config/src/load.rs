@@ -261,6 +261,11 @@ fn finish(
     })
 }
 
+/// Directory of everything that codeyard keeps; empty if nothing says where, which is a mistake for [`load`].
+pub fn data_directory(sources: &Sources, host: &dyn Host) -> PathBuf {
+    find_data_dir(sources, host, &mut Findings::of(None))
+}
+
 pub(crate) fn find_data_dir(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> PathBuf {
     let found = match &sources.data {
         Some(data) => Some(absolute(data, host)),

@@ -9,9 +9,8 @@ use crate::consent::Consent;
 use crate::edit;
 use crate::host::Host;
 use crate::json::Node;
-use crate::load::Sources;
+use crate::load::{Sources, data_directory};
 use crate::mistakes::Findings;
-use crate::places::data_dir;
 use crate::servers::{self, LIST, Variables};
 use crate::sources::server_files;
 
@@ -65,11 +64,7 @@ impl Use {
 /// wrong with them is said by [`crate::load`].
 pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
     let mut ignored = Findings::of(None);
-    let data = sources
-        .data
-        .clone()
-        .or_else(|| data_dir(host))
-        .unwrap_or_default();
+    let data = data_directory(sources, host);
     let consent = Consent::load(&data, host, &mut ignored);
     let mut all: Vec<Defined> = Vec::new();
     for file in server_files(sources, &data, host) {

@@ -8,7 +8,7 @@ use upstream::ServerConfig;
 use crate::consent;
 use crate::definitions::Stamp;
 use crate::host::Host;
-use crate::load::{Sources, find_data_dir, load_servers};
+use crate::load::{Sources, data_directory, load_servers};
 use crate::mistakes::{Findings, Mistakes, Warning};
 use crate::sources::possible_files;
 use crate::trust;
@@ -37,7 +37,7 @@ pub struct Reloaded {
 impl Reread {
     /// Takes the files as they are now for read; call it before they are read, so that no change is missed.
     pub fn new(sources: Sources, host: impl Host + Send + 'static) -> Reread {
-        let data = find_data_dir(&sources, &host, &mut Findings::of(None));
+        let data = data_directory(&sources, &host);
         let mut files = possible_files(&sources, &host);
         // What a person trusts and agrees to counts as soon as it is said.
         files.extend([trust::path(&data), consent::path(&data)]);

@@ -5,12 +5,14 @@
 pub mod attack;
 mod bridge;
 mod calls;
+pub mod control;
 pub mod doctor;
 mod files;
 mod parts;
 mod programs;
 mod recording;
 mod serve;
+pub mod servers;
 mod service;
 mod signals;
 mod tools;

@@ -2,7 +2,7 @@
 //!
 //! Building starts nothing and reads nothing: the first answer must not wait.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use broker::{Broker, RunScope};
@@ -48,6 +48,8 @@ pub(crate) struct Shared {
     saved: Saved,
     /// Whoever started this process: over standard input and on the command line nobody else asks.
     pub(crate) principal: Principal,
+    /// What the client calls itself, once it has said so.
+    pub(crate) client: Arc<OnceLock<String>>,
 }
 
 /// Why the parts could not be joined.
@@ -123,6 +125,7 @@ impl Server {
                 records,
                 saved,
                 principal,
+                client: Arc::default(),
             }),
         })
     }

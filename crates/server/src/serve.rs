@@ -1,6 +1,7 @@
 //! Serves one client with the surface that was chosen.
 
 use std::io;
+use std::sync::Arc;
 
 use config::Definitions;
 use gateway::{Connection, Output, Pipes, Timeouts};
@@ -48,7 +49,10 @@ impl Server {
     }
 
     async fn serve(&self, surface: Surface, pipes: Pipes, shutdown: CancellationToken) {
-        let signals = gateway::Signals::default();
+        let signals = gateway::Signals {
+            client: Arc::clone(&self.shared.client),
+            ..gateway::Signals::default()
+        };
         let shows_files = matches!(surface, Surface::Code);
         let warming = tokio::spawn(warm(self.clone(), signals.clone(), shows_files));
         let connection = Connection {

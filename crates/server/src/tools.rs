@@ -177,7 +177,7 @@ impl ToolLine {
     }
 }
 
-fn as_value(tool: &Tool) -> Value {
+pub(crate) fn as_value(tool: &Tool) -> Value {
     // It was read when it was listed, so that it can be read again.
     serde_json::from_str(tool.definition().get()).unwrap_or_default()
 }

@@ -23,4 +23,4 @@ mod table;
 pub use files::{Files, Given, NoFiles};
 pub use names::{BadName, Language, UnknownLanguage, default_name, mint_run, session_name};
 pub use request::{RunRequest, RunResult, Selector, SessionError};
-pub use sessions::{Config, IdleSession, Sessions};
+pub use sessions::{Config, Figures, IdleSession, Sessions};

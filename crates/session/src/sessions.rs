@@ -50,6 +50,15 @@ pub struct IdleSession {
     pub memory: u64,
 }
 
+/// How much is and was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figures {
+    /// Sessions that are open.
+    pub open: usize,
+    /// Runs that were accepted.
+    pub runs: u64,
+}
+
 /// All sessions of one process. Cheap to clone.
 #[derive(Clone)]
 pub struct Sessions {
@@ -63,6 +72,7 @@ pub(crate) struct Shared {
     pub(crate) files: Arc<dyn Files>,
     pub(crate) config: Config,
     lives: AtomicU64,
+    runs: AtomicU64,
     tasks: TaskTracker,
     /// Ends drivers that did not end when they were asked to.
     abort: CancellationToken,
@@ -97,6 +107,7 @@ impl Sessions {
                 files,
                 config,
                 lives: AtomicU64::new(0),
+                runs: AtomicU64::new(0),
                 tasks: TaskTracker::new(),
                 abort: CancellationToken::new(),
             }),
@@ -136,6 +147,14 @@ impl Sessions {
     /// The idle sessions and what they hold, in no order; one that became idle a moment ago is not among them yet.
     pub fn idle(&self) -> Vec<IdleSession> {
         self.shared.table().idle()
+    }
+
+    /// How much is and was done, for people.
+    pub fn figures(&self) -> Figures {
+        Figures {
+            open: self.shared.table().open(),
+            runs: self.shared.runs.load(Ordering::Relaxed),
+        }
     }
 
     /// Ends every session: runs under way are cancelled, guests end. Returns within a few seconds.
@@ -188,6 +207,7 @@ impl Shared {
             return Err(Box::new((refused(refusal, &key), request.record)));
         }
         request.record.accepted(Some(&key.name));
+        self.runs.fetch_add(1, Ordering::Relaxed);
         let job = Job {
             record: request.record,
             code: request.code,

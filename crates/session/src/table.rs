@@ -281,6 +281,11 @@ impl<J> Table<J> {
         }
     }
 
+    /// How many sessions there are.
+    pub(crate) fn open(&self) -> usize {
+        self.sessions.len()
+    }
+
     /// The idle sessions and what they hold.
     pub(crate) fn idle(&self) -> Vec<IdleSession> {
         let idle = self

@@ -117,6 +117,28 @@ pub fn is_self_reference(server: &ServerConfig, own_executable: &Path) -> bool {
     stdio.is_some_and(|stdio| environment.is_self_reference(stdio, own_executable))
 }
 
+/// The program that a definition starts.
+///
+/// # Errors
+/// If it is not there or cannot be executed, or the directory is not there.
+pub fn find_program(server: &Stdio) -> Result<PathBuf, StartError> {
+    if let Some(cwd) = server.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
+        return Err(StartError::WorkingDirectory {
+            cwd: cwd.display().to_string(),
+        });
+    }
+    let program = Environment::of_this_process().program(server)?;
+    let why = match std::fs::metadata(&program) {
+        Err(error) => error.to_string(),
+        Ok(_) if !is_executable(&program) => "it is no program that can be executed".to_owned(),
+        Ok(_) => return Ok(program),
+    };
+    Err(StartError::Spawn {
+        command: server.command.clone(),
+        cause: why,
+    })
+}
+
 fn is_codeyard(word: &str, own_executable: &Path) -> bool {
     let path = Path::new(word);
     path.file_name() == Some(OsStr::new(OWN_NAME))

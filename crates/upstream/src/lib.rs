@@ -33,7 +33,7 @@ mod tally;
 mod transport;
 
 pub use config::{Config, Http, HttpKind, ServerConfig, ServerLimits, Stdio, Transport};
-pub use environment::is_self_reference;
+pub use environment::{find_program, is_self_reference};
 pub use error::{StartError, StderrTail, UpstreamError};
 pub use hub::{Call, Era, Hub, ServerState, Status};
 pub use jail::confinement::Confinement;

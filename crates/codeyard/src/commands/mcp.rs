@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use config::{Bridge, Machine, OutputMode, Parts};
+use server::control::Attendance;
 use server::{BridgeSurface, Output, Server, Surface, Timeouts};
 
 use crate::cli::{self, McpArguments};
@@ -13,9 +14,15 @@ use crate::interrupt::Interrupt;
 pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<Exit> {
     match arguments.surface {
         cli::Surface::Code => {
+            let reread = context.reread();
             let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
+            let attendance = Attendance {
+                data: loaded.data_dir.clone(),
+                surface: "code",
+                reread: Some(reread.told(&loaded.warnings)),
+            };
             let parts = loaded.into_parts(context.program()?, &Machine);
-            serve(parts, Surface::Code).await
+            serve(parts, Surface::Code, attendance).await
         }
         cli::Surface::Bridge => bridge(context, &arguments.mount, &arguments.limit).await,
     }
@@ -24,6 +31,12 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
 /// Serves the surface `bridge`.
 pub async fn bridge(context: &Context, mounts: &[String], limits: &[String]) -> anyhow::Result<Exit> {
     let (loaded, bridge, definitions) = context.load_bridge(mounts, limits)?;
+    let attendance = Attendance {
+        data: loaded.data_dir.clone(),
+        surface: "bridge",
+        // This surface looks at its definitions before each call.
+        reread: None,
+    };
     let parts = loaded.into_bridge_parts(&bridge, context.program()?, &Machine);
     let surface = BridgeSurface {
         definitions,
@@ -34,7 +47,7 @@ pub async fn bridge(context: &Context, mounts: &[String], limits: &[String]) -> 
         output: output(&bridge),
         container: bridge.container,
     };
-    serve(parts, Surface::Bridge(surface)).await
+    serve(parts, Surface::Bridge(surface), attendance).await
 }
 
 fn output(bridge: &Bridge) -> Output {
@@ -45,9 +58,10 @@ fn output(bridge: &Bridge) -> Output {
     }
 }
 
-async fn serve(parts: Parts, surface: Surface) -> anyhow::Result<Exit> {
+async fn serve(parts: Parts, surface: Surface, attendance: Attendance) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let _attended = server.attend(attendance);
     server
         .serve_stdio(surface, interrupt.token.clone())
         .await

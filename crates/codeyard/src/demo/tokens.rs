@@ -36,7 +36,7 @@ impl Counter {
     }
 
     /// What a model is sent of tools: names, descriptions and input schemas.
-    fn definitions(&self, tools: &[Value]) -> usize {
+    pub fn definitions(&self, tools: &[Value]) -> usize {
         let sent: Vec<Value> = tools
             .iter()
             .map(|tool| {

@@ -1,6 +1,7 @@
 //! The MCP library's transport over [`Pipes`]: answers what no handler may see, tracks ids, announces the end.
 
 use std::future::Future;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -29,7 +30,12 @@ pub struct Signals {
     pub closed: CancellationToken,
     /// The first answer is on its way: work that would have delayed it may begin.
     pub answered: CancellationToken,
+    /// What the client calls itself, name and version, once it has said so.
+    pub client: Arc<OnceLock<String>>,
 }
+
+/// Characters of a client's name that are remembered.
+const LONGEST_CLIENT: usize = 120;
 
 /// How long reading stops for a client that sends garbage and does not read what it is told.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -73,6 +79,7 @@ impl StdioTransport {
     fn admit(&mut self, message: Incoming) -> Result<Option<Incoming>, Box<Unusable>> {
         match message {
             JsonRpcMessage::Request(mut request) => {
+                self.note_client(&request.request);
                 self.judge_opening(&request.request).map_err(|error| Unusable {
                     error,
                     id: Some(request.id.clone()),
@@ -100,6 +107,23 @@ impl StdioTransport {
             }
             // We ask clients nothing, so what they answer belongs to nothing.
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => Ok(None),
+        }
+    }
+
+    /// Remembers what the client calls itself: it says so when it opens, or with each request.
+    fn note_client(&self, request: &ClientRequest) {
+        if self.signals.client.get().is_some() {
+            return;
+        }
+        let info = match request {
+            ClientRequest::InitializeRequest(request) => Some(request.params.client_info.clone()),
+            request => request.get_meta().client_info(),
+        };
+        if let Some(info) = info {
+            let name = [info.name.as_str(), info.version.as_str()].join(" ");
+            let name = name.trim().chars().take(LONGEST_CLIENT).collect();
+            // Only the first counts.
+            let _ = self.signals.client.set(name);
         }
     }
 
@@ -166,7 +190,7 @@ impl Transport<RoleServer> for StdioTransport {
     ) -> impl Future<Output = Result<(), Ended>> + Send + 'static {
         let writer = self.pipes.out.clone();
         let flights = self.flights.clone();
-        let Signals { closed, answered } = self.signals.clone();
+        let Signals { closed, answered, .. } = self.signals.clone();
         async move {
             let id = match &message {
                 JsonRpcMessage::Response(response) => Some(response.id.clone()),

@@ -1,0 +1,102 @@
+//! `codeyard config`: mistakes, what counts, and where it is.
+
+use std::path::Path;
+
+use config::Machine;
+use serde_json::{Value, json};
+
+use crate::cli::{ConfigArguments, ConfigCommand};
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::output::{counted, harmless, table};
+
+/// Does what was asked for.
+pub fn run(context: &Context, command: &ConfigCommand) -> anyhow::Result<Exit> {
+    match command {
+        ConfigCommand::Check(arguments) => check(context, arguments),
+        ConfigCommand::Show(arguments) => show(context, arguments),
+        ConfigCommand::Path(arguments) => path(context, arguments),
+    }
+}
+
+/// Every mistake at once.
+fn check(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> {
+    if !arguments.json {
+        let loaded = context.load()?;
+        context.output.line(&format!(
+            "no mistakes; {} {} used",
+            counted(loaded.servers.len(), "server"),
+            if loaded.servers.len() == 1 { "is" } else { "are" }
+        ))?;
+        return Ok(Exit::Done);
+    }
+    let (mistakes, warnings) = match config::load(&context.sources(), &Machine) {
+        Ok(loaded) => (Vec::new(), loaded.warnings),
+        Err(mistakes) => (mistakes.0, Vec::new()),
+    };
+    let told = |all: &[config::Mistake]| -> Vec<Value> {
+        let all = all.iter();
+        all.map(|mistake| json!({"file": mistake.file, "field": mistake.field, "message": mistake.message}))
+            .collect()
+    };
+    context
+        .output
+        .json(&json!({"mistakes": told(&mistakes), "warnings": told(&warnings)}))?;
+    Ok(if mistakes.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Usage
+    })
+}
+
+/// Every value that counts.
+fn show(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> {
+    let shown = config::effective(&context.sources(), &Machine);
+    let shown = shown.map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
+    if arguments.json {
+        let all: Vec<Value> = shown
+            .iter()
+            .map(|shown| json!({"key": shown.key, "value": shown.value, "from": shown.from}))
+            .collect();
+        context.output.json(&all)?;
+        return Ok(Exit::Done);
+    }
+    let rows: Vec<Vec<String>> = shown
+        .iter()
+        .map(|shown| {
+            vec![
+                shown.key.clone(),
+                format!("= {}", shown.value),
+                format!("# {}", shown.from),
+            ]
+        })
+        .collect();
+    context.output.print(&harmless(&table(&rows)))?;
+    Ok(Exit::Done)
+}
+
+/// Which files are read.
+fn path(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> {
+    let places = config::files(&context.sources(), &Machine);
+    if arguments.json {
+        let all: Vec<Value> = places
+            .iter()
+            .map(|(what, path)| json!({"what": what, "path": path, "exists": path.exists()}))
+            .collect();
+        context.output.json(&all)?;
+        return Ok(Exit::Done);
+    }
+    let there = |path: &Path| if path.exists() { "" } else { "(not there)" };
+    let rows: Vec<Vec<String>> = places
+        .iter()
+        .map(|(what, path)| {
+            vec![
+                (*what).to_owned(),
+                path.display().to_string(),
+                there(path).to_owned(),
+            ]
+        })
+        .collect();
+    context.output.print(&harmless(&table(&rows)))?;
+    Ok(Exit::Done)
+}

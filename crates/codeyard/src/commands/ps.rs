@@ -1,0 +1,79 @@
+//! `codeyard ps`: the codeyards that serve clients now.
+
+use serde_json::{Value, json};
+use server::control::{self, Asked, Status};
+
+use crate::cli::PsArguments;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, harmless, table};
+use crate::times;
+
+/// Lists them.
+pub async fn run(context: &Context, arguments: &PsArguments) -> anyhow::Result<Exit> {
+    let data = context.load_settings()?.data_dir;
+    let all = control::statuses(&data)
+        .await
+        .map_err(|error| Failure::new(Exit::Broken, format!("{}: {error}", data.display())))?;
+    let output = &context.output;
+    if arguments.json {
+        let all: Vec<Value> = all.iter().map(json_of).collect();
+        output.json(&all)?;
+        return Ok(Exit::Done);
+    }
+    if all.is_empty() {
+        output.tell(&format!("no codeyard serves a client with {}", data.display()));
+        return Ok(Exit::Done);
+    }
+    let mut rows = vec![
+        ["pid", "surface", "since", "sessions", "runs", "servers", "client"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    for asked in &all {
+        match &asked.answer {
+            Ok(status) => rows.push(row(status)),
+            Err(why) => output.tell(&format!("warning: codeyard {} does not answer: {why}", asked.pid)),
+        }
+    }
+    output.print(&harmless(&table(&rows)))?;
+    tell_broken(output, &all);
+    Ok(Exit::Done)
+}
+
+fn row(status: &Status) -> Vec<String> {
+    vec![
+        status.pid.to_string(),
+        status.surface.clone(),
+        times::when(i64::try_from(status.since_ms).unwrap_or(i64::MAX)),
+        status.sessions.to_string(),
+        status.runs.to_string(),
+        format!("{} of {}", status.servers_running, status.servers),
+        status.client.clone().unwrap_or_else(|| "-".to_owned()),
+    ]
+}
+
+fn json_of(asked: &Asked<Status>) -> Value {
+    match &asked.answer {
+        Ok(status) => {
+            let mut value = serde_json::to_value(status).unwrap_or_default();
+            value["since"] = times::exact(i64::try_from(status.since_ms).unwrap_or(i64::MAX)).into();
+            value
+        }
+        Err(why) => json!({"pid": asked.pid, "error": why}),
+    }
+}
+
+/// Says which of them go on with an older configuration, because the present one is wrong.
+pub fn tell_broken(output: &Output, all: &[Asked<Status>]) {
+    for asked in all {
+        if let Ok(status) = &asked.answer
+            && let Some(broken) = &status.configuration.broken
+        {
+            output.tell(&harmless(&format!(
+                "warning: codeyard {} keeps the servers that it had, because the configuration is wrong now: {broken}",
+                status.pid
+            )));
+        }
+    }
+}

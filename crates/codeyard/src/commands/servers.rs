@@ -1,0 +1,73 @@
+//! `codeyard servers`: lists, adds, changes and tries the servers whose tools programs call.
+
+mod add;
+mod change;
+mod list;
+mod logs;
+pub mod shown;
+mod test;
+
+use std::path::PathBuf;
+
+use config::{ConsentError, Defined, EditError, Machine, ServerFile};
+
+use crate::cli::{ServersArguments, ServersCommand};
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::output::harmless;
+
+/// Does what was asked for.
+pub async fn run(context: &Context, arguments: &ServersArguments) -> anyhow::Result<Exit> {
+    let json = arguments.json;
+    match &arguments.command {
+        None => list::run(context, json).await,
+        Some(ServersCommand::Add(add)) => add::run(context, add, json).await,
+        Some(ServersCommand::Remove(change)) => change::remove(context, change, json),
+        Some(ServersCommand::Enable(change)) => change::enable(context, change, json),
+        Some(ServersCommand::Disable(change)) => change::disable(context, &change.name, json),
+        Some(ServersCommand::Test(change)) => test::run(context, change, json).await,
+        Some(ServersCommand::Logs(logs)) => logs::run(context, logs).await,
+    }
+}
+
+/// The file that commands change, and the directory where consent is kept.
+fn open(context: &Context) -> anyhow::Result<(ServerFile, PathBuf)> {
+    let data = context.load_settings()?.data_dir;
+    let path = config::server_file(&context.sources(), &Machine).map_err(edit_failure)?;
+    let file = ServerFile::open(path, &Machine).map_err(edit_failure)?;
+    Ok((file, data))
+}
+
+/// The definition of that name that counts.
+fn find(context: &Context, name: &str) -> anyhow::Result<Defined> {
+    let all = config::defined(&context.sources(), &Machine);
+    let names: Vec<&str> = all.iter().map(|defined| defined.name.as_str()).collect();
+    let found = all.iter().find(|defined| defined.name == name);
+    found
+        .cloned()
+        .ok_or_else(|| Failure::new(Exit::Usage, unknown(name, &names)).into())
+}
+
+fn unknown(name: &str, names: &[&str]) -> String {
+    let name = harmless(name);
+    let there = match names {
+        [] => "none is defined; `codeyard servers add` adds one".to_owned(),
+        names => format!("there is {}", harmless(&names.join(", "))),
+    };
+    format!("there is no server `{name}`; {there}")
+}
+
+fn edit_failure(error: EditError) -> Failure {
+    let exit = match error {
+        EditError::WhichFile(_)
+        | EditError::Read { .. }
+        | EditError::Comments(_)
+        | EditError::Mistakes(_) => Exit::Usage,
+        EditError::Changed(_) | EditError::Write { .. } => Exit::Broken,
+    };
+    Failure::new(exit, error)
+}
+
+fn consent_failure(error: ConsentError) -> Failure {
+    Failure::new(Exit::Broken, error)
+}

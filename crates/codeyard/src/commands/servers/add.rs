@@ -1,0 +1,169 @@
+//! Adds a server: everything that can be known to be wrong is said before anything is saved.
+
+use std::path::Path;
+
+use config::{Machine, ServerConfig, ServerFile};
+use serde_json::{Map, Value, json};
+
+use super::{consent_failure, edit_failure, open, shown};
+use crate::ask::agreed;
+use crate::cli::{AddServer, RemoteKind};
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::output::harmless;
+
+/// Names that stand for something else.
+const RESERVED: [&str; 3] = ["codeyard", "mcp", "tools"];
+
+/// What a shell would do with a text and we do not.
+const SHELL: [&str; 8] = ["&&", "||", "|", ";", ">", "<", "`", "$("];
+
+/// Checks, asks, saves.
+pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyhow::Result<Exit> {
+    let (mut file, data) = open(context)?;
+    judge_name(context, &add.name, &file)?;
+    judge_command(&add.command)?;
+    let entry = entry(add);
+    file.set(&add.name, &entry);
+    let server = file
+        .server(&add.name, &Machine)
+        .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
+    if let Some(server) = server.as_ref().filter(|_| !add.no_check) {
+        check(context, server).await?;
+    }
+    let written = config::as_written(&file.path, &add.name, &entry);
+    let output = &context.output;
+    let path = file.path.display().to_string();
+    if let Some(server) = &written {
+        output.tell(&told(server));
+    }
+    if !add.yes && !agreed(output, &format!("add it to {path}?"))? {
+        output.tell("nothing was added");
+        return Ok(Exit::Done);
+    }
+    file.save(&Machine).map_err(edit_failure)?;
+    if let Some(server) = &written {
+        config::agree(&file.path, server, &data, &Machine).map_err(consent_failure)?;
+    }
+    if json {
+        output.json(&json!({"added": add.name, "file": path}))?;
+    } else {
+        output.line(&harmless(&format!("added `{}` to {path}", add.name)))?;
+        output.progress(&format!(
+            "`codeyard servers test {}` starts it and lists its tools",
+            add.name
+        ));
+    }
+    Ok(Exit::Done)
+}
+
+/// The exact command, as a person decides over it.
+pub(super) fn told(server: &ServerConfig) -> String {
+    let start = shown::start(server);
+    let what = if server.transport.stdio().is_some() {
+        "runs this command on this machine, with your rights, when a program needs it"
+    } else {
+        "is connected to when a program needs it"
+    };
+    harmless(&format!("`{}` {what}:\n{}", server.name, start.trim_end()))
+}
+
+/// A name that a program can tell from the others.
+fn judge_name(context: &Context, name: &str, file: &ServerFile) -> anyhow::Result<()> {
+    let shown = harmless(name);
+    let refuse = |why: String| Err(Failure::new(Exit::Usage, why).into());
+    if name.trim().is_empty() || name.trim() != name {
+        return refuse(format!(
+            "the name `{shown}` is empty or has blanks around it; give another"
+        ));
+    }
+    if RESERVED.contains(&name.to_lowercase().as_str()) {
+        return refuse(format!(
+            "the name `{shown}` stands for something else; give another"
+        ));
+    }
+    if file.names().any(|known| known == name) {
+        let path = file.path.display();
+        return refuse(format!(
+            "there is a server `{shown}` in {path}; `codeyard servers remove {shown}` first, or give another name"
+        ));
+    }
+    let all = config::defined(&context.sources(), &Machine);
+    let known = all.iter().map(|defined| defined.name.as_str());
+    let alias = server::servers::normalise(name);
+    if let Some(other) = known
+        .chain(file.names())
+        .find(|known| server::servers::normalise(known) == alias)
+    {
+        return refuse(format!(
+            "programs would take `{shown}` and `{}` for the same (`{alias}`); give another name",
+            harmless(other)
+        ));
+    }
+    Ok(())
+}
+
+/// A command word by word: a whole line in one word is a shell's, and no shell reads it.
+fn judge_command(command: &[String]) -> anyhow::Result<()> {
+    let Some(program) = command.first() else {
+        return Ok(());
+    };
+    let is_line = command.len() == 1 && program.contains(char::is_whitespace);
+    if is_line && !Path::new(program).exists() {
+        let hint = match SHELL.into_iter().find(|word| program.contains(word)) {
+            Some(word) => {
+                format!("; no shell reads it, so `{word}` means nothing: use -- sh -c '…' if you need one")
+            }
+            None => format!("; write -- {}", harmless(program)),
+        };
+        let why = format!("the command is one word with blanks in it{hint}");
+        return Err(Failure::new(Exit::Usage, why).into());
+    }
+    Ok(())
+}
+
+async fn check(context: &Context, server: &ServerConfig) -> anyhow::Result<()> {
+    let executable = context.program()?.executable;
+    let checked = server::servers::check(server, &executable).await;
+    checked.map_err(|why| {
+        let message = format!("nothing was saved: {why}; --no-check saves it all the same");
+        Failure::new(Exit::Usage, harmless(&message)).into()
+    })
+}
+
+fn entry(add: &AddServer) -> Value {
+    let object = |pairs: &[(String, String)]| {
+        let pairs = pairs.iter().cloned();
+        Value::Object(pairs.map(|(name, value)| (name, Value::from(value))).collect())
+    };
+    let mut entry = Map::new();
+    let mut set = |field: &str, value: Value| entry.insert(field.to_owned(), value);
+    if let Some(url) = &add.url {
+        match add.kind {
+            Some(RemoteKind::Http) => drop(set("type", "http".into())),
+            Some(RemoteKind::Sse) => drop(set("type", "sse".into())),
+            None => {}
+        }
+        set("url", url.as_str().into());
+        if !add.header.is_empty() {
+            set("headers", object(&add.header));
+        }
+    } else if let Some((command, args)) = add.command.split_first() {
+        set("command", command.as_str().into());
+        if !args.is_empty() {
+            set("args", args.into());
+        }
+        if !add.env.is_empty() {
+            set("env", object(&add.env));
+        }
+        if let Some(cwd) = &add.cwd {
+            // As the person sees it from here, not from the file's directory.
+            let cwd = std::path::absolute(cwd).unwrap_or_else(|_| cwd.clone());
+            set("cwd", cwd.to_string_lossy().into());
+        }
+    }
+    if let Some(description) = &add.description {
+        set("description", description.as_str().into());
+    }
+    Value::Object(entry)
+}

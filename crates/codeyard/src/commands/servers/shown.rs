@@ -1,0 +1,55 @@
+//! What a server starts, in full: nothing is cut, because a person decides by it.
+
+use config::{ServerConfig, Stdio, Transport};
+
+/// The command or the address, with everything that belongs to it, indented.
+pub fn start(server: &ServerConfig) -> String {
+    let mut out = String::new();
+    match &server.transport {
+        Transport::Stdio(stdio) => show_command(&mut out, stdio),
+        Transport::Http(http) => out.push_str(&format!("    at {}\n", http.url)),
+    }
+    out
+}
+
+fn show_command(out: &mut String, stdio: &Stdio) {
+    out.push_str(&format!("    {}", quoted(&stdio.command)));
+    for argument in &stdio.args {
+        out.push(' ');
+        out.push_str(&quoted(argument));
+    }
+    out.push('\n');
+    for (name, value) in &stdio.env {
+        out.push_str(&format!("    with {name}={}\n", quoted(value)));
+    }
+    if let Some(cwd) = &stdio.cwd {
+        out.push_str(&format!("    in {}\n", quoted(&cwd.display().to_string())));
+    }
+}
+
+/// As a shell would take it, so that one argument is told from two; what would move the cursor is spelled out.
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,${}".contains(c);
+    if text.chars().any(char::is_control) {
+        format!("$'{}'", text.escape_debug())
+    } else if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_argument_is_told_from_two() {
+        assert_eq!(quoted("--port=80"), "--port=80");
+        assert_eq!(quoted("${HOME}/bin"), "${HOME}/bin");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("it's; rm"), "'it'\\''s; rm'");
+        assert_eq!(quoted("a\n  fake"), "$'a\\n  fake'");
+    }
+}

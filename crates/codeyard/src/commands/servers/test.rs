@@ -1,0 +1,95 @@
+//! Starts one server by itself and lists its tools.
+
+use config::{Machine, Use};
+use serde_json::json;
+use server::Server;
+use server::servers::Tried;
+
+use super::change::consented;
+use super::{find, list};
+use crate::cli::ChangeServer;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::output::{counted, harmless};
+
+/// Tries it; nothing else is started.
+pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
+    let name = &change.name;
+    let defined = find(context, name)?;
+    let data = config::data_directory(&context.sources(), &Machine);
+    let why = match defined.use_ {
+        Use::Used | Use::Mistaken | Use::Shadowed => None,
+        Use::Disabled => Some(format!(
+            "is disabled; `codeyard servers enable {name}` changes that"
+        )),
+        Use::Untrusted => {
+            Some("is in a file that nobody has trusted; `codeyard trust` changes that".to_owned())
+        }
+        Use::Changed if consented(context, &defined, change.yes, &data)? => None,
+        Use::Changed => Some("was not started".to_owned()),
+    };
+    if let Some(why) = why {
+        return Err(Failure::new(Exit::Usage, harmless(&format!("`{name}` {why}"))).into());
+    }
+    let mut loaded = context.load()?;
+    loaded.servers.retain(|server| server.name == *name);
+    let Some(transport) = loaded.servers.first().map(|server| server.transport.name()) else {
+        return Err(Failure::new(
+            Exit::Usage,
+            harmless(&format!("`{name}` is not used; see the warnings")),
+        )
+        .into());
+    };
+    let mut parts = loaded.into_parts(context.program()?, &Machine);
+    // It is to list its tools now, whatever is remembered.
+    parts.upstream.cache_dir = None;
+    let interrupt = Interrupt::watch()?;
+    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    context.output.progress(&format!("starting `{name}`"));
+    let tried = tokio::select! {
+        tried = server.try_server(name) => Some(tried),
+        () = interrupt.token.cancelled() => None,
+    };
+    server.close().await;
+    let Some(tried) = tried else {
+        return Ok(interrupt.exit(Exit::Done));
+    };
+    let tried = tried.map_err(|why| Failure::new(Exit::Upstream, harmless(&why)))?;
+    show(context, transport, &tried, json)?;
+    Ok(Exit::Done)
+}
+
+fn show(context: &Context, transport: &str, tried: &Tried, json: bool) -> anyhow::Result<()> {
+    let offer = &tried.offer;
+    let tools = offer.tools.as_deref().unwrap_or_default();
+    let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    let tokens = list::tokens(tools)?;
+    let output = &context.output;
+    if json {
+        return output.json(&json!({
+            "name": offer.name,
+            "transport": transport,
+            "era": offer.era,
+            "tools": names,
+            "tokens": tokens,
+            "ms": tried.took.as_millis(),
+            "warnings": offer.warnings,
+        }));
+    }
+    let mut text = format!(
+        "`{}` works: {transport}, era {}, {} with {tokens} tokens of definitions, ready after {} ms\n",
+        offer.name,
+        offer.era.unwrap_or("unknown"),
+        counted(names.len(), "tool"),
+        tried.took.as_millis()
+    );
+    for name in &names {
+        text.push_str(&format!("  {name}\n"));
+    }
+    output.print(&harmless(&text))?;
+    for warning in &offer.warnings {
+        output.tell(&harmless(&format!("warning: {warning}")));
+    }
+    Ok(())
+}

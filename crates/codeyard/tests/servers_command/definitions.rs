@@ -1,0 +1,306 @@
+//! What commands make of the file of definitions, and what they refuse.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::{Value, json};
+use test_support::stub_server;
+
+use crate::{Yard, stub, stub_words};
+
+#[tokio::test]
+async fn a_server_is_added_tried_shown_and_removed() {
+    let yard = Yard::new();
+    let [program, kind] = stub_words();
+    let add = ["servers", "add", "my-stub", "--yes", "--description", "A stub"];
+    let words = ["--env", "TOKEN=${HOME}", "--", &program, &kind];
+    let added = yard.done(&[&add[..], &words].concat()).await;
+    assert_eq!(
+        added.out,
+        format!("added `my-stub` to {}\n", yard.file().display())
+    );
+    for told in [
+        format!("{program} stub"),
+        "with TOKEN=${HOME}".to_owned(),
+        "with your rights".to_owned(),
+    ] {
+        assert!(added.err.contains(&told), "{told}: {}", added.err);
+    }
+    let written: Value = serde_json::from_str(&yard.text()).unwrap();
+    let expected =
+        json!({"command": program, "args": ["stub"], "env": {"TOKEN": "${HOME}"}, "description": "A stub"});
+    assert_eq!(written, json!({"mcpServers": {"my-stub": expected}}));
+    let mode = yard.file().metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let idle = yard.server("my-stub").await;
+    assert_eq!(
+        (&idle["state"], &idle["transport"], &idle["tools"], &idle["use"]),
+        (&json!("idle"), &json!("stdio"), &Value::Null, &json!("used"))
+    );
+    let tried = yard.done(&["servers", "test", "my-stub"]).await;
+    assert!(
+        tried.out.starts_with("`my-stub` works: stdio, era ") && tried.out.contains("\n  add\n"),
+        "{tried:?}"
+    );
+    let tried = yard.done(&["servers", "test", "my-stub", "--json"]).await.json();
+    assert!(tried["tokens"].as_u64().unwrap() > 50, "{tried}");
+
+    let disabled = yard.done(&["servers", "disable", "my-stub"]).await;
+    assert!(disabled.out.contains("is not used any more"), "{disabled:?}");
+    assert_eq!(yard.server("my-stub").await["state"], "disabled");
+    let refused = yard.run(&["servers", "test", "my-stub"]).await;
+    assert!(
+        refused.code == 2 && refused.err.contains("servers enable my-stub"),
+        "{refused:?}"
+    );
+    yard.done(&["servers", "enable", "my-stub"]).await;
+    let call = yard.done(&["call", "my-stub.add", "{\"a\": 1, \"b\": 2}"]).await;
+    assert!(call.out.contains('3'), "{call:?}");
+    // What the call learned is remembered for the table.
+    let known = yard.server("my-stub").await;
+    assert!(
+        known["tools"].as_u64() > Some(0) && known["tokens"].as_u64() > Some(50),
+        "{known}"
+    );
+
+    yard.done(&["servers", "remove", "my-stub", "--yes"]).await;
+    assert_eq!(yard.text(), "{\n  \"mcpServers\": {}\n}\n");
+    let none = yard.done(&["servers"]).await;
+    assert_eq!(
+        none.err,
+        "no server is defined; `codeyard servers add` adds one\n"
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_work_is_said_before_anything_is_saved() {
+    let yard = Yard::with(&json!({"my-stub": stub()}));
+    let before = yard.text();
+    let [program, kind] = stub_words();
+    let line = format!("{program} {kind}");
+    let own = test_support::codeyard_binary().to_string_lossy().into_owned();
+    for (args, told) in [
+        (&["my-stub", "--", &program][..], "there is a server `my-stub`"),
+        (&["My Stub", "--", &program], "for the same (`my_stub`)"),
+        (&["", "--", &program], "is empty"),
+        (&[" a", "--", &program], "blanks around it"),
+        (&["a\u{7}", "--", &program], "printable"),
+        (&["codeyard", "--", &program], "stands for something else"),
+        (&["a", "--", &line], "one word with blanks"),
+        (&["a", "--", "cat x | grep y"], "no shell reads it, so `|`"),
+        (&["a", "--", "no-such-program-anywhere"], "was not found on PATH"),
+        (&["a", "--", "/no/such/program"], "No such file"),
+        (&["a", "--", "/etc/passwd"], "no program that can be executed"),
+        (
+            &["a", "--cwd", "/no/such/place", "--", &program],
+            "`cwd` '/no/such/place' is no directory",
+        ),
+        (
+            &["a", "--env", "X=${NOT_SET_ANYWHERE}", "--", &program],
+            "NOT_SET_ANYWHERE is not set",
+        ),
+        (&["a", "--env", "X", "--", &program], "write NAME=VALUE"),
+        (&["a", "--", &own, "mcp"], "would start codeyard itself"),
+        (&["a"], "required"),
+        (
+            &["a", "--url", "http://127.0.0.1:1/mcp", "--", &program],
+            "cannot be used with",
+        ),
+        (
+            &["a", "--url", "http://127.0.0.1:1/mcp"],
+            "127.0.0.1:1 cannot be reached",
+        ),
+        (&["a", "--url", "nonsense"], "url"),
+        (&["a", "--header", "X=y", "--", &program], "--url"),
+    ] {
+        let all = [&["servers", "add", "--yes"], args].concat();
+        let ended = yard.run(&all).await;
+        assert!(ended.code == 2 && ended.err.contains(told), "{args:?}: {ended:?}");
+        assert_eq!(yard.text(), before, "{args:?}");
+    }
+    let unasked = yard.run(&["servers", "add", "a", "--", &program, &kind]).await;
+    assert!(
+        unasked.code == 2 && unasked.err.contains("Say so with --yes"),
+        "{unasked:?}"
+    );
+    for args in [
+        &["remove", "zzz", "--yes"][..],
+        &["disable", "zzz"],
+        &["test", "zzz"],
+        &["logs", "zzz"],
+    ] {
+        let ended = yard.run(&[&["servers"], args].concat()).await;
+        let told = ended.err.contains("there is no server `zzz`; there is my-stub");
+        assert!(ended.code == 2 && told, "{args:?}: {ended:?}");
+    }
+    assert_eq!(yard.text(), before);
+    // What is not there yet can be saved on purpose.
+    yard.done(&[
+        "servers",
+        "add",
+        "later",
+        "--yes",
+        "--no-check",
+        "--",
+        "not-installed-yet",
+    ])
+    .await;
+    let failed = yard.run(&["servers", "test", "later"]).await;
+    assert!(
+        failed.code == 4 && failed.err.contains("was not found on PATH"),
+        "{failed:?}"
+    );
+}
+
+#[tokio::test]
+async fn other_entries_stay_as_they_are_and_a_file_that_would_lose_something_is_refused() {
+    let yard = Yard::new();
+    let mine = "{\n  \"theirs\": [1,  2.50],\n  \"mcpServers\": {\n    \"b\": {\"command\": \"b\",  \"x\": 1}\n  }\n}\n";
+    yard.write_text(mine);
+    let [program, _] = stub_words();
+    yard.done(&["servers", "add", "a", "--yes", "--", &program]).await;
+    let kept = "\"theirs\": [1,  2.50],\n  \"mcpServers\": {\n    \"b\": {\"command\": \"b\",  \"x\": 1},\n    \"a\": {";
+    assert!(yard.text().contains(kept), "{}", yard.text());
+    yard.done(&["servers", "remove", "a", "--yes"]).await;
+    assert_eq!(yard.text(), mine);
+    for (text, told) in [
+        (
+            "{\"mcpServers\": {} // mine\n}",
+            "has comments, which would be lost",
+        ),
+        ("{\"mcpServers\": {\"a\": ", "line 1"),
+        (
+            "{\"mcpServers\": {\"a\": {\"command\": \"a\"}, \"a\": {\"command\": \"a\"}}}",
+            "more than once",
+        ),
+    ] {
+        yard.write_text(text);
+        let ended = yard
+            .run(&["servers", "add", "new", "--yes", "--", &program])
+            .await;
+        assert!(ended.code == 2 && ended.err.contains(told), "{text}: {ended:?}");
+        assert_eq!(yard.text(), text);
+    }
+}
+
+#[tokio::test]
+async fn a_changed_command_is_not_started_before_it_is_agreed_to() {
+    let yard = Yard::new();
+    let [program, kind] = stub_words();
+    yard.done(&[
+        "servers",
+        "add",
+        "s",
+        "--yes",
+        "--env",
+        "TOKEN=one",
+        "--",
+        &program,
+        &kind,
+    ])
+    .await;
+    let entry = |args: &[&str], token: &str| json!({"s": {"command": program, "args": args, "env": {"TOKEN": token}}});
+    // Another value of a variable is no other command.
+    yard.write(&entry(&["stub"], "two"));
+    assert_eq!(yard.server("s").await["state"], "idle");
+    yard.write(&entry(&["stub", "--extras"], "two"));
+    assert_eq!(yard.server("s").await["state"], "changed");
+    let call = ["call", "s.add", "{\"a\": 1, \"b\": 2}"];
+    let refused = yard.run(&call).await;
+    let told = "mcpServers.s: is not used: it starts something else than what was agreed to; `codeyard servers enable`";
+    assert!(refused.code == 2 && refused.err.contains(told), "{refused:?}");
+    for args in [&["servers", "enable", "s"], &["servers", "test", "s"]] {
+        let asked = yard.run(args).await;
+        let told = asked.err.contains("stub --extras") && asked.err.contains("Say so with --yes");
+        assert!(asked.code == 2 && told, "{args:?}: {asked:?}");
+    }
+    yard.done(&["servers", "enable", "s", "--yes"]).await;
+    assert_eq!(yard.server("s").await["state"], "idle");
+    yard.done(&call).await;
+    // Whoever writes a definition by hand has agreed by that.
+    yard.write(&json!({"s": stub(), "by-hand": stub()}));
+    assert_eq!(yard.server("by-hand").await["state"], "idle");
+    assert_eq!(yard.server("s").await["state"], "changed");
+    // A damaged list is told, and holds nothing back.
+    let list = yard.codeyard.data_directory().join("consent.json");
+    assert_eq!(list.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    std::fs::write(&list, "{\"version\": 1, \"fil").unwrap();
+    let told = yard.done(&["tools"]).await;
+    assert!(
+        told.err.contains("the list of agreed commands is damaged"),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_configuration_is_checked_shown_and_found() {
+    let yard = Yard::with(&json!({
+        "s": {"command": stub_server(), "env": {"A": "s3cret-value", "B": "${HOME}", "C": "${HOME:-s3cret-value}"}},
+        "off": {"command": "x", "disabled": true},
+    }));
+    let checked = yard.done(&["config", "check"]).await;
+    assert_eq!(checked.out, "no mistakes; 1 server is used\n");
+    let shown = yard.done(&["config", "show"]).await;
+    assert!(!shown.out.contains("s3cret"), "{}", shown.out);
+    for (key, value, from) in [
+        ("limits.wall_time", "\"60s\"", "default"),
+        ("mcpServers.s.env.A", "set", "servers.json"),
+        ("mcpServers.s.env.B", "${HOME}", "servers.json"),
+        ("mcpServers.s.env.C", "set", "servers.json"),
+        ("mcpServers.off.disabled", "true", "servers.json (disabled)"),
+    ] {
+        let line = shown.out.lines().find(|line| line.split(' ').next() == Some(key));
+        let line = line.unwrap_or_else(|| panic!("no {key} in {}", shown.out));
+        assert!(line.contains(value) && line.ends_with(from), "{line}");
+    }
+    let settings = yard.codeyard.work_directory().join("own.toml");
+    std::fs::write(
+        &settings,
+        "[limits]\nwall_time = \"5s\"\n[python]\npath = \"/usr/bin/python3\"\n",
+    )
+    .unwrap();
+    let with = ["config", "show", "--json", "--settings", "own.toml"];
+    let shown = yard.done(&with).await.json();
+    let find = |key: &str| {
+        shown
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|shown| shown["key"] == key)
+            .cloned()
+    };
+    assert_eq!(
+        find("limits.wall_time").unwrap(),
+        json!({"key": "limits.wall_time", "value": "\"5s\"", "from": settings})
+    );
+    assert_eq!(find("python.path").unwrap()["value"], "\"/usr/bin/python3\"");
+    let paths = yard.done(&["config", "path", "--json"]).await.json();
+    assert_eq!(
+        paths[0],
+        json!({"what": "servers", "path": yard.file(), "exists": true})
+    );
+
+    yard.write(&json!({"a": {"args": 1}, "b": {"command": "${NOT_SET_ANYWHERE}"}}));
+    std::fs::write(&settings, "[limits]\nmemroy = \"1 GiB\"").unwrap();
+    for args in [["config", "check"], ["config", "show"]] {
+        let broken = yard.run(&[&args[..], &["--settings", "own.toml"]].concat()).await;
+        assert_eq!(broken.code, 2, "{broken:?}");
+        for told in [
+            "mcpServers.a.command: is missing",
+            "mcpServers.b.command: the variable",
+            "did you mean `memory`?",
+        ] {
+            assert!(broken.err.contains(told), "{told}: {broken:?}");
+        }
+    }
+    let broken = yard.run(&["config", "check", "--json"]).await;
+    assert_eq!(
+        (broken.code, broken.json()["mistakes"].as_array().unwrap().len()),
+        (2, 3),
+        "{broken:?}"
+    );
+    // The table is shown all the same, and the mistakes after it.
+    let listed = yard.run(&["servers"]).await;
+    let told = listed.out.contains("mistaken") && listed.err.contains("mcpServers.a.command: is missing");
+    assert!(listed.code == 2 && told, "{listed:?}");
+}

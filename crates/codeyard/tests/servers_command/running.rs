@@ -1,0 +1,261 @@
+//! What is seen of codeyards that serve, and how they take over a changed configuration.
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use test_support::{McpClient, is_gone, stub_server, wait_until};
+
+use crate::{Yard, stub};
+
+/// Longest wait for what a person waits for, too.
+const SOON: Duration = Duration::from_secs(30);
+
+fn sockets(yard: &Yard) -> Vec<PathBuf> {
+    let directory = yard.codeyard.data_directory().join("run/control");
+    let mut all: Vec<PathBuf> = std::fs::read_dir(directory)
+        .map(|entries| entries.map(|entry| entry.unwrap().path()).collect())
+        .unwrap_or_default();
+    all.sort();
+    all
+}
+
+async fn add(client: &mut McpClient) -> Value {
+    let code = "return await tools.stub.add(a=1, b=2)";
+    let ran = client
+        .call_tool("execute_code", json!({ "code": code }))
+        .await
+        .unwrap();
+    ran["structuredContent"].clone()
+}
+
+/// Asks until the answer is as wished.
+async fn until<T>(what: &str, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = ask().await {
+            return found;
+        }
+        assert!(begun.elapsed() < SOON, "waited {SOON:?} until {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test]
+async fn two_processes_are_seen_and_one_that_was_killed_is_forgotten() {
+    let yard = Yard::with(&json!({"stub": stub()}));
+    assert!(yard.ps().await.is_empty());
+    let mut first = yard.serve(&[]).await;
+    let mut second = yard.serve(&[]).await;
+    let bridge = yard.serve(&["--surface", "bridge"]).await;
+    assert_eq!(add(&mut first).await["result"], json!({"sum": 3}));
+    add(&mut first).await;
+    add(&mut second).await;
+    let all = yard.ps().await;
+    let of = |pid: Option<u32>| all.iter().find(|status| status["pid"] == json!(pid)).unwrap();
+    let one = of(first.pid());
+    assert_eq!(
+        (
+            &one["surface"],
+            &one["sessions"],
+            &one["runs"],
+            &one["servers"],
+            &one["servers_running"]
+        ),
+        (&json!("code"), &json!(1), &json!(2), &json!(1), &json!(1)),
+        "{one}"
+    );
+    assert!(
+        one["client"].as_str().is_some_and(|client| !client.is_empty()),
+        "{one}"
+    );
+    assert_eq!(of(bridge.pid())["surface"], "bridge");
+    let table = yard.done(&["ps"]).await.out;
+    assert!(table.starts_with("pid") && table.lines().count() == 4, "{table}");
+    let server = yard.server("stub").await;
+    assert_eq!(
+        (&server["state"], &server["calls"]),
+        (&json!("running"), &json!(3)),
+        "{server}"
+    );
+    assert_eq!(server["running_in"].as_array().unwrap().len(), 2);
+    let table = yard.done(&["servers"]).await.out;
+    assert!(table.contains("running (2)"), "{table}");
+
+    let mode = |path: &PathBuf| path.metadata().unwrap().permissions().mode() & 0o777;
+    let sockets_now = sockets(&yard);
+    assert_eq!(sockets_now.len(), 3);
+    assert!(sockets_now.iter().all(|socket| mode(socket) == 0o600));
+    assert_eq!(mode(&sockets_now[0].parent().unwrap().to_path_buf()), 0o700);
+    // One that ends takes its socket along; one that is killed leaves it to the next one.
+    let pid = first.pid().unwrap();
+    first.kill().unwrap();
+    first.wait().await.unwrap();
+    assert!(is_gone(pid));
+    second.finish().await.unwrap();
+    assert_eq!(sockets(&yard).len(), 2);
+    let third = yard.serve(&[]).await;
+    let names = |pids: [Option<u32>; 2]| {
+        let mut names = pids.map(|pid| format!("{}.sock", pid.unwrap()));
+        names.sort();
+        names
+    };
+    wait_until("the socket of the killed one is gone", || {
+        let left: Vec<String> = sockets(&yard)
+            .iter()
+            .map(|socket| socket.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        (left == names([bridge.pid(), third.pid()])).then_some(())
+    })
+    .await;
+    assert_eq!(yard.ps().await.len(), 2);
+}
+
+#[tokio::test]
+async fn strange_words_at_the_socket_are_answered_or_dropped() {
+    let yard = Yard::with(&json!({"stub": stub()}));
+    let mut client = yard.serve(&[]).await;
+    let socket = wait_until("the socket is there", || sockets(&yard).pop()).await;
+    for (said, answered) in [
+        (&b"\n"[..], "this is no question"),
+        (b"{}\n", "this is no question"),
+        (b"\xff\xfe\x00\n", "this is no question"),
+        (
+            b"{\"codeyard\": 2, \"ask\": \"status\"}\n",
+            "speaks version 1, not 2",
+        ),
+        (
+            b"{\"codeyard\": 1, \"ask\": \"secrets\"}\n",
+            "this is no question",
+        ),
+        (
+            b"{\"codeyard\": 1, \"ask\": \"status\", \"more\": 1}\n",
+            "\"pid\"",
+        ),
+        (&[b'x'; 5000], "this is no question"),
+        (b"", ""),
+    ] {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        stream.set_read_timeout(Some(SOON)).unwrap();
+        stream.write_all(said).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        // Who says more than is read may lose the end of the answer.
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.contains(answered), "{said:?}: {answer}");
+    }
+    // Those who say nothing take places, and neither serving nor the end waits for them.
+    let silent: Vec<UnixStream> = (0..64)
+        .filter_map(|_| UnixStream::connect(&socket).ok())
+        .collect();
+    assert_eq!(add(&mut client).await["result"], json!({"sum": 3}));
+    drop(silent);
+    until("it answers again", async || {
+        let all = yard.ps().await;
+        all[0]["pid"]
+            .is_u64()
+            .then_some(())
+            .filter(|()| all[0]["error"].is_null())
+    })
+    .await;
+    client.finish().await.unwrap();
+    assert!(!socket.exists());
+}
+
+#[tokio::test]
+async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
+    let yard = Yard::with(&json!({}));
+    let mut client = yard.serve(&[]).await;
+    assert_eq!(add(&mut client).await["status"], "failed");
+    yard.write(&json!({"stub": stub()}));
+    until("the new server is there", async || {
+        (add(&mut client).await["result"] == json!({"sum": 3})).then_some(())
+    })
+    .await;
+    let pid = yard.ps().await[0]["pid"].clone();
+    // A broken file leaves everything as it was, and is told.
+    yard.write_text("{\"mcpServers\": {\"stub\": {\"command\": ");
+    let told = until("the broken file is told", async || {
+        let told = yard.run(&["ps"]).await.err;
+        told.contains("keeps the servers that it had").then_some(told)
+    })
+    .await;
+    assert!(told.contains("servers.json: line 1"), "{told}");
+    assert_eq!(add(&mut client).await["result"], json!({"sum": 3}));
+    let listed = yard.run(&["servers"]).await;
+    assert!(
+        listed.code == 2 && listed.err.contains("keeps the servers that it had"),
+        "{listed:?}"
+    );
+    // Mended: a server that is defined as before keeps its process, one that is gone ends.
+    let before = client.stderr();
+    assert_eq!(
+        before.matches("the servers stay as they were").count(),
+        1,
+        "{before}"
+    );
+    yard.write(&json!({"stub": stub(), "other": stub()}));
+    until("the mended file counts", async || {
+        let all = yard.ps().await;
+        (all[0]["configuration"]["broken"].is_null() && all[0]["servers"] == 2).then_some(())
+    })
+    .await;
+    assert_eq!(yard.server("stub").await["running_in"], json!([pid]));
+    yard.done(&["servers", "disable", "stub"]).await;
+    until("the disabled server is gone", async || {
+        (add(&mut client).await["status"] == "failed").then_some(())
+    })
+    .await;
+    assert_eq!(yard.server("stub").await["state"], "disabled");
+    client.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_servers_write_to_standard_error_is_kept_without_secrets() {
+    let script = "echo \"begun with $TOKEN\" >&2; exec \"$0\" stub";
+    let yard = Yard::with(&json!({
+        "a/b": {"command": "sh", "args": ["-c", script, stub_server()], "env": {"TOKEN": "s3cret-value"}},
+    }));
+    let none = yard.done(&["servers", "logs", "a/b"]).await;
+    assert_eq!(
+        (none.out.as_str(), none.err.as_str()),
+        ("", "`a/b` has not been started yet\n")
+    );
+    let file = yard.file();
+    let follow = [
+        "servers",
+        "logs",
+        "a/b",
+        "--follow",
+        "--config",
+        file.to_str().unwrap(),
+    ];
+    let mut command = yard.codeyard.command(follow).unwrap();
+    let mut following = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    yard.done(&["servers", "test", "a/b"]).await;
+    let log = yard.codeyard.data_directory().join("logs/a%2fb.log");
+    let text = wait_until("the line is there", || {
+        let text = std::fs::read_to_string(&log).ok()?;
+        text.contains("begun with").then_some(text)
+    })
+    .await;
+    assert!(
+        text.contains("begun with [hidden]\n") && text.starts_with("--- 2"),
+        "{text}"
+    );
+    assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let shown = yard.done(&["servers", "logs", "a/b"]).await;
+    assert_eq!(shown.out, text);
+    let mut lines = tokio::io::BufReader::new(following.stdout.take().unwrap());
+    let mut seen = String::new();
+    while !seen.contains("begun with [hidden]\n") {
+        let read = tokio::io::AsyncBufReadExt::read_line(&mut lines, &mut seen);
+        let count = tokio::time::timeout(SOON, read).await.unwrap().unwrap();
+        assert!(count > 0, "{seen}");
+    }
+    following.kill().await.unwrap();
+}

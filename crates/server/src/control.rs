@@ -1,0 +1,124 @@
+//! How people look at codeyards that serve: a private socket for each process, and the configuration read again.
+//!
+//! ```text
+//! <data>/run/control/          0700
+//!   4711.sock                  0600, removed when process 4711 ends; one that nobody listens at is removed by the next
+//! ```
+//!
+//! INVARIANT: nothing here is on the way of a call; what is told is read from snapshots.
+
+mod ask;
+mod protocol;
+mod socket;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use config::Reread;
+use tokio::task::JoinHandle;
+
+use crate::Server;
+
+pub use ask::{Asked, servers, statuses};
+pub use protocol::{Configuration, ServerReport, Status};
+
+/// What this process tells of itself.
+#[derive(Debug)]
+pub struct Attendance {
+    /// The data directory.
+    pub data: PathBuf,
+    /// What the client sees.
+    pub surface: &'static str,
+    /// Looks whether the configuration has changed; absent where the surface has its own way.
+    pub reread: Option<Reread>,
+}
+
+/// Lives as long as the process is to be seen; its end removes the socket.
+#[derive(Debug)]
+pub struct Attended {
+    socket: Option<PathBuf>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// What the tasks share.
+#[derive(Debug, Clone)]
+struct Facts {
+    surface: &'static str,
+    since: SystemTime,
+    configuration: Arc<Mutex<Configuration>>,
+}
+
+impl Server {
+    /// Makes this process visible to other commands and keeps its servers as the configuration has them. Whatever of
+    /// that is not possible is told and left out: serving goes on.
+    pub fn attend(&self, attendance: Attendance) -> Attended {
+        let Attendance {
+            data,
+            surface,
+            reread,
+        } = attendance;
+        let files = reread.as_ref().map(|reread| reread.files().to_vec());
+        let facts = Facts {
+            surface,
+            since: SystemTime::now(),
+            configuration: Arc::new(Mutex::new(Configuration {
+                files: files.unwrap_or_default(),
+                broken: None,
+            })),
+        };
+        let mut tasks = Vec::new();
+        let socket = match socket::listen(&directory(&data)) {
+            Ok((listener, path)) => {
+                tasks.push(tokio::spawn(socket::serve(listener, self.clone(), facts.clone())));
+                Some(path)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "`codeyard ps` and `codeyard servers` do not see this process");
+                None
+            }
+        };
+        if let Some(reread) = reread {
+            tasks.push(tokio::spawn(watch::follow(
+                reread,
+                self.shared.hub.clone(),
+                facts,
+            )));
+        }
+        Attended { socket, tasks }
+    }
+}
+
+/// Where the sockets are.
+fn directory(data: &Path) -> PathBuf {
+    data.join("run").join("control")
+}
+
+// === impl Attended ===
+
+impl Drop for Attended {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+        if let Some(socket) = &self.socket {
+            // If it is gone already, somebody removed it as stale.
+            let _ = std::fs::remove_file(socket);
+        }
+    }
+}
+
+// === impl Facts ===
+
+impl Facts {
+    fn configuration(&self) -> Configuration {
+        let configuration = self.configuration.lock();
+        configuration.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_broken(&self, broken: Option<String>) {
+        let configuration = self.configuration.lock();
+        configuration.unwrap_or_else(PoisonError::into_inner).broken = broken;
+    }
+}

@@ -1,0 +1,95 @@
+//! Asks every codeyard that serves with this data directory.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::directory;
+use super::protocol::{Answer, Ask, Question, ServerReport, Status, VERSION};
+use super::socket::{Address, is_stale, sockets};
+
+/// How long one of them may take; one that hangs is told as such.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Longest answer that is read.
+const LONGEST_ANSWER: u64 = 16 * 1024 * 1024;
+
+/// What one process said.
+#[derive(Debug)]
+pub struct Asked<T> {
+    /// Its number.
+    pub pid: u32,
+    /// Its answer, or why there is none.
+    pub answer: Result<T, String>,
+}
+
+/// What each process is and does, in the order of their numbers.
+///
+/// # Errors
+/// If the directory of the sockets cannot be read.
+pub async fn statuses(data: &Path) -> io::Result<Vec<Asked<Status>>> {
+    all(data, Ask::Status).await
+}
+
+/// The servers of each process.
+///
+/// # Errors
+/// If the directory of the sockets cannot be read.
+pub async fn servers(data: &Path) -> io::Result<Vec<Asked<Vec<ServerReport>>>> {
+    all(data, Ask::Servers).await
+}
+
+async fn all<T: DeserializeOwned + Send + 'static>(data: &Path, ask: Ask) -> io::Result<Vec<Asked<T>>> {
+    let mut asking = JoinSet::new();
+    for socket in sockets(&directory(data))? {
+        let name = socket.file_stem().and_then(|name| name.to_str());
+        let Some(pid) = name.and_then(|name| name.parse().ok()) else {
+            continue;
+        };
+        if is_stale(&socket) {
+            // Whoever was faster has removed it.
+            let _ = std::fs::remove_file(&socket);
+            continue;
+        }
+        asking.spawn(async move {
+            let answer = match timeout(PATIENCE, one(&socket, ask)).await {
+                Ok(answer) => answer,
+                Err(_elapsed) => Err(format!("no answer within {} s", PATIENCE.as_secs())),
+            };
+            Asked { pid, answer }
+        });
+    }
+    let mut all = asking.join_all().await;
+    all.sort_by_key(|asked| asked.pid);
+    Ok(all)
+}
+
+async fn one<T: DeserializeOwned>(socket: &Path, ask: Ask) -> Result<T, String> {
+    let question = Question {
+        codeyard: VERSION,
+        ask,
+    };
+    let mut line = serde_json::to_vec(&question).map_err(|error| error.to_string())?;
+    line.push(b'\n');
+    let bytes = exchange(socket, &line).await.map_err(|error| error.to_string())?;
+    let answer: Answer<T> =
+        serde_json::from_slice(&bytes).map_err(|error| format!("its answer cannot be read: {error}"))?;
+    let none = answer.error.unwrap_or_else(|| "it answered nothing".to_owned());
+    answer.answer.ok_or(none)
+}
+
+async fn exchange(socket: &Path, line: &[u8]) -> io::Result<Vec<u8>> {
+    let address = Address::of(socket)?;
+    let mut stream = UnixStream::connect(&address.path).await?;
+    stream.write_all(line).await?;
+    // It answers the one line, sees the end and closes.
+    stream.shutdown().await?;
+    let mut bytes = Vec::new();
+    stream.take(LONGEST_ANSWER).read_to_end(&mut bytes).await?;
+    Ok(bytes)
+}

@@ -1,0 +1,124 @@
+//! What is said over a control socket: one JSON object a line, each with the version of this protocol.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use upstream::{Era, ServerState};
+
+/// The version. Fields may be added to it; what changes a meaning is another version.
+pub(super) const VERSION: u32 = 1;
+
+/// Longest question.
+pub(super) const LONGEST_QUESTION: usize = 4 * 1024;
+
+/// A question: `{"codeyard": 1, "ask": "status"}`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Question {
+    /// The version.
+    pub(super) codeyard: u32,
+    pub(super) ask: Ask,
+}
+
+/// What can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Ask {
+    Status,
+    Servers,
+}
+
+/// An answer: `{"codeyard": 1, "answer": …}` or `{"codeyard": 1, "error": "…"}`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Answer<T> {
+    pub(super) codeyard: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answer: Option<T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<String>,
+}
+
+/// One process that serves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Its number.
+    pub pid: u32,
+    /// Its version.
+    pub version: String,
+    /// What its client sees.
+    pub surface: String,
+    /// When it began to serve, in milliseconds since 1970.
+    pub since_ms: u64,
+    /// What the client calls itself, once it has said so.
+    pub client: Option<String>,
+    /// Sessions that are open.
+    pub sessions: usize,
+    /// Runs that were accepted since it began.
+    pub runs: u64,
+    /// Servers that are defined.
+    pub servers: usize,
+    /// Servers that run.
+    pub servers_running: usize,
+    /// Where its servers are defined.
+    pub configuration: Configuration,
+}
+
+/// Where the servers of a process are defined.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// The files that are looked at; they need not be there.
+    pub files: Vec<PathBuf>,
+    /// What is wrong with them now; the servers are those of the last good state then.
+    pub broken: Option<String>,
+}
+
+/// One server of one process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerReport {
+    /// Its name in the configuration.
+    pub name: String,
+    /// How it is reached.
+    pub transport: String,
+    /// `idle`, `starting`, `running` or `failed`.
+    pub state: String,
+    /// How it failed.
+    pub cause: Option<String>,
+    /// `legacy` or `modern`, once known.
+    pub era: Option<String>,
+    /// Number of its tools, once known.
+    pub tools: Option<usize>,
+    /// Its process, while it runs.
+    pub pid: Option<u32>,
+    /// Calls of its tools since it was defined.
+    pub calls: u64,
+    /// What went wrong last.
+    pub last_error: Option<String>,
+    /// What was odd about it.
+    pub warnings: Vec<String>,
+}
+
+impl From<ServerState> for ServerReport {
+    fn from(state: ServerState) -> Self {
+        let (name, cause) = match state.status {
+            upstream::Status::Idle => ("idle", None),
+            upstream::Status::Starting => ("starting", None),
+            upstream::Status::Running => ("running", None),
+            upstream::Status::Suspended { cause } => ("suspended", Some(cause)),
+            upstream::Status::Failed { cause } => ("failed", Some(cause)),
+        };
+        Self {
+            name: state.name,
+            transport: state.transport.to_owned(),
+            state: name.to_owned(),
+            last_error: state.last_error.or_else(|| cause.clone()),
+            cause,
+            era: state.era.map(|era| match era {
+                Era::Legacy => "legacy".to_owned(),
+                Era::Modern => "modern".to_owned(),
+            }),
+            tools: state.tools,
+            pid: state.pid,
+            calls: state.calls,
+            warnings: state.warnings,
+        }
+    }
+}

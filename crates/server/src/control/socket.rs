@@ -1,0 +1,222 @@
+//! The socket of this process: private, for few at once, and never in the way of serving.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
+use serde::Serialize;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use upstream::Status as Running;
+
+use super::Facts;
+use super::protocol::{Answer, Ask, LONGEST_QUESTION, Question, ServerReport, Status, VERSION};
+use crate::Server;
+
+/// Who may ask at the same time; further ones are closed at once.
+const CLIENTS: usize = 8;
+/// How long one may take to ask, and to read the answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A pause after a failed accept, as when no descriptor is left.
+const BREATH: Duration = Duration::from_millis(200);
+/// Longest path that fits into a socket's address.
+const LONGEST_PATH: usize = 100;
+
+/// Makes the socket of this process, and removes those that nobody listens at.
+pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, PathBuf)> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)?;
+    fs::set_permissions(directory, Permissions::from_mode(0o700))?;
+    for socket in sockets(directory)? {
+        if is_stale(&socket) {
+            // Whoever was faster has removed it.
+            let _ = fs::remove_file(&socket);
+        }
+    }
+    let path = directory.join(format!("{}.sock", std::process::id()));
+    // A process of this number that is gone.
+    let _ = fs::remove_file(&path);
+    let address = Address::of(&path)?;
+    let listener = UnixListener::bind(&address.path)?;
+    fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+    Ok((listener, path))
+}
+
+/// The sockets that are there.
+pub(super) fn sockets(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut sockets: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sock"))
+        .collect();
+    sockets.sort();
+    Ok(sockets)
+}
+
+/// Whether nobody listens at it.
+pub(super) fn is_stale(socket: &Path) -> bool {
+    let connected = Address::of(socket).and_then(|address| connect(&address.path));
+    connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+/// Connects without waiting: a process that is stopped does not hold us up.
+fn connect(path: &Path) -> io::Result<()> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(())
+}
+
+/// A path that fits into a socket's address; a long one leads through a descriptor of its directory.
+pub(super) struct Address {
+    pub(super) path: PathBuf,
+    _directory: Option<OwnedFd>,
+}
+
+impl Address {
+    pub(super) fn of(path: &Path) -> io::Result<Address> {
+        if path.as_os_str().len() <= LONGEST_PATH {
+            return Ok(Address {
+                path: path.to_path_buf(),
+                _directory: None,
+            });
+        }
+        let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let directory = rustix::fs::open(directory, flags, Mode::empty())?;
+        let short = format!("/proc/self/fd/{}", directory.as_raw_fd());
+        Ok(Address {
+            path: Path::new(&short).join(name),
+            _directory: Some(directory),
+        })
+    }
+}
+
+/// Answers whoever asks, until it is dropped.
+pub(super) async fn serve(listener: UnixListener, server: Server, facts: Facts) {
+    let places = Arc::new(Semaphore::new(CLIENTS));
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(BREATH).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            continue;
+        };
+        if !is_ours(&stream) {
+            continue;
+        }
+        let (server, facts) = (server.clone(), facts.clone());
+        tokio::spawn(async move {
+            // Who goes away or says nothing is not answered.
+            let _ = timeout(PATIENCE, answer(stream, &server, &facts)).await;
+            drop(place);
+        });
+    }
+}
+
+/// Only the user that this process runs as, and root, are answered, whatever the permissions of the file have become.
+fn is_ours(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    stream
+        .peer_cred()
+        .is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
+}
+
+/// Answers the questions of one client.
+async fn answer(stream: UnixStream, server: &Server, facts: &Facts) -> io::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut read = BufReader::with_capacity(LONGEST_QUESTION, read);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let longest = LONGEST_QUESTION as u64;
+        (&mut read).take(longest).read_until(b'\n', &mut line).await?;
+        if line.is_empty() {
+            return Ok(());
+        }
+        let is_whole = line.ends_with(b"\n");
+        let answer = match serde_json::from_slice::<Question>(&line) {
+            Ok(Question {
+                codeyard: VERSION,
+                ask: Ask::Status,
+            }) => encode(&told(status(server, facts))),
+            Ok(Question {
+                codeyard: VERSION,
+                ask: Ask::Servers,
+            }) => encode(&told(reports(server))),
+            Ok(Question { codeyard, .. }) => encode(&refused(format!(
+                "this codeyard speaks version {VERSION}, not {codeyard}"
+            ))),
+            Err(error) => encode(&refused(format!("this is no question: {error}"))),
+        };
+        write.write_all(&answer).await?;
+        if !is_whole {
+            return Ok(());
+        }
+    }
+}
+
+fn told<T>(answer: T) -> Answer<T> {
+    Answer {
+        codeyard: VERSION,
+        answer: Some(answer),
+        error: None,
+    }
+}
+
+fn refused(error: String) -> Answer<()> {
+    Answer {
+        codeyard: VERSION,
+        answer: None,
+        error: Some(error),
+    }
+}
+
+fn encode(answer: &impl Serialize) -> Vec<u8> {
+    // Text and numbers can always be written.
+    let mut bytes = serde_json::to_vec(answer).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+fn status(server: &Server, facts: &Facts) -> Status {
+    let shared = &server.shared;
+    let states = shared.hub.states();
+    let running = states.iter().filter(|state| state.status == Running::Running);
+    let since = facts.since.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let figures = shared.sessions.figures();
+    Status {
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        surface: facts.surface.to_owned(),
+        since_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+        client: shared.client.get().cloned(),
+        sessions: figures.open,
+        runs: figures.runs,
+        servers_running: running.count(),
+        servers: states.len(),
+        configuration: facts.configuration(),
+    }
+}
+
+fn reports(server: &Server) -> Vec<ServerReport> {
+    let states = server.shared.hub.states();
+    states.into_iter().map(ServerReport::from).collect()
+}

@@ -1,0 +1,53 @@
+//! Keeps the servers of a process as the configuration has them now.
+
+use std::time::Duration;
+
+use config::{Reloaded, Reread};
+use upstream::Hub;
+
+use super::Facts;
+use crate::files::blocking;
+
+/// Time between two looks at the files.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Looks and takes over, until it is dropped. What is broken leaves everything as it was, and is told once.
+pub(super) async fn follow(mut reread: Reread, hub: Hub, facts: Facts) {
+    loop {
+        tokio::time::sleep(PERIOD).await;
+        let looked = blocking(move || {
+            let reloaded = reread.look();
+            (reread, reloaded)
+        });
+        let Some((returned, reloaded)) = looked.await else {
+            tracing::warn!("the configuration is not looked at any more: the thread that read it failed");
+            return;
+        };
+        reread = returned;
+        if let Some(reloaded) = reloaded {
+            take_over(reloaded, &hub, &facts);
+        }
+    }
+}
+
+fn take_over(reloaded: Reloaded, hub: &Hub, facts: &Facts) {
+    for warning in &reloaded.warnings {
+        tracing::warn!("{warning}");
+    }
+    match reloaded.servers {
+        Ok(servers) => {
+            tracing::info!(
+                servers = servers.len(),
+                "the configuration has changed and was read again"
+            );
+            hub.replace(servers);
+            facts.set_broken(None);
+        }
+        Err(mistakes) => {
+            tracing::warn!(
+                "the configuration has changed and is wrong; the servers stay as they were: {mistakes}"
+            );
+            facts.set_broken(Some(mistakes.to_string()));
+        }
+    }
+}

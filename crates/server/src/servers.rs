@@ -1,0 +1,120 @@
+//! What commands need to manage servers: whether a definition can work, what one offers, what is remembered of all.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use upstream::{Era, ServerConfig, Transport, find_program, is_self_reference};
+use url::Url;
+
+use crate::Server;
+use crate::tools::as_value;
+
+pub use catalog::normalise;
+pub use upstream::{LOG_KEPT, log_file, log_file_before};
+
+/// How long an address may take to answer.
+const CONNECTING: Duration = Duration::from_secs(5);
+
+/// What one server offers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// Its name in the configuration.
+    pub name: String,
+    /// `legacy` or `modern`, once known.
+    pub era: Option<&'static str>,
+    /// Its tools' definitions as it sent them; `None` while they are not known.
+    pub tools: Option<Vec<Value>>,
+    /// What was odd about it.
+    pub warnings: Vec<String>,
+}
+
+/// What a try of a server gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tried {
+    /// What it offers.
+    pub offer: Offer,
+    /// From the wish to start it to its list of tools.
+    pub took: Duration,
+}
+
+/// Whether a definition can work, as far as that can be said without starting it.
+///
+/// # Errors
+/// Why it cannot, and what to do.
+pub async fn check(server: &ServerConfig, own_executable: &Path) -> Result<(), String> {
+    if is_self_reference(server, own_executable) {
+        return Err(
+            "this would start codeyard itself, below itself; add the servers behind it instead".to_owned(),
+        );
+    }
+    match &server.transport {
+        Transport::Stdio(stdio) => find_program(stdio).map(drop).map_err(|error| error.to_string()),
+        Transport::Http(http) => reach(&http.url).await,
+    }
+}
+
+/// Whether somebody listens at an address.
+async fn reach(address: &str) -> Result<(), String> {
+    let url = Url::parse(address).map_err(|error| format!("`{address}` is no address: {error}"))?;
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+        return Err(format!(
+            "`{address}` is no address of a server; write https://HOST/PATH"
+        ));
+    };
+    let host = host.trim_matches(['[', ']']);
+    let why = match timeout(CONNECTING, TcpStream::connect((host, port))).await {
+        Ok(Ok(_)) => return Ok(()),
+        Ok(Err(error)) => error.to_string(),
+        Err(_elapsed) => format!("no answer within {} s", CONNECTING.as_secs()),
+    };
+    Err(format!("{host}:{port} cannot be reached: {why}"))
+}
+
+impl Server {
+    /// What the last process learned of each server; starts none.
+    pub async fn remembered(&self) -> Vec<Offer> {
+        self.shared.hub.ready().await;
+        self.offers().await
+    }
+
+    /// Starts one server and has it list its tools.
+    ///
+    /// # Errors
+    /// Why it did not, in a message that names the server.
+    pub async fn try_server(&self, name: &str) -> Result<Tried, String> {
+        let begun = Instant::now();
+        let listed = self.shared.hub.list(name).await;
+        listed.map_err(|error| error.to_string())?;
+        let took = begun.elapsed();
+        let offer = self.offers().await.into_iter().find(|offer| offer.name == name);
+        let offer = offer.ok_or_else(|| format!("server '{name}' is not there any more"))?;
+        Ok(Tried { offer, took })
+    }
+
+    async fn offers(&self) -> Vec<Offer> {
+        let catalog = self.shared.broker.catalog().await;
+        let states = self.shared.hub.states().into_iter();
+        states
+            .map(|state| {
+                let server = catalog.servers().find(|server| server.name == state.name);
+                let listed = server.filter(|server| server.listed);
+                let tools = listed.map(|server| {
+                    let entries = server.entries();
+                    entries.map(|entry| as_value(&entry.definition)).collect()
+                });
+                Offer {
+                    era: state.era.map(|era| match era {
+                        Era::Legacy => "legacy",
+                        Era::Modern => "modern",
+                    }),
+                    tools,
+                    warnings: state.warnings,
+                    name: state.name,
+                }
+            })
+            .collect()
+    }
+}

@@ -3,6 +3,7 @@
 mod census;
 mod gauges;
 mod ground;
+mod hub;
 mod kills;
 mod mixed;
 mod phases;
@@ -57,6 +58,8 @@ enum Phase {
     Mixed,
     /// Codeyard killed under load.
     Kills,
+    /// Many servers called by many sessions, some servers bad.
+    Hub,
 }
 
 /// How much is done.
@@ -147,6 +150,7 @@ impl Phase {
             Phase::Churn => vec![phases::churn(data, scale, rng).await?],
             Phase::Idle => vec![phases::idle(data, scale).await?],
             Phase::Mixed => vec![mixed::mixed(data, scale, rng).await?],
+            Phase::Hub => vec![hub::hub(data, scale, rng).await?],
             Phase::Kills => {
                 let required = scale.kills / 2;
                 vec![

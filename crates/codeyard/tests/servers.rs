@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "servers/care.rs"]
+mod care;
 #[path = "servers/lines.rs"]
 mod lines;
 #[path = "servers/lives.rs"]

@@ -23,6 +23,8 @@ pub struct ServerDefinition {
     pub description: Option<String>,
     /// Longest wait for an answer, in milliseconds.
     pub timeout: Option<u64>,
+    /// Further fields of its entry.
+    pub fields: serde_json::Map<String, Value>,
 }
 
 impl ServerDefinition {
@@ -102,6 +104,12 @@ impl ServerDefinition {
         self
     }
 
+    /// Adds a field of the entry.
+    pub fn field(mut self, name: &str, value: Value) -> Self {
+        self.fields.insert(name.to_owned(), value);
+        self
+    }
+
     /// The entry as it stands in a file.
     pub fn to_json(&self) -> Value {
         let mut entry = json!({"command": self.command, "args": self.args});
@@ -116,6 +124,9 @@ impl ServerDefinition {
         }
         if let Some(timeout) = self.timeout {
             entry["timeout"] = json!(timeout);
+        }
+        for (name, value) in &self.fields {
+            entry[name] = value.clone();
         }
         entry
     }

@@ -29,7 +29,7 @@ const SIGNAL_BASE: i32 = 128;
 pub(crate) struct Process {
     child: Child,
     pub(crate) stderr: Arc<Stderr>,
-    bound: Option<Bound>,
+    bound: Option<Box<Bound>>,
 }
 
 /// The ends of the pipes to a server.
@@ -83,7 +83,7 @@ pub(crate) fn start(
     let process = Process {
         child,
         stderr: Stderr::keep(stderr, server.env.values().cloned(), log),
-        bound,
+        bound: bound.map(Box::new),
     };
     let stdin = stdin.into_owned_fd().and_then(sender).map_err(failed)?;
     let stdout = stdout.into_owned_fd().and_then(receiver).map_err(failed)?;
@@ -109,9 +109,17 @@ impl Process {
     /// Waits until the server and everything that it started are gone; says how it ended. Safe to cancel.
     pub(crate) async fn ended(&mut self) -> String {
         match self.child.wait().await {
-            Ok(status) => describe(status) + &self.bound.as_ref().map(Bound::remark).unwrap_or_default(),
+            Ok(status) => describe(status) + &self.remark(),
             Err(error) => format!("ended in a way that could not be read ({error})"),
         }
+    }
+
+    /// What its limits had to do with its end.
+    fn remark(&self) -> String {
+        self.bound
+            .as_ref()
+            .map(|bound| bound.remark())
+            .unwrap_or_default()
     }
 
     /// Ends the server, whose stdin is already closed, and everything that it started; says how it ended.

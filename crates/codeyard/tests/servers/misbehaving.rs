@@ -174,6 +174,52 @@ async fn dies_in_mid_call() {
 }
 
 #[tokio::test]
+async fn answers_byte_by_byte_without_end() {
+    check(
+        "drip",
+        Some(1_500),
+        "timeout",
+        &["did not answer the call of 'echo' within"],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn answers_with_what_is_no_text_or_dies_in_the_middle_of_it() {
+    check("not-text", Some(3_000), "upstream", &["the call of 'echo'"]).await;
+    let words = ["ended during the call of 'echo'", "in the middle of a word"];
+    check("half-an-answer", None, "upstream", &words).await;
+}
+
+#[tokio::test]
+async fn lists_a_schema_of_a_hundred_levels_or_thousands_of_tools() {
+    works("deep", "b").await;
+    works("crowd", "b").await;
+}
+
+#[tokio::test]
+async fn a_schema_that_points_elsewhere_is_never_fetched() {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = format!("http://{}/schema.json", listener.local_addr().unwrap());
+    let bad = ServerDefinition::hostile("remote-schema").env("ELSEWHERE", address);
+    let codeyard = Codeyard::with_stub().unwrap().server("bad", &bad);
+    let mut client = CodeClient::of(codeyard).await;
+    client
+        .check("print(await tools.bad.echo(message='b'))", "b\n")
+        .await;
+    client.run("return await tools.bad.elsewhere(message='b')").await;
+    client
+        .run("return [t for t in dir(tools.bad)] + [str(runtime.query_tool_docs_sync('bad'))]")
+        .await;
+    client
+        .check("print(await tools.stub.echo(message='after'))", "after\n")
+        .await;
+    let nobody = listener.accept().unwrap_err();
+    assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[tokio::test]
 async fn lists_pages_in_a_circle_or_no_tools_at_all() {
     let mut client = with("circular-pages", None).await;
     // Both of its pages are read, once.

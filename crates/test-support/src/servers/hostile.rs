@@ -32,9 +32,14 @@ enum Mode {
     Crowd,
     Wordy,
     Restless,
+    Drip,
+    Deep,
+    RemoteSchema,
+    NotText,
+    HalfAnAnswer,
 }
 
-const MODES: [(&str, Mode); 20] = [
+const MODES: [(&str, Mode); 25] = [
     ("noise", Mode::Noise),
     ("garbage", Mode::Garbage),
     ("no-result", Mode::NoResult),
@@ -55,7 +60,17 @@ const MODES: [(&str, Mode); 20] = [
     ("crowd", Mode::Crowd),
     ("wordy", Mode::Wordy),
     ("restless", Mode::Restless),
+    ("drip", Mode::Drip),
+    ("deep", Mode::Deep),
+    ("remote-schema", Mode::RemoteSchema),
+    ("not-text", Mode::NotText),
+    ("half-an-answer", Mode::HalfAnAnswer),
 ];
+
+/// Levels of a schema that is nested more deeply than anybody reads.
+const LEVELS: usize = 120;
+/// The pause between two bytes of an answer that never ends.
+const DRIP: Duration = Duration::from_millis(10);
 
 /// Tools of the server that lists too many.
 const CROWD: usize = 12_000;
@@ -120,6 +135,18 @@ impl Tools for Hostile {
                 tools.extend(clashing);
                 json!({ "tools": tools })
             }
+            Mode::Deep => {
+                let inner = (0..LEVELS).fold(
+                    json!({"type": "string"}),
+                    |inner, _| json!({"type": "object", "properties": {"x": inner}}),
+                );
+                json!({"tools": [{"name": "deep", "inputSchema": inner}, good]})
+            }
+            Mode::RemoteSchema => {
+                let elsewhere = std::env::var("ELSEWHERE").unwrap_or_default();
+                let schema = json!({"type": "object", "properties": {"message": {"$ref": elsewhere}}});
+                json!({"tools": [{"name": "elsewhere", "inputSchema": schema}, good]})
+            }
             Mode::Restless => {
                 let times = self.1.fetch_add(1, Ordering::SeqCst);
                 json!({"tools": [good, tool(&format!("listed_{times}"), "", &[])]})
@@ -173,6 +200,23 @@ impl Tools for Hostile {
                 std::process::abort();
             }
             Mode::Wordy => return text(call.name),
+            Mode::Drip => {
+                while !connection.is_over() {
+                    connection.write(b"{");
+                    std::thread::sleep(DRIP);
+                }
+            }
+            Mode::NotText => {
+                connection.write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"").as_bytes());
+                connection.write(b"\xff\xfe\x80\"}]}}\n");
+            }
+            Mode::HalfAnAnswer => {
+                connection.write(
+                    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[").as_bytes(),
+                );
+                complain("panic: in the middle of a word\n");
+                std::process::abort();
+            }
             Mode::AnswersNumbers => return Answer::Result(json!(42)),
             Mode::DeafAfterList => loop {
                 std::thread::park();
@@ -183,11 +227,17 @@ impl Tools for Hostile {
             | Mode::MuteOnDiscover
             | Mode::NoTools
             | Mode::Crowd
+            | Mode::Deep
+            | Mode::RemoteSchema
             | Mode::Restless => {
                 connection.send(&good);
             }
         }
         Answer::None
+    }
+
+    fn is_slow(&self, _tool: &str) -> bool {
+        self.0 == Mode::Drip
     }
 
     fn beside(&self, connection: &Connection) {

@@ -65,6 +65,7 @@ fn server_config(name: &str, definition: &ServerDefinition) -> ServerConfig {
         cwd,
         description,
         timeout,
+        ..
     } = definition.clone();
     let timeout = timeout.map(Duration::from_millis);
     ServerConfig {

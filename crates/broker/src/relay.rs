@@ -4,7 +4,6 @@ use policy::Denied;
 use sandbox::HostCallError;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::time::Instant;
 use types::{Principal, RunId, ToolRef};
 use upstream::{Question, UpstreamError};
 

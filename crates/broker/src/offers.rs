@@ -45,7 +45,8 @@ impl RunCalls {
                     Some(server) => self.reachable(&server).await?,
                     None => self.server_of(&uri).await?,
                 };
-                self.ask(&server, "resources/read", object(json!({"uri": uri}))).await
+                self.ask(&server, "resources/read", object(json!({"uri": uri})))
+                    .await
             }
             _ => {
                 let name = args.text("name")?;
@@ -131,14 +132,19 @@ impl RunCalls {
     async fn reachable(&self, server: &str) -> Result<String, HostCallError> {
         self.shared.within(self.run.reach(), server).await?;
         let catalog = self.shared.snapshot.current().await;
-        let found = catalog.server(server).map_err(|unknown| error::unknown(&unknown))?;
+        let found = catalog
+            .server(server)
+            .map_err(|unknown| error::unknown(&unknown))?;
         Ok(found.name.clone())
     }
 
     async fn ask(&self, server: &str, method: &str, params: Map<String, Value>) -> Answer {
         let deadline = Instant::now() + self.run.wall_time;
         let question = question(server, method, params, deadline);
-        let answer = self.shared.relay(&self.principal, Some(&self.run.run), question).await;
+        let answer = self
+            .shared
+            .relay(&self.principal, Some(&self.run.run), question)
+            .await;
         answer.map_err(|failed| as_host_call(&failed))
     }
 }

@@ -69,7 +69,10 @@ impl Shared {
         tool: ToolRef,
         question: Question,
     ) -> Result<Box<RawValue>, RelayError> {
-        let permit = self.policy.authorize(principal, &tool).map_err(RelayError::Denied)?;
+        let permit = self
+            .policy
+            .authorize(principal, &tool)
+            .map_err(RelayError::Denied)?;
         let question = Question {
             server: permit.into_tool().server,
             ..question
@@ -89,7 +92,11 @@ pub(crate) fn as_host_call(failed: &RelayError) -> HostCallError {
 /// What the policy is asked about.
 fn subject(question: &Question) -> ToolRef {
     let name = match question.method.as_str() {
-        "tools/call" => question.params.get("name").and_then(Value::as_str).unwrap_or_default(),
+        "tools/call" => question
+            .params
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default(),
         method => method,
     };
     ToolRef::new(question.server.as_str(), name)

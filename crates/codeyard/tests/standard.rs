@@ -28,7 +28,11 @@ fn one(era: Era) -> Codeyard {
 
 /// Two stubs, one of each era, with equal tools.
 fn two() -> Codeyard {
-    let stub = |name, era| ServerDefinition::stub_with_extras().era(era).env("STUB_NAME", name);
+    let stub = |name, era| {
+        ServerDefinition::stub_with_extras()
+            .era(era)
+            .env("STUB_NAME", name)
+    };
     Codeyard::new()
         .unwrap()
         .server("one", &stub("one", Era::Legacy))

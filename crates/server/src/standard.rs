@@ -60,7 +60,11 @@ impl StandardService for Server {
         let run = record.run().clone();
         let answer = shared.broker.relay(&shared.principal, Some(&run), question).await;
         let recorded = record.ended(&outcome(&answer), None).await;
-        recorded.map_err(|error| internal(format!("the server was asked and its answer is withheld: {error}")))?;
+        recorded.map_err(|error| {
+            internal(format!(
+                "the server was asked and its answer is withheld: {error}"
+            ))
+        })?;
         answer.map_err(refusal)
     }
 

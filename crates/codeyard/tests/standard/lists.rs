@@ -14,11 +14,20 @@ async fn one_server_is_passed_through_whole() {
             assert_eq!(listed["resources"][0]["vendor"], json!({"z": 1}), "{listed}");
             assert_eq!(listed["_meta"]["listed"], true);
             if era == Era::Modern {
-                assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(0), &json!("private")));
+                assert_eq!(
+                    (&listed["ttlMs"], &listed["cacheScope"]),
+                    (&json!(0), &json!("private"))
+                );
             }
-            let read = client.result("resources/read", json!({"uri": "stub://note"})).await.unwrap();
+            let read = client
+                .result("resources/read", json!({"uri": "stub://note"}))
+                .await
+                .unwrap();
             assert_eq!(read["contents"][0]["text"], "stub has stub://note");
-            let answer = client.request("resources/read", json!({"uri": "no://where"})).await.unwrap();
+            let answer = client
+                .request("resources/read", json!({"uri": "no://where"}))
+                .await
+                .unwrap();
             assert_eq!(
                 answer["error"],
                 json!({"code": -32602, "message": "no such resource", "data": {"uri": "no://where"}})
@@ -37,26 +46,46 @@ async fn two_servers_are_told_apart() {
     for era in ERAS {
         let mut client = open(&two(), era).await;
         let listed = client.result("resources/list", json!({})).await.unwrap();
-        let uris: Vec<_> = listed["resources"].as_array().unwrap().iter().map(|each| each["uri"].as_str().unwrap()).collect();
+        let uris: Vec<_> = listed["resources"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|each| each["uri"].as_str().unwrap())
+            .collect();
         assert_eq!(uris, ["one://note", "shared://same", "two://note"]);
-        let templates = client.result("resources/templates/list", json!({})).await.unwrap();
+        let templates = client
+            .result("resources/templates/list", json!({}))
+            .await
+            .unwrap();
         assert_eq!(templates["resourceTemplates"].as_array().map(Vec::len), Some(2));
         for server in ["one", "two"] {
             for uri in [format!("{server}://note"), format!("{server}://page/7")] {
-                let read = client.result("resources/read", json!({"uri": uri})).await.unwrap();
+                let read = client
+                    .result("resources/read", json!({"uri": uri}))
+                    .await
+                    .unwrap();
                 assert_eq!(read["contents"][0]["text"], format!("{server} has {uri}"));
             }
             let params = json!({"name": format!("{server}_greet"), "arguments": {"who": "Bo"}});
             let prompt = client.result("prompts/get", params).await.unwrap();
-            assert_eq!(prompt["messages"][0]["content"]["text"], format!("{server} greets Bo"));
+            assert_eq!(
+                prompt["messages"][0]["content"]["text"],
+                format!("{server} greets Bo")
+            );
             let reference = json!({"type": "ref/prompt", "name": format!("{server}_greet")});
             let params = json!({"ref": reference, "argument": {"name": "who", "value": "B"}});
             let completed = client.result("completion/complete", params).await.unwrap();
             assert_eq!(completed["completion"]["values"], json!(["greet", server]));
         }
         let prompts = client.result("prompts/list", json!({})).await.unwrap();
-        assert_eq!(names(prompts["prompts"].as_array().unwrap()), ["one_greet", "two_greet"]);
-        let answer = client.request("resources/read", json!({"uri": "no://where"})).await.unwrap();
+        assert_eq!(
+            names(prompts["prompts"].as_array().unwrap()),
+            ["one_greet", "two_greet"]
+        );
+        let answer = client
+            .request("resources/read", json!({"uri": "no://where"}))
+            .await
+            .unwrap();
         let code = if era == Era::Modern { -32602 } else { -32002 };
         assert_eq!(answer["error"]["code"], code, "{answer}");
         assert_eq!(answer["error"]["data"], json!({"uri": "no://where"}));
@@ -66,7 +95,10 @@ async fn two_servers_are_told_apart() {
 #[tokio::test]
 async fn a_uri_is_routed_before_anything_was_listed() {
     let mut client = open(&two(), Era::Legacy).await;
-    let read = client.result("resources/read", json!({"uri": "two://page/1"})).await.unwrap();
+    let read = client
+        .result("resources/read", json!({"uri": "two://page/1"}))
+        .await
+        .unwrap();
     assert_eq!(read["contents"][0]["text"], "two has two://page/1");
 }
 
@@ -98,6 +130,9 @@ async fn bad_parameters_are_named() {
     ] {
         let answer = client.request(method, params).await.unwrap();
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
-        assert!(answer["error"]["message"].as_str().unwrap().contains(field), "{answer}");
+        assert!(
+            answer["error"]["message"].as_str().unwrap().contains(field),
+            "{answer}"
+        );
     }
 }

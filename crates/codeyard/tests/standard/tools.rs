@@ -19,7 +19,10 @@ async fn one_server_keeps_its_names_and_every_field_in_each_era() {
             }
             let raw = json!({"content": [{"type": "hologram", "beams": [1]}], "vendor": {"a": null}});
             let answer = client.call_tool("raw", json!({"result": raw})).await.unwrap();
-            assert_eq!((&answer["content"], &answer["vendor"]), (&raw["content"], &raw["vendor"]));
+            assert_eq!(
+                (&answer["content"], &answer["vendor"]),
+                (&raw["content"], &raw["vendor"])
+            );
         }
     }
 }
@@ -30,9 +33,18 @@ async fn numbers_and_fields_that_no_library_knows_arrive_as_they_are() {
         .unwrap()
         .server("odd", &ServerDefinition::hostile("unknown-content"));
     let mut client = open(&codeyard, Era::Legacy).await;
-    client.start("tools/call", json!({"name": "echo", "arguments": {"message": "x"}})).await.unwrap();
+    client
+        .start(
+            "tools/call",
+            json!({"name": "echo", "arguments": {"message": "x"}}),
+        )
+        .await
+        .unwrap();
     let line = client.line().await.unwrap();
-    assert!(line.contains("12345678901234567890") && line.contains("\"vendor\""), "{line}");
+    assert!(
+        line.contains("12345678901234567890") && line.contains("\"vendor\""),
+        "{line}"
+    );
 }
 
 #[tokio::test]
@@ -56,12 +68,18 @@ async fn several_servers_stand_before_their_names() {
         let mut client = open(&two(), era).await;
         let tools = client.tools().await.unwrap();
         let names = names(&tools);
-        assert!(names.contains(&"one_add") && names.contains(&"two_add"), "{names:?}");
+        assert!(
+            names.contains(&"one_add") && names.contains(&"two_add"),
+            "{names:?}"
+        );
         for name in ["one_add", "two_add"] {
             let answer = client.call_tool(name, json!({"a": 2, "b": 2})).await.unwrap();
             assert_eq!(answer["structuredContent"]["sum"], 4, "{answer}");
         }
-        let answer = client.request("tools/call", json!({"name": "add"})).await.unwrap();
+        let answer = client
+            .request("tools/call", json!({"name": "add"}))
+            .await
+            .unwrap();
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
         assert_eq!(answer["error"]["message"], "Unknown tool: add");
     }
@@ -69,9 +87,10 @@ async fn several_servers_stand_before_their_names() {
 
 #[tokio::test]
 async fn long_names_are_cut_to_what_clients_take() {
-    let codeyard = Codeyard::with_stub()
-        .unwrap()
-        .server("a-server-with-quite-a-long-name-that-takes-room", &ServerDefinition::replay("git"));
+    let codeyard = Codeyard::with_stub().unwrap().server(
+        "a-server-with-quite-a-long-name-that-takes-room",
+        &ServerDefinition::replay("git"),
+    );
     let mut client = open(&codeyard, Era::Legacy).await;
     let tools = client.tools().await.unwrap();
     let names = names(&tools);
@@ -91,16 +110,25 @@ async fn errors_of_a_server_are_passed_on_as_they_are() {
             .unwrap();
         assert_eq!(answer["error"], json!({"code": -31999, "message": "not today"}));
         let answer = client.call_tool("fail", json!({"message": "oh"})).await.unwrap();
-        assert_eq!((&answer["isError"], &answer["content"][0]["text"]), (&json!(true), &json!("oh")));
+        assert_eq!(
+            (&answer["isError"], &answer["content"][0]["text"]),
+            (&json!(true), &json!("oh"))
+        );
     }
 }
 
 #[tokio::test]
 async fn a_server_that_ends_costs_its_own_call_only() {
     let mut client = open(&two(), Era::Legacy).await;
-    let answer = client.request("tools/call", json!({"name": "one_crash"})).await.unwrap();
+    let answer = client
+        .request("tools/call", json!({"name": "one_crash"}))
+        .await
+        .unwrap();
     let message = answer["error"]["message"].as_str().unwrap();
-    assert!(message.contains("server 'one' ended during the call of 'crash'"), "{message}");
+    assert!(
+        message.contains("server 'one' ended during the call of 'crash'"),
+        "{message}"
+    );
     for name in ["two_add", "one_add"] {
         let answer = client.call_tool(name, json!({"a": 1, "b": 1})).await.unwrap();
         assert_eq!(answer["structuredContent"]["sum"], 2);
@@ -114,7 +142,10 @@ async fn the_policy_hides_and_refuses() {
     let tools = client.tools().await.unwrap();
     assert!(!names(&tools).contains(&"add"), "{tools:?}");
     for (method, params) in [
-        ("tools/call", json!({"name": "add", "arguments": {"a": 1, "b": 1}})),
+        (
+            "tools/call",
+            json!({"name": "add", "arguments": {"a": 1, "b": 1}}),
+        ),
         ("resources/read", json!({"uri": "stub://note"})),
     ] {
         let answer = client.request(method, params).await.unwrap();
@@ -128,7 +159,10 @@ async fn calls_are_recorded() {
     let codeyard = one(Era::Legacy);
     let mut client = open(&codeyard, Era::Legacy).await;
     client.call_tool("add", json!({"a": 1, "b": 1})).await.unwrap();
-    client.result("resources/read", json!({"uri": "stub://note"})).await.unwrap();
+    client
+        .result("resources/read", json!({"uri": "stub://note"}))
+        .await
+        .unwrap();
     client.finish().await.unwrap();
     let listed = codeyard.run(["runs", "--json"]).await.unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
@@ -142,11 +176,17 @@ async fn a_changed_list_is_told_once_in_the_way_of_each_era() {
         if era == Era::Modern {
             let filter = json!({"notifications": {"toolsListChanged": true}});
             client.start("subscriptions/listen", filter).await.unwrap();
-            client.notification("notifications/subscriptions/acknowledged").await.unwrap();
+            client
+                .notification("notifications/subscriptions/acknowledged")
+                .await
+                .unwrap();
         }
         client.tools().await.unwrap();
         client.call_tool("grow", json!({})).await.unwrap();
-        client.notification("notifications/tools/list_changed").await.unwrap();
+        client
+            .notification("notifications/tools/list_changed")
+            .await
+            .unwrap();
         let tools = client.tools().await.unwrap();
         assert!(names(&tools).contains(&"grown_1"), "{tools:?}");
         let answer = client.call_tool("grown_1", json!({})).await.unwrap();

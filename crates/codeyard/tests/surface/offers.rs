@@ -3,7 +3,11 @@
 use test_support::{CodeClient, Codeyard, Era, ServerDefinition};
 
 fn two() -> Codeyard {
-    let stub = |name, era| ServerDefinition::stub_with_extras().era(era).env("STUB_NAME", name);
+    let stub = |name, era| {
+        ServerDefinition::stub_with_extras()
+            .era(era)
+            .env("STUB_NAME", name)
+    };
     Codeyard::new()
         .unwrap()
         .server("one", &stub("one", Era::Legacy))
@@ -26,8 +30,14 @@ async fn resources_are_listed_and_read_in_both_forms() {
             "print([t.uriTemplate for t in (await mcp.resources.list()).templates])",
             "['one://page/{number}', 'two://page/{number}']\n",
         ),
-        ("print(await mcp.resources.read('two://note'))", "two has two://note\n"),
-        ("print(mcp.resources.read_sync('one://page/3').upper())", "ONE HAS ONE://PAGE/3\n"),
+        (
+            "print(await mcp.resources.read('two://note'))",
+            "two has two://note\n",
+        ),
+        (
+            "print(mcp.resources.read_sync('one://page/3').upper())",
+            "ONE HAS ONE://PAGE/3\n",
+        ),
         (
             "r = mcp.resources.read_sync('one://x', server='one')\nprint(r.raw['contents'][0]['extra'])",
             "[1.5]\n",
@@ -62,16 +72,44 @@ async fn prompts_are_listed_and_filled_in() {
 async fn what_is_wrong_is_said() {
     let mut client = CodeClient::of(two().settings("[policy]\ndeny = [\"two.prompts/get\"]\n")).await;
     for (call, kind, words) in [
-        ("mcp.resources.read_sync('no://where')", "invalid_arguments", "name its server"),
-        ("mcp.resources.read_sync('no://where', 'one')", "upstream", "no such resource"),
-        ("mcp.resources.read_sync(5)", "invalid_arguments", "'uri' must be a string, not int"),
-        ("mcp.resources.read_sync(None)", "invalid_arguments", "'uri' is missing"),
+        (
+            "mcp.resources.read_sync('no://where')",
+            "invalid_arguments",
+            "name its server",
+        ),
+        (
+            "mcp.resources.read_sync('no://where', 'one')",
+            "upstream",
+            "no such resource",
+        ),
+        (
+            "mcp.resources.read_sync(5)",
+            "invalid_arguments",
+            "'uri' must be a string, not int",
+        ),
+        (
+            "mcp.resources.read_sync(None)",
+            "invalid_arguments",
+            "'uri' is missing",
+        ),
         ("mcp.resources.list_sync('nobody')", "unknown_tool", "nobody"),
-        ("mcp.prompts.get_sync('one', None)", "invalid_arguments", "'name' is missing"),
-        ("mcp.prompts.get_sync('two', 'greet')", "denied", "denied by policy"),
+        (
+            "mcp.prompts.get_sync('one', None)",
+            "invalid_arguments",
+            "'name' is missing",
+        ),
+        (
+            "mcp.prompts.get_sync('two', 'greet')",
+            "denied",
+            "denied by policy",
+        ),
     ] {
-        let code = format!("try:\n    {call}\nexcept ToolError as e:\n    print(e.kind, {words:?} in str(e), e)");
+        let code =
+            format!("try:\n    {call}\nexcept ToolError as e:\n    print(e.kind, {words:?} in str(e), e)");
         let ran = client.run(&code).await;
-        assert!(ran.stdout().starts_with(&format!("{kind} True")), "{call}: {ran:?}");
+        assert!(
+            ran.stdout().starts_with(&format!("{kind} True")),
+            "{call}: {ran:?}"
+        );
     }
 }

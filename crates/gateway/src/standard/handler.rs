@@ -68,7 +68,10 @@ impl<S: StandardService> StandardHandler<S> {
                 let now = listed.borrow_and_update().clone();
                 let is_news = {
                     let mut directory = directory.lock().unwrap_or_else(PoisonError::into_inner);
-                    directory.shown.take_if(|shown| !Arc::ptr_eq(shown, &now)).is_some()
+                    directory
+                        .shown
+                        .take_if(|shown| !Arc::ptr_eq(shown, &now))
+                        .is_some()
                 };
                 if is_news {
                     client.changed(|changes| changes.tools += 1);
@@ -128,7 +131,10 @@ impl<S: StandardService> StandardHandler<S> {
     fn show_tools(&self) {
         let now = self.service.listed().borrow().clone();
         let mut directory = self.directory();
-        let is_old = directory.listed.as_ref().is_some_and(|listed| !Arc::ptr_eq(listed, &now));
+        let is_old = directory
+            .listed
+            .as_ref()
+            .is_some_and(|listed| !Arc::ptr_eq(listed, &now));
         directory.shown = directory.listed.clone().filter(|_| !is_old);
         drop(directory);
         if is_old {
@@ -140,7 +146,10 @@ impl<S: StandardService> StandardHandler<S> {
         let listed = self.service.listed().borrow().clone();
         let known = {
             let directory = self.directory();
-            let is_new = directory.listed.as_ref().is_some_and(|known| Arc::ptr_eq(known, &listed));
+            let is_new = directory
+                .listed
+                .as_ref()
+                .is_some_and(|known| Arc::ptr_eq(known, &listed));
             directory.tools.get(name).filter(|_| is_new).cloned()
         };
         if let Some(place) = known {
@@ -178,7 +187,12 @@ impl<S: StandardService> StandardHandler<S> {
         known.ok_or_else(|| ErrorData::invalid_params(format!("Unknown prompt: {name}"), None))
     }
 
-    async fn by_uri(&self, method: &str, params: Map<String, Value>, context: &RequestContext<RoleServer>) -> Answer {
+    async fn by_uri(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer {
         let uri = text(&params, "uri")?;
         let server = self.server_of(&uri, context).await?;
         self.relay(&server, method, params, context).await
@@ -198,7 +212,8 @@ impl<S: StandardService> StandardHandler<S> {
         }
         let known = self.directory().server_of(uri).map(str::to_owned);
         known.ok_or_else(|| {
-            let message = format!("Resource not found: {uri}; no connected server lists it or a template for it");
+            let message =
+                format!("Resource not found: {uri}; no connected server lists it or a template for it");
             let code = if is_modern(context) {
                 ErrorCode::INVALID_PARAMS
             } else {
@@ -240,7 +255,12 @@ impl<S: StandardService> StandardHandler<S> {
         Ok("{}".to_owned())
     }
 
-    async fn list(&self, kind: Kind, params: Map<String, Value>, context: &RequestContext<RoleServer>) -> Answer {
+    async fn list(
+        &self,
+        kind: Kind,
+        params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer {
         let upstreams = self.upstreams().await.upstreams;
         if let [only] = upstreams.as_slice() {
             return match self.relay(&only.name, kind.method(), params, context).await {
@@ -283,7 +303,12 @@ impl<S: StandardService> StandardHandler<S> {
         let mut definitions = Vec::new();
         let mut params = Map::new();
         for _ in 0..MOST_PAGES {
-            let question = self.question(&upstream.name, kind.method(), std::mem::take(&mut params), context);
+            let question = self.question(
+                &upstream.name,
+                kind.method(),
+                std::mem::take(&mut params),
+                context,
+            );
             let answer = self.service.relay(Question { deadline, ..question }).await;
             let page = answer.and_then(|raw| {
                 serde_json::from_str::<Page>(raw.get()).map_err(|error| Refusal {

@@ -35,12 +35,7 @@ pub(super) struct Contribution<'a> {
 /// One page of one server.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Page {
-    #[serde(
-        default,
-        alias = "resources",
-        alias = "resourceTemplates",
-        alias = "prompts"
-    )]
+    #[serde(default, alias = "resources", alias = "resourceTemplates", alias = "prompts")]
     pub(super) definitions: Vec<Box<RawValue>>,
     #[serde(rename = "nextCursor")]
     pub(super) next: Option<String>,
@@ -80,7 +75,10 @@ impl Kind {
             Kind::Resources => {
                 directory.resources.clear();
                 keep_first(lists, "uri", |uri, server| {
-                    directory.resources.insert(uri.to_owned(), server.to_owned()).is_none()
+                    directory
+                        .resources
+                        .insert(uri.to_owned(), server.to_owned())
+                        .is_none()
                 })
             }
             Kind::Templates => {
@@ -112,7 +110,11 @@ pub(super) fn tools(upstreams: &[Upstream]) -> (HashMap<String, Place>, Vec<Stri
 }
 
 /// The page of these definitions that the parameters ask for.
-pub(super) fn page(key: &str, definitions: &[String], params: &Map<String, Value>) -> Result<String, ErrorData> {
+pub(super) fn page(
+    key: &str,
+    definitions: &[String],
+    params: &Map<String, Value>,
+) -> Result<String, ErrorData> {
     let start = match params.get("cursor") {
         None | Some(Value::Null) => 0,
         Some(cursor) => cursor
@@ -149,7 +151,11 @@ fn keep_first(
     mut is_new: impl FnMut(&str, &str) -> bool,
 ) -> Vec<String> {
     let mut kept = Vec::new();
-    for Contribution { upstream, definitions } in lists {
+    for Contribution {
+        upstream,
+        definitions,
+    } in lists
+    {
         for definition in definitions {
             let server = upstream.name.as_str();
             match text(definition, field) {
@@ -184,10 +190,7 @@ fn prompts(lists: &[Contribution<'_>]) -> (HashMap<String, Place>, Vec<String>) 
 }
 
 /// Definitions under the names that clients see.
-fn named(
-    all: &[(&Upstream, &str, &RawValue)],
-    with_server: bool,
-) -> (HashMap<String, Place>, Vec<String>) {
+fn named(all: &[(&Upstream, &str, &RawValue)], with_server: bool) -> (HashMap<String, Place>, Vec<String>) {
     let pairs: Vec<(&str, &str)> = all
         .iter()
         .map(|(upstream, name, _)| (upstream.alias.as_str(), *name))

@@ -62,10 +62,7 @@ mod tests {
     fn names_that_would_be_the_same_differ_in_any_order() {
         let one = exposed(&[("a", "b_c"), ("a_b", "c"), ("a", "d")]);
         let other = exposed(&[("a", "d"), ("a_b", "c"), ("a", "b_c")]);
-        assert_eq!(
-            (&one[0], &one[1], &one[2]),
-            (&other[2], &other[1], &other[0])
-        );
+        assert_eq!((&one[0], &one[1], &one[2]), (&other[2], &other[1], &other[0]));
         assert_ne!(one[0], one[1]);
         assert!(one.iter().all(|name| name.starts_with("a_")), "{one:?}");
         assert_eq!(one[2], "a_d");

@@ -17,7 +17,10 @@ const INSTRUCTIONS: &str = "Tools, resources and prompts of the connected MCP se
                             the name of a tool or prompt begins with that of its server.";
 
 impl<S: StandardService> ServerHandler for StandardHandler<S> {
-    #[expect(deprecated, reason = "logging is passed on for as long as clients and servers have it")]
+    #[expect(
+        deprecated,
+        reason = "logging is passed on for as long as clients and servers have it"
+    )]
     fn get_info(&self) -> ServerConfig {
         // What the servers offer is not known yet, and none is started for this answer.
         let capabilities = ServerCapabilities::builder()
@@ -32,7 +35,9 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
             .enable_logging()
             .build();
         ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"))
+            .with_server_info(
+                Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"),
+            )
             .with_instructions(INSTRUCTIONS)
     }
 

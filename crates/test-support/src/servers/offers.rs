@@ -55,7 +55,10 @@ pub(super) fn answer(method: &str, params: &Value, connection: &Connection) -> O
         }
         "completion/complete" => json!({"completion": {"values": [params["ref"]["name"], name]}}),
         "logging/setLevel" => {
-            connection.notify("notifications/message", json!({"level": params["level"], "data": name}));
+            connection.notify(
+                "notifications/message",
+                json!({"level": params["level"], "data": name}),
+            );
             json!({})
         }
         _ => return None,
@@ -85,7 +88,8 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
             text("said")
         }
         "change_prompts" => {
-            call.connection.notify("notifications/prompts/list_changed", json!({}));
+            call.connection
+                .notify("notifications/prompts/list_changed", json!({}));
             text("changed")
         }
         "meta" => structured(call.params["_meta"].clone()),

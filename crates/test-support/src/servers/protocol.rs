@@ -238,9 +238,10 @@ impl<T: Tools> Server<'_, T> {
         let answer = match method {
             "tools/list" => Answer::Result(self.tools.list(params["cursor"].as_str())),
             "tools/call" => self.call(id, params),
-            _ => self.tools.other(method, params, self.connection).unwrap_or_else(|| {
-                Answer::Error(METHOD_NOT_FOUND, format!("method not found: {method}"))
-            }),
+            _ => self
+                .tools
+                .other(method, params, self.connection)
+                .unwrap_or_else(|| Answer::Error(METHOD_NOT_FOUND, format!("method not found: {method}"))),
         };
         let mut result = match answer {
             Answer::Result(result) => result,

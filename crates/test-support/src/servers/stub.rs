@@ -128,7 +128,9 @@ impl Tools for Stub {
     }
 
     fn other(&self, method: &str, params: &Value, connection: &Connection) -> Option<Answer> {
-        self.extras.then(|| offers::answer(method, params, connection)).flatten()
+        self.extras
+            .then(|| offers::answer(method, params, connection))
+            .flatten()
     }
 
     fn instructions(&self) -> &'static str {

@@ -4,6 +4,8 @@
 
 #[path = "standard/lists.rs"]
 mod lists;
+#[path = "standard/real.rs"]
+mod real;
 #[path = "standard/relays.rs"]
 mod relays;
 #[path = "standard/tools.rs"]

@@ -1,5 +1,6 @@
 //! The client as upstream servers reach it: their questions, their notices, and that their lists have changed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rmcp::RoleServer;
@@ -8,7 +9,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, ServiceError};
 use serde_json::{Map, Value, json};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use upstream::{Answered, Client, Refusal};
 
 const METHOD_NOT_FOUND: i32 = -32601;
@@ -16,6 +17,9 @@ const INTERNAL_ERROR: i32 = -32603;
 
 /// Notices that wait for a client that does not read; further ones are dropped.
 const NOTICES: usize = 256;
+
+/// Questions that wait for the client at once: a server that asks without end must not fill its window.
+const MOST_QUESTIONS: usize = 16;
 
 /// Questions of servers that are passed on, and the capability that a client declares for each.
 const QUESTIONS: [(&str, &str); 3] = [
@@ -39,7 +43,8 @@ pub(crate) struct Downstream {
     /// What it declared when it opened the connection; nothing in the modern era, in which it does so with each request.
     capabilities: OnceLock<Map<String, Value>>,
     /// Whether questions say which server asks.
-    names_servers: OnceLock<bool>,
+    names_servers: AtomicBool,
+    questions: Semaphore,
     notices: mpsc::Sender<ServerNotification>,
     pub(super) changes: watch::Sender<Changes>,
 }
@@ -51,7 +56,8 @@ impl Downstream {
         let downstream = Self {
             peer: OnceLock::new(),
             capabilities: OnceLock::new(),
-            names_servers: OnceLock::new(),
+            names_servers: AtomicBool::new(false),
+            questions: Semaphore::new(MOST_QUESTIONS),
             notices,
             changes: watch::channel(Changes::default()).0,
         };
@@ -79,7 +85,7 @@ impl Downstream {
 
     /// Says in questions which server asks, where there are several.
     pub(super) fn know(&self, servers: usize) {
-        let _ = self.names_servers.set(servers > 1);
+        self.names_servers.store(servers > 1, Ordering::Relaxed);
     }
 
     /// Tells that lists have changed, in the way of the client's era.
@@ -112,6 +118,11 @@ impl Downstream {
                 "{method}: the client did not declare the capability '{capability}'"
             )));
         }
+        let Ok(_place) = self.questions.try_acquire() else {
+            return Err(refused(format!(
+                "{method}: {MOST_QUESTIONS} questions wait for the client already"
+            )));
+        };
         let params = params.map(|params| self.signed(server, &method, params));
         let request = ServerRequest::CustomRequest(CustomRequest::new(method, params));
         match peer.send_request(request).await {
@@ -131,7 +142,7 @@ impl Downstream {
 
     /// What a person reads says which server asks.
     fn signed(&self, server: &str, method: &str, mut params: Value) -> Value {
-        let is_for_people = method == "elicitation/create" && self.names_servers.get() == Some(&true);
+        let is_for_people = method == "elicitation/create" && self.names_servers.load(Ordering::Relaxed);
         if is_for_people && let Some(message) = params.get("message").and_then(Value::as_str) {
             params["message"] = json!(format!("{server}: {message}"));
         }

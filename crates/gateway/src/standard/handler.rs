@@ -66,14 +66,14 @@ impl<S: StandardService> StandardHandler<S> {
         async move {
             while listed.changed().await.is_ok() {
                 let now = listed.borrow_and_update().clone();
-                let is_news = {
+                let is_currents = {
                     let mut directory = directory.lock().unwrap_or_else(PoisonError::into_inner);
                     directory
                         .shown
                         .take_if(|shown| !Arc::ptr_eq(shown, &now))
                         .is_some()
                 };
-                if is_news {
+                if is_currents {
                     client.changed(|changes| changes.tools += 1);
                 }
             }
@@ -146,11 +146,11 @@ impl<S: StandardService> StandardHandler<S> {
         let listed = self.service.listed().borrow().clone();
         let known = {
             let directory = self.directory();
-            let is_new = directory
+            let is_current = directory
                 .listed
                 .as_ref()
                 .is_some_and(|known| Arc::ptr_eq(known, &listed));
-            directory.tools.get(name).filter(|_| is_new).cloned()
+            directory.tools.get(name).filter(|_| is_current).cloned()
         };
         if let Some(place) = known {
             return Ok(place);

@@ -45,17 +45,13 @@ impl Shared {
     /// Makes one call. The answer is the server's `CallToolResult` as it came, also if the tool reports an error.
     pub(crate) async fn call(&self, asked: Asked<'_>) -> Result<Box<RawValue>, HostCallError> {
         self.records.room().await;
-        let mut record = Record {
-            records: &self.records,
-            principal: asked.principal,
-            run: asked.run,
-            tool: ToolRef::new(asked.server.as_str(), asked.tool.as_str()),
-            arguments: Arguments::default(),
-            started: Instant::now(),
-            end: None,
-        };
+        let tool = ToolRef::new(asked.server.as_str(), asked.tool.as_str());
+        let mut record = Record::new(&self.records, asked.principal, asked.run, tool);
         let answer = self.steps(asked, &mut record).await;
-        record.end(&answer);
+        match &answer {
+            Ok(answer) => record.answered(answer),
+            Err(error) => record.failed(error),
+        }
         answer
     }
 
@@ -155,7 +151,7 @@ async fn validate(entry: Arc<Entry>, arguments: Value) -> Result<Value, HostCall
 }
 
 /// What is known of a call. It is written down when this is dropped, so that a call that is given up leaves a record too.
-struct Record<'a> {
+pub(crate) struct Record<'a> {
     records: &'a Records,
     principal: &'a Principal,
     run: &'a RunId,
@@ -169,9 +165,21 @@ struct Record<'a> {
 
 // === impl Record ===
 
-impl Record<'_> {
+impl<'a> Record<'a> {
+    pub(crate) fn new(records: &'a Records, principal: &'a Principal, run: &'a RunId, tool: ToolRef) -> Self {
+        Self {
+            records,
+            principal,
+            run,
+            tool,
+            arguments: Arguments::default(),
+            started: Instant::now(),
+            end: None,
+        }
+    }
+
     /// Takes in what is kept of the arguments, and the tool if it was found.
-    fn know(&mut self, arguments: &Value, entry: Option<&Entry>) {
+    pub(crate) fn know(&mut self, arguments: &Value, entry: Option<&Entry>) {
         if let Some(entry) = entry {
             self.tool.clone_from(&entry.tool);
         }
@@ -179,27 +187,28 @@ impl Record<'_> {
         self.arguments = self.records.arguments(arguments, is_declared);
     }
 
-    fn end(&mut self, answer: &Result<Box<RawValue>, HostCallError>) {
-        let milliseconds = self.started.elapsed().as_secs_f64() * 1000.0;
+    pub(crate) fn answered(&mut self, answer: &RawValue) {
+        let (milliseconds, bytes) = (self.milliseconds(), answer.get().len());
         let (tool, principal) = (&self.tool, self.principal.id.as_str());
-        self.end = Some(match answer {
-            Ok(answer) => {
-                let bytes = answer.get().len();
-                tracing::debug!(%tool, principal, milliseconds, bytes, "tool call answered");
-                let outcome = if is_tool_error(answer) {
-                    "tool_error"
-                } else {
-                    "answered"
-                };
-                (outcome.to_owned(), Some(bytes as u64))
-            }
-            Err(error) => {
-                // The message may repeat arguments, which belong to the program.
-                let kind = error.kind.as_str();
-                tracing::info!(%tool, principal, milliseconds, kind, "tool call failed");
-                (kind.to_owned(), None)
-            }
-        });
+        tracing::debug!(%tool, principal, milliseconds, bytes, "tool call answered");
+        let outcome = if is_tool_error(answer) {
+            "tool_error"
+        } else {
+            "answered"
+        };
+        self.end = Some((outcome.to_owned(), Some(bytes as u64)));
+    }
+
+    pub(crate) fn failed(&mut self, error: &HostCallError) {
+        let milliseconds = self.milliseconds();
+        // The message may repeat arguments, which belong to the program.
+        let (tool, principal, kind) = (&self.tool, self.principal.id.as_str(), error.kind.as_str());
+        tracing::info!(%tool, principal, milliseconds, kind, "tool call failed");
+        self.end = Some((kind.to_owned(), None));
+    }
+
+    fn milliseconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64() * 1000.0
     }
 }
 

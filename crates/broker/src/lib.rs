@@ -3,6 +3,7 @@
 //! ```text
 //! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → authorize → validate → call(Permit) → record
 //!                                      ├─► answers: servers, tools, search, manual
+//!                                      ├─► offers.rs: resources and prompts, by way of relay.rs
 //!                                      └─► saved.rs, on the bridge: tools and memories for later sessions
 //! ```
 
@@ -11,10 +12,13 @@ mod broker;
 mod call;
 mod error;
 mod files;
+mod offers;
+mod relay;
 mod run;
 mod saved;
 mod snapshot;
 
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 pub use broker::{Broker, MAX_SEARCH_LIMIT};
+pub use relay::RelayError;
 pub use run::RunScope;

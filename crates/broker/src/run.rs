@@ -53,7 +53,7 @@ pub(crate) type Answer = Result<Box<RawValue>, HostCallError>;
 // === impl RunScope ===
 
 impl RunScope {
-    fn reach(&self) -> Reach<'_> {
+    pub(crate) fn reach(&self) -> Reach<'_> {
         match &self.loaded {
             None => Reach::Every,
             Some(loaded) => Reach::Loaded(loaded),
@@ -115,6 +115,7 @@ impl RunCalls {
                 };
                 raw(&self.shared.search(&self.principal, asked).await)
             }
+            "resources" | "resource" | "prompts" | "prompt" => self.answer_offer(&call.name, args).await,
             "manual" => raw(&json!({ "text": MANUAL })),
             other if self.run.loaded.is_some() => self.answer_saved(other, args).await,
             other => Err(error::unknown_call(other)),
@@ -157,7 +158,7 @@ impl Args {
             .ok_or_else(|| error::bad_call(format!("'{name}' is missing")))
     }
 
-    fn optional_text(&mut self, name: &str) -> Result<Option<String>, HostCallError> {
+    pub(crate) fn optional_text(&mut self, name: &str) -> Result<Option<String>, HostCallError> {
         match self.take(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),

@@ -120,6 +120,8 @@ pub enum Surface {
     Code,
     /// run_python, in the place of the one-tool bridge; configured by MCP_BRIDGE_* and ~/MCPs
     Bridge,
+    /// The tools, resources and prompts of the connected servers themselves; no programs are run
+    Standard,
 }
 
 /// Arguments of `run`.

@@ -6,6 +6,8 @@
 mod arguments;
 #[path = "surface/listing.rs"]
 mod listing;
+#[path = "surface/offers.rs"]
+mod offers;
 #[path = "surface/output.rs"]
 mod output;
 #[path = "surface/policy.rs"]

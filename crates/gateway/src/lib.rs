@@ -1,17 +1,19 @@
-//! The downstream edge: MCP over standard input and output, with the surfaces `code` and `bridge`.
+//! The downstream edge: MCP over standard input and output, with the surfaces `code`, `bridge` and `standard`.
 //!
 //! Only this crate knows clients' wire types; what a client sends is checked and converted here, and goes on as
-//! plain requests to a [`CodeService`] or a [`BridgeService`].
+//! plain requests to a [`CodeService`], a [`BridgeService`] or a [`StandardService`].
 
 mod bridge;
 mod code;
 mod running;
 mod serve;
+mod standard;
 mod stdio;
 
 pub use bridge::{BridgeService, Output, RunPython, Selected, Timeouts};
 pub use code::{
     CodeService, Detail, Execute, Executed, NotExecuted, NotListed, NotSearched, Search, error_text,
 };
-pub use serve::{Connection, serve_bridge, serve_code};
+pub use serve::{Connection, serve_bridge, serve_code, serve_standard};
+pub use standard::{Listing, StandardService, Upstream};
 pub use stdio::{Pipes, Signals};

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bridge::{BridgeHandler, BridgeService, Output, Timeouts};
 use crate::code::{CodeHandler, CodeService};
+use crate::standard::{Downstream, StandardHandler, StandardService, forward};
 use crate::stdio::{Pipes, Signals, StdioTransport};
 
 /// One client.
@@ -40,13 +41,33 @@ pub async fn serve_bridge<S: BridgeService>(
     serve(handler, connection).await;
 }
 
+/// The same with the `standard` surface.
+pub async fn serve_standard<S: StandardService>(service: S, connection: Connection) {
+    let (client, notices) = Downstream::new();
+    let handler = StandardHandler::new(service, client.clone(), connection.signals.closed.clone());
+    let tools = handler.watch_tools();
+    let beside = async { tokio::join!(forward(client, notices), tools) };
+    tokio::select! {
+        () = serve_by(handler, connection, StdioTransport::relaying) => {}
+        _ = beside => {}
+    }
+}
+
 async fn serve<H: ServerHandler>(handler: H, connection: Connection) {
+    serve_by(handler, connection, StdioTransport::new).await;
+}
+
+async fn serve_by<H: ServerHandler>(
+    handler: H,
+    connection: Connection,
+    transport: impl FnOnce(Pipes, Signals) -> StdioTransport,
+) {
     let Connection {
         pipes,
         signals,
         shutdown,
     } = connection;
-    let transport = StdioTransport::new(pipes, signals.clone());
+    let transport = transport(pipes, signals.clone());
     match handler.serve_with_ct(transport, shutdown).await {
         Ok(running) => wait(running).await,
         // Whoever closes before the handshake, or is told to, has nothing under way.

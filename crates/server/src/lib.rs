@@ -15,6 +15,7 @@ mod serve;
 pub mod servers;
 mod service;
 mod signals;
+mod standard;
 mod tools;
 
 use std::ffi::OsString;

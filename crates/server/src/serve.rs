@@ -17,6 +17,8 @@ pub enum Surface {
     Code,
     /// `run_python`, with the servers of definitions that may change.
     Bridge(BridgeSurface),
+    /// The servers' own tools, resources and prompts.
+    Standard,
 }
 
 /// How the surface `bridge` is served.
@@ -53,8 +55,7 @@ impl Server {
             client: Arc::clone(&self.shared.client),
             ..gateway::Signals::default()
         };
-        let shows_files = matches!(surface, Surface::Code);
-        let warming = tokio::spawn(warm(self.clone(), signals.clone(), shows_files));
+        let warming = tokio::spawn(warm(self.clone(), signals.clone(), Warmth::of(&surface)));
         let connection = Connection {
             pipes,
             signals,
@@ -68,23 +69,44 @@ impl Server {
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
                 gateway::serve_bridge(bridge, surface.timeouts, surface.output, connection).await;
             }
+            Surface::Standard => gateway::serve_standard(self.clone(), connection).await,
         }
         warming.abort();
         self.close().await;
     }
 }
 
+/// What a surface makes use of once its client has the first answer.
+#[derive(Debug, Clone, Copy)]
+struct Warmth {
+    /// It runs programs.
+    sandbox: bool,
+    /// Programs are shown files that describe tools.
+    files: bool,
+}
+
+impl Warmth {
+    fn of(surface: &Surface) -> Self {
+        Self {
+            sandbox: !matches!(surface, Surface::Standard),
+            files: matches!(surface, Surface::Code),
+        }
+    }
+}
+
 /// Prepares the sandbox once the client has its first answer, which must not compete with it; then keeps the files that
 /// describe tools up to date, where programs are shown them.
-async fn warm(server: Server, signals: gateway::Signals, shows_files: bool) {
+async fn warm(server: Server, signals: gateway::Signals, warmth: Warmth) {
     tokio::select! {
         () = signals.answered.cancelled() => {
-            server.shared.backend.warm();
+            if warmth.sandbox {
+                server.shared.backend.warm();
+            }
             server.shared.records.warm();
         }
         () = signals.closed.cancelled() => return,
     }
-    if shows_files {
+    if warmth.files {
         server.shared.files.follow_tools().await;
     }
 }

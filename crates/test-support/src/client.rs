@@ -31,6 +31,7 @@ pub struct McpClient {
     next_id: i64,
     /// Raised once requests carry the modern era's `_meta`.
     modern: bool,
+    capabilities: Value,
 }
 
 impl McpClient {
@@ -57,7 +58,13 @@ impl McpClient {
             unread: VecDeque::new(),
             next_id: 1,
             modern: false,
+            capabilities: json!({}),
         })
+    }
+
+    /// Says what this client can do, before the conversation is opened.
+    pub fn declare(&mut self, capabilities: Value) {
+        self.capabilities = capabilities;
     }
 
     /// Opens the conversation; gives the server's introduction.
@@ -67,7 +74,7 @@ impl McpClient {
             return self.result("server/discover", json!({})).await;
         }
         let client = json!({"name": "test-client", "version": "1.0.0"});
-        let params = json!({"protocolVersion": era.version(), "capabilities": {}, "clientInfo": client});
+        let params = json!({"protocolVersion": era.version(), "capabilities": self.capabilities, "clientInfo": client});
         let introduction = self.result("initialize", params).await?;
         self.notify("notifications/initialized", json!({})).await?;
         Ok(introduction)
@@ -112,7 +119,7 @@ impl McpClient {
                 .as_object_mut()
                 .map(|params| params.entry("_meta").or_insert(json!({})));
             if let Some(Value::Object(meta)) = meta {
-                add_modern_meta(meta);
+                add_modern_meta(meta, &self.capabilities);
             }
         }
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
@@ -231,14 +238,14 @@ impl McpClient {
     }
 }
 
-fn add_modern_meta(meta: &mut Map<String, Value>) {
+fn add_modern_meta(meta: &mut Map<String, Value>, capabilities: &Value) {
     let prefix = "io.modelcontextprotocol";
     meta.insert(format!("{prefix}/protocolVersion"), json!(Era::Modern.version()));
     meta.insert(
         format!("{prefix}/clientInfo"),
         json!({"name": "test-client", "version": "1.0.0"}),
     );
-    meta.insert(format!("{prefix}/clientCapabilities"), json!({}));
+    meta.insert(format!("{prefix}/clientCapabilities"), capabilities.clone());
 }
 
 async fn read_lines(stdout: ChildStdout, sender: mpsc::Sender<String>) {

@@ -241,6 +241,11 @@ impl Codeyard {
         McpClient::spawn(self.command(["mcp", "--surface", "bridge"])?)
     }
 
+    /// Starts `codeyard mcp --surface standard`; the test says the first word.
+    pub fn standard_unopened(&self) -> Result<McpClient> {
+        McpClient::spawn(self.command(["mcp", "--surface", "standard"])?)
+    }
+
     /// Runs a command to its end.
     pub async fn run<I>(&self, args: I) -> Result<Output>
     where

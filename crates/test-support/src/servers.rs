@@ -2,6 +2,7 @@
 
 mod canned;
 mod hostile;
+mod offers;
 mod protocol;
 mod replay;
 mod stub;

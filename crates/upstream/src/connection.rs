@@ -6,12 +6,15 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientRequest, NumberOrString, RequestId,
+    ServerCapabilities,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::error::UpstreamError;
+use crate::hub::Era;
+use crate::question::Along;
 use crate::stderr::Stderr;
 use crate::transport::{Failure, MAX_LINE, Reply, Traffic};
 
@@ -26,6 +29,8 @@ pub(crate) struct Connection {
     pub(crate) traffic: Arc<Traffic>,
     pub(crate) stderr: Arc<Stderr>,
     pub(crate) pid: Option<u32>,
+    pub(crate) era: Era,
+    pub(crate) capabilities: ServerCapabilities,
     /// How the server ended, once it has.
     pub(crate) end: watch::Sender<Option<String>>,
     /// Raised by the first call that was answered: a server that ends before it is held back for a while.
@@ -55,6 +60,19 @@ impl Connection {
         self.peer.is_transport_closed()
     }
 
+    /// Whether the server has said that it knows requests of this kind.
+    pub(crate) fn offers(&self, method: &str) -> bool {
+        let capabilities = &self.capabilities;
+        let is_legacy = self.era == Era::Legacy;
+        match method {
+            "resources/subscribe" | "resources/unsubscribe" => is_legacy && capabilities.resources.is_some(),
+            "logging/setLevel" => is_legacy && capabilities.logging.is_some(),
+            _ if method.starts_with("resources/") => capabilities.resources.is_some(),
+            _ if method.starts_with("prompts/") => capabilities.prompts.is_some(),
+            _ => true,
+        }
+    }
+
     /// Waits until the server has ended.
     pub(crate) async fn ended(&self) {
         // The sender lives in `self`, so that waiting cannot fail.
@@ -64,13 +82,14 @@ impl Connection {
     /// Sends a request and gives the text of its result. Dropping the future cancels the request.
     pub(crate) async fn request(
         &self,
-        request: ClientRequest,
+        mut request: ClientRequest,
         name: &str,
         patience: Patience,
     ) -> Result<String, RequestError> {
-        let sent = self
-            .peer
-            .send_request_with_option(request, PeerRequestOptions::no_options());
+        let along = Along::take(&mut request);
+        let mut options = PeerRequestOptions::no_options();
+        options.meta = along.meta();
+        let sent = self.peer.send_request_with_option(request, options);
         let start = Instant::now();
         let mut handle = match tokio::time::timeout_at(patience.deadline, sent).await {
             Ok(Ok(handle)) => handle,
@@ -85,7 +104,7 @@ impl Connection {
             NumberOrString::Number(token) => *token,
             NumberOrString::String(_) => i64::MIN,
         };
-        let progress = self.traffic.watch_progress(token);
+        let progress = self.traffic.watch_progress(token, along.progress);
         let mut idle = start + patience.idle;
         let answer = loop {
             tokio::select! {
@@ -161,6 +180,7 @@ impl Connection {
                 request: name.to_owned(),
                 code: i64::from(error.code.0),
                 message: error.message.into_owned(),
+                data: error.data,
             },
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => self.gone(name).await,
             other => self.bad_answer(name, other.to_string()),

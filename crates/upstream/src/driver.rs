@@ -123,7 +123,8 @@ impl Driver {
         } = life;
         self.link.set_era(greeting.era);
         self.link.set_phase(Phase::Running(Arc::clone(&connection)));
-        let _subscription = subscribe(&connection, &greeting).await;
+        let is_passed_on = self.link.client.get().is_some();
+        let _subscription = subscribe(&connection, &greeting, is_passed_on).await;
         let stop_service = service.cancellation_token();
         let mut closed = std::pin::pin!(service.waiting());
         let mut refreshing = Some(refresh(&self.link, &connection, &greeting, Instant::now()));
@@ -231,12 +232,21 @@ async fn wait_for_stop(commands: &mut mpsc::Receiver<Command>) -> Option<oneshot
     }
 }
 
-/// Asks a modern server to tell when its tools change; a legacy one does so unasked.
-async fn subscribe(connection: &Connection, greeting: &Greeting) -> Option<impl Sized + use<>> {
-    if greeting.era == Era::Legacy || !greeting.tells_changes {
+/// Asks a modern server to tell when its tools change, and its other lists where somebody is told; a legacy one does so
+/// unasked.
+async fn subscribe(
+    connection: &Connection,
+    greeting: &Greeting,
+    is_passed_on: bool,
+) -> Option<impl Sized + use<>> {
+    if greeting.era == Era::Legacy || !(greeting.tells_changes || is_passed_on) {
         return None;
     }
-    let filter = SubscriptionFilter::builder().tools_list_changed().build();
+    let mut filter = SubscriptionFilter::builder().tools_list_changed();
+    if is_passed_on {
+        filter = filter.prompts_list_changed().resources_list_changed();
+    }
+    let filter = filter.build();
     let request = SubscriptionsListenRequest::new(SubscriptionsListenRequestParams::new(filter));
     let request = ClientRequest::SubscriptionsListenRequest(request);
     // It is answered when the subscription ends; a refusal costs nothing but the news.

@@ -130,6 +130,8 @@ pub enum UpstreamError {
         code: i64,
         /// The server's words.
         message: String,
+        /// What came with them.
+        data: Option<serde_json::Value>,
     },
     /// The answer is no result of the protocol.
     #[error("server '{server}' answered {request} with something that is no result: {cause}{stderr}")]

@@ -53,6 +53,7 @@ pub(crate) enum Silence {
 
 struct Handshake<'a> {
     pipes: &'a mut Pipes,
+    capabilities: &'a Value,
     initialize_sent: bool,
     /// Why `server/discover` came to nothing.
     not_modern: Option<String>,
@@ -60,10 +61,15 @@ struct Handshake<'a> {
     not_legacy: Option<String>,
 }
 
-/// Greets the server; waits as long as it takes.
-pub(crate) async fn greet(pipes: &mut Pipes, probe: Probe) -> Result<Greeting, Silence> {
+/// Greets the server with what the client behind us can do; waits as long as it takes.
+pub(crate) async fn greet(
+    pipes: &mut Pipes,
+    probe: Probe,
+    capabilities: &Value,
+) -> Result<Greeting, Silence> {
     let mut handshake = Handshake {
         pipes,
+        capabilities,
         initialize_sent: false,
         not_modern: None,
         not_legacy: None,
@@ -139,7 +145,7 @@ impl Handshake<'_> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": ProtocolVersion::V_2026_07_28,
             "io.modelcontextprotocol/clientInfo": client_info(),
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientCapabilities": self.capabilities,
         });
         let params = json!({"_meta": meta});
         self.write(&json!({"jsonrpc": "2.0", "id": DISCOVER, "method": "server/discover", "params": params}))
@@ -150,7 +156,7 @@ impl Handshake<'_> {
         self.initialize_sent = true;
         let params = json!({
             "protocolVersion": ProtocolVersion::LATEST_WITH_INITIALIZE,
-            "capabilities": {},
+            "capabilities": self.capabilities,
             "clientInfo": client_info(),
         });
         self.write(&json!({"jsonrpc": "2.0", "id": INITIALIZE, "method": "initialize", "params": params}))

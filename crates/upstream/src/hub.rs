@@ -15,6 +15,7 @@ use tokio_util::task::TaskTracker;
 use types::{ServerTools, ToolRef};
 
 use crate::calls::Asked;
+use crate::client::Client;
 use crate::config::{Config, ServerConfig, Transport};
 use crate::connection::Connection;
 use crate::environment::Environment;
@@ -134,6 +135,7 @@ impl Hub {
             starts: Arc::new(Places::new(STARTS_AT_ONCE, HOLD)),
             groups: Arc::default(),
             all_tools: watch::channel(Arc::default()).0,
+            client: Arc::default(),
             own_executable,
             allow_self,
         };
@@ -173,6 +175,13 @@ impl Hub {
                     server.stop().await;
                 }
             });
+        }
+    }
+
+    /// Lets servers that start from now on ask and tell this client. Only the first one is ever taken.
+    pub fn attach(&self, client: Arc<dyn Client>) {
+        if self.shared.makings.client.set(client).is_err() {
+            tracing::error!("a second client cannot be reached by servers");
         }
     }
 
@@ -315,7 +324,7 @@ impl Hub {
         Arc::clone(&roster.unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn server(&self, name: &str) -> Result<Arc<Server>, UpstreamError> {
+    pub(crate) fn server(&self, name: &str) -> Result<Arc<Server>, UpstreamError> {
         let roster = self.roster();
         if let Some(server) = roster.server(name) {
             return Ok(Arc::clone(server));

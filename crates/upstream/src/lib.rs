@@ -11,6 +11,7 @@ mod breaker;
 mod cache;
 mod calls;
 mod carrier;
+mod client;
 mod config;
 mod connection;
 mod driver;
@@ -24,6 +25,7 @@ mod listing;
 mod logs;
 mod places;
 mod process;
+mod question;
 mod remote;
 mod roster;
 mod server;
@@ -32,12 +34,14 @@ mod stderr;
 mod tally;
 mod transport;
 
+pub use client::{Answered, Client, Refusal};
 pub use config::{Config, Http, HttpKind, ServerConfig, ServerLimits, Stdio, Transport};
 pub use environment::{find_program, is_self_reference};
 pub use error::{StartError, StderrTail, UpstreamError};
 pub use hub::{Call, Era, Hub, ServerState, Status};
 pub use jail::confinement::Confinement;
 pub use logs::{KEPT as LOG_KEPT, log_file, log_file_before};
+pub use question::Question;
 pub use remote::{AddressError, check_header, check_url};
 
 /// What a server writes, before anybody believes it: cut into lines and told apart. Pure.

@@ -13,6 +13,7 @@ use types::{ServerTools, Tool};
 use crate::activity::Activity;
 use crate::breaker::Breaker;
 use crate::cache::{CacheFile, Entry};
+use crate::client::ClientSlot;
 use crate::config::ServerConfig;
 use crate::connection::Connection;
 use crate::environment::Environment;
@@ -49,6 +50,7 @@ pub(crate) struct Link {
     pub(crate) log: Option<Log>,
     pub(crate) tally: Tally,
     pub(crate) starts: Arc<Places>,
+    pub(crate) client: ClientSlot,
     pub(crate) state: watch::Sender<State>,
     pub(crate) listing: watch::Sender<Listed>,
     /// The snapshot of all servers, for the hub's users.
@@ -111,6 +113,7 @@ pub(crate) struct LinkParts {
     pub(crate) starts: Arc<Places>,
     pub(crate) groups: Arc<ServerGroups>,
     pub(crate) all_tools: AllTools,
+    pub(crate) client: ClientSlot,
 }
 
 impl Link {
@@ -124,6 +127,7 @@ impl Link {
             starts,
             groups,
             all_tools,
+            client,
         } = parts;
         let places = usize::try_from(max_calls(&config)).unwrap_or(Semaphore::MAX_PERMITS);
         Link {
@@ -136,6 +140,7 @@ impl Link {
             log,
             tally: Tally::default(),
             starts,
+            client,
             state: watch::channel(State {
                 attempt: 0,
                 phase: Phase::Idle,

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use types::ServerTools;
 
 use crate::cache::CacheFile;
+use crate::client::ClientSlot;
 use crate::config::ServerConfig;
 use crate::environment::Environment;
 use crate::error::UpstreamError;
@@ -31,6 +32,7 @@ pub(crate) struct Makings {
     pub(crate) starts: Arc<Places>,
     pub(crate) groups: Arc<ServerGroups>,
     pub(crate) all_tools: AllTools,
+    pub(crate) client: ClientSlot,
     pub(crate) own_executable: PathBuf,
     pub(crate) allow_self: bool,
 }
@@ -134,6 +136,7 @@ impl Makings {
             starts: Arc::clone(&self.starts),
             groups: Arc::clone(&self.groups),
             all_tools: self.all_tools.clone(),
+            client: Arc::clone(&self.client),
         }))
     }
 

@@ -6,10 +6,12 @@ use std::time::Duration;
 use rmcp::RoleClient;
 use rmcp::model::{ClientCapabilities, ClientConfig};
 use rmcp::service::{RunningService, serve_directly};
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::carrier::Carrier;
+use crate::client::{self, Behind};
 use crate::connection::Connection;
 use crate::error::{StartError, StderrTail, UpstreamError};
 use crate::handshake::{Greeting, Probe, Silence, client_info, greet};
@@ -25,7 +27,7 @@ const STATUS: Duration = Duration::from_secs(1);
 /// A server that has been greeted.
 pub(crate) struct Life {
     pub(crate) carrier: Carrier,
-    pub(crate) service: RunningService<RoleClient, ClientConfig>,
+    pub(crate) service: RunningService<RoleClient, Behind>,
     pub(crate) connection: Arc<Connection>,
     pub(crate) greeting: Greeting,
 }
@@ -63,12 +65,13 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
         cause,
         stderr,
     };
-    let traffic = Arc::new(Traffic::new(link.config.name.clone()));
+    let traffic = Arc::new(Traffic::new(link.config.name.clone(), Arc::clone(&link.client)));
+    let capabilities = Value::Object(client::capabilities(&link.client));
     let (mut carrier, mut pipes) = Carrier::open(link, Arc::clone(&traffic)).map_err(|cause| Failure {
         error: error(cause, StderrTail::default()),
         worth_another: false,
     })?;
-    let silence = match timeout_at(deadline, greet(&mut pipes, probe)).await {
+    let silence = match timeout_at(deadline, greet(&mut pipes, probe, &capabilities)).await {
         Ok(Ok(greeting)) => return Ok(live(link, carrier, pipes, traffic, greeting)),
         Ok(Err(silence)) => Some(silence),
         Err(_elapsed) => None,
@@ -119,16 +122,25 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
 }
 
 fn live(link: &Link, carrier: Carrier, pipes: Pipes, traffic: Arc<Traffic>, greeting: Greeting) -> Life {
-    // No capabilities: a server that asks us for roots, a sample or an answer of a person all the same gets the
-    // library's polite refusals.
-    let client = ClientConfig::new(ClientCapabilities::default(), client_info());
-    let service = serve_directly(client, pipes, Some(greeting.info.clone()));
+    // What a server asks that goes beyond them is refused politely. One of the modern era hears with each request what
+    // the client of that request can do.
+    let capabilities = Value::Object(client::capabilities(&link.client));
+    let capabilities: ClientCapabilities = serde_json::from_value(capabilities).unwrap_or_default();
+    let behind = Behind {
+        server: link.config.name.clone(),
+        config: ClientConfig::new(capabilities, client_info()),
+        client: Arc::clone(&link.client),
+        traffic: Arc::clone(&traffic),
+    };
+    let service = serve_directly(behind, pipes, Some(greeting.info.clone()));
     let connection = Arc::new(Connection {
         server: link.config.name.clone(),
         peer: service.peer().clone(),
         traffic,
         stderr: carrier.stderr(),
         pid: carrier.pid(),
+        era: greeting.era,
+        capabilities: greeting.info.capabilities.clone(),
         end: watch::channel(None).0,
         has_served: false.into(),
     });

@@ -13,19 +13,28 @@ use crate::interrupt::Interrupt;
 /// Serves. Being told to end is as good an end as the client's own.
 pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<Exit> {
     match arguments.surface {
-        cli::Surface::Code => {
-            let reread = context.reread();
-            let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
-            let attendance = Attendance {
-                data: loaded.data_dir.clone(),
-                surface: "code",
-                reread: Some(reread.told(&loaded.warnings)),
-            };
-            let parts = loaded.into_parts(context.program()?, &Machine);
-            serve(parts, Surface::Code, attendance).await
-        }
+        cli::Surface::Code => configured(context, arguments, Surface::Code, "code").await,
+        cli::Surface::Standard => configured(context, arguments, Surface::Standard, "standard").await,
         cli::Surface::Bridge => bridge(context, &arguments.mount, &arguments.limit).await,
     }
+}
+
+/// Serves a surface of the configured servers.
+async fn configured(
+    context: &Context,
+    arguments: &McpArguments,
+    surface: Surface,
+    name: &'static str,
+) -> anyhow::Result<Exit> {
+    let reread = context.reread();
+    let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
+    let attendance = Attendance {
+        data: loaded.data_dir.clone(),
+        surface: name,
+        reread: Some(reread.told(&loaded.warnings)),
+    };
+    let parts = loaded.into_parts(context.program()?, &Machine);
+    serve(parts, surface, attendance).await
 }
 
 /// Serves the surface `bridge`.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, RequestId};
+use rmcp::model::{ClientRequest, CustomRequest, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::RxJsonRpcMessage;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
@@ -38,6 +38,36 @@ pub(super) fn decode(line: &Line) -> Result<Incoming, Box<Unusable>> {
             id: head(start).id,
         })),
     }
+}
+
+/// Methods whose parameters are for a server behind us.
+const RELAYED: [&str; 11] = [
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+];
+
+/// The same message with the parameters of a request for a server as they came: the library's types leave out what they
+/// do not know.
+pub(super) fn undecoded(message: Incoming, line: &Line) -> Incoming {
+    let (mut request, bytes) = match (message, line) {
+        (JsonRpcMessage::Request(request), Line::Whole(bytes)) => (request, bytes),
+        (other, _) => return other,
+    };
+    if RELAYED.contains(&request.request.method())
+        && let Ok(undecoded) = serde_json::from_slice::<CustomRequest>(bytes)
+    {
+        request.request = ClientRequest::CustomRequest(undecoded);
+    }
+    JsonRpcMessage::Request(request)
 }
 
 fn unusable(bytes: &[u8], error: &serde_json::Error) -> Unusable {

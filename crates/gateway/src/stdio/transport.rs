@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientNotification, ClientRequest, ErrorCode, ErrorData, GetExtensions, GetMeta, JsonRpcMessage,
-    ProtocolVersion, RequestId,
+    ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData, GetExtensions, GetMeta,
+    JsonRpcMessage, ProtocolVersion, RequestId, ServerResult,
 };
 use rmcp::service::TxJsonRpcMessage;
 use rmcp::transport::Transport;
 use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -61,6 +63,8 @@ pub(crate) struct StdioTransport {
     /// A request has opened the connection; before that the library gives up on anything that does not.
     open: bool,
     reply: Reply,
+    /// Requests for servers keep their parameters as they came, answers are written as they are, and servers may ask.
+    relays: bool,
 }
 
 impl StdioTransport {
@@ -72,6 +76,15 @@ impl StdioTransport {
             signals,
             open: false,
             reply: Reply::default(),
+            relays: false,
+        }
+    }
+
+    /// One behind which other servers are asked.
+    pub(crate) fn relaying(pipes: Pipes, signals: Signals) -> Self {
+        Self {
+            relays: true,
+            ..Self::new(pipes, signals)
         }
     }
 
@@ -105,7 +118,10 @@ impl StdioTransport {
                 }
                 Ok(self.open.then_some(JsonRpcMessage::Notification(notification)))
             }
-            // We ask clients nothing, so what they answer belongs to nothing.
+            answer @ (JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) if self.relays && self.open => {
+                Ok(Some(answer))
+            }
+            // We ask clients nothing ourselves, so what they answer belongs to nothing.
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => Ok(None),
         }
     }
@@ -217,7 +233,11 @@ impl Transport<RoleServer> for StdioTransport {
                 self.signals.closed.cancel();
                 return None;
             };
-            match message::decode(&line).and_then(|message| self.admit(message)) {
+            let decoded = match message::decode(&line) {
+                Ok(message) if self.relays => Ok(message::undecoded(message, &line)),
+                decoded => decoded,
+            };
+            match decoded.and_then(|message| self.admit(message)) {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
                 Err(unusable) => self.reply.message = encode(&ErrorReply::new(*unusable)),
@@ -243,10 +263,38 @@ async fn write(
     message: &TxJsonRpcMessage<RoleServer>,
     landing: Option<Landing>,
 ) -> Result<(), Ended> {
-    match encode(message) {
+    let bytes = match as_text(message) {
+        Some((id, text)) => encode(&TextReply {
+            jsonrpc: "2.0",
+            id,
+            result: &text,
+        }),
+        None => encode(message),
+    };
+    match bytes {
         Some(bytes) => writer.write(bytes, landing).await,
         None => Ok(()),
     }
+}
+
+/// A result that is passed on as the text that a server wrote; the library carries it as a string, which no result is.
+fn as_text(message: &TxJsonRpcMessage<RoleServer>) -> Option<(RequestId, Box<RawValue>)> {
+    let JsonRpcMessage::Response(response) = message else {
+        return None;
+    };
+    let ServerResult::CustomResult(CustomResult(Value::String(text))) = &response.result else {
+        return None;
+    };
+    let text = RawValue::from_string(text.clone()).ok()?;
+    Some((response.id.clone(), text))
+}
+
+/// An answer whose result is written as it is.
+#[derive(Serialize)]
+struct TextReply<'a> {
+    jsonrpc: &'static str,
+    id: RequestId,
+    result: &'a RawValue,
 }
 
 fn encode(message: &impl Serialize) -> Option<Vec<u8>> {

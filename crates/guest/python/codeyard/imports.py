@@ -4,7 +4,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from codeyard import proxies, runtime
+from codeyard import prompts, proxies, resources, runtime
 from codeyard.proxies import Server, Servers
 
 _ROOTS = ("tools", "servers", "mcp")
@@ -14,7 +14,7 @@ _MANAGED = frozenset({"numpy", "pandas", "matplotlib", "sklearn", "pydantic", "r
 
 
 class _Mcp(ModuleType):
-    """The module `mcp`: `runtime` and `servers`."""
+    """The module `mcp`: `runtime`, `servers`, `resources` and `prompts`."""
 
     def __init__(self):
         super().__init__("mcp", "Servers as modules (`mcp.servers`) and helpers to find them (`mcp.runtime`).")
@@ -70,7 +70,9 @@ def lead_to(helpers, bridge_servers):
     """Makes `mcp` the module with these helpers and servers."""
     mcp.runtime, mcp.servers = helpers, bridge_servers
     modules = sys.modules
+    mcp.resources, mcp.prompts = resources, prompts
     modules["mcp"], modules["mcp.runtime"], modules["mcp.servers"] = mcp, helpers, bridge_servers
+    modules["mcp.resources"], modules["mcp.prompts"] = resources, prompts
 
 
 def leave_to_programs(*names):

@@ -69,6 +69,16 @@ pub(super) trait Tools: Sync {
         "A server for tests."
     }
 
+    /// What the server says it offers.
+    fn capabilities(&self) -> Value {
+        json!({"tools": {"listChanged": true}})
+    }
+
+    /// Answers a request that is not about tools; `None` if there is no such method.
+    fn other(&self, _method: &str, _params: &Value, _connection: &Connection) -> Option<Answer> {
+        None
+    }
+
     /// Runs beside everything else from the first question for the tools on.
     fn beside(&self, _connection: &Connection) {}
 
@@ -84,6 +94,9 @@ pub(super) struct ToolCall<'a> {
     pub(super) name: &'a str,
     pub(super) arguments: &'a Value,
     pub(super) progress_token: &'a Value,
+    /// All parameters as they came.
+    pub(super) params: &'a Value,
+    pub(super) is_modern: bool,
     pub(super) connection: &'a Connection,
 }
 
@@ -91,6 +104,8 @@ pub(super) struct ToolCall<'a> {
 pub(super) enum Answer {
     Result(Value),
     Error(i64, String),
+    /// The whole error of the protocol.
+    Refusal(Value),
     /// The server has answered itself, or never will.
     None,
 }
@@ -208,14 +223,7 @@ impl<T: Tools> Server<'_, T> {
                 return None;
             }
             "ping" if !modern => return Some(response(id, json!({}))),
-            "tools/list" | "tools/call" => {}
-            _ => {
-                return Some(error(
-                    id,
-                    METHOD_NOT_FOUND,
-                    &format!("method not found: {method}"),
-                ));
-            }
+            _ => {}
         }
         if modern && params["_meta"]["io.modelcontextprotocol/protocolVersion"] != MODERN {
             return Some(error(
@@ -227,13 +235,19 @@ impl<T: Tools> Server<'_, T> {
         if !modern && !self.initialized {
             return Some(error(id, -32002, "server not initialized"));
         }
-        let mut result = match method {
-            "tools/list" => self.tools.list(params["cursor"].as_str()),
-            _ => match self.call(id, params) {
-                Answer::Result(result) => result,
-                Answer::Error(code, message) => return Some(error(id, code, &message)),
-                Answer::None => return None,
-            },
+        let answer = match method {
+            "tools/list" => Answer::Result(self.tools.list(params["cursor"].as_str())),
+            "tools/call" => self.call(id, params),
+            _ => self
+                .tools
+                .other(method, params, self.connection)
+                .unwrap_or_else(|| Answer::Error(METHOD_NOT_FOUND, format!("method not found: {method}"))),
+        };
+        let mut result = match answer {
+            Answer::Result(result) => result,
+            Answer::Error(code, message) => return Some(error(id, code, &message)),
+            Answer::Refusal(error) => return Some(json!({"jsonrpc": "2.0", "id": id, "error": error})),
+            Answer::None => return None,
         };
         if modern && let Some(result) = result.as_object_mut() {
             result.entry("resultType").or_insert(json!("complete"));
@@ -250,12 +264,14 @@ impl<T: Tools> Server<'_, T> {
             name,
             arguments: &params["arguments"],
             progress_token: &params["_meta"]["progressToken"],
+            params,
+            is_modern: self.era == Era::Modern,
             connection: self.connection,
         })
     }
 
     fn introduction(&self) -> Value {
-        let capabilities = json!({"tools": {"listChanged": true}});
+        let capabilities = self.tools.capabilities();
         let server = json!({"name": "stub-server", "version": "1.0.0"});
         let instructions = self.tools.instructions();
         if self.era == Era::Modern {
@@ -285,6 +301,11 @@ impl Connection {
         let mut stdout = std::io::stdout().lock();
         // A client that has gone closes stdin, too, and that is where it is noticed.
         let _ = stdout.write_all(bytes).and_then(|()| stdout.flush());
+    }
+
+    /// Sends a notification.
+    pub(super) fn notify(&self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
     /// Sleeps until the time is over or nobody waits any more; tells whether the time is over.

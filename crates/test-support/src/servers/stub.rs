@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::protocol::{Answer, ToolCall, Tools, structured, text, tool};
+use super::offers;
+use super::protocol::{Answer, Connection, ToolCall, Tools, structured, text, tool};
 
 const INVALID_PARAMS: i64 = -32602;
 
@@ -83,7 +84,7 @@ impl Stub {
                 text(taken.len().to_string())
             }
             "fork" => told(fork(arguments["times"].as_u64()?)),
-            _ => return None,
+            _ => return offers::call(call),
         })
     }
 }
@@ -115,7 +116,21 @@ impl Tools for Stub {
     }
 
     fn is_slow(&self, tool: &str) -> bool {
-        matches!(tool, "slow" | "progress" | "ask")
+        matches!(tool, "slow" | "progress" | "ask" | "inquire")
+    }
+
+    fn capabilities(&self) -> Value {
+        if self.extras {
+            offers::capabilities()
+        } else {
+            json!({"tools": {"listChanged": true}})
+        }
+    }
+
+    fn other(&self, method: &str, params: &Value, connection: &Connection) -> Option<Answer> {
+        self.extras
+            .then(|| offers::answer(method, params, connection))
+            .flatten()
     }
 
     fn instructions(&self) -> &'static str {
@@ -169,6 +184,10 @@ fn extra_tools() -> Vec<Value> {
             "Reports progress every so many milliseconds.",
             &["times:integer", "every:integer"],
         ),
+        tool("inquire", "Asks a person something.", &[]),
+        tool("say", "Logs a text to the client.", &["text:string"]),
+        tool("change_prompts", "Says that the prompts have changed.", &[]),
+        tool("meta", "Returns what came along with the call.", &[]),
         tool("spawn", "Leaves a process behind and returns its number.", &[]),
         steady,
         tool("shaky", "Ends the server at the first call.", &["file:string"]),

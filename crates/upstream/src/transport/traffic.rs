@@ -4,7 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
+
+use crate::client::ClientSlot;
 
 /// Warnings kept for one life of a server.
 const MAX_WARNINGS: usize = 16;
@@ -19,7 +21,8 @@ pub(crate) struct Traffic {
     server: String,
     /// Wakes whoever keeps the tool list.
     pub(crate) list_changed: Notify,
-    watchers: Mutex<HashMap<i64, Arc<Notify>>>,
+    client: ClientSlot,
+    watchers: Mutex<HashMap<i64, Watcher>>,
     warnings: Mutex<Warnings>,
 }
 
@@ -27,6 +30,14 @@ pub(crate) struct Traffic {
 struct Warnings {
     kept: VecDeque<String>,
     logged: u32,
+}
+
+/// Who hears of the progress of one request.
+#[derive(Debug)]
+struct Watcher {
+    notify: Arc<Notify>,
+    /// Where it is passed on.
+    sink: Option<mpsc::Sender<Value>>,
 }
 
 /// Wakes at each progress of one request; forgets it when dropped.
@@ -38,25 +49,42 @@ pub(crate) struct ProgressWatch {
 }
 
 impl Traffic {
-    pub(crate) fn new(server: String) -> Traffic {
+    pub(crate) fn new(server: String, client: ClientSlot) -> Traffic {
         Traffic {
             server,
+            client,
             list_changed: Notify::new(),
             watchers: Mutex::default(),
             warnings: Mutex::default(),
         }
     }
 
-    /// Watches the progress of the request with this token.
-    pub(crate) fn watch_progress(self: &Arc<Self>, token: i64) -> ProgressWatch {
+    /// Watches the progress of the request with this token; `sink` is sent what is said of it, as far as it has room.
+    pub(crate) fn watch_progress(
+        self: &Arc<Self>,
+        token: i64,
+        sink: Option<mpsc::Sender<Value>>,
+    ) -> ProgressWatch {
         let notify = Arc::new(Notify::new());
         let mut watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-        watchers.insert(token, Arc::clone(&notify));
+        let watcher = Watcher {
+            notify: Arc::clone(&notify),
+            sink,
+        };
+        watchers.insert(token, watcher);
         drop(watchers);
         ProgressWatch {
             traffic: Arc::clone(self),
             token,
             notify,
+        }
+    }
+
+    /// Gives every request under way as much time again as after its progress.
+    pub(crate) fn hold(&self) {
+        let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
+        for watcher in watchers.values() {
+            watcher.notify.notify_one();
         }
     }
 
@@ -120,12 +148,17 @@ impl Traffic {
                     other => other.as_i64(),
                 });
                 let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(notify) = token.and_then(|token| watchers.get(&token)) {
-                    notify.notify_one();
+                if let Some(watcher) = token.and_then(|token| watchers.get(&token)) {
+                    watcher.notify.notify_one();
+                    // Progress that is not taken fast enough is out of date anyway.
+                    let _ = watcher.sink.as_ref().map(|sink| sink.try_send(params));
                 }
             }
             "notifications/tools/list_changed" => self.list_changed.notify_one(),
-            _ => tracing::debug!(server = %self.server, method, %params, "notification"),
+            _ => match self.client.get() {
+                Some(client) => client.tell(&self.server, method, &params),
+                None => tracing::debug!(server = %self.server, method, %params, "notification"),
+            },
         }
     }
 }

@@ -1,0 +1,168 @@
+//! Resources and prompts of servers, for programs: listed, read and filled in.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use sandbox::HostCallError;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+use upstream::{Question, UpstreamError};
+
+use crate::error;
+use crate::relay::{RelayError, as_host_call};
+use crate::run::{Answer, Args, RunCalls, raw};
+
+/// How long each server may take for a list that is asked of several.
+const LIST_PATIENCE: Duration = Duration::from_secs(20);
+/// Pages of a list that are asked for.
+const MOST_PAGES: usize = 100;
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// One page of a list of any kind.
+#[derive(Deserialize)]
+struct Page {
+    #[serde(default, alias = "resources", alias = "resourceTemplates", alias = "prompts")]
+    items: Vec<Value>,
+    #[serde(rename = "nextCursor")]
+    next: Option<String>,
+}
+
+impl RunCalls {
+    /// Answers the host calls `resources`, `resource`, `prompts` and `prompt`.
+    pub(crate) async fn answer_offer(&self, call: &str, mut args: Args) -> Answer {
+        let server = args.optional_text("server")?;
+        match call {
+            "resources" => {
+                let resources = self.listed(server.as_deref(), "resources/list").await?;
+                let templates = self.listed(server.as_deref(), "resources/templates/list").await?;
+                raw(&json!({"resources": resources, "templates": templates}))
+            }
+            "prompts" => raw(&json!({"prompts": self.listed(server.as_deref(), "prompts/list").await?})),
+            "resource" => {
+                let uri = args.text("uri")?;
+                let server = match server {
+                    Some(server) => self.reachable(&server).await?,
+                    None => self.server_of(&uri).await?,
+                };
+                self.ask(&server, "resources/read", object(json!({"uri": uri})))
+                    .await
+            }
+            _ => {
+                let name = args.text("name")?;
+                let server = server.ok_or_else(|| error::bad_call("'server' is missing"))?;
+                let server = self.reachable(&server).await?;
+                let arguments = args.take("args").unwrap_or_else(|| json!({}));
+                let params = object(json!({"name": name, "arguments": arguments}));
+                self.ask(&server, "prompts/get", params).await
+            }
+        }
+    }
+
+    /// A list of one server or of all that the run reaches, each item with the name of its server.
+    async fn listed(&self, server: Option<&str>, method: &str) -> Result<Vec<Value>, HostCallError> {
+        if let Some(server) = server {
+            let server = self.reachable(server).await?;
+            return self.list_of(&server, method).await;
+        }
+        let catalog = self.shared.snapshot.current().await;
+        let reach = self.run.reach();
+        let names = catalog.servers().map(|server| server.name.clone());
+        let names: Vec<String> = names.filter(|name| reach.holds(name)).collect();
+        let lists = join_all(names.iter().map(|name| self.list_of(name, method))).await;
+        // One that fails costs its own items only; asked by name it says why.
+        Ok(lists.into_iter().flatten().flatten().collect())
+    }
+
+    async fn list_of(&self, server: &str, method: &str) -> Result<Vec<Value>, HostCallError> {
+        let mut items = Vec::new();
+        let mut params = Map::new();
+        let deadline = Instant::now() + LIST_PATIENCE.min(self.run.wall_time);
+        for _ in 0..MOST_PAGES {
+            let question = question(server, method, std::mem::take(&mut params), deadline);
+            let answer = self.shared.relay(&self.principal, None, question).await;
+            let page = match answer {
+                Ok(answer) => answer,
+                Err(RelayError::Upstream(UpstreamError::Refused {
+                    code: METHOD_NOT_FOUND,
+                    ..
+                })) => break,
+                Err(failed) => return Err(as_host_call(&failed)),
+            };
+            let page: Page = serde_json::from_str(page.get())
+                .map_err(|_| error::internal("the server's list could not be read"))?;
+            items.extend(page.items.into_iter().filter(Value::is_object).map(|mut item| {
+                item["server"] = json!(server);
+                item
+            }));
+            match page.next {
+                Some(next) => params.insert("cursor".to_owned(), json!(next)),
+                None => break,
+            };
+        }
+        Ok(items)
+    }
+
+    /// The server that lists this resource, or a template that begins like it.
+    async fn server_of(&self, uri: &str) -> Result<String, HostCallError> {
+        let server = |item: &Value| item["server"].as_str().map(str::to_owned);
+        let resources = self.listed(None, "resources/list").await?;
+        if let Some(server) = resources.iter().find(|item| item["uri"] == uri).and_then(server) {
+            return Ok(server);
+        }
+        let templates = self.listed(None, "resources/templates/list").await?;
+        let fixed = |item: &Value| {
+            let template = item["uriTemplate"].as_str().unwrap_or_default();
+            template.split('{').next().unwrap_or_default().len()
+        };
+        let fitting = templates.iter().filter(|item| {
+            let template = item["uriTemplate"].as_str().unwrap_or_default();
+            let length = fixed(item);
+            length > 0 && uri.starts_with(&template[..length])
+        });
+        let found = fitting.max_by_key(|item| fixed(item)).and_then(server);
+        found.ok_or_else(|| {
+            error::bad_call(format!(
+                "no server lists the resource {uri:?}; name its server, as in read(uri, server=\"name\")"
+            ))
+        })
+    }
+
+    /// The configured name of a server that the run may call.
+    async fn reachable(&self, server: &str) -> Result<String, HostCallError> {
+        self.shared.within(self.run.reach(), server).await?;
+        let catalog = self.shared.snapshot.current().await;
+        let found = catalog
+            .server(server)
+            .map_err(|unknown| error::unknown(&unknown))?;
+        Ok(found.name.clone())
+    }
+
+    async fn ask(&self, server: &str, method: &str, params: Map<String, Value>) -> Answer {
+        let deadline = Instant::now() + self.run.wall_time;
+        let question = question(server, method, params, deadline);
+        let answer = self
+            .shared
+            .relay(&self.principal, Some(&self.run.run), question)
+            .await;
+        answer.map_err(|failed| as_host_call(&failed))
+    }
+}
+
+fn question(server: &str, method: &str, params: Map<String, Value>, deadline: Instant) -> Question {
+    Question {
+        server: server.to_owned(),
+        method: method.to_owned(),
+        params,
+        meta: Map::new(),
+        progress: None,
+        deadline,
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

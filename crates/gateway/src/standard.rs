@@ -1,0 +1,14 @@
+//! The `standard` surface: the upstream servers' own tools, resources and prompts, passed through with every field.
+
+mod client;
+mod directory;
+mod handler;
+mod lists;
+mod names;
+mod protocol;
+mod results;
+mod service;
+
+pub(crate) use client::{Downstream, forward};
+pub(crate) use handler::StandardHandler;
+pub use service::{Listing, StandardService, Upstream};

@@ -1,0 +1,232 @@
+//! The client as upstream servers reach it: their questions, their notices, and that their lists have changed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientResult, CustomNotification, CustomRequest, ProtocolVersion, ServerNotification, ServerRequest,
+};
+use rmcp::service::{Peer, ServiceError};
+use serde_json::{Map, Value, json};
+use tokio::sync::{Semaphore, mpsc, watch};
+use upstream::{Answered, Client, Refusal};
+
+const METHOD_NOT_FOUND: i32 = -32601;
+const INTERNAL_ERROR: i32 = -32603;
+
+/// Notices that wait for a client that does not read; further ones are dropped.
+const NOTICES: usize = 256;
+
+/// Questions that wait for the client at once: a server that asks without end must not fill its window.
+const MOST_QUESTIONS: usize = 16;
+
+/// Questions of servers that are passed on, and the capability that a client declares for each.
+const QUESTIONS: [(&str, &str); 3] = [
+    ("elicitation/create", "elicitation"),
+    ("sampling/createMessage", "sampling"),
+    ("roots/list", "roots"),
+];
+
+/// How often each kind of list has changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Changes {
+    pub(super) tools: u64,
+    pub(super) prompts: u64,
+    pub(super) resources: u64,
+}
+
+/// The client of one connection.
+#[derive(Debug)]
+pub(crate) struct Downstream {
+    peer: OnceLock<Peer<RoleServer>>,
+    /// What it declared when it opened the connection; nothing in the modern era, in which it does so with each request.
+    capabilities: OnceLock<Map<String, Value>>,
+    /// Whether questions say which server asks.
+    names_servers: AtomicBool,
+    questions: Semaphore,
+    notices: mpsc::Sender<ServerNotification>,
+    pub(super) changes: watch::Sender<Changes>,
+}
+
+impl Downstream {
+    /// The client, and the notices that [`forward`] sends it.
+    pub(crate) fn new() -> (Arc<Self>, mpsc::Receiver<ServerNotification>) {
+        let (notices, receiver) = mpsc::channel(NOTICES);
+        let downstream = Self {
+            peer: OnceLock::new(),
+            capabilities: OnceLock::new(),
+            names_servers: AtomicBool::new(false),
+            questions: Semaphore::new(MOST_QUESTIONS),
+            notices,
+            changes: watch::channel(Changes::default()).0,
+        };
+        (Arc::new(downstream), receiver)
+    }
+
+    /// Takes note of who it is, at any of its requests.
+    pub(super) fn meet(&self, peer: &Peer<RoleServer>) {
+        if self.peer.get().is_some() {
+            return;
+        }
+        let info = peer.peer_info();
+        let is_legacy = info
+            .as_ref()
+            .is_some_and(|info| info.protocol_version < ProtocolVersion::V_2026_07_28);
+        if is_legacy
+            && let Some(info) = &info
+            && let Ok(Value::Object(capabilities)) = serde_json::to_value(&info.capabilities)
+        {
+            // It is met once; the second of two requests at once says the same.
+            let _ = self.capabilities.set(capabilities);
+        }
+        let _ = self.peer.set(peer.clone());
+    }
+
+    /// Says in questions which server asks, where there are several.
+    pub(super) fn know(&self, servers: usize) {
+        self.names_servers.store(servers > 1, Ordering::Relaxed);
+    }
+
+    /// Tells that lists have changed, in the way of the client's era.
+    pub(super) fn changed(&self, change: impl FnOnce(&mut Changes)) {
+        self.changes.send_modify(change);
+    }
+
+    /// Puts a question of a server to the client.
+    pub(super) async fn put(
+        &self,
+        server: &str,
+        method: String,
+        params: Option<Value>,
+    ) -> Result<Value, Refusal> {
+        let refused = |message: String| Refusal {
+            code: METHOD_NOT_FOUND,
+            message,
+            data: None,
+        };
+        let Some((_, capability)) = QUESTIONS.iter().find(|(known, _)| *known == method) else {
+            return Err(refused(format!("Method not found: {method}")));
+        };
+        let (Some(peer), Some(capabilities)) = (self.peer.get(), self.capabilities.get()) else {
+            return Err(refused(format!(
+                "{method}: the client speaks a revision of the protocol in which servers send no requests"
+            )));
+        };
+        if !capabilities.contains_key(*capability) {
+            return Err(refused(format!(
+                "{method}: the client did not declare the capability '{capability}'"
+            )));
+        }
+        let Ok(_place) = self.questions.try_acquire() else {
+            return Err(refused(format!(
+                "{method}: {MOST_QUESTIONS} questions wait for the client already"
+            )));
+        };
+        let params = params.map(|params| self.signed(server, &method, params));
+        let request = ServerRequest::CustomRequest(CustomRequest::new(method, params));
+        match peer.send_request(request).await {
+            Ok(result) => Ok(plain(&result)),
+            Err(ServiceError::McpError(error)) => Err(Refusal {
+                code: error.code.0,
+                message: error.message.into_owned(),
+                data: error.data,
+            }),
+            Err(error) => Err(Refusal {
+                code: INTERNAL_ERROR,
+                message: format!("the client could not be asked: {error}"),
+                data: None,
+            }),
+        }
+    }
+
+    /// What a person reads says which server asks.
+    fn signed(&self, server: &str, method: &str, mut params: Value) -> Value {
+        let is_for_people = method == "elicitation/create" && self.names_servers.load(Ordering::Relaxed);
+        if is_for_people && let Some(message) = params.get("message").and_then(Value::as_str) {
+            params["message"] = json!(format!("{server}: {message}"));
+        }
+        params
+    }
+}
+
+impl Client for Downstream {
+    fn capabilities(&self) -> Map<String, Value> {
+        let declared = self.capabilities.get();
+        let relayed = QUESTIONS.iter().filter_map(|(_, capability)| {
+            let declared = declared?.get(*capability)?;
+            Some(((*capability).to_owned(), declared.clone()))
+        });
+        relayed.collect()
+    }
+
+    fn ask(&self, server: &str, method: String, params: Option<Value>) -> Answered<'_> {
+        let server = server.to_owned();
+        Box::pin(async move { self.put(&server, method, params).await })
+    }
+
+    fn tell(&self, server: &str, method: &str, params: &Value) {
+        match method {
+            "notifications/prompts/list_changed" => self.changed(|changes| changes.prompts += 1),
+            "notifications/resources/list_changed" => self.changed(|changes| changes.resources += 1),
+            "notifications/message" | "notifications/resources/updated" => {
+                let notice = CustomNotification::new(method, Some(params.clone()));
+                if self
+                    .notices
+                    .try_send(ServerNotification::CustomNotification(notice))
+                    .is_err()
+                {
+                    tracing::debug!(server, method, "dropped: the client does not read fast enough");
+                }
+            }
+            _ => tracing::debug!(server, method, %params, "notification"),
+        }
+    }
+}
+
+/// Sends the client what servers say, and in the legacy era that lists have changed; never ends.
+pub(crate) async fn forward(client: Arc<Downstream>, mut notices: mpsc::Receiver<ServerNotification>) {
+    let mut changes = client.changes.subscribe();
+    let mut told = Changes::default();
+    loop {
+        let news = tokio::select! {
+            notice = notices.recv() => notice.into_iter().collect(),
+            changed = changes.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                let now = *changes.borrow_and_update();
+                // In the modern era each subscription is told.
+                let is_legacy = client.capabilities.get().is_some();
+                let news = if is_legacy { list_changes(told, now) } else { Vec::new() };
+                told = now;
+                news
+            }
+        };
+        let Some(peer) = client.peer.get() else { continue };
+        for notice in news {
+            if peer.send_notification(notice).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+fn list_changes(told: Changes, now: Changes) -> Vec<ServerNotification> {
+    let kinds = [
+        (told.tools != now.tools, "tools"),
+        (told.prompts != now.prompts, "prompts"),
+        (told.resources != now.resources, "resources"),
+    ];
+    let changed = kinds.into_iter().filter(|(changed, _)| *changed);
+    changed
+        .map(|(_, kind)| {
+            let method = format!("notifications/{kind}/list_changed");
+            ServerNotification::CustomNotification(CustomNotification::new(method, None))
+        })
+        .collect()
+}
+
+fn plain(result: &ClientResult) -> Value {
+    serde_json::to_value(result).unwrap_or_default()
+}

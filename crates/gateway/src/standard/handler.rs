@@ -1,0 +1,457 @@
+//! The MCP handler of the `standard` surface: finds the server of each request and passes it on, in both eras.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use rmcp::RoleServer;
+use rmcp::model::{
+    CustomNotification, CustomRequest, ErrorCode, ErrorData, ProtocolVersion, ServerNotification,
+};
+use rmcp::service::RequestContext;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use types::Limits;
+use upstream::{Question, Refusal};
+
+use super::client::Downstream;
+use super::directory::{Directory, Place};
+use super::lists::{self, Contribution, Kind, Page};
+use super::results;
+use super::service::{Listing, StandardService, Upstream};
+use crate::running;
+
+/// How long one server may take for a list that is joined with those of others.
+const LIST_PATIENCE: Duration = Duration::from_secs(20);
+/// Pages of a list that are asked for.
+const MOST_PAGES: usize = 100;
+/// Rounds in which a server may ask for input before it answers.
+const MOST_ROUNDS: usize = 10;
+/// Notices of progress on their way to the client.
+const PROGRESS: usize = 32;
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// One connection of a client that sees the `standard` surface.
+pub(crate) struct StandardHandler<S> {
+    service: S,
+    pub(super) client: Arc<Downstream>,
+    directory: Arc<Mutex<Directory>>,
+    /// How much a client of the legacy era wants to hear of what servers log.
+    log_level: Mutex<Option<Value>>,
+    pub(super) closed: CancellationToken,
+}
+
+type Answer = Result<String, ErrorData>;
+
+impl<S: StandardService> StandardHandler<S> {
+    /// `closed` ends everything that is under way for this connection.
+    pub(crate) fn new(service: S, client: Arc<Downstream>, closed: CancellationToken) -> Self {
+        service.attach(client.clone());
+        Self {
+            service,
+            client,
+            directory: Arc::default(),
+            log_level: Mutex::default(),
+            closed,
+        }
+    }
+
+    /// Tells the client when the tools are others than those that it was shown last; never ends.
+    pub(crate) fn watch_tools(&self) -> impl Future<Output = ()> + Send + use<S> {
+        let (client, directory) = (self.client.clone(), self.directory.clone());
+        let mut listed = self.service.listed();
+        async move {
+            while listed.changed().await.is_ok() {
+                let now = listed.borrow_and_update().clone();
+                let is_currents = {
+                    let mut directory = directory.lock().unwrap_or_else(PoisonError::into_inner);
+                    directory
+                        .shown
+                        .take_if(|shown| !Arc::ptr_eq(shown, &now))
+                        .is_some()
+                };
+                if is_currents {
+                    client.changed(|changes| changes.tools += 1);
+                }
+            }
+        }
+    }
+
+    pub(super) async fn answer(
+        &self,
+        method: &str,
+        mut params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer {
+        if let Some(kind) = Kind::of(method) {
+            return self.list(kind, params, context).await;
+        }
+        match method {
+            "tools/list" => {
+                let definitions = self.tools().await;
+                self.show_tools();
+                lists::page("tools", &definitions, &params)
+            }
+            "tools/call" => {
+                let name = text(&params, "name")?;
+                let place = self.tool(&name).await?;
+                params.insert("name".to_owned(), json!(place.name));
+                self.relay(&place.server, method, params, context).await
+            }
+            "prompts/get" => {
+                let name = text(&params, "name")?;
+                let place = self.prompt(&name, context).await?;
+                params.insert("name".to_owned(), json!(place.name));
+                self.relay(&place.server, method, params, context).await
+            }
+            "resources/read" => self.by_uri(method, params, context).await,
+            "resources/subscribe" | "resources/unsubscribe" if !is_modern(context) => {
+                self.by_uri(method, params, context).await
+            }
+            "completion/complete" => self.complete(params, context).await,
+            "logging/setLevel" if !is_modern(context) => self.set_level(params, context).await,
+            _ => Err(running::not_understood(&CustomRequest::new(method, None))),
+        }
+    }
+
+    /// The tools of all servers as clients see them.
+    async fn tools(&self) -> Vec<String> {
+        let Listing { upstreams, listed } = self.upstreams().await;
+        let (tools, definitions) = lists::tools(&upstreams);
+        let mut directory = self.directory();
+        directory.tools = tools;
+        directory.listed = Some(listed);
+        definitions
+    }
+
+    /// Remembers what the client is shown, so that it hears of changes; also of one that has just been made.
+    fn show_tools(&self) {
+        let now = self.service.listed().borrow().clone();
+        let mut directory = self.directory();
+        let is_old = directory
+            .listed
+            .as_ref()
+            .is_some_and(|listed| !Arc::ptr_eq(listed, &now));
+        directory.shown = directory.listed.clone().filter(|_| !is_old);
+        drop(directory);
+        if is_old {
+            self.client.changed(|changes| changes.tools += 1);
+        }
+    }
+
+    async fn tool(&self, name: &str) -> Result<Place, ErrorData> {
+        let listed = self.service.listed().borrow().clone();
+        let known = {
+            let directory = self.directory();
+            let is_current = directory
+                .listed
+                .as_ref()
+                .is_some_and(|known| Arc::ptr_eq(known, &listed));
+            directory.tools.get(name).filter(|_| is_current).cloned()
+        };
+        if let Some(place) = known {
+            return Ok(place);
+        }
+        self.tools().await;
+        if let Some(place) = self.directory().tools.get(name).cloned() {
+            return Ok(place);
+        }
+        let upstreams = self.upstreams().await.upstreams;
+        match upstreams.as_slice() {
+            // It may have tools that it does not list to everybody.
+            [only] => Ok(Place {
+                server: only.name.clone(),
+                name: name.to_owned(),
+            }),
+            _ => Err(ErrorData::invalid_params(format!("Unknown tool: {name}"), None)),
+        }
+    }
+
+    async fn prompt(&self, name: &str, context: &RequestContext<RoleServer>) -> Result<Place, ErrorData> {
+        let upstreams = self.upstreams().await.upstreams;
+        if let [only] = upstreams.as_slice() {
+            return Ok(Place {
+                server: only.name.clone(),
+                name: name.to_owned(),
+            });
+        }
+        let known = self.directory().prompts.get(name).cloned();
+        if let Some(place) = known {
+            return Ok(place);
+        }
+        self.learn(Kind::Prompts, &upstreams, context).await;
+        let known = self.directory().prompts.get(name).cloned();
+        known.ok_or_else(|| ErrorData::invalid_params(format!("Unknown prompt: {name}"), None))
+    }
+
+    async fn by_uri(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer {
+        let uri = text(&params, "uri")?;
+        let server = self.server_of(&uri, context).await?;
+        self.relay(&server, method, params, context).await
+    }
+
+    async fn server_of(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<String, ErrorData> {
+        let upstreams = self.upstreams().await.upstreams;
+        if let [only] = upstreams.as_slice() {
+            return Ok(only.name.clone());
+        }
+        let known = self.directory().server_of(uri).map(str::to_owned);
+        if let Some(server) = known {
+            return Ok(server);
+        }
+        for kind in [Kind::Resources, Kind::Templates] {
+            self.learn(kind, &upstreams, context).await;
+        }
+        let known = self.directory().server_of(uri).map(str::to_owned);
+        known.ok_or_else(|| {
+            let message =
+                format!("Resource not found: {uri}; no connected server lists it or a template for it");
+            let code = if is_modern(context) {
+                ErrorCode::INVALID_PARAMS
+            } else {
+                ErrorCode::RESOURCE_NOT_FOUND
+            };
+            ErrorData::new(code, message, Some(json!({"uri": uri})))
+        })
+    }
+
+    async fn complete(&self, mut params: Map<String, Value>, context: &RequestContext<RoleServer>) -> Answer {
+        let reference = params.get("ref").cloned().unwrap_or_default();
+        let server = if let Some(name) = reference["name"].as_str() {
+            let place = self.prompt(name, context).await?;
+            params["ref"]["name"] = json!(place.name);
+            place.server
+        } else if let Some(uri) = reference["uri"].as_str() {
+            self.server_of(uri, context).await?
+        } else {
+            let message = "`ref` must name a prompt (`name`) or a resource template (`uri`)";
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        self.relay(&server, "completion/complete", params, context).await
+    }
+
+    /// Tells every server that logs how much is wanted.
+    async fn set_level(&self, params: Map<String, Value>, context: &RequestContext<RoleServer>) -> Answer {
+        let level = text(&params, "level")?;
+        *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(json!(level));
+        let upstreams = self.upstreams().await.upstreams;
+        let told = upstreams.iter().map(|upstream| {
+            let question = self.question(&upstream.name, "logging/setLevel", params.clone(), context);
+            self.service.relay(Question {
+                deadline: Instant::now() + LIST_PATIENCE,
+                ..question
+            })
+        });
+        // A server that does not log, or does not run, has nothing to say less of.
+        drop(join_all(told).await);
+        Ok("{}".to_owned())
+    }
+
+    async fn list(
+        &self,
+        kind: Kind,
+        params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer {
+        let upstreams = self.upstreams().await.upstreams;
+        if let [only] = upstreams.as_slice() {
+            return match self.relay(&only.name, kind.method(), params, context).await {
+                // It was declared for whatever server there is.
+                Err(error) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                    Ok(format!("{{\"{}\":[]}}", kind.key()))
+                }
+                answer => answer,
+            };
+        }
+        let definitions = self.learn(kind, &upstreams, context).await;
+        lists::page(kind.key(), &definitions, &params)
+    }
+
+    /// Asks all servers for such a list and takes the answers in; those that fail are left out.
+    async fn learn(
+        &self,
+        kind: Kind,
+        upstreams: &[Upstream],
+        context: &RequestContext<RoleServer>,
+    ) -> Vec<String> {
+        let asked = upstreams.iter().map(|upstream| async move {
+            Contribution {
+                upstream,
+                definitions: self.whole_list(kind, upstream, context).await,
+            }
+        });
+        let lists = join_all(asked).await;
+        kind.learn(&mut self.directory(), &lists)
+    }
+
+    /// All pages of one server.
+    async fn whole_list(
+        &self,
+        kind: Kind,
+        upstream: &Upstream,
+        context: &RequestContext<RoleServer>,
+    ) -> Vec<Box<RawValue>> {
+        let deadline = Instant::now() + LIST_PATIENCE;
+        let mut definitions = Vec::new();
+        let mut params = Map::new();
+        for _ in 0..MOST_PAGES {
+            let question = self.question(
+                &upstream.name,
+                kind.method(),
+                std::mem::take(&mut params),
+                context,
+            );
+            let answer = self.service.relay(Question { deadline, ..question }).await;
+            let page = answer.and_then(|raw| {
+                serde_json::from_str::<Page>(raw.get()).map_err(|error| Refusal {
+                    code: ErrorCode::INTERNAL_ERROR.0,
+                    message: error.to_string(),
+                    data: None,
+                })
+            });
+            match page {
+                Ok(page) => {
+                    definitions.extend(page.definitions);
+                    match page.next {
+                        Some(next) => params.insert("cursor".to_owned(), json!(next)),
+                        None => break,
+                    };
+                }
+                Err(refusal) => {
+                    if refusal.code != ErrorCode::METHOD_NOT_FOUND.0 {
+                        let (server, method) = (&upstream.name, kind.method());
+                        tracing::warn!(%server, method, "left out of the list: {}", refusal.message);
+                    }
+                    break;
+                }
+            }
+        }
+        definitions
+    }
+
+    /// Passes a request on to a server, its progress back, and its questions where the client's era has them otherwise.
+    async fn relay(
+        &self,
+        server: &str,
+        method: &str,
+        params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Answer {
+        let mut question = self.question(server, method, params, context);
+        for _ in 0..MOST_ROUNDS {
+            let raw = self.ask(question.clone(), context).await?;
+            let wanted = if is_modern(context) {
+                None
+            } else {
+                results::wanted(raw.get())
+            };
+            let Some(wanted) = wanted else {
+                return Ok(raw.get().to_owned());
+            };
+            let mut responses = Map::new();
+            for (key, request) in wanted.requests {
+                let asked = request["method"].as_str().unwrap_or_default().to_owned();
+                let params = request.get("params").cloned();
+                let answer = self.client.put(server, asked, params).await;
+                responses.insert(key, answer.map_err(error)?);
+            }
+            question
+                .params
+                .insert("inputResponses".to_owned(), Value::Object(responses));
+            if let Some(state) = wanted.state {
+                question.params.insert("requestState".to_owned(), state);
+            }
+        }
+        let message = format!("server '{server}' asked for input more than {MOST_ROUNDS} times");
+        Err(ErrorData::internal_error(message, None))
+    }
+
+    /// Asks once. Whoever gives up on it drops this.
+    async fn ask(
+        &self,
+        mut question: Question,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Box<RawValue>, ErrorData> {
+        let (sender, mut progress) = mpsc::channel(PROGRESS);
+        let token = context.meta.get_progress_token();
+        question.progress = token.is_some().then_some(sender);
+        let answer = self.service.relay(question);
+        tokio::pin!(answer);
+        loop {
+            let notice = tokio::select! {
+                biased;
+                Some(notice) = progress.recv() => notice,
+                answer = &mut answer => return answer.map_err(error),
+            };
+            let token = json!(token);
+            let mut notice = notice;
+            notice["progressToken"] = token;
+            let notice = CustomNotification::new("notifications/progress", Some(notice));
+            // A client that is gone ends the call in another way.
+            let _ = context
+                .peer
+                .send_notification(ServerNotification::CustomNotification(notice))
+                .await;
+        }
+    }
+
+    fn question(
+        &self,
+        server: &str,
+        method: &str,
+        params: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Question {
+        let mut meta = match serde_json::to_value(&context.meta) {
+            Ok(Value::Object(meta)) => meta,
+            _ => Map::new(),
+        };
+        let level = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(level) = level.clone() {
+            meta.entry(LOG_LEVEL).or_insert(level);
+        }
+        Question {
+            server: server.to_owned(),
+            method: method.to_owned(),
+            params,
+            meta,
+            progress: None,
+            deadline: Instant::now() + Limits::DEFAULT_MAX_WALL_TIME,
+        }
+    }
+
+    async fn upstreams(&self) -> Listing {
+        let listing = self.service.upstreams().await;
+        self.client.know(listing.upstreams.len());
+        listing
+    }
+
+    fn directory(&self) -> MutexGuard<'_, Directory> {
+        self.directory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the request is one of the modern era.
+pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+fn text(params: &Map<String, Value>, name: &str) -> Result<String, ErrorData> {
+    let value = params.get(name).and_then(Value::as_str);
+    value
+        .map(str::to_owned)
+        .ok_or_else(|| ErrorData::invalid_params(format!("Invalid params: `{name}` must be a string"), None))
+}
+
+fn error(Refusal { code, message, data }: Refusal) -> ErrorData {
+    ErrorData::new(ErrorCode(code), message, data)
+}

@@ -1,0 +1,253 @@
+//! Lists of all servers as one: the names that clients see, page by page, every definition as its server sent it.
+
+use std::collections::HashMap;
+
+use rmcp::model::ErrorData;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::directory::{Directory, Place};
+use super::names::exposed;
+use super::service::Upstream;
+
+/// Definitions of one page, and their bytes: a client must be able to read the line.
+const MOST_OF_A_PAGE: usize = 1000;
+const BYTES_OF_A_PAGE: usize = 4 * 1024 * 1024;
+/// What a cursor begins with; the rest is the number of definitions before the page.
+const CURSOR: &str = "after-";
+
+/// A kind of list that servers keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Resources,
+    Templates,
+    Prompts,
+}
+
+/// What one server lists.
+#[derive(Debug)]
+pub(super) struct Contribution<'a> {
+    pub(super) upstream: &'a Upstream,
+    pub(super) definitions: Vec<Box<RawValue>>,
+}
+
+/// One page of one server.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Page {
+    #[serde(default, alias = "resources", alias = "resourceTemplates", alias = "prompts")]
+    pub(super) definitions: Vec<Box<RawValue>>,
+    #[serde(rename = "nextCursor")]
+    pub(super) next: Option<String>,
+}
+
+// === impl Kind ===
+
+impl Kind {
+    pub(super) fn of(method: &str) -> Option<Kind> {
+        Some(match method {
+            "resources/list" => Kind::Resources,
+            "resources/templates/list" => Kind::Templates,
+            "prompts/list" => Kind::Prompts,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn method(self) -> &'static str {
+        match self {
+            Kind::Resources => "resources/list",
+            Kind::Templates => "resources/templates/list",
+            Kind::Prompts => "prompts/list",
+        }
+    }
+
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Kind::Resources => "resources",
+            Kind::Templates => "resourceTemplates",
+            Kind::Prompts => "prompts",
+        }
+    }
+
+    /// Takes the lists of all servers into the directory, and gives the definitions as clients see them.
+    pub(super) fn learn(self, directory: &mut Directory, lists: &[Contribution<'_>]) -> Vec<String> {
+        match self {
+            Kind::Resources => {
+                directory.resources.clear();
+                keep_first(lists, "uri", |uri, server| {
+                    directory
+                        .resources
+                        .insert(uri.to_owned(), server.to_owned())
+                        .is_none()
+                })
+            }
+            Kind::Templates => {
+                directory.templates.clear();
+                keep_first(lists, "uriTemplate", |template, server| {
+                    directory.templates.push((template.to_owned(), server.to_owned()));
+                    true
+                })
+            }
+            Kind::Prompts => {
+                let (prompts, definitions) = prompts(lists);
+                directory.prompts = prompts;
+                definitions
+            }
+        }
+    }
+}
+
+/// The tools of all servers by the names that clients see, with their definitions.
+pub(super) fn tools(upstreams: &[Upstream]) -> (HashMap<String, Place>, Vec<String>) {
+    let all: Vec<(&Upstream, &str, &RawValue)> = upstreams
+        .iter()
+        .flat_map(|upstream| {
+            let tools = upstream.tools.iter();
+            tools.map(move |tool| (upstream, tool.name.as_str(), tool.definition()))
+        })
+        .collect();
+    named(&all, upstreams.len() > 1)
+}
+
+/// The page of these definitions that the parameters ask for.
+pub(super) fn page(
+    key: &str,
+    definitions: &[String],
+    params: &Map<String, Value>,
+) -> Result<String, ErrorData> {
+    let start = match params.get("cursor") {
+        None | Some(Value::Null) => 0,
+        Some(cursor) => cursor
+            .as_str()
+            .and_then(|cursor| cursor.strip_prefix(CURSOR)?.parse().ok())
+            .ok_or_else(|| {
+                ErrorData::invalid_params(
+                    "`cursor` is none that this list gave; leave it out to begin with the first page",
+                    Some(json!({"cursor": cursor})),
+                )
+            })?,
+    };
+    let mut bytes = 0;
+    let rest = definitions.get(start..).unwrap_or_default();
+    let fitting = rest.iter().take(MOST_OF_A_PAGE).take_while(|definition| {
+        let is_first = bytes == 0;
+        bytes += definition.len();
+        is_first || bytes <= BYTES_OF_A_PAGE
+    });
+    let shown: Vec<&str> = fitting.map(String::as_str).collect();
+    let end = start + shown.len();
+    let next = if end < definitions.len() {
+        format!(",\"nextCursor\":\"{CURSOR}{end}\"")
+    } else {
+        String::new()
+    };
+    Ok(format!("{{\"{key}\":[{}]{next}}}", shown.join(",")))
+}
+
+/// The definitions as they came, without those that the first of several servers has taken the name of.
+fn keep_first(
+    lists: &[Contribution<'_>],
+    field: &str,
+    mut is_new: impl FnMut(&str, &str) -> bool,
+) -> Vec<String> {
+    let mut kept = Vec::new();
+    for Contribution {
+        upstream,
+        definitions,
+    } in lists
+    {
+        for definition in definitions {
+            let server = upstream.name.as_str();
+            match text(definition, field) {
+                Some(name) if is_new(&name, server) => kept.push(definition.get().to_owned()),
+                Some(name) => tracing::warn!(server, "{name} is left out: another server lists it too"),
+                None => tracing::warn!(server, "a definition without {field} is left out"),
+            }
+        }
+    }
+    kept
+}
+
+fn prompts(lists: &[Contribution<'_>]) -> (HashMap<String, Place>, Vec<String>) {
+    let names: Vec<Vec<(String, &RawValue)>> = lists
+        .iter()
+        .map(|list| {
+            let named = list.definitions.iter();
+            named
+                .filter_map(|definition| Some((text(definition, "name")?, definition.as_ref())))
+                .collect()
+        })
+        .collect();
+    let all: Vec<(&Upstream, &str, &RawValue)> = lists
+        .iter()
+        .zip(&names)
+        .flat_map(|(list, names)| {
+            let names = names.iter();
+            names.map(|(name, definition)| (list.upstream, name.as_str(), *definition))
+        })
+        .collect();
+    named(&all, true)
+}
+
+/// Definitions under the names that clients see.
+fn named(all: &[(&Upstream, &str, &RawValue)], with_server: bool) -> (HashMap<String, Place>, Vec<String>) {
+    let pairs: Vec<(&str, &str)> = all
+        .iter()
+        .map(|(upstream, name, _)| (upstream.alias.as_str(), *name))
+        .collect();
+    let names = if with_server {
+        exposed(&pairs)
+    } else {
+        pairs.iter().map(|(_, name)| (*name).to_owned()).collect()
+    };
+    let mut places = HashMap::with_capacity(all.len());
+    let mut definitions = Vec::with_capacity(all.len());
+    for (exposed, (upstream, name, definition)) in names.into_iter().zip(all) {
+        definitions.push(if exposed == *name {
+            definition.get().to_owned()
+        } else {
+            renamed(definition, &exposed)
+        });
+        let (server, name) = (upstream.name.clone(), (*name).to_owned());
+        places.insert(exposed, Place { server, name });
+    }
+    (places, definitions)
+}
+
+/// The definition under another name; all else as it came.
+fn renamed(definition: &RawValue, name: &str) -> String {
+    let mut fields: Value = serde_json::from_str(definition.get()).unwrap_or_default();
+    fields["name"] = json!(name);
+    fields.to_string()
+}
+
+fn text(definition: &RawValue, field: &str) -> Option<String> {
+    let fields: HashMap<String, &RawValue> = serde_json::from_str(definition.get()).ok()?;
+    serde_json::from_str(fields.get(field)?.get()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_follow_each_other_to_the_end() {
+        let definitions: Vec<String> = (0..2500).map(|number| number.to_string()).collect();
+        let mut params = Map::new();
+        let mut seen = 0;
+        loop {
+            let page: Value = serde_json::from_str(&page("tools", &definitions, &params).unwrap()).unwrap();
+            seen += page["tools"].as_array().unwrap().len();
+            match page.get("nextCursor") {
+                Some(cursor) => params.insert("cursor".to_owned(), cursor.clone()),
+                None => break,
+            };
+        }
+        assert_eq!(seen, 2500);
+        params.insert("cursor".to_owned(), json!("elsewhere"));
+        assert!(page("tools", &definitions, &params).is_err());
+        let large = vec!["x".repeat(BYTES_OF_A_PAGE + 1), "y".to_owned()];
+        let first = page("tools", &large, &Map::new()).unwrap();
+        assert!(first.ends_with(r#""nextCursor":"after-1"}"#));
+    }
+}

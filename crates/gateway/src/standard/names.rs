@@ -1,0 +1,80 @@
+//! Names of tools and prompts as clients see them: kept where there is one server, else with its name before them; pure.
+
+use std::collections::HashMap;
+
+use sha2::{Digest as _, Sha256};
+
+/// The longest name that every client takes.
+const LONGEST: usize = 64;
+/// Hexadecimal digits of a hash in a name.
+const DIGITS: usize = 8;
+
+/// Names that are different for different pairs of server and name, whatever the order of the pairs. A name that would
+/// be too long or the same as another one ends in a hash of both.
+pub(super) fn exposed(pairs: &[(&str, &str)]) -> Vec<String> {
+    let plain: Vec<String> = pairs
+        .iter()
+        .map(|(alias, name)| format!("{alias}_{name}"))
+        .collect();
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    for name in &plain {
+        *times.entry(name).or_default() += 1;
+    }
+    let fits = |name: &String| name.len() <= LONGEST && times[name.as_str()] == 1;
+    let named = plain.iter().zip(pairs).map(|(name, pair)| {
+        if fits(name) {
+            name.clone()
+        } else {
+            hashed(name, *pair)
+        }
+    });
+    named.collect()
+}
+
+fn hashed(name: &str, (alias, own): (&str, &str)) -> String {
+    let mut hash = Sha256::new();
+    hash.update(alias);
+    hash.update([0]);
+    hash.update(own);
+    let hash: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let start = &name[..name.floor_char_boundary(LONGEST - DIGITS - 1)];
+    format!("{start}_{}", &hash[..DIGITS])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(pairs: &[(&str, &str)], expected: &[&str]) {
+        assert_eq!(exposed(pairs), expected, "{pairs:?}");
+    }
+
+    #[test]
+    fn the_server_stands_before_the_name() {
+        check(
+            &[("git", "log"), ("fs", "read"), ("fs", "log")],
+            &["git_log", "fs_read", "fs_log"],
+        );
+        check(&[], &[]);
+    }
+
+    #[test]
+    fn names_that_would_be_the_same_differ_in_any_order() {
+        let one = exposed(&[("a", "b_c"), ("a_b", "c"), ("a", "d")]);
+        let other = exposed(&[("a", "d"), ("a_b", "c"), ("a", "b_c")]);
+        assert_eq!((&one[0], &one[1], &one[2]), (&other[2], &other[1], &other[0]));
+        assert_ne!(one[0], one[1]);
+        assert!(one.iter().all(|name| name.starts_with("a_")), "{one:?}");
+        assert_eq!(one[2], "a_d");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_stay_different() {
+        let (first, second) = ("n".repeat(300), format!("{}x", "n".repeat(299)));
+        let named = exposed(&[("server", &first), ("server", &second), ("s", &"é".repeat(70))]);
+        assert!(named.iter().all(|name| name.len() <= LONGEST), "{named:?}");
+        assert_ne!(named[0], named[1]);
+        let exactly = "x".repeat(LONGEST - 2);
+        check(&[("s", &exactly)], &[&format!("s_{exactly}")]);
+    }
+}

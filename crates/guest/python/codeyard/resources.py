@@ -1,0 +1,93 @@
+"""Resources of the connected servers: `from mcp import resources`."""
+
+from base64 import b64decode
+
+from codeyard.calls import host, host_async
+from codeyard.errors import failed_call
+from codeyard.values import Items, Record
+
+__all__ = ["list", "list_sync", "read", "read_sync"]
+
+
+class Listed(Items):
+    """Resources, or prompts, of servers. `templates` describes resources that have no fixed uri."""
+
+    __slots__ = ("templates",)
+
+
+class Content(str):
+    """The text of a resource; the server's whole answer is at `raw`."""
+
+    __slots__ = ("raw",)
+
+
+class Blob(bytes):
+    """The bytes of a resource; the server's whole answer is at `raw`."""
+
+
+async def list(server=None):
+    """The resources of a server, or of all: `{server, uri, name}` each. `.templates` has those without a fixed uri."""
+    return _listed(await host_async("resources", **named(server=server)))
+
+
+def list_sync(server=None):
+    """The same, blocking."""
+    return _listed(host("resources", **named(server=server)))
+
+
+async def read(uri, server=None):
+    """A resource: its text, or bytes where it is binary, or a list of these where it has several parts."""
+    return _contents(await host_async("resource", **named(needed=uri, uri=uri, server=server)))
+
+
+def read_sync(uri, server=None):
+    """The same, blocking."""
+    return _contents(host("resource", **named(needed=uri, uri=uri, server=server)))
+
+
+def named(needed="", **names):
+    """The names of a host call, those that are given; `needed` must be."""
+    given = {name: value for name, value in names.items() if value is not None}
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise failed_call(f"'{name}' must be a string, not {type(value).__name__}", kind="invalid_arguments")
+    if needed is None:
+        missing = next(name for name, value in names.items() if value is None)
+        raise failed_call(f"'{missing}' is missing", kind="invalid_arguments")
+    return given
+
+
+def records(fields, answer):
+    """Objects of an answer with keys that can be read as attributes."""
+    items = Listed(map(record, fields))
+    items.raw = answer
+    return items
+
+
+def record(fields):
+    """One object of an answer."""
+    made = Record(fields)
+    made.raw = fields
+    return made
+
+
+def _listed(answer):
+    items = records(answer["resources"], answer)
+    items.templates = records(answer["templates"], answer)
+    return items
+
+
+def _contents(answer):
+    parts = [_part(part, answer) for part in answer.get("contents") or []]
+    if len(parts) == 1:
+        return parts[0]
+    items = Items(parts)
+    items.raw = answer
+    return items
+
+
+def _part(part, answer):
+    blob = part.get("blob")
+    content = Content(part.get("text") or "") if blob is None else Blob(b64decode(blob))
+    content.raw = answer
+    return content

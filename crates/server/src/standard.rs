@@ -1,0 +1,124 @@
+//! What stands behind the surface `standard`: the hub's servers, each request judged by the policy and recorded.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use broker::RelayError;
+use gateway::{Listing, StandardService, Upstream};
+use serde_json::value::RawValue;
+use store::{Front, Refused};
+use tokio::sync::watch;
+use types::{GuestError, Outcome, ServerTools, SessionFate, Status};
+use upstream::{Client, Question, Refusal, UpstreamError};
+
+use crate::Server;
+
+/// How long a list waits for servers that were never asked for their tools; what comes later is told as a change.
+const DISCOVERY: Duration = Duration::from_secs(20);
+
+/// Requests that do something for a client; the others ask what there is.
+const RECORDED: [&str; 3] = ["tools/call", "resources/read", "prompts/get"];
+
+const INVALID_PARAMS: i32 = -32602;
+const INTERNAL_ERROR: i32 = -32603;
+
+impl StandardService for Server {
+    async fn upstreams(&self) -> Listing {
+        let shared = &self.shared;
+        shared.hub.discover(DISCOVERY).await;
+        let listed = shared.hub.tools().borrow().clone();
+        let catalog = shared.broker.catalog().await;
+        let upstreams = catalog.servers().map(|server| {
+            let tools = server.entries().filter(|entry| {
+                let decided = shared.policy.authorize(&shared.principal, &entry.tool);
+                decided.is_ok()
+            });
+            Upstream {
+                name: server.name.clone(),
+                alias: server.alias.clone(),
+                tools: tools.map(|entry| entry.definition.clone()).collect(),
+            }
+        });
+        let upstreams = upstreams.collect();
+        Listing { upstreams, listed }
+    }
+
+    async fn relay(&self, question: Question) -> Result<Box<RawValue>, Refusal> {
+        let shared = &self.shared;
+        if !RECORDED.contains(&question.method.as_str()) {
+            let answer = shared.broker.relay(&shared.principal, None, question).await;
+            return answer.map_err(refusal);
+        }
+        let mut record = shared.records.attempt(self.attempt(Front::Mcp, None, None, None));
+        record.accepted(None);
+        if let Err(error) = record.begin().await {
+            // Whether this much can be written is not waited for.
+            let _ = record.refuse(Refused::NotRecorded).await;
+            return Err(internal(format!("the server was not asked: {error}")));
+        }
+        record.begun();
+        let run = record.run().clone();
+        let answer = shared.broker.relay(&shared.principal, Some(&run), question).await;
+        let recorded = record.ended(&outcome(&answer), None).await;
+        recorded.map_err(|error| {
+            internal(format!(
+                "the server was asked and its answer is withheld: {error}"
+            ))
+        })?;
+        answer.map_err(refusal)
+    }
+
+    fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
+        self.shared.hub.tools()
+    }
+
+    fn attach(&self, client: Arc<dyn Client>) {
+        self.shared.hub.attach(client);
+    }
+}
+
+/// The request as a run that did nothing else.
+fn outcome(answer: &Result<Box<RawValue>, RelayError>) -> Outcome {
+    let error = |kind: &str| {
+        let kind = kind.to_owned();
+        Some(GuestError {
+            kind,
+            ..GuestError::default()
+        })
+    };
+    let (status, error) = match answer {
+        Ok(_) => (Status::Completed, None),
+        Err(RelayError::Denied(_)) => (Status::Failed, error("caller")),
+        Err(RelayError::Upstream(_)) => (Status::Failed, error("upstream")),
+    };
+    let mut outcome = Outcome::bare(status, SessionFate::Kept, error);
+    outcome.usage.host_calls = 1;
+    outcome
+}
+
+/// The failure as the client sees it: a server's own words as they are.
+fn refusal(failed: RelayError) -> Refusal {
+    match failed {
+        RelayError::Upstream(UpstreamError::Refused {
+            code, message, data, ..
+        }) => Refusal {
+            code: i32::try_from(code).unwrap_or(INTERNAL_ERROR),
+            message,
+            data,
+        },
+        RelayError::Denied(denied) => Refusal {
+            code: INVALID_PARAMS,
+            message: denied.to_string(),
+            data: None,
+        },
+        RelayError::Upstream(failed) => internal(failed.to_string()),
+    }
+}
+
+fn internal(message: String) -> Refusal {
+    Refusal {
+        code: INTERNAL_ERROR,
+        message,
+        data: None,
+    }
+}

@@ -8,60 +8,73 @@ mod definitions;
 mod running;
 
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use test_support::{Codeyard, Ended, Era, McpClient, run, stub_server};
+use test_support::{Codeyard, Ended, Era, McpClient, stub_server};
+
+/// Longest run of a command.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An installation whose servers are in a file that the commands under test change.
-pub struct Yard {
-    pub codeyard: Codeyard,
+pub(crate) struct Yard {
+    pub(crate) codeyard: Codeyard,
 }
 
 impl Yard {
-    pub fn new() -> Yard {
+    pub(crate) fn new() -> Yard {
         Yard {
             codeyard: Codeyard::new().unwrap(),
         }
     }
 
     /// One whose file holds these servers.
-    pub fn with(servers: &Value) -> Yard {
+    pub(crate) fn with(servers: &Value) -> Yard {
         let yard = Yard::new();
         yard.write(servers);
         yard
     }
 
-    pub fn file(&self) -> PathBuf {
+    pub(crate) fn file(&self) -> PathBuf {
         self.codeyard.work_directory().join("servers.json")
     }
 
     /// Replaces the servers of the file.
-    pub fn write(&self, servers: &Value) {
+    pub(crate) fn write(&self, servers: &Value) {
         self.write_text(&json!({ "mcpServers": servers }).to_string());
     }
 
     /// Replaces the file as one step, as an editor does.
-    pub fn write_text(&self, text: &str) {
+    pub(crate) fn write_text(&self, text: &str) {
         let new = self.file().with_extension("new");
         std::fs::write(&new, text).unwrap();
         std::fs::rename(new, self.file()).unwrap();
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         std::fs::read_to_string(self.file()).unwrap()
     }
 
     /// Runs a command with this file.
-    pub async fn run(&self, args: &[&str]) -> Ended {
-        let file = self.file().to_string_lossy().into_owned();
-        let first = ["--config", file.as_str()];
-        let all: Vec<&str> = first.iter().chain(args).copied().collect();
-        run(&self.codeyard, &all, "").await
+    pub(crate) async fn run(&self, args: &[&str]) -> Ended {
+        // What stands after `--` is the last of all.
+        let mut command = self
+            .codeyard
+            .command(["--config".as_ref(), self.file().as_os_str()])
+            .unwrap();
+        let output = command.args(args).stdin(Stdio::null()).output();
+        let output = tokio::time::timeout(PATIENCE, output).await.unwrap().unwrap();
+        Ended {
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+            code: output.status.code().unwrap_or(-1),
+        }
     }
 
     /// A command that does what it was asked to.
     #[track_caller]
-    pub fn done<'a>(&'a self, args: &'a [&str]) -> impl Future<Output = Ended> + 'a {
+    pub(crate) fn done<'a>(&'a self, args: &'a [&str]) -> impl Future<Output = Ended> + 'a {
         let caller = std::panic::Location::caller();
         async move {
             let ended = self.run(args).await;
@@ -71,7 +84,7 @@ impl Yard {
     }
 
     /// Starts `codeyard mcp` with this file and opens the conversation.
-    pub async fn serve(&self, more: &[&str]) -> McpClient {
+    pub(crate) async fn serve(&self, more: &[&str]) -> McpClient {
         let file = self.file();
         let args = ["mcp", "--config", file.to_str().unwrap()];
         let command = self.codeyard.command(args.iter().chain(more)).unwrap();
@@ -81,7 +94,7 @@ impl Yard {
     }
 
     /// What `codeyard ps --json` says.
-    pub async fn ps(&self) -> Vec<Value> {
+    pub(crate) async fn ps(&self) -> Vec<Value> {
         self.done(&["ps", "--json"])
             .await
             .json()
@@ -91,7 +104,7 @@ impl Yard {
     }
 
     /// What `codeyard servers --json` says of one server.
-    pub async fn server(&self, name: &str) -> Value {
+    pub(crate) async fn server(&self, name: &str) -> Value {
         let listed = self.done(&["servers", "--json"]).await.json();
         let servers = listed["servers"].as_array().unwrap();
         let found = servers.iter().find(|server| server["name"] == name);
@@ -102,11 +115,11 @@ impl Yard {
 }
 
 /// The definition of the stub.
-pub fn stub() -> Value {
+pub(crate) fn stub() -> Value {
     json!({"command": stub_server(), "args": ["stub"]})
 }
 
 /// The words of the stub's command.
-pub fn stub_words() -> [String; 2] {
+pub(crate) fn stub_words() -> [String; 2] {
     [stub_server().to_string_lossy().into_owned(), "stub".to_owned()]
 }

@@ -1,10 +1,6 @@
 //! Remote servers behind programs: in each era, when they change, when they fail, and when they mean harm.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that cannot go on fails here"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
 #[path = "remote/access.rs"]
 mod access;

@@ -1,7 +1,7 @@
-//! The hub: starts upstream MCP servers over stdio when they are needed, keeps their tool lists, and calls their tools.
+//! The hub: starts upstream MCP servers or connects to them when they are needed, keeps their tool lists, and calls their tools.
 //!
 //! ```text
-//! Hub ── one Server (driver task) per definition ── Connection (MCP service over pipes) ── supervised process
+//! Hub ── one Server (driver task) per definition ── Connection (MCP service over pipes) ── Carrier: supervised process, or HTTP
 //! ```
 //!
 //! INVARIANT: nothing of a server's answer is decoded into a closed type; results and definitions keep every field.

@@ -82,10 +82,61 @@ async fn nobody_there_is_said_at_once() {
         told.contains("it cannot be reached") && told.contains("refused"),
         "{told}"
     );
-    let told = error(json!({"url": "https://no-such-host.invalid/mcp?key=s3cret"})).await;
+    let told = error(json!({"url": "https://nowhere.example/mcp?key=s3cret"})).await;
+    assert!(told.contains("the name nowhere.example was not found"), "{told}");
+    assert!(!told.contains("s3cret"), "{told}");
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_told_from_one_with_it() {
+    let server = RemoteServer::start(Way::Legacy).await.unwrap();
+    let told = error(json!({"url": server.url().replace("http:", "https:")})).await;
     assert!(
-        told.contains("the name no-such-host.invalid was not found"),
+        told.contains("it does not speak TLS there; is it `http:`?"),
         "{told}"
     );
-    assert!(!told.contains("s3cret"), "{told}");
+}
+
+/// C344: the same result over each transport, with a header that is required.
+#[tokio::test]
+async fn the_same_result_over_each_transport() {
+    let mut codeyard = Codeyard::with_stub().unwrap();
+    let mut servers = Vec::new();
+    for (name, way) in [
+        ("modern", Way::Modern),
+        ("legacy", Way::Legacy),
+        ("sse", Way::Sse),
+    ] {
+        let server = RemoteServer::start(way).await.unwrap();
+        server.require_token("right");
+        let entry = |token: &str| json!({"url": server.url(), "headers": {"Authorization": format!("Bearer {token}")}});
+        codeyard = codeyard
+            .server_json(name, entry("right"))
+            .server_json(&format!("wrong_{name}"), entry("wr0ng"));
+        servers.push(server);
+    }
+    let mut client = CodeClient::of(codeyard).await;
+    let ran = client
+        .run(
+            "results = []\n\
+             for server in [tools.stub, tools.modern, tools.legacy, tools.sse]:\n\
+             \x20   results.append(await server.add(a=2, b=3))\n\
+             return results",
+        )
+        .await;
+    let sum = json!({"sum": 5});
+    check(&ran, &json!([sum, sum, sum, sum]));
+    for name in ["modern", "legacy", "sse"] {
+        let ran = client
+            .run(&format!("return await tools.wrong_{name}.add(a=2, b=3)"))
+            .await;
+        let told = ran.error();
+        assert!(
+            told.contains(
+                "it does not accept the credentials of the definition (HTTP 401: the token has expired)"
+            ),
+            "{told}"
+        );
+        assert!(!told.contains("wr0ng"), "{told}");
+    }
 }

@@ -20,7 +20,7 @@ const WRONG: [(&str, &str); 17] = [
     ("compressed", "it compressed its answer"),
     (
         "redirect inside",
-        "it redirects to http://169.254.169.254/latest/meta-data/, another server",
+        "//169.254.169.254/latest/meta-data/, another server",
     ),
     (
         "redirect away",
@@ -86,6 +86,21 @@ async fn odd_answers_that_are_answers_are_taken() {
             check(&client.run(&code).await, &json!("?"));
         }
     }
+}
+
+#[tokio::test]
+async fn a_stream_that_was_closed_is_taken_up_again() {
+    let server = RemoteServer::start(Way::Legacy).await.unwrap();
+    let mut client = with_entry(json!({"url": server.url()})).await;
+    check(
+        &client.run("return await tools.far.echo(message='resumed')").await,
+        &json!("?"),
+    );
+    let taken_up = server
+        .seen()
+        .into_iter()
+        .filter(|seen| seen.method == "GET" && seen.header("last-event-id").is_some());
+    assert_eq!(taken_up.count(), 1);
 }
 
 #[tokio::test]

@@ -10,12 +10,26 @@ use super::Seen;
 use super::http::Client;
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
+/// Where clouds tell a machine its secrets; without its scheme it stays with that of the request.
+const METADATA: &str = "//169.254.169.254/latest/meta-data/";
 /// Bytes of the answer that nobody wants.
 const GIGABYTE: usize = 1024 * 1024 * 1024;
 
 /// Answers in the wrong way if it is asked to; tells whether it was.
 pub(super) async fn answer(client: &mut Client, request: &Seen) -> Result<bool> {
     let message = &request.message;
+    let resumed = request
+        .header("last-event-id")
+        .and_then(|id| id.strip_prefix("resume-"));
+    if let Some(id) = resumed {
+        client.begin_events(&[]).await?;
+        let answer = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"?\"}}]}}}}"
+        );
+        client.event("message", &answer).await?;
+        client.end().await?;
+        return Ok(true);
+    }
     if message["method"] != "tools/call" || message["params"]["name"] != "echo" {
         return Ok(false);
     }
@@ -74,7 +88,7 @@ pub(super) async fn answer(client: &mut Client, request: &Seen) -> Result<bool> 
                 .await?;
         }
         "redirect inside" => {
-            let headers = [("Location", "http://169.254.169.254/latest/meta-data/")];
+            let headers = [("Location", METADATA)];
             client.respond("307 Temporary Redirect", &headers, b"").await?;
         }
         "redirect away" => {
@@ -138,6 +152,13 @@ pub(super) async fn answer(client: &mut Client, request: &Seen) -> Result<bool> 
             client
                 .respond("403 Forbidden", &[("WWW-Authenticate", challenge)], b"")
                 .await?;
+        }
+        "resumed" => {
+            client.begin_events(&[]).await?;
+            client
+                .chunk(format!("id: resume-{id}\nretry: 10\ndata:\n\n").as_bytes())
+                .await?;
+            client.end().await?;
         }
         "spread" => {
             // One message over several lines of data, as nobody writes it and everybody may.

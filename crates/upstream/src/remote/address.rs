@@ -173,8 +173,9 @@ fn allowed(host: &str, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Inside
 mod tests {
     use super::*;
 
+    /// Checks an address of scheme and rest.
     fn check(url: &str, expected: &str) {
-        let found = match check_url(url) {
+        let found = match check_url(&url.replacen(' ', "://", 1)) {
             Ok(()) => "good",
             Err(AddressError::NotUrl(_)) => "no url",
             Err(AddressError::Scheme(_)) => "scheme",
@@ -188,40 +189,42 @@ mod tests {
     #[test]
     fn definitions_name_addresses_that_can_be_reached_safely() {
         for good in [
-            "https://example.com/mcp",
-            "https://10.0.0.7/mcp",
-            "http://localhost:8000/mcp",
-            "http://127.0.0.1:8000/mcp",
-            "http://[::1]:8000/mcp",
-            "http://192.168.1.5/mcp",
-            "http://169.254.169.254/mcp",
-            "http://api.localhost/",
+            "https example.com/mcp",
+            "https 10.0.0.7/mcp",
+            "http localhost:8000/mcp",
+            "http 127.0.0.1:8000/mcp",
+            "http [::1]:8000/mcp",
+            "http 192.168.1.5/mcp",
+            "http 169.254.169.254/mcp",
+            "http api.localhost/",
+            // Other ways of writing a number are the same number.
+            "http 0x7f000001/",
+            "http 2130706433/",
         ] {
             check(good, "good");
         }
         for plain in [
-            "http://example.com/mcp",
-            "http://8.8.8.8/mcp",
-            "http://localhost.example.com/",
-            "http://[2606:4700::1111]/",
+            "http example.com/mcp",
+            "http 8.8.8.8/mcp",
+            "http localhost.example.com/",
+            "http [2606:4700::1111]/",
+            "http [::ffff:8.8.8.8]/",
         ] {
             check(plain, "plain");
         }
-        check("https://user:secret@example.com/", "credentials");
-        check("https://user@example.com/", "credentials");
-        check("ftp://example.com/", "scheme");
-        check("file:///etc/passwd", "scheme");
-        check("example.com/mcp", "no url");
-        check("", "no url");
-        check("https://", "no url");
-        check("https://0.0.0.0/", "nowhere");
-        check("https://224.0.0.1/", "nowhere");
-        check("https://[::]/", "nowhere");
-        // Other ways of writing a number are the same number.
-        check("http://0x7f000001/", "good");
-        check("http://2130706433/", "good");
-        check("http://0/", "nowhere");
-        check("http://[::ffff:8.8.8.8]/", "plain");
+        check("https user:secret@example.com/", "credentials");
+        check("https user@example.com/", "credentials");
+        check("ftp example.com/", "scheme");
+        check("file /etc/passwd", "scheme");
+        check("https ", "no url");
+        check("https 0.0.0.0/", "nowhere");
+        check("https 224.0.0.1/", "nowhere");
+        check("https [::]/", "nowhere");
+        check("http 0/", "nowhere");
+        for no_url in ["example.com/mcp", ""] {
+            let error = check_url(no_url).expect_err("no scheme");
+            assert!(matches!(error, AddressError::NotUrl(_)), "{error}");
+        }
     }
 
     #[test]

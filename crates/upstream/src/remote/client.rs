@@ -1,12 +1,13 @@
 //! The HTTP client of one remote server: no proxy, no redirects of its own, checked addresses, checked certificates.
 
 use std::error::Error as _;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Client;
 use reqwest::redirect::Policy;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig, RootCertStore};
 
 use super::address::Resolver;
 
@@ -65,5 +66,25 @@ pub(super) fn describe(error: &reqwest::Error) -> String {
         text = inner.to_string();
         cause = Some(inner);
     }
-    text
+    let no_tls = "it does not speak TLS there; is it `http:`?";
+    let is_cut_off = cause
+        .and_then(|cause| cause.downcast_ref::<io::Error>())
+        .is_some_and(|cause| cause.kind() == io::ErrorKind::UnexpectedEof);
+    if error.is_connect() && is_cut_off {
+        return no_tls.to_owned();
+    }
+    match cause.and_then(of_tls) {
+        Some(rustls::Error::InvalidMessage(_)) => no_tls.to_owned(),
+        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+            "no authority that this machine trusts has signed its certificate; that of your own goes into a file which \
+             the variable SSL_CERT_FILE names"
+                .to_owned()
+        }
+        _ => text,
+    }
+}
+
+fn of_tls<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
+    let error = error.downcast_ref::<io::Error>()?.get_ref()?;
+    error.downcast_ref()
 }

@@ -1,4 +1,4 @@
-//! A stream of server-sent events, cut into events however its bytes arrive. Pure.
+//! A stream of server-sent events, cut into events however its bytes arrive: pure.
 
 use std::time::Duration;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use config::Definitions;
 use gateway::{Connection, Output, Pipes, Timeouts};
+use sandbox::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -61,16 +62,20 @@ impl Server {
             signals,
             shutdown,
         };
-        match surface {
+        // Boxed: what a surface is made of nests deeper than the compiler follows.
+        let serving: BoxFuture<'_, ()> = match surface {
             Surface::Code => {
-                gateway::serve_code(self.clone(), self.shared.policy.clone(), connection).await;
+                let policy = self.shared.policy.clone();
+                Box::pin(gateway::serve_code(self.clone(), policy, connection))
             }
             Surface::Bridge(surface) => {
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
-                gateway::serve_bridge(bridge, surface.timeouts, surface.output, connection).await;
+                let (timeouts, output) = (surface.timeouts, surface.output);
+                Box::pin(gateway::serve_bridge(bridge, timeouts, output, connection))
             }
-            Surface::Standard => gateway::serve_standard(self.clone(), connection).await,
-        }
+            Surface::Standard => Box::pin(gateway::serve_standard(self.clone(), connection)),
+        };
+        serving.await;
         warming.abort();
         self.close().await;
     }

@@ -184,7 +184,9 @@ async fn what_the_bridge_before_kept_is_taken_over() {
     assert!(taken.status.success(), "{taken:?}");
     let mut client = BridgeClient::of(codeyard).await;
     // What does not load is told to the first program that names it, and hinders nothing.
-    let answer = client.run("print(good(), load_memory('notes'), 'bad' in globals())").await;
+    let answer = client
+        .run("print(good(), load_memory('notes'), 'bad' in globals())")
+        .await;
     assert_eq!(
         (answer.lines("stdout").as_str(), answer.is_error()),
         ("good [1, 2] False", false),

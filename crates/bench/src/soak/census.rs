@@ -9,9 +9,10 @@ use test_support::Traces;
 use crate::processes;
 
 /// What is filled and kept in the data directory: environments, lists of tools, trees of stubs, records.
-const KEPT: [&str; 7] = [
+const KEPT: [&str; 8] = [
     "python",
     "cache",
+    "logs",
     "trees",
     "run",
     "codeyard.db",

@@ -1,4 +1,6 @@
-//! What counts and where each value comes from, for people. No value of a variable, a header or a token file is shown.
+//! What counts and where each value comes from, for people.
+//!
+//! INVARIANT: no value of a variable, a header or a token file is shown.
 
 use std::path::{Path, PathBuf};
 

@@ -94,10 +94,10 @@ pub struct AddServer {
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// Header of each request to it; may be given more than once
-    #[arg(long, value_name = "NAME=VALUE", value_parser = pair, requires = "url")]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair, requires = "url", conflicts_with = "command")]
     pub header: Vec<(String, String)>,
     /// How it speaks [default: what it answers to]
-    #[arg(long = "type", value_enum, requires = "url")]
+    #[arg(long = "type", value_enum, requires = "url", conflicts_with = "command")]
     pub kind: Option<RemoteKind>,
     /// Save it although the command is not there or the address does not answer
     #[arg(long)]

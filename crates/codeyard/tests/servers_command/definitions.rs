@@ -111,7 +111,7 @@ async fn what_cannot_work_is_said_before_anything_is_saved() {
             "127.0.0.1:1 cannot be reached",
         ),
         (&["a", "--url", "nonsense"], "url"),
-        (&["a", "--header", "X=y", "--", &program], "--url"),
+        (&["a", "--header", "X=y", "--", &program], "cannot be used with"),
     ] {
         let all = [&["servers", "add", "--yes"], args].concat();
         let ended = yard.run(&all).await;
@@ -150,6 +150,45 @@ async fn what_cannot_work_is_said_before_anything_is_saved() {
         failed.code == 4 && failed.err.contains("was not found on PATH"),
         "{failed:?}"
     );
+}
+
+#[tokio::test]
+async fn a_server_that_runs_elsewhere_is_added_by_its_address() {
+    let yard = Yard::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let add = ["servers", "add", "far", "--yes", "--url", &url, "--type", "http"];
+    let added = yard
+        .done(&[&add[..], &["--header", "Authorization=Bearer ${HOME}"]].concat())
+        .await;
+    assert!(added.err.contains(&format!("at {url}")), "{added:?}");
+    let written: Value = serde_json::from_str(&yard.text()).unwrap();
+    let headers = json!({"Authorization": "Bearer ${HOME}"});
+    assert_eq!(
+        written["mcpServers"]["far"],
+        json!({"type": "http", "url": url, "headers": headers})
+    );
+    let far = yard.server("far").await;
+    assert_eq!(
+        (&far["transport"], &far["state"]),
+        (&json!("http"), &json!("idle")),
+        "{far}"
+    );
+    // The address is what was agreed to.
+    let elsewhere = url.replace("/mcp", "/other");
+    yard.write(&json!({"far": {"type": "http", "url": elsewhere}}));
+    assert_eq!(yard.server("far").await["state"], "changed");
+    yard.done(&["servers", "remove", "far", "--yes"]).await;
+    let gone = [
+        "servers",
+        "add",
+        "far",
+        "--yes",
+        "--no-check",
+        "--url",
+        "https://nowhere.example.com/mcp",
+    ];
+    yard.done(&gone).await;
 }
 
 #[tokio::test]

@@ -69,7 +69,8 @@ impl Server {
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
                 gateway::serve_bridge(bridge, surface.timeouts, surface.output, connection).await;
             }
-            Surface::Standard => gateway::serve_standard(self.clone(), connection).await,
+            // In a box, because the type of so deep a future is more than the compiler looks through.
+            Surface::Standard => Box::pin(gateway::serve_standard(self.clone(), connection)).await,
         }
         warming.abort();
         self.close().await;

@@ -179,13 +179,10 @@ async fn every_mistake_of_the_configuration() {
 
 #[tokio::test]
 async fn what_is_odd_but_no_mistake() {
-    let codeyard = Codeyard::new()
-        .unwrap()
-        .server_json("remote", json!({"url": "https://mcp.example/x"}))
-        .server_json(
-            "foreign",
-            json!({"command": "x", "alwaysAllow": ["y"], "disabled": true}),
-        );
+    let codeyard = Codeyard::new().unwrap().server_json(
+        "foreign",
+        json!({"command": "x", "alwaysAllow": ["y"], "disabled": true}),
+    );
     assert_transcript!(transcript(&codeyard, &[("tools", "")]).await);
 }
 

@@ -1,6 +1,6 @@
 //! The HTTP client of one remote server: no proxy, no redirects of its own, checked addresses, checked certificates.
 
-use std::error::Error as _;
+use std::error::Error;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use rustls::{CertificateError, ClientConfig, RootCertStore};
 use super::address::Resolver;
 
 const CONNECT: Duration = Duration::from_secs(10);
+const NO_TLS: &str = "it does not speak TLS there; is it `http:`?";
 
 /// Makes the client; reads the machine's certificate authorities if they are needed, which takes a while.
 pub(super) fn build(is_secure: bool) -> Result<Client, String> {
@@ -55,36 +56,42 @@ fn authorities() -> Result<RootCertStore, String> {
 
 /// What went wrong, without the URL, which may hold secrets: the innermost cause says most.
 pub(super) fn describe(error: &reqwest::Error) -> String {
-    let mut cause = error.source();
-    let mut text = match cause {
-        Some(cause) => cause.to_string(),
+    let Some(cause) = error.source().map(innermost) else {
         // Only the outermost error names the URL.
-        None if error.is_timeout() => "it took too long".to_owned(),
-        None => "the request failed".to_owned(),
+        let text = if error.is_timeout() {
+            "it took too long"
+        } else {
+            "the request failed"
+        };
+        return text.to_owned();
     };
-    while let Some(inner) = cause.and_then(std::error::Error::source) {
-        text = inner.to_string();
-        cause = Some(inner);
-    }
-    let no_tls = "it does not speak TLS there; is it `http:`?";
     let is_cut_off = cause
-        .and_then(|cause| cause.downcast_ref::<io::Error>())
+        .downcast_ref::<io::Error>()
         .is_some_and(|cause| cause.kind() == io::ErrorKind::UnexpectedEof);
-    if error.is_connect() && is_cut_off {
-        return no_tls.to_owned();
-    }
-    match cause.and_then(of_tls) {
-        Some(rustls::Error::InvalidMessage(_)) => no_tls.to_owned(),
+    match cause.downcast_ref::<rustls::Error>() {
+        Some(rustls::Error::InvalidMessage(_)) => NO_TLS.to_owned(),
         Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
             "no authority that this machine trusts has signed its certificate; that of your own goes into a file which \
              the variable SSL_CERT_FILE names"
                 .to_owned()
         }
-        _ => text,
+        None if error.is_connect() && is_cut_off => NO_TLS.to_owned(),
+        _ => cause.to_string(),
     }
 }
 
-fn of_tls<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
-    let error = error.downcast_ref::<io::Error>()?.get_ref()?;
-    error.downcast_ref()
+/// An error of the system does not give what it wraps as its source.
+fn innermost<'a>(mut error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    loop {
+        let wrapped = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+            .map(|wrapped| wrapped as &(dyn Error + 'static))
+            // Anything else only holds the words.
+            .filter(|wrapped| wrapped.is::<io::Error>() || wrapped.is::<rustls::Error>());
+        match wrapped.or_else(|| error.source()) {
+            Some(inner) => error = inner,
+            None => return error,
+        }
+    }
 }

@@ -104,7 +104,7 @@ fn refusal(failed: RelayError) -> Refusal {
         }) => Refusal {
             code: i32::try_from(code).unwrap_or(INTERNAL_ERROR),
             message,
-            data,
+            data: data.map(|data| *data),
         },
         RelayError::Denied(denied) => Refusal {
             code: INVALID_PARAMS,

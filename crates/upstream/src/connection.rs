@@ -180,7 +180,7 @@ impl Connection {
                 request: name.to_owned(),
                 code: i64::from(error.code.0),
                 message: error.message.into_owned(),
-                data: error.data,
+                data: error.data.map(Box::new),
             },
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => self.gone(name).await,
             other => self.bad_answer(name, other.to_string()),

@@ -131,7 +131,7 @@ pub enum UpstreamError {
         /// The server's words.
         message: String,
         /// What came with them.
-        data: Option<serde_json::Value>,
+        data: Option<Box<serde_json::Value>>,
     },
     /// The answer is no result of the protocol.
     #[error("server '{server}' answered {request} with something that is no result: {cause}{stderr}")]

@@ -9,7 +9,8 @@ use super::{ERAS, names, one, open, two};
 async fn one_server_is_passed_through_whole() {
     for upstream in [Era::Old, Era::Legacy, Era::Modern] {
         for era in ERAS {
-            let mut client = open(&one(upstream), era).await;
+            let codeyard = one(upstream);
+            let mut client = open(&codeyard, era).await;
             let listed = client.result("resources/list", json!({})).await.unwrap();
             assert_eq!(listed["resources"][0]["vendor"], json!({"z": 1}), "{listed}");
             assert_eq!(listed["_meta"]["listed"], true);
@@ -44,7 +45,8 @@ async fn one_server_is_passed_through_whole() {
 #[tokio::test]
 async fn two_servers_are_told_apart() {
     for era in ERAS {
-        let mut client = open(&two(), era).await;
+        let codeyard = two();
+        let mut client = open(&codeyard, era).await;
         let listed = client.result("resources/list", json!({})).await.unwrap();
         let uris: Vec<_> = listed["resources"]
             .as_array()
@@ -94,7 +96,8 @@ async fn two_servers_are_told_apart() {
 
 #[tokio::test]
 async fn a_uri_is_routed_before_anything_was_listed() {
-    let mut client = open(&two(), Era::Legacy).await;
+    let codeyard = two();
+    let mut client = open(&codeyard, Era::Legacy).await;
     let read = client
         .result("resources/read", json!({"uri": "two://page/1"}))
         .await
@@ -120,7 +123,8 @@ async fn servers_without_resources_give_empty_lists_and_no_server_none_at_all() 
 
 #[tokio::test]
 async fn bad_parameters_are_named() {
-    let mut client = open(&two(), Era::Legacy).await;
+    let codeyard = two();
+    let mut client = open(&codeyard, Era::Legacy).await;
     for (method, params, field) in [
         ("tools/call", json!({}), "`name`"),
         ("resources/read", json!({"uri": 5}), "`uri`"),

@@ -9,7 +9,8 @@ use super::{ERAS, one, open, two};
 async fn progress_reaches_the_client_under_its_own_token() {
     for upstream in ERAS {
         for era in ERAS {
-            let mut client = open(&one(upstream), era).await;
+            let codeyard = one(upstream);
+            let mut client = open(&codeyard, era).await;
             let params = json!({
                 "name": "progress", "arguments": {"times": 3, "every": 10}, "_meta": {"progressToken": "mine"},
             });
@@ -31,7 +32,8 @@ async fn progress_reaches_the_client_under_its_own_token() {
 
 #[tokio::test]
 async fn a_cancelled_call_is_cancelled_at_the_server() {
-    let mut client = open(&one(Era::Legacy), Era::Legacy).await;
+    let codeyard = one(Era::Legacy);
+    let mut client = open(&codeyard, Era::Legacy).await;
     client.tools().await.unwrap();
     let params = json!({"name": "progress", "arguments": {"times": 1000, "every": 100}, "_meta": {"progressToken": 1}});
     let id = client.start("tools/call", params).await.unwrap();
@@ -50,7 +52,8 @@ async fn a_cancelled_call_is_cancelled_at_the_server() {
 #[tokio::test]
 async fn what_a_server_logs_reaches_the_client() {
     for era in ERAS {
-        let mut client = open(&one(era), era).await;
+        let codeyard = one(era);
+        let mut client = open(&codeyard, era).await;
         client.call_tool("say", json!({"text": "hello"})).await.unwrap();
         let said = client.notification("notifications/message").await.unwrap();
         assert_eq!(said["data"], "hello");
@@ -103,7 +106,8 @@ async fn answer_question(client: &mut McpClient, result: Value) -> Value {
 async fn a_client_of_the_legacy_era_is_asked_for_servers_of_both() {
     let result = json!({"action": "accept", "content": {"age": 7}});
     for (server, tool) in [("one", "one_inquire"), ("two", "two_inquire")] {
-        let mut client = who_answers(&two(), Era::Legacy, json!({"elicitation": {}})).await;
+        let codeyard = two();
+        let mut client = who_answers(&codeyard, Era::Legacy, json!({"elicitation": {}})).await;
         let id = client
             .start("tools/call", json!({"name": tool, "arguments": {}}))
             .await
@@ -123,7 +127,8 @@ async fn a_client_of_the_legacy_era_is_asked_for_servers_of_both() {
 
 #[tokio::test]
 async fn a_client_of_the_modern_era_answers_with_its_next_call() {
-    let mut client = who_answers(&one(Era::Modern), Era::Modern, json!({"elicitation": {}})).await;
+    let codeyard = one(Era::Modern);
+    let mut client = who_answers(&codeyard, Era::Modern, json!({"elicitation": {}})).await;
     let asked = client.call_tool("inquire", json!({})).await.unwrap();
     assert_eq!(
         (&asked["resultType"], &asked["requestState"]),
@@ -146,7 +151,8 @@ async fn a_client_that_cannot_be_asked_is_not() {
         (Era::Legacy, "did not declare the capability 'elicitation'"),
         (Era::Modern, "servers send no requests"),
     ] {
-        let mut client = open(&one(Era::Legacy), era).await;
+        let codeyard = one(Era::Legacy);
+        let mut client = open(&codeyard, era).await;
         let answer = client.call_tool("inquire", json!({})).await.unwrap();
         let error = &answer["structuredContent"]["error"];
         assert_eq!(error["code"], -32601, "{answer}");
@@ -174,7 +180,8 @@ async fn capabilities_and_own_notes_go_along_with_a_modern_call() {
 
 #[tokio::test]
 async fn nothing_is_left_when_the_client_goes() {
-    let mut client = open(&two(), Era::Legacy).await;
+    let codeyard = two();
+    let mut client = open(&codeyard, Era::Legacy).await;
     let pid = client.call_tool("one_pid", json!({})).await.unwrap()["structuredContent"]["pid"].clone();
     client
         .start(

@@ -9,7 +9,8 @@ use super::{ERAS, names, one, open, two};
 async fn one_server_keeps_its_names_and_every_field_in_each_era() {
     for upstream in [Era::Old, Era::Legacy, Era::Modern] {
         for era in ERAS {
-            let mut client = open(&one(upstream), era).await;
+            let codeyard = one(upstream);
+            let mut client = open(&codeyard, era).await;
             let tools = client.tools().await.unwrap();
             assert!(names(&tools).contains(&"list-things"), "{tools:?}");
             let answer = client.call_tool("add", json!({"a": 1, "b": 2})).await.unwrap();
@@ -65,7 +66,8 @@ async fn real_definitions_keep_execution_and_vendor_keys() {
 #[tokio::test]
 async fn several_servers_stand_before_their_names() {
     for era in ERAS {
-        let mut client = open(&two(), era).await;
+        let codeyard = two();
+        let mut client = open(&codeyard, era).await;
         let tools = client.tools().await.unwrap();
         let names = names(&tools);
         assert!(
@@ -102,7 +104,8 @@ async fn long_names_are_cut_to_what_clients_take() {
 #[tokio::test]
 async fn errors_of_a_server_are_passed_on_as_they_are() {
     for era in ERAS {
-        let mut client = open(&one(era), era).await;
+        let codeyard = one(era);
+        let mut client = open(&codeyard, era).await;
         let arguments = json!({"code": -31999, "message": "not today"});
         let answer = client
             .request("tools/call", json!({"name": "refuse", "arguments": arguments}))
@@ -119,7 +122,8 @@ async fn errors_of_a_server_are_passed_on_as_they_are() {
 
 #[tokio::test]
 async fn a_server_that_ends_costs_its_own_call_only() {
-    let mut client = open(&two(), Era::Legacy).await;
+    let codeyard = two();
+    let mut client = open(&codeyard, Era::Legacy).await;
     let answer = client
         .request("tools/call", json!({"name": "one_crash"}))
         .await
@@ -172,7 +176,8 @@ async fn calls_are_recorded() {
 #[tokio::test]
 async fn a_changed_list_is_told_once_in_the_way_of_each_era() {
     for era in ERAS {
-        let mut client = open(&one(era), era).await;
+        let codeyard = one(era);
+        let mut client = open(&codeyard, era).await;
         if era == Era::Modern {
             let filter = json!({"notifications": {"toolsListChanged": true}});
             client.start("subscriptions/listen", filter).await.unwrap();

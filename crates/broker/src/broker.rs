@@ -38,16 +38,6 @@ pub(crate) struct Shared {
     pub(crate) keeper: Keeper,
 }
 
-/// What is looked for.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Query<'a> {
-    pub(crate) text: &'a str,
-    /// At most this many tools.
-    pub(crate) limit: usize,
-    pub(crate) detail: Detail,
-    pub(crate) reach: Reach<'a>,
-}
-
 // === impl Broker ===
 
 impl Broker {
@@ -78,13 +68,7 @@ impl Broker {
         limit: usize,
         detail: Detail,
     ) -> SearchAnswer {
-        let query = Query {
-            text: query,
-            limit,
-            detail,
-            reach: Reach::Every,
-        };
-        self.shared.search(principal, query).await
+        self.shared.search(principal, query, limit, detail).await
     }
 
     /// The tool of these names, for showing it; asks its server for its tools if need be.
@@ -114,25 +98,26 @@ impl Shared {
             .map_err(|failed| error::upstream(&failed))
     }
 
-    pub(crate) async fn search(&self, principal: &Principal, query: Query<'_>) -> SearchAnswer {
-        let (catalog, pending) = match query.reach {
-            Reach::Every => self.discovered().await,
-            Reach::Loaded(names) => self.discovered_of(names).await,
-        };
+    pub(crate) async fn search(
+        &self,
+        principal: &Principal,
+        query: &str,
+        limit: usize,
+        detail: Detail,
+    ) -> SearchAnswer {
+        let (catalog, pending) = self.discovered().await;
         if !catalog.searches_at_once() {
             let unprepared = catalog.clone();
             // If the thread failed, the search below builds the index itself.
             let _ = tokio::task::spawn_blocking(move || unprepared.prepare_search()).await;
         }
-        let limit = query.limit.clamp(1, MAX_SEARCH_LIMIT);
-        let hits = catalog.ranked(query.text);
-        let mut visible = hits
-            .iter()
-            .filter(|hit| query.reach.holds(&hit.entry.tool.server) && self.may_call(principal, hit.entry));
+        let limit = limit.clamp(1, MAX_SEARCH_LIMIT);
+        let hits = catalog.ranked(query);
+        let mut visible = hits.iter().filter(|hit| self.may_call(principal, hit.entry));
         let tools: Vec<FoundTool> = visible
             .by_ref()
             .take(limit)
-            .map(|hit| FoundTool::of(hit, query.detail))
+            .map(|hit| FoundTool::of(hit, detail))
             .collect();
         SearchAnswer {
             tools,
@@ -149,17 +134,6 @@ impl Shared {
         }
         let pending = self.hub.discover(DISCOVERY).await;
         (self.snapshot.current().await, pending)
-    }
-
-    /// A catalog in which these servers have listed their tools, and the names of those that have not.
-    async fn discovered_of(&self, servers: &[String]) -> (Arc<Catalog>, Vec<String>) {
-        let asked = servers.iter().map(|server| self.listed(server));
-        // One that is slow holds up no other: what is listed by then counts.
-        let _ = tokio::time::timeout(DISCOVERY, futures_util::future::join_all(asked)).await;
-        let catalog = self.snapshot.current().await;
-        let is_listed = |name: &String| catalog.server(name).is_ok_and(|server| server.listed);
-        let pending = servers.iter().filter(|name| !is_listed(name)).cloned().collect();
-        (catalog, pending)
     }
 
     /// Refuses a server that the run has not loaded; none of its processes is started for that.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use types::{Principal, RunId};
 
 use crate::answers::Detail;
-use crate::broker::{Query, Shared};
+use crate::broker::Shared;
 use crate::call::Asked;
 use crate::error;
 
@@ -105,15 +105,10 @@ impl RunCalls {
                 self.shared.within(reach, &server).await?;
                 raw(&self.shared.tools(&self.principal, &server, detail, reach).await?)
             }
-            "search" => {
+            // Programs of the bridge look through the lists of what they have loaded.
+            "search" if self.run.loaded.is_none() => {
                 let (query, limit, detail) = (args.text("query")?, args.limit()?, args.detail()?);
-                let asked = Query {
-                    text: &query,
-                    limit,
-                    detail,
-                    reach: self.run.reach(),
-                };
-                raw(&self.shared.search(&self.principal, asked).await)
+                raw(&self.shared.search(&self.principal, &query, limit, detail).await)
             }
             "resources" | "resource" | "prompts" | "prompt" => self.answer_offer(&call.name, args).await,
             "manual" => raw(&json!({ "text": MANUAL })),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use sandbox::{Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run};
-use sandbox_process::{Config, Floor, Pool, Process, Profile, Requirement, python};
+use sandbox_process::{Config, Floor, Pool, Process, python};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use types::{Limits, SessionId, Status};
@@ -68,21 +68,12 @@ impl Guests {
         };
         let found = python::discover(&settings, data).interpreter;
         let interpreter = found.context("no Python was found")?;
+        let helper = vec![std::env::current_exe()?.into()];
         let backend = Process::new(Config {
-            data: data.to_owned(),
-            python: settings,
-            profile: Profile::Auto,
-            require: Requirement::SingleTenant,
-            limits: Limits::default(),
-            helper: vec![std::env::current_exe()?.into()],
-            without_groups: false,
-            own_users: false,
-            removed: sandbox_process::Removed::default(),
-            appearance: sandbox_process::Appearance::default(),
             floor: Floor::Offered,
             pool,
-            mounts: Vec::new(),
             owner,
+            ..Config::new(data.to_owned(), settings, helper)
         });
         Ok(Self {
             backend,

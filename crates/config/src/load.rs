@@ -140,20 +140,13 @@ impl Loaded {
             },
             backend,
             sandbox: sandbox_process::Config {
-                data: self.data_dir,
-                python,
                 profile: chosen.profile,
                 require,
-                without_groups: false,
-                own_users: false,
-                removed: sandbox_process::Removed::default(),
                 limits: policy.limits.clone(),
-                helper,
-                appearance: sandbox_process::Appearance::default(),
-                floor: sandbox_process::Floor::Refused,
                 pool,
                 mounts: mounts.into_iter().map(|mount| mount.target).collect(),
                 owner: workspace.owner_on_disk(),
+                ..sandbox_process::Config::new(self.data_dir, python, helper)
             },
             workspace,
             sessions: session::Config {

@@ -44,6 +44,28 @@ pub struct Config {
     pub owner: Option<(u32, u32)>,
 }
 
+impl Config {
+    /// The defaults: sessions of one tenant, confined, with all guards.
+    pub fn new(data: PathBuf, python: python::Settings, helper: Vec<OsString>) -> Config {
+        Config {
+            data,
+            python,
+            profile: Profile::default(),
+            require: Requirement::default(),
+            without_groups: false,
+            own_users: false,
+            removed: Removed::default(),
+            limits: Limits::default(),
+            helper,
+            appearance: Appearance::default(),
+            floor: Floor::default(),
+            pool: Pool::default(),
+            mounts: Vec::new(),
+            owner: None,
+        }
+    }
+}
+
 /// How many sessions stand ready ahead of need, and when a zygote is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use attack::{Controls, Means, Stage, Target, Verdict, probes};
 use sandbox::{Access, Attachment, Backend as _, Guest, LaunchSpec, NoCalls, Run};
-use sandbox_process::{
-    Appearance, Config, Floor, Pool, Process, Profile, Removed, Requirement, Standing, python,
-};
+use sandbox_process::{Appearance, Config, Pool, Process, Profile, Standing, python};
 use serde_json::{Value, json};
 use test_support::limits::CASES;
 use test_support::{codeyard_binary, wait_until};
@@ -56,24 +54,16 @@ impl Yard {
 }
 
 fn config(data: &tempfile::TempDir, appearance: Appearance, pool: Pool) -> Config {
+    let python = python::Settings {
+        path: None,
+        search_path: search_path(),
+    };
+    let helper = vec![codeyard_binary().into()];
     Config {
-        data: data.path().to_owned(),
-        python: python::Settings {
-            path: None,
-            search_path: search_path(),
-        },
         profile: Profile::Plain,
-        require: Requirement::SingleTenant,
-        without_groups: false,
-        own_users: false,
-        removed: Removed::default(),
-        limits: Limits::default(),
-        helper: vec![codeyard_binary().into()],
         appearance,
-        floor: Floor::Refused,
         pool,
-        mounts: Vec::new(),
-        owner: None,
+        ..Config::new(data.path().to_owned(), python, helper)
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use sandbox::{
     Access, Attachment, Backend as _, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run,
 };
-use sandbox_process::{Appearance, Config, Floor, Pool, Process, Profile, Removed, Requirement, python};
+use sandbox_process::{Config, Pool, Process, Profile, python};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use test_support::{codeyard_binary, wait_until};
@@ -38,24 +38,17 @@ impl Yard {
     fn new(pool: Pool) -> Self {
         let data = tempfile::tempdir().unwrap();
         fs::set_permissions(data.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let python = python::Settings {
+            path: None,
+            search_path: search_path(),
+        };
+        let helper = vec![codeyard_binary().into()];
         let backend = Process::new(Config {
-            data: data.path().to_owned(),
-            python: python::Settings {
-                path: None,
-                search_path: search_path(),
-            },
             profile: Profile::Plain,
-            require: Requirement::SingleTenant,
-            without_groups: false,
-            own_users: false,
-            removed: Removed::default(),
-            limits: Limits::default(),
-            helper: vec![codeyard_binary().into()],
-            appearance: Appearance::Codeyard,
-            floor: Floor::Refused,
             pool,
             mounts: vec!["/data".to_owned(), "/more/data".to_owned()],
             owner: Some((owner(), owner_group())),
+            ..Config::new(data.path().to_owned(), python, helper)
         });
         Self { backend, data }
     }

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use attack::{Controls, Means, Probe, Stage, Target, Verdict, probes};
 use sandbox::Backend as _;
-use sandbox_process::{Appearance, Config, Floor, Pool, Process, Profile, Removed, Requirement, python};
+use sandbox_process::{Config, Pool, Process, Profile, Removed, python};
 use workspace::Workspaces;
 
 /// One test for each set.
@@ -119,27 +119,21 @@ fn gets_through(probe: &Probe, left_away: &BTreeSet<String>) -> bool {
 }
 
 fn config(data: &Path, removed: Removed, owner: Option<(u32, u32)>) -> Config {
+    let python = python::Settings {
+        path: None,
+        search_path: search_path(),
+    };
+    let helper = vec![env!("CARGO_BIN_EXE_weakened-launcher").into()];
     Config {
-        data: data.to_owned(),
-        python: python::Settings {
-            path: None,
-            search_path: search_path(),
-        },
         profile: Profile::Plain,
-        require: Requirement::SingleTenant,
-        without_groups: false,
-        own_users: false,
         removed,
         limits: attack::limits(),
-        helper: vec![env!("CARGO_BIN_EXE_weakened-launcher").into()],
-        appearance: Appearance::Codeyard,
-        floor: Floor::Refused,
         pool: Pool {
             most: 0,
             ..Pool::default()
         },
-        mounts: Vec::new(),
         owner,
+        ..Config::new(data.to_owned(), python, helper)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Consent in commands: a server that was added by `codeyard servers add` is started by the command that a person saw.
 //!
-//! The hash of what is started (command, arguments, directory, names of variables, or the address) is kept under the
-//! file and the name of the server. Definitions that nobody added this way are taken as agreed: whoever writes the file
+//! The hash of what is started and what it may (command, arguments, directory, names of variables, confinement, limits; or
+//! address, names of headers, the token's file) is kept under the file and the name of the server. Definitions that nobody added this way are taken as agreed: whoever writes the file
 //! agrees by writing it.
 
 use std::collections::BTreeMap;
@@ -9,7 +9,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use upstream::{ServerConfig, Transport};
+use serde_json::json;
+use upstream::{Http, ServerConfig, ServerLimits, Stdio, Transport};
 
 use crate::host::Host;
 use crate::mistakes::Findings;
@@ -112,14 +113,40 @@ fn read(data: &Path, host: &dyn Host) -> Result<BTreeMap<PathBuf, BTreeMap<Strin
     }
 }
 
-/// A number of everything that decides what runs; values of variables may change, as a token does.
+/// A number of everything that decides what runs and what it may; values of variables and headers may change, as a
+/// token does.
 fn fingerprint(server: &ServerConfig) -> String {
+    // Each field by its name, so that a new one is not forgotten.
     let definition = match &server.transport {
-        Transport::Stdio(stdio) => {
-            let names: Vec<&String> = stdio.env.keys().collect();
-            serde_json::json!([stdio.command, stdio.args, stdio.cwd, names])
+        Transport::Stdio(Stdio {
+            command,
+            args,
+            env,
+            cwd,
+            sandbox,
+            limits: ServerLimits { memory, processes },
+        }) => {
+            let variables: Vec<&String> = env.keys().collect();
+            json!([
+                server.trusted,
+                command,
+                args,
+                cwd,
+                variables,
+                sandbox,
+                memory,
+                processes
+            ])
         }
-        Transport::Http(http) => serde_json::json!([http.url]),
+        Transport::Http(Http {
+            url,
+            kind: _,
+            headers,
+            bearer_token_file,
+        }) => {
+            let headers: Vec<&String> = headers.keys().collect();
+            json!([server.trusted, url, headers, bearer_token_file])
+        }
     };
     digest(definition.to_string().as_bytes())
 }

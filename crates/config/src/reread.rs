@@ -23,6 +23,8 @@ pub struct Reread {
     stamps: Vec<Stamp>,
     /// Warnings of the last reading, which are not told twice.
     told: Vec<Warning>,
+    /// Whether a file was gone at the last look: some editors remove a file before they write it anew.
+    is_waiting: bool,
 }
 
 /// What a changed configuration says.
@@ -49,6 +51,7 @@ impl Reread {
             files,
             stamps,
             told: Vec::new(),
+            is_waiting: false,
         }
     }
 
@@ -66,15 +69,26 @@ impl Reread {
         }
     }
 
-    /// Reads the files if one of them has changed; `None` if none has, or one is still being written.
+    /// Reads the files if one of them has changed; `None` if none has, or one is still being written. A file that is gone
+    /// counts as that at the second look, and is a warning.
     pub fn look(&mut self) -> Option<Reloaded> {
         let now = stamps(&self.files);
         let same = |(before, now): (&Stamp, &Stamp)| before.holds(now) || before == now;
         if self.stamps.iter().zip(&now).all(same) || now.iter().any(Stamp::is_fresh) {
             return None;
         }
+        let gone: Vec<_> = self.gone(&now).cloned().collect();
+        if !gone.is_empty() && !std::mem::replace(&mut self.is_waiting, true) {
+            return None;
+        }
+        self.is_waiting = false;
         self.stamps = now;
         let mut findings = Findings::of(None);
+        for file in gone {
+            let mut lost = Findings::of(Some(&file));
+            lost.warning("", "is gone, and with it what it said");
+            findings.absorb(lost);
+        }
         let servers = load_servers(&self.sources, &self.data, &*self.host, &mut findings);
         let Findings {
             mistakes, warnings, ..
@@ -90,6 +104,17 @@ impl Reread {
             },
             warnings: news,
         })
+    }
+}
+
+impl Reread {
+    /// The files that were there and are not any more.
+    fn gone<'a>(&'a self, now: &'a [Stamp]) -> impl Iterator<Item = &'a PathBuf> {
+        let stamps = self.stamps.iter().zip(now);
+        let files = self.files.iter().zip(stamps);
+        files
+            .filter(|(_, (before, now))| !before.is_absent() && now.is_absent())
+            .map(|(file, _)| file)
     }
 }
 

@@ -256,6 +256,23 @@ async fn a_changed_command_is_not_started_before_it_is_agreed_to() {
     yard.done(&["servers", "enable", "s", "--yes"]).await;
     assert_eq!(yard.server("s").await["state"], "idle");
     yard.done(&call).await;
+    // What it may counts as much as what it is.
+    for (field, value) in [
+        ("trusted", json!(true)),
+        ("sandbox", json!({"read": ["/"]})),
+        ("limits", json!({"processes": 5})),
+    ] {
+        let mut changed = entry(&["stub", "--extras"], "two");
+        changed["s"][field] = value;
+        yard.write(&changed);
+        assert_eq!(yard.server("s").await["state"], "changed", "{field}");
+        let asked = yard.run(&["servers", "enable", "s"]).await;
+        let shown = ["trusted: ", "confined: reads /", "at most 5 processes"];
+        assert!(
+            shown.iter().any(|shown| asked.err.contains(shown)),
+            "{field}: {asked:?}"
+        );
+    }
     // Whoever writes a definition by hand has agreed by that.
     yard.write(&json!({"s": stub(), "by-hand": stub()}));
     assert_eq!(yard.server("by-hand").await["state"], "idle");

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_support::{McpClient, is_gone, stub_server, wait_until};
+use test_support::{CodeClient, McpClient, is_gone, stub_server, wait_until};
 
 use crate::{Yard, stub};
 
@@ -212,6 +212,24 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
     .await;
     assert_eq!(yard.server("stub").await["state"], "disabled");
     client.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_is_gone_is_told() {
+    let mut client = CodeClient::with_stub().await;
+    client
+        .check("print(await tools.stub.echo(message='there'))", "there\n")
+        .await;
+    let file = client.codeyard.directory().join("config/codeyard/mcp.json");
+    std::fs::remove_file(&file).unwrap();
+    until("the lost file is told", async || {
+        let told = client.mcp.stderr();
+        told.contains("mcp.json: is gone, and with it what it said")
+            .then_some(())
+    })
+    .await;
+    let ran = client.run("await tools.stub.echo(message='gone')").await;
+    assert!(ran.is_error() && ran.error().contains("stub"), "{ran:?}");
 }
 
 #[tokio::test]

@@ -1,15 +1,30 @@
 //! What a server starts, in full: nothing is cut, because a person decides by it.
 
-use config::{ServerConfig, Stdio, Transport};
+use std::path::Path;
+
+use config::{Confinement, Http, ServerConfig, Stdio, Transport};
 
 /// The command or the address, with everything that belongs to it, indented.
 pub fn start(server: &ServerConfig) -> String {
     let mut out = String::new();
     match &server.transport {
         Transport::Stdio(stdio) => show_command(&mut out, stdio),
-        Transport::Http(http) => out.push_str(&format!("    at {}\n", http.url)),
+        Transport::Http(http) => show_address(&mut out, http),
+    }
+    if server.trusted {
+        out.push_str("    trusted: what it says of its tools is believed\n");
     }
     out
+}
+
+fn show_address(out: &mut String, http: &Http) {
+    out.push_str(&format!("    at {}\n", http.url));
+    for name in http.headers.keys() {
+        out.push_str(&format!("    with header {name}\n"));
+    }
+    if let Some(file) = &http.bearer_token_file {
+        out.push_str(&format!("    with the token in {}\n", path(file)));
+    }
 }
 
 fn show_command(out: &mut String, stdio: &Stdio) {
@@ -23,8 +38,35 @@ fn show_command(out: &mut String, stdio: &Stdio) {
         out.push_str(&format!("    with {name}={}\n", quoted(value)));
     }
     if let Some(cwd) = &stdio.cwd {
-        out.push_str(&format!("    in {}\n", quoted(&cwd.display().to_string())));
+        out.push_str(&format!("    in {}\n", path(cwd)));
     }
+    if let Some(sandbox) = &stdio.sandbox {
+        show_confinement(out, sandbox);
+    }
+    if let Some(bytes) = stdio.limits.memory {
+        out.push_str(&format!("    with at most {bytes} bytes of memory\n"));
+    }
+    if let Some(processes) = stdio.limits.processes {
+        out.push_str(&format!("    with at most {processes} processes\n"));
+    }
+}
+
+fn show_confinement(out: &mut String, sandbox: &Confinement) {
+    for (does, paths) in [("reads", &sandbox.read), ("changes", &sandbox.write)] {
+        let paths: Vec<String> = paths.iter().map(|place| path(place)).collect();
+        let paths = if paths.is_empty() {
+            "nothing".to_owned()
+        } else {
+            paths.join(" ")
+        };
+        out.push_str(&format!("    confined: {does} {paths}\n"));
+    }
+    let network = if sandbox.network { "network" } else { "no network" };
+    out.push_str(&format!("    confined: {network}\n"));
+}
+
+fn path(path: &Path) -> String {
+    quoted(&path.display().to_string())
 }
 
 /// As a shell would take it, so that one argument is told from two; what would move the cursor is spelled out.

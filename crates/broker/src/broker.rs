@@ -172,6 +172,10 @@ impl Shared {
         let server = catalog
             .server(server)
             .map_err(|unknown| error::unknown(&unknown))?;
+        // The definitions may have changed since they were looked at.
+        if !reach.holds(&server.name) {
+            return Err(error::not_loaded(&server.name));
+        }
         let visible = server.entries().filter(|entry| self.may_call(principal, entry));
         Ok(ToolsAnswer {
             name: server.name.clone(),

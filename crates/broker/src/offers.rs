@@ -11,7 +11,7 @@ use upstream::{Question, UpstreamError};
 
 use crate::error;
 use crate::relay::{RelayError, as_host_call};
-use crate::run::{Answer, Args, RunCalls, raw};
+use crate::run::{Answer, Args, Reach, RunCalls, raw};
 
 /// How long each server may take for a list that is asked of several.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
@@ -130,12 +130,13 @@ impl RunCalls {
 
     /// The configured name of a server that the run may call.
     async fn reachable(&self, server: &str) -> Result<String, HostCallError> {
-        self.shared.within(self.run.reach(), server).await?;
         let catalog = self.shared.snapshot.current().await;
-        let found = catalog
-            .server(server)
-            .map_err(|unknown| error::unknown(&unknown))?;
-        Ok(found.name.clone())
+        let reach = self.run.reach();
+        match catalog.server(server) {
+            Ok(found) if reach.holds(&found.name) => Ok(found.name.clone()),
+            Err(unknown) if matches!(reach, Reach::Every) => Err(error::unknown(&unknown)),
+            _ => Err(error::not_loaded(server)),
+        }
     }
 
     async fn ask(&self, server: &str, method: &str, params: Map<String, Value>) -> Answer {

@@ -37,6 +37,10 @@ async fn what_is_not_loaded_is_not_available_and_not_started() {
         ),
         ("tool", json!({"server": "nope", "tool": "echo"})),
         ("tools", json!({"server": "stub"})),
+        ("resources", json!({"server": "stub"})),
+        ("resource", json!({"server": "stub", "uri": "stub://note"})),
+        ("prompts", json!({"server": "stub"})),
+        ("prompt", json!({"server": "stub", "name": "greet"})),
     ] {
         let server = args["server"].as_str().unwrap();
         let message = format!("Server '{server}' is not available");
@@ -87,13 +91,8 @@ async fn arguments_go_to_the_server_as_they_are() {
     let checked = world.ask("tool", call.clone()).await;
     assert_eq!(checked.expect_err("checked").kind, "invalid_arguments");
     let passed = world.ask_loaded(&["stub"], "tool", call).await;
-    assert!(
-        passed.is_ok()
-            || passed
-                .as_ref()
-                .is_err_and(|error| error.kind != "invalid_arguments"),
-        "{passed:?}"
-    );
+    let refused = "server 'stub' refused the call of 'echo': no tool echo with these arguments (code -32602)";
+    check_error(passed, "upstream", refused, None);
 }
 
 // C318

@@ -55,6 +55,11 @@ async fn two_servers_are_told_apart() {
             .map(|each| each["uri"].as_str().unwrap())
             .collect();
         assert_eq!(uris, ["one://note", "shared://same", "two://note"]);
+        let shared = client
+            .result("resources/read", json!({"uri": "shared://same"}))
+            .await
+            .unwrap();
+        assert_eq!(shared["contents"][0]["text"], "one has shared://same");
         let templates = client
             .result("resources/templates/list", json!({}))
             .await

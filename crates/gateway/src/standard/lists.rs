@@ -1,6 +1,7 @@
 //! Lists of all servers as one: the names that clients see, page by page, every definition as its server sent it.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use rmcp::model::ErrorData;
 use serde::Deserialize;
@@ -75,17 +76,18 @@ impl Kind {
             Kind::Resources => {
                 directory.resources.clear();
                 keep_first(lists, "uri", |uri, server| {
-                    directory
-                        .resources
-                        .insert(uri.to_owned(), server.to_owned())
-                        .is_none()
+                    let holder = directory.resources.entry(uri.to_owned());
+                    match holder {
+                        Entry::Vacant(free) => Ok(_ = free.insert(server.to_owned())),
+                        Entry::Occupied(taken) => Err(taken.get().clone()),
+                    }
                 })
             }
             Kind::Templates => {
                 directory.templates.clear();
                 keep_first(lists, "uriTemplate", |template, server| {
                     directory.templates.push((template.to_owned(), server.to_owned()));
-                    true
+                    Ok(())
                 })
             }
             Kind::Prompts => {
@@ -144,11 +146,11 @@ pub(super) fn page(
     Ok(format!("{{\"{key}\":[{}]{next}}}", shown.join(",")))
 }
 
-/// The definitions as they came, without those that the first of several servers has taken the name of.
+/// The definitions as they came, without those whose name `take` says is taken, and by which server.
 fn keep_first(
     lists: &[Contribution<'_>],
     field: &str,
-    mut is_new: impl FnMut(&str, &str) -> bool,
+    mut take: impl FnMut(&str, &str) -> Result<(), String>,
 ) -> Vec<String> {
     let mut kept = Vec::new();
     for Contribution {
@@ -158,10 +160,15 @@ fn keep_first(
     {
         for definition in definitions {
             let server = upstream.name.as_str();
-            match text(definition, field) {
-                Some(name) if is_new(&name, server) => kept.push(definition.get().to_owned()),
-                Some(name) => tracing::warn!(server, "{name} is left out: another server lists it too"),
-                None => tracing::warn!(server, "a definition without {field} is left out"),
+            let Some(name) = text(definition, field) else {
+                tracing::warn!(server, "a definition without {field} is left out");
+                continue;
+            };
+            match take(&name, server) {
+                Ok(()) => kept.push(definition.get().to_owned()),
+                Err(holder) => {
+                    tracing::warn!(server, "{name} is left out: it is listed by '{holder}' already")
+                }
             }
         }
     }

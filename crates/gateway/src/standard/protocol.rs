@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 use super::handler::{StandardHandler, is_modern};
 use super::results;
 use super::service::StandardService;
-use crate::running;
 
 const INSTRUCTIONS: &str = "Tools, resources and prompts of the connected MCP servers. Where there are several servers, \
                             the name of a tool or prompt begins with that of its server.";
@@ -49,10 +48,10 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
     ) -> Result<CustomResult, ErrorData> {
         self.client.meet(&context.peer);
         let CustomRequest { method, params, .. } = request;
+        // The transport refuses parameters that are no object.
         let params = match params {
             Some(Value::Object(params)) => params,
-            None | Some(Value::Null) => Map::new(),
-            Some(_) => return Err(running::not_understood(&CustomRequest::new(method, None))),
+            _ => Map::new(),
         };
         let answer = tokio::select! {
             answer = self.answer(&method, params, &context) => answer?,

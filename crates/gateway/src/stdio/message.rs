@@ -26,8 +26,7 @@ pub(super) struct Unusable {
 pub(super) fn decode(line: &Line) -> Result<Incoming, Box<Unusable>> {
     match line {
         Line::Whole(bytes) => {
-            // Some programs put a byte order mark first.
-            let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+            let bytes = unmarked(bytes);
             serde_json::from_slice(bytes).map_err(|error| Box::new(unusable(bytes, &error)))
         }
         Line::TooLong(start) => Err(Box::new(Unusable {
@@ -63,11 +62,16 @@ pub(super) fn undecoded(message: Incoming, line: &Line) -> Incoming {
         (other, _) => return other,
     };
     if RELAYED.contains(&request.request.method())
-        && let Ok(undecoded) = serde_json::from_slice::<CustomRequest>(bytes)
+        && let Ok(undecoded) = serde_json::from_slice::<CustomRequest>(unmarked(bytes))
     {
         request.request = ClientRequest::CustomRequest(undecoded);
     }
     JsonRpcMessage::Request(request)
+}
+
+/// The line without the byte order mark that some programs put first.
+fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
 fn unusable(bytes: &[u8], error: &serde_json::Error) -> Unusable {
@@ -184,6 +188,23 @@ mod tests {
             "message",
         );
         check(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "message");
+    }
+
+    #[test]
+    fn what_is_passed_on_is_not_decoded_also_behind_a_byte_order_mark() {
+        for mark in ["", "\u{feff}"] {
+            let text = format!(
+                "{mark}{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{{\"x\":1}}}}"
+            );
+            let line = Line::Whole(text.into_bytes());
+            let JsonRpcMessage::Request(request) = undecoded(decode(&line).unwrap(), &line) else {
+                panic!("a request");
+            };
+            assert!(
+                matches!(request.request, ClientRequest::CustomRequest(_)),
+                "{mark:?}"
+            );
+        }
     }
 
     #[test]

@@ -78,7 +78,10 @@ def _listed(answer):
 
 
 def _contents(answer):
-    parts = [_part(part, answer) for part in answer.get("contents") or []]
+    try:
+        parts = [_part(part, answer) for part in answer.get("contents") or []]
+    except (AttributeError, TypeError, ValueError) as error:
+        raise failed_call(f"the server's answer is not as the protocol has it: {error}", kind="upstream") from None
     if len(parts) == 1:
         return parts[0]
     items = Items(parts)

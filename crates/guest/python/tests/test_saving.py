@@ -262,8 +262,10 @@ class Loading(BridgeCase):
             guest.run("1")
         self.assertEqual([name for name, _ in guest.calls], ["saved_tools"])
 
-    def test_a_store_that_does_not_answer(self):
-        guest = self.session()
+    def test_a_store_that_does_not_answer_is_asked_again(self):
+        store = Store()
+        store.tools["twice"] = "def twice(n): return 2 * n"
+        guest = self.session(store)
         host = guest.answer
 
         def answer(name, args):
@@ -274,6 +276,8 @@ class Loading(BridgeCase):
         guest.answer = answer
         self.shows("print(1)", "1", stderr="the saved tools could not be loaded: the store is closed\n", guest=guest)
         self.shows("print(2)", "2", guest=guest)
+        guest.answer = host
+        self.shows("print(twice(2))", "4", guest=guest)
 
     def test_in_order_and_with_traceback(self):
         store = Store()

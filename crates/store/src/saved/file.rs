@@ -1,11 +1,12 @@
 //! The database as one connection that is opened when it is needed, and again when it failed or its file was replaced.
 
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use sqlx::{Connection as _, SqliteConnection};
+use tokio::fs;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::SavedError;
@@ -71,22 +72,22 @@ impl File {
     /// The connection for writing; the database is made if it is not there.
     pub(crate) async fn hold_to_write(&self) -> Result<Held<'_>, SavedError> {
         let mut slot = self.open.lock().await;
-        if let Some(open) = self.still_open(&mut slot)
+        if let Some(open) = self.still_open(&mut slot).await
             && open.writes
         {
             return Ok(self.held(slot, open));
         }
         let opened = database::open(&self.path, Purpose::Write).await;
         let connection = opened.map_err(SavedError::Store)?;
-        self.warn_of_strangers();
-        let open = self.opened(connection, true)?;
+        self.warn_of_strangers().await;
+        let open = self.opened(connection, true).await?;
         Ok(self.held(slot, open))
     }
 
     /// The connection for reading; `None` if nothing has ever been saved. It works on a database that cannot be written.
     pub(crate) async fn hold_to_read(&self) -> Result<Option<Held<'_>>, SavedError> {
         let mut slot = self.open.lock().await;
-        if let Some(open) = self.still_open(&mut slot) {
+        if let Some(open) = self.still_open(&mut slot).await {
             return Ok(Some(self.held(slot, open)));
         }
         let opened = database::open_to_read(&self.path).await;
@@ -97,7 +98,7 @@ impl File {
         if !knows.map_err(|error| SavedError::Store(Trouble::of(&self.path, &error)))? {
             return Ok(None);
         }
-        let open = self.opened(connection, false)?;
+        let open = self.opened(connection, false).await?;
         Ok(Some(self.held(slot, open)))
     }
 
@@ -128,13 +129,14 @@ impl File {
     }
 
     /// The connection, if it is open on the file that is there now.
-    fn still_open(&self, slot: &mut Option<Open>) -> Option<Open> {
-        let now = fs::metadata(&self.path).ok().map(|found| identity(&found));
+    async fn still_open(&self, slot: &mut Option<Open>) -> Option<Open> {
+        let now = fs::metadata(&self.path).await.ok().map(|found| identity(&found));
         slot.take().filter(|open| Some(open.identity) == now)
     }
 
-    fn opened(&self, connection: SqliteConnection, writes: bool) -> Result<Open, SavedError> {
+    async fn opened(&self, connection: SqliteConnection, writes: bool) -> Result<Open, SavedError> {
         let found = fs::metadata(&self.path)
+            .await
             .map_err(|error| SavedError::Store(Trouble::of_io(&self.path, &error)))?;
         Ok(Open {
             connection,
@@ -144,11 +146,12 @@ impl File {
     }
 
     /// Says once that everybody on this machine could put their own in the place of what is saved.
-    fn warn_of_strangers(&self) {
+    async fn warn_of_strangers(&self) {
         let Some(directory) = self.path.parent() else {
             return;
         };
-        if fs::metadata(directory).is_ok_and(|found| found.mode() & 0o002 != 0) {
+        let found = fs::metadata(directory).await;
+        if found.is_ok_and(|found| found.mode() & 0o002 != 0) {
             self.warned.call_once(|| {
                 tracing::warn!(
                     "the directory of saved tools and memories, {}, can be written by every user of this machine; \

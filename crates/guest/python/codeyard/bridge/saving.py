@@ -18,6 +18,8 @@ from codeyard.program import bridge_names, saved_filename_of
 # The tools that this session has saved or found, and the sources of those that it has not yet defined.
 _known = set()
 _waiting = {}
+# Why they could not be had, as far as the programs have heard.
+_told = set()
 
 _WORD = re.compile(r"\w+")
 
@@ -40,14 +42,17 @@ def save_tool(func):
 
 
 def find():
-    """Asks for the saved tools. If they cannot be had, that is told on standard error."""
+    """Asks for the saved tools and tells whether they are known now; if not, standard error says why, once."""
     try:
         found = host("saved_tools")
     except ToolError as error:
-        _complain(f"the saved tools could not be loaded: {error}")
-        return
+        if str(error) not in _told:
+            _told.add(str(error))
+            _complain(f"the saved tools could not be loaded: {error}")
+        return False
     _waiting.update((tool["name"], tool["source"]) for tool in found)
     _known.update(_waiting)
+    return True
 
 
 def define_named(source, namespace, interrupts):
@@ -66,6 +71,7 @@ def forget():
     """Forgets what an earlier session of this process knew."""
     _known.clear()
     _waiting.clear()
+    _told.clear()
 
 
 def _named(source):

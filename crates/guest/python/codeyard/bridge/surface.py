@@ -60,8 +60,7 @@ class Bridge:
             self._discovered = discovered
             environ["MCP_DISCOVERED_SERVERS"] = _listed(discovered)
         if not self._knows_saved:
-            saving.find()
-            self._knows_saved = True
+            self._knows_saved = saving.find()
         saving.define_named(source, self._namespace, self._interrupts)
 
     def end_run(self):

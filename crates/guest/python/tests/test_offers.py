@@ -1,0 +1,30 @@
+"""Resources of servers: what a program gets, and how an answer that is none of the protocol's fails."""
+
+from tests.host import Guest, GuestCase
+
+
+class Resources(GuestCase):
+    def reading(self, answer):
+        guest = Guest(answer=lambda name, args: answer)
+        self.addCleanup(guest.close)
+        return guest
+
+    def test_parts(self):
+        code = "from mcp import resources\nread = resources.read_sync('x://1')\ntype(read).__name__, str(read), len(read)"
+        for contents, expected in (
+            ([{"uri": "x://1", "text": "hello"}], ["Content", "hello", 5]),
+            ([{"uri": "x://1", "blob": "aGk="}], ["Blob", "b'hi'", 2]),
+            ([], ["Items", "[]", 0]),
+        ):
+            with self.subTest(contents):
+                self.check(code, expected, guest=self.reading({"contents": contents}))
+
+    def test_answers_of_another_shape(self):
+        for contents in ([{"blob": "a"}], [{"blob": 5}], ["text"], 5, [None]):
+            with self.subTest(contents):
+                self.check_error(
+                    "from mcp import resources\nresources.read_sync('x://1')",
+                    "ToolError",
+                    "the server's answer is not as the protocol has it",
+                    guest=self.reading({"contents": contents}),
+                )

@@ -201,7 +201,7 @@ impl Driver {
             cause: cause.clone(),
             stderr: connection.stderr.tail(),
         };
-        tracing::warn!(server = %connection.server, "it {cause}");
+        tracing::warn!(server = %connection.server, "it {}", cause.strip_prefix("it ").unwrap_or(&cause));
         self.link.keep_warnings(connection.traffic.warnings());
         // A server that had done its work is started again at once; so is one that fails for the first time.
         self.failures = if connection.has_served.load(Ordering::Relaxed) {

@@ -91,6 +91,10 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
         StatusCode::UNAUTHORIZED => return Trouble::Barred(unauthorized(endpoint, &headers)),
         StatusCode::FORBIDDEN => return Trouble::Barred(forbidden(&headers, &text)),
         StatusCode::NOT_FOUND if endpoint.has_session() => return Trouble::Forgotten,
+        // Many say it in words only, among them all that follow the examples of the protocol's TypeScript library.
+        StatusCode::BAD_REQUEST if endpoint.has_session() && is_about_the_session(&text) => {
+            return Trouble::Forgotten;
+        }
         _ => {}
     }
     // In words of the protocol, if it has any.
@@ -118,6 +122,21 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
     } else {
         Trouble::Nonsense(cause)
     }
+}
+
+/// Whether a refusal says that there is no such session, and not what is wrong with the request.
+fn is_about_the_session(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let denials = [
+        "no valid",
+        "invalid",
+        "not found",
+        "unknown",
+        "expired",
+        "no such",
+        "missing",
+    ];
+    text.contains("session") && denials.iter().any(|denial| text.contains(denial))
 }
 
 fn unauthorized(endpoint: &Endpoint, headers: &HeaderMap) -> String {

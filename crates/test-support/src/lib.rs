@@ -42,7 +42,7 @@ pub use ended::{Ended, run};
 pub use mode::Mode;
 pub use processes::{Process, descendants, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};
-pub use remote::{RemoteServer, Seen, Way};
+pub use remote::{Certificate, RemoteServer, Seen, Way};
 pub use traces::Traces;
 pub use upstreams::{RealRemote, real_servers};
 pub use wait::{is_gone, wait_until};

@@ -50,6 +50,19 @@ async fn tools_that_come_and_go_are_found_and_called_only_while_they_are_there()
 }
 
 #[tokio::test]
+async fn a_list_that_its_server_calls_stale_is_asked_for_again() {
+    let definition = ServerDefinition::stub_with_extras()
+        .era(Era::Modern)
+        .env("STUB_TTL", "1000");
+    let codeyard = Codeyard::new().unwrap().server("stub", &definition);
+    let mut client = CodeClient::of(codeyard).await;
+    client.check(UNTIL_GROWN, "").await;
+    // It tells nobody that it has grown.
+    let code = "await tools.stub.grow()\nuntil(['grown_1'])\nprint(await tools.stub.grown_1())";
+    client.check(code, "grown_1\n").await;
+}
+
+#[tokio::test]
 async fn servers_and_tools_whose_names_clash_are_numbered_and_all_reachable() {
     let mut codeyard = Codeyard::new().unwrap();
     for name in ["my-stub", "my_stub", "My Stub", "my.stub"] {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs nine real, public MCP servers that work offline and without keys, for the tests, and writes mcp.json beside them.
+# Installs nine real, public MCP servers that work offline and without keys, for the tests, and writes mcp.json beside them;
+# and remote.json: how three of them are started as remote servers, with {port} in the place of their port.
 # Usage: install-upstreams.sh DIR   (about 300 MB; done once; needs npm, git and python3 with venv)
 # PYTHON_PATH, if given, is the search path on which python3 is looked up.
 set -euo pipefail
@@ -51,3 +52,12 @@ cat >"$dir/mcp.json.new" <<J
 }}
 J
 mv "$dir/mcp.json.new" "$dir/mcp.json"
+
+cat >"$dir/remote.json.new" <<J
+{
+  "everything_http": {"command": "$b/mcp-server-everything", "args": ["streamableHttp"], "env": {"PORT": "{port}"}, "path": "/mcp"},
+  "everything_sse": {"command": "$b/mcp-server-everything", "args": ["sse"], "env": {"PORT": "{port}"}, "path": "/sse"},
+  "excel_http": {"command": "$dir/py-modern/bin/excel-mcp-server", "args": ["streamable-http", "--port", "{port}", "--allow-dir", "$dir/data/files"], "env": {}, "path": "/mcp"}
+}
+J
+mv "$dir/remote.json.new" "$dir/remote.json"

@@ -361,11 +361,12 @@ Examples:
 
 Exit codes:
   0  done
-  1  the program failed, or the tool reported an error
+  1  the program failed or is not there, or the tool reported an error
   2  the command line or a configuration file is wrong
   3  this machine cannot give the sandbox that is required
   4  an upstream server failed
   5  codeyard could not do its own work, such as read or write a file
+  124  the program took longer than it may
   130, 143, 129  ended by SIGINT, SIGTERM, SIGHUP";
 
 const MCP_HELP: &str = "\

@@ -17,6 +17,8 @@ pub enum Exit {
     Upstream,
     /// Codeyard could not do its own work.
     Broken,
+    /// The program took longer than it may.
+    TimedOut,
     /// A signal ended it.
     Signal(u8),
 }
@@ -31,6 +33,8 @@ impl Exit {
             Exit::Refused => 3,
             Exit::Upstream => 4,
             Exit::Broken => 5,
+            // As `timeout` has it.
+            Exit::TimedOut => 124,
             // As a shell has it for programs that a signal ended.
             Exit::Signal(number) => 128_u8.saturating_add(number),
         }
@@ -87,6 +91,7 @@ mod tests {
             Exit::Refused,
             Exit::Upstream,
             Exit::Broken,
+            Exit::TimedOut,
         ];
         for exit in all {
             assert!(help.contains(&format!("\n  {}  ", exit.code())), "{exit:?}");

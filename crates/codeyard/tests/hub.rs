@@ -10,6 +10,8 @@
 mod changes;
 #[path = "hub/crowd.rs"]
 mod crowd;
+#[path = "hub/life.rs"]
+mod life;
 #[path = "hub/nine.rs"]
 mod nine;
 #[path = "hub/nuisances.rs"]

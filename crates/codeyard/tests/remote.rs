@@ -4,12 +4,16 @@
 
 #[path = "remote/access.rs"]
 mod access;
+#[path = "remote/busy.rs"]
+mod busy;
 #[path = "remote/definitions.rs"]
 mod definitions;
 #[path = "remote/hostile.rs"]
 mod hostile;
 #[path = "remote/lives.rs"]
 mod lives;
+#[path = "remote/tls.rs"]
+mod tls;
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Ran, RemoteServer, Way};

@@ -81,6 +81,11 @@ fn change(
     change: impl FnOnce(&mut BTreeMap<PathBuf, BTreeMap<String, String>>),
 ) -> Result<(), ConsentError> {
     let file = path(data);
+    let hold = host.hold(&file).map_err(|cause| ConsentError::Write {
+        file: file.clone(),
+        cause,
+    });
+    let _hold = hold?;
     let mut files = read(data, host).map_err(|cause| ConsentError::Damaged {
         file: file.clone(),
         cause,

@@ -1,5 +1,6 @@
 //! Changes single entries of an `mcpServers` file: everything else keeps its order and its spelling.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ pub struct ServerFile {
     before: Option<Vec<u8>>,
     top: Pairs,
     entries: Pairs,
+    /// The entries that are to be changed, as they were: `None` for one that was not there.
+    edited: BTreeMap<String, Option<String>>,
 }
 
 /// Why a file of definitions could not be changed.
@@ -97,6 +100,7 @@ impl ServerFile {
                     before: None,
                     top: Pairs::default(),
                     entries: Pairs::default(),
+                    edited: BTreeMap::new(),
                 });
             }
             Err(cause) => return Err(EditError::Read { file: path, cause }),
@@ -123,6 +127,7 @@ impl ServerFile {
                 before: Some(bytes),
                 top,
                 entries,
+                edited: BTreeMap::new(),
             }),
             _ => Err(Mistakes(wrong).into()),
         }
@@ -141,6 +146,7 @@ impl ServerFile {
 
     /// Adds an entry, or puts it in the place of the one of that name.
     pub fn set(&mut self, name: &str, entry: &Value) {
+        self.note(name);
         let text = serde_json::to_string_pretty(entry).unwrap_or_default();
         if let Ok(raw) = RawValue::from_string(text.replace('\n', "\n    ")) {
             self.entries.set(name, raw);
@@ -157,6 +163,7 @@ impl ServerFile {
         if is_disabled == disabled {
             return false;
         }
+        self.note(name);
         fields.0.retain(|(field, _)| field != "disabled");
         if disabled && let Ok(raw) = to_raw_value(&true) {
             fields.set("disabled", raw);
@@ -169,9 +176,14 @@ impl ServerFile {
 
     /// Removes an entry; `false` if there is none.
     pub fn remove(&mut self, name: &str) -> bool {
-        let before = self.entries.0.len();
-        self.entries.0.retain(|(known, _)| known != name);
-        self.entries.0.len() < before
+        self.note(name);
+        self.entries.remove(name)
+    }
+
+    /// Remembers how an entry was before its first change.
+    fn note(&mut self, name: &str) {
+        let before = self.entries.text_of(name);
+        self.edited.entry(name.to_owned()).or_insert(before);
     }
 
     /// The server of an entry as it would be used now; `None` if it would not be used.
@@ -190,10 +202,16 @@ impl ServerFile {
         }
     }
 
-    /// Replaces the file as one step, unless somebody else has changed it since it was read.
+    /// Replaces the file as one step. What somebody else has changed in it since it was read stays, unless it is the same
+    /// entry.
     pub fn save(&mut self, host: &dyn Host) -> Result<(), EditError> {
+        let hold = host.hold(&self.path).map_err(|cause| EditError::Write {
+            file: self.path.clone(),
+            cause,
+        });
+        let _hold = hold?;
         if host.read(&self.path).ok() != self.before {
-            return Err(EditError::Changed(self.path.clone()));
+            self.take_up(host)?;
         }
         if let Ok(list) = RawValue::from_string(self.entries.text(1)) {
             self.top.set(LIST, list);
@@ -205,6 +223,27 @@ impl ServerFile {
                 cause,
             })?;
         self.before = Some(text.into_bytes());
+        Ok(())
+    }
+}
+
+impl ServerFile {
+    /// Makes the same changes to the file as it is now.
+    fn take_up(&mut self, host: &dyn Host) -> Result<(), EditError> {
+        let mut now = ServerFile::open(self.path.clone(), host)?;
+        let is_gone = self.before.is_some() && now.before.is_none();
+        let is_other = |(name, before): (&String, &Option<String>)| now.entries.text_of(name) != *before;
+        if is_gone || self.edited.iter().any(is_other) {
+            return Err(EditError::Changed(self.path.clone()));
+        }
+        for name in self.edited.keys() {
+            match self.entries.get(name) {
+                Some(entry) => now.entries.set(name, entry.to_owned()),
+                None => drop(now.entries.remove(name)),
+            }
+        }
+        now.edited = std::mem::take(&mut self.edited);
+        *self = now;
         Ok(())
     }
 }
@@ -226,6 +265,17 @@ impl Pairs {
     fn get(&self, key: &str) -> Option<&RawValue> {
         let found = self.0.iter().find(|(name, _)| name == key);
         found.map(|(_, raw)| &**raw)
+    }
+
+    fn text_of(&self, key: &str) -> Option<String> {
+        Some(self.get(key)?.get().to_owned())
+    }
+
+    /// `false` if there is no such member.
+    fn remove(&mut self, key: &str) -> bool {
+        let before = self.0.len();
+        self.0.retain(|(known, _)| known != key);
+        self.0.len() < before
     }
 
     fn set(&mut self, key: &str, value: Box<RawValue>) {
@@ -381,11 +431,21 @@ mod tests {
 
     #[test]
     fn what_somebody_else_wrote_meanwhile_stays() {
-        let host = Fake::new().file(FILE, "{\"mcpServers\": {}}");
-        let mut file = ServerFile::open(FILE.into(), &host).unwrap();
-        host.replace(Path::new(FILE), b"{}").unwrap();
-        let error = file.save(&host).unwrap_err().to_string();
+        let host = Fake::new().file(FILE, r#"{"mcpServers": {"old": {"command": "o"}}}"#);
+        let open = || ServerFile::open(FILE.into(), &host).unwrap();
+        let (mut one, mut two, mut late) = (open(), open(), open());
+        one.set("one", &json!({"command": "1"}));
+        one.save(&host).unwrap();
+        two.set("two", &json!({"command": "2"}));
+        assert!(two.remove("old"));
+        two.save(&host).unwrap();
+        let names: Vec<String> = open().names().map(str::to_owned).collect();
+        assert_eq!(names, ["one", "two"]);
+        // The same entry is nobody's to overwrite.
+        let before = host.read(Path::new(FILE)).unwrap();
+        late.set("one", &json!({"command": "3"}));
+        let error = late.save(&host).unwrap_err().to_string();
         assert!(error.contains("changed meanwhile"), "{error}");
-        assert_eq!(host.read(Path::new(FILE)).unwrap(), b"{}");
+        assert_eq!(host.read(Path::new(FILE)).unwrap(), before);
     }
 }

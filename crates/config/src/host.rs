@@ -1,10 +1,16 @@
 //! What configuration takes from the machine: variables, the current directory, files.
 
+use std::fs::TryLockError;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Longest configuration file that is read; a longer one is a mistake, not a configuration.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
+
+/// A change takes milliseconds; whoever holds a directory for longer than this has been stopped, or is no codeyard.
+const LONGEST_HOLD: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(5);
 
 /// The machine as configuration sees it. Tests pass a map.
 pub trait Host {
@@ -25,7 +31,16 @@ pub trait Host {
 
     /// Replaces the file as one step; only its owner may read it. Makes its directory.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
+
+    /// Waits until no other codeyard changes a file of this one's directory, and keeps them waiting. Makes the directory.
+    fn hold(&self, path: &Path) -> io::Result<Hold>;
 }
+
+/// As long as this lives, no other codeyard changes the file.
+#[derive(Debug, Default)]
+pub struct Hold(
+    #[expect(dead_code, reason = "the lock lives as long as its file is open")] Option<std::fs::File>,
+);
 
 /// A variable holds bytes that are no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -71,21 +86,60 @@ impl Host for Machine {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let metadata = std::fs::metadata(path)?;
-        if metadata.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory));
-        }
-        if metadata.len() > MAX_FILE {
-            return Err(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                format!("the file is larger than {} MiB", MAX_FILE / 1024 / 1024),
-            ));
-        }
-        std::fs::read(path)
+        read(path)
     }
 
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         replace(path, bytes)
+    }
+
+    fn hold(&self, path: &Path) -> io::Result<Hold> {
+        hold(path)
+    }
+}
+
+/// Reads a file that may have become anything: a pipe would be waited for, and a device has no end.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    use std::io::Read as _;
+
+    let metadata = std::fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        let what = "this is no regular file; write the text into one";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?
+        .take(MAX_FILE + 1)
+        .read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("the file is larger than {} MiB", MAX_FILE / 1024 / 1024),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// Holds the file's directory, which is there as long as the file is replaced: no file of ours is left beside it.
+fn hold(path: &Path) -> io::Result<Hold> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(directory)?;
+    let handle = std::fs::File::open(directory)?;
+    let end = Instant::now() + LONGEST_HOLD;
+    loop {
+        match handle.try_lock() {
+            Ok(()) => return Ok(Hold(Some(handle))),
+            Err(TryLockError::WouldBlock) if Instant::now() < end => std::thread::sleep(STEP),
+            Err(TryLockError::WouldBlock) => {
+                let what = "another process keeps its directory locked";
+                return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+            }
+            // A file system without locks: then nobody is waited for.
+            Err(TryLockError::Error(_)) => return Ok(Hold(None)),
+        }
     }
 }
 

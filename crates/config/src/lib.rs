@@ -18,6 +18,7 @@ mod load;
 mod memory;
 mod mistakes;
 mod mounts;
+mod named;
 mod overview;
 mod places;
 mod reread;
@@ -33,7 +34,7 @@ pub use consent::{ConsentError, agree, forget};
 pub use definitions::{Definitions, Scan};
 pub use edit::{EditError, ServerFile, server_file};
 pub use effective::{Shown, effective, files};
-pub use host::{Host, MAX_FILE, Machine, NotUnicode};
+pub use host::{Hold, Host, MAX_FILE, Machine, NotUnicode};
 pub use load::{
     Loaded, Parts, Program, Sources, data_directory, load, load_bridge, load_settings_only, python_settings,
 };

@@ -12,6 +12,7 @@ use crate::bridge::{Bridge, Variables as BridgeVariables};
 use crate::consent::Consent;
 use crate::host::Host;
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
+use crate::named::{Named, named};
 use crate::places::{absolute, config_dir, data_dir};
 use crate::servers::{self, Entry, Variables};
 use crate::settings::{self, Backend, Settings, Written};
@@ -133,6 +134,7 @@ impl Loaded {
             upstream: upstream::Config {
                 servers: self.servers,
                 cache_dir: Some(self.data_dir.join("cache").join("tools")),
+                asks_anew: false,
                 log_dir: Some(self.data_dir.join("logs")),
                 supervisor: Vec::new(),
                 own_executable: program.executable,
@@ -301,6 +303,7 @@ pub(crate) fn load_servers(
             Err(error) => unreadable(&file, &error, findings),
         }
     }
+    merged.add_named(host, findings);
     merged.servers
 }
 
@@ -354,6 +357,22 @@ impl Merged {
 }
 
 impl Merged {
+    /// Servers that variables name; those of files go first.
+    fn add_named(&mut self, host: &dyn Host, findings: &mut Findings) {
+        for Named { variable, server, .. } in named(host, findings) {
+            match self.names.get(&server.name) {
+                Some(file) => findings.warning(
+                    &variable.to_string_lossy(),
+                    format!(
+                        "is not used: {} has a server of this name and goes first",
+                        file.display()
+                    ),
+                ),
+                None => self.servers.push(server),
+            }
+        }
+    }
+
     /// The servers of a file that would start something else than what a person agreed to.
     fn held_back(&self, file: &Path, bytes: &[u8]) -> Vec<String> {
         if !self.consent.knows(file) {

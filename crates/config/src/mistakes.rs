@@ -97,6 +97,7 @@ pub fn why_unreadable(error: &io::Error) -> String {
         io::ErrorKind::InvalidData => {
             "the file cannot be read: it holds bytes that are no UTF-8 text".to_owned()
         }
+        io::ErrorKind::InvalidInput => error.to_string(),
         _ => format!("the file cannot be read: {error}"),
     }
 }

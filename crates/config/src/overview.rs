@@ -11,6 +11,7 @@ use crate::host::Host;
 use crate::json::Node;
 use crate::load::{Sources, data_directory};
 use crate::mistakes::Findings;
+use crate::named::{Named, named};
 use crate::servers::{self, LIST, Variables};
 use crate::sources::server_files;
 
@@ -19,7 +20,7 @@ use crate::sources::server_files;
 pub struct Defined {
     /// Its name.
     pub name: String,
-    /// The file it is in.
+    /// The file it is in, or the variable.
     pub file: PathBuf,
     /// Whether it is used.
     pub use_: Use,
@@ -60,7 +61,7 @@ impl Use {
     }
 }
 
-/// All definitions of all files, in the order in which they count. Files that cannot be read are left out: what is
+/// All definitions of all files and variables, in the order in which they count. Files that cannot be read are left out: what is
 /// wrong with them is said by [`crate::load`].
 pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
     let mut ignored = Findings::of(None);
@@ -91,6 +92,21 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
                 entry,
             });
         }
+    }
+    for Named {
+        variable,
+        server,
+        entry,
+    } in named(host, &mut ignored)
+    {
+        let is_shadowed = all.iter().any(|known| known.name == server.name);
+        all.push(Defined {
+            name: server.name.clone(),
+            file: variable,
+            use_: if is_shadowed { Use::Shadowed } else { Use::Used },
+            server: Some(server),
+            entry,
+        });
     }
     all
 }

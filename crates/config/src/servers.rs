@@ -228,6 +228,9 @@ impl Reader<'_> {
             let http = self.remote(&field, entries, variables);
             Transport::Http(http.unwrap_or_default())
         } else {
+            if get("command").is_none() {
+                self.judge_type(&field, get("type"));
+            }
             Transport::Stdio(Stdio {
                 command: self
                     .command(&field, get("command"), variables)

@@ -112,6 +112,11 @@ pub fn review(path: &Path, host: &dyn Host) -> Result<Review, TrustError> {
 /// Trusts exactly the content that was reviewed.
 pub fn accept(review: &Review, data: &Path, host: &dyn Host) -> Result<(), TrustError> {
     let path = self::path(data);
+    let hold = host.hold(&path).map_err(|cause| TrustError::Write {
+        file: path.clone(),
+        cause,
+    });
+    let _hold = hold?;
     let mut store = load(&path, host).map_err(|cause| TrustError::Store {
         file: path.clone(),
         cause,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::{Detail, SearchAnswer};
-use catalog::Entry;
+use catalog::{Entry, normalise};
 use sandbox::HostCallError;
 use serde::Serialize;
 use serde_json::Value;
@@ -158,12 +158,31 @@ impl Server {
             }
         }
         Err(match first_error {
+            Some(error) if !self.is_configured(name) => not_configured(name, error),
             Some(error) => CallFailed::from(error),
             None => CallFailed {
                 message: format!("`{name}` names no tool; write SERVER.TOOL, as `codeyard tools` lists them"),
                 fault: Fault::Caller,
             },
         })
+    }
+
+    /// Whether the beginning of a tool's name can mean a server.
+    fn is_configured(&self, name: &str) -> bool {
+        let states = self.shared.hub.states();
+        let known: Vec<String> = states.iter().map(|state| normalise(&state.name)).collect();
+        let mut servers = name.match_indices('.').map(|(at, _)| normalise(&name[..at]));
+        servers.any(|server| known.contains(&server))
+    }
+}
+
+/// The words for a server that is not there.
+fn not_configured(name: &str, error: HostCallError) -> CallFailed {
+    let server = name.split('.').next().unwrap_or_default();
+    let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+    CallFailed {
+        message: format!("MCP server '{server}' not found in configuration{hint}"),
+        fault: Fault::Caller,
     }
 }
 

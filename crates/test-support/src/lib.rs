@@ -5,6 +5,7 @@
 //! | the `stub` server of the acceptance cases, a misbehaving one, one that replays a catalogue | [`ServerDefinition`] |
 //! | a server over HTTP, in each era and in every wrong way | [`RemoteServer`] |
 //! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
+//! | a real server over HTTP that can be started again | [`RealRemote`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
@@ -41,7 +42,7 @@ pub use ended::{Ended, run};
 pub use mode::Mode;
 pub use processes::{Process, descendants, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};
-pub use remote::{RemoteServer, Seen, Way};
+pub use remote::{Certificate, RemoteServer, Seen, Way};
 pub use traces::Traces;
-pub use upstreams::real_servers;
+pub use upstreams::{RealRemote, real_servers};
 pub use wait::{is_gone, wait_until};

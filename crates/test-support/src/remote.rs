@@ -3,8 +3,9 @@
 mod hostile;
 mod http;
 mod relay;
+mod tls;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
@@ -13,7 +14,9 @@ use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
 use crate::servers::Era;
+use http::Stream;
 use relay::Relay;
+pub use tls::Certificate;
 
 /// How a remote server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +64,8 @@ impl Seen {
 #[derive(Debug)]
 pub struct RemoteServer {
     port: u16,
+    /// The certificate of its authority, if it speaks TLS.
+    authority: Option<String>,
     state: Arc<State>,
     task: AbortHandle,
 }
@@ -72,12 +77,22 @@ struct State {
     seen: Mutex<Vec<Seen>>,
     token: Mutex<Option<String>>,
     is_down: AtomicBool,
+    /// How many calls are still refused for a while, and the `Retry-After` that goes with it.
+    busy: Mutex<(usize, String)>,
+    connections: AtomicUsize,
 }
 
 impl State {
     fn remember(&self, request: &Seen) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.push(request.clone());
+    }
+
+    /// Takes one of the calls that are to be refused; gives the `Retry-After`.
+    fn take_busy(&self) -> Option<String> {
+        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        busy.0 = busy.0.checked_sub(1)?;
+        Some(busy.1.clone())
     }
 
     fn token(&self) -> Option<String> {
@@ -94,6 +109,17 @@ impl RemoteServer {
 
     /// The same at a port that may have been another server's.
     pub async fn start_at(way: Way, port: u16) -> Result<RemoteServer> {
+        RemoteServer::serve(way, port, None).await
+    }
+
+    /// The same over TLS.
+    pub async fn start_secure(way: Way, certificate: Certificate) -> Result<RemoteServer> {
+        RemoteServer::serve(way, 0, Some(certificate)).await
+    }
+
+    async fn serve(way: Way, port: u16, certificate: Option<Certificate>) -> Result<RemoteServer> {
+        let tls = certificate.map(tls::acceptor).transpose()?;
+        let (acceptor, authority) = tls.unzip();
         let listener = TcpListener::bind(("127.0.0.1", port)).await?;
         let port = listener.local_addr()?.port();
         let state = Arc::new(State {
@@ -101,22 +127,49 @@ impl RemoteServer {
             seen: Mutex::default(),
             token: Mutex::default(),
             is_down: AtomicBool::new(false),
+            busy: Mutex::default(),
+            connections: AtomicUsize::new(0),
         });
         let serving = Arc::clone(&state);
         let task = tokio::spawn(async move {
             let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                connections.spawn(http::serve(stream, Arc::clone(&serving)));
+                serving.connections.fetch_add(1, Ordering::SeqCst);
+                let (acceptor, state) = (acceptor.clone(), Arc::clone(&serving));
+                connections.spawn(async move {
+                    let stream: Box<dyn Stream> = match acceptor {
+                        None => Box::new(stream),
+                        Some(acceptor) => match acceptor.accept(stream).await {
+                            Ok(stream) => Box::new(stream),
+                            // It does not like our certificate, which may be what the test is about.
+                            Err(_) => return,
+                        },
+                    };
+                    http::serve(stream, state).await;
+                });
                 while connections.try_join_next().is_some() {}
             }
         });
         let task = task.abort_handle();
-        Ok(RemoteServer { port, state, task })
+        Ok(RemoteServer {
+            port,
+            authority,
+            state,
+            task,
+        })
     }
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/mcp", self.port)
+        match self.authority {
+            Some(_) => format!("https://localhost:{}/mcp", self.port),
+            None => format!("http://127.0.0.1:{}/mcp", self.port),
+        }
+    }
+
+    /// The certificate of its authority in PEM; empty without TLS.
+    pub fn authority(&self) -> &str {
+        self.authority.as_deref().unwrap_or_default()
     }
 
     /// Its port.
@@ -146,6 +199,17 @@ impl RemoteServer {
     /// Answers everything with HTTP 503, or no longer.
     pub fn set_down(&self, is_down: bool) {
         self.state.is_down.store(is_down, Ordering::SeqCst);
+    }
+
+    /// Answers so many calls of tools with HTTP 429 and this `Retry-After`.
+    pub fn set_busy(&self, calls: usize, retry_after: &str) {
+        let mut busy = self.state.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        *busy = (calls, retry_after.to_owned());
+    }
+
+    /// Connections that were made to it.
+    pub fn connections(&self) -> usize {
+        self.state.connections.load(Ordering::SeqCst)
     }
 
     /// Forgets all sessions.

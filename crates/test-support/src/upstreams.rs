@@ -1,4 +1,6 @@
-//! The nine real, public servers that `cargo xtask test` installs, with data of their own for each test.
+//! The real, public servers that `cargo xtask test` installs, with data of their own for each test.
+
+mod remote;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,6 +9,8 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::{Map, Value};
 
 use crate::programs::target_directory;
+
+pub use remote::RealRemote;
 
 /// What to do where they are not there.
 const REMEDY: &str = "run `cargo xtask test` once, which installs them";
@@ -18,11 +22,7 @@ pub fn real_servers(directory: &Path) -> Result<Map<String, Value>> {
     let definitions = installed.join("mcp.json");
     let definitions = fs::read_to_string(&definitions)
         .with_context(|| format!("no real servers in {}: {REMEDY}", installed.display()))?;
-    let own = directory.join("upstreams");
-    copy(&installed.join("data"), &own).context("the data of the real servers")?;
-    let shared = installed.join("data");
-    let definitions = definitions.replace(&*shared.to_string_lossy(), &own.to_string_lossy());
-    let mut definitions: Value = serde_json::from_str(&definitions)?;
+    let mut definitions: Value = serde_json::from_str(&own_copy(&definitions, directory)?)?;
     let Some(Value::Object(servers)) = definitions.get_mut("mcpServers").map(Value::take) else {
         bail!("no servers in {}: {REMEDY}", installed.display());
     };
@@ -33,6 +33,15 @@ pub fn real_servers(directory: &Path) -> Result<Map<String, Value>> {
         }
     }
     Ok(servers)
+}
+
+/// Definitions that lead to the data of one test, which is made if it is not there yet.
+fn own_copy(definitions: &str, directory: &Path) -> Result<String> {
+    let (shared, own) = (installed().join("data"), directory.join("upstreams"));
+    if !own.exists() {
+        copy(&shared, &own).context("the data of the real servers")?;
+    }
+    Ok(definitions.replace(&*shared.to_string_lossy(), &own.to_string_lossy()))
 }
 
 /// What `CODEYARD_UPSTREAMS` names, else the place below `target`.

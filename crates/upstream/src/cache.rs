@@ -27,6 +27,12 @@ pub(crate) struct Entry {
     pub(crate) tools: Vec<Box<RawValue>>,
 }
 
+/// What of a file says how the rest is read.
+#[derive(Debug, Deserialize)]
+struct Head {
+    format: u32,
+}
+
 impl Entry {
     pub(crate) fn new(era: Era, description: Option<String>, tools: Vec<Box<RawValue>>) -> Entry {
         Entry {
@@ -51,16 +57,48 @@ impl CacheFile {
         }
     }
 
-    /// What is remembered. A file that is damaged, foreign or unreadable is as good as absent: the server is asked again.
+    /// What is remembered. A file that is not there, or of another format, is none. One that is damaged is moved aside
+    /// with a warning: the server is asked again, and what it says is remembered in its place.
     ///
     /// The buffer holds the file meanwhile: one for all files leaves no holes between what is kept.
     pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Option<Entry> {
+        match self.read_whole(buffer) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+            Err(error) => return self.set_aside(&error.to_string()),
+        }
+        match serde_json::from_slice::<Entry>(buffer) {
+            Ok(entry) => (entry.format == FORMAT).then_some(entry),
+            Err(error) => match serde_json::from_slice::<Head>(buffer) {
+                Ok(Head { format }) if format != FORMAT => None,
+                _ => self.set_aside(&error.to_string()),
+            },
+        }
+    }
+
+    fn read_whole(&self, buffer: &mut Vec<u8>) -> io::Result<()> {
         buffer.clear();
-        let mut file = fs::File::open(&self.path).ok()?.take(MAX_BYTES);
-        file.read_to_end(buffer).ok()?;
+        // A pipe would be waited for.
+        if !fs::metadata(&self.path)?.is_file() {
+            return Err(io::Error::other("this is no regular file"));
+        }
         // A file that is longer ends in the middle, which is no JSON.
-        let entry: Entry = serde_json::from_slice(buffer).ok()?;
-        (entry.format == FORMAT).then_some(entry)
+        let mut file = fs::File::open(&self.path)?.take(MAX_BYTES);
+        file.read_to_end(buffer).map(drop)
+    }
+
+    fn set_aside(&self, why: &str) -> Option<Entry> {
+        let aside = self.path.with_extension("damaged");
+        let (file, kept) = (self.path.display(), aside.display());
+        match fs::rename(&self.path, &aside) {
+            Ok(()) => tracing::warn!(
+                "{file}: this list of tools is damaged ({why}); it was moved to {kept}, and its server is asked again"
+            ),
+            Err(error) => tracing::warn!(
+                "{file}: this list of tools is damaged ({why}) and cannot be moved aside ({error}); its server is asked again"
+            ),
+        }
+        None
     }
 
     /// Replaces what is remembered, whole or not at all; readable by this user only.
@@ -143,15 +181,25 @@ mod tests {
             .expect("readable")
             .count();
         assert_eq!(others, 1, "a temporary file was left");
-        for damage in [
-            &b"{\"format\":1,"[..],
-            b"",
-            b"{\"format\":2,\"era\":\"modern\"}",
-            b"\xff\xfe",
+        let aside = file.path.with_extension("damaged");
+        for (content, is_damaged) in [
+            (&b"{\"format\":1,"[..], true),
+            (b"", true),
+            (b"{\"format\":1,\"era\":\"future\",\"tools\":[]}", true),
+            (b"\xff\xfe", true),
+            (b"{\"format\":2,\"era\":\"modern\"}", false),
         ] {
-            fs::write(&file.path, damage).expect("written");
-            assert!(file.read(&mut Vec::new()).is_none(), "{damage:?}");
+            fs::write(&file.path, content).expect("written");
+            assert!(file.read(&mut Vec::new()).is_none(), "{content:?}");
+            assert_eq!(fs::read(&aside).ok().as_deref(), is_damaged.then_some(content));
+            assert_eq!(file.path.exists(), !is_damaged, "{content:?}");
+            let _ = fs::remove_file(&aside);
         }
+        fs::remove_file(&file.path).expect("removed");
+        fs::create_dir(&file.path).expect("a directory");
+        assert!(file.read(&mut Vec::new()).is_none() && aside.is_dir());
+        file.write(&entry).expect("written again");
+        assert!(file.read(&mut Vec::new()).is_some());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rmcp::model::ClientRequest;
 use tokio::sync::SemaphorePermit;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::breaker::{Admission, Refusal};
 use crate::connection::{Connection, Patience, RequestError};
@@ -104,7 +104,10 @@ impl Server {
         match self.once(asked, request).await {
             // It ended unnoticed since its last call; the next life of it is asked instead.
             Err(RequestError::Undelivered(_)) => {}
-            Err(RequestError::Failed(error)) if asked.may_repeat && failed_on_the_way(&error) => {}
+            Err(RequestError::Failed(error)) if asked.may_repeat => match pause(&error) {
+                Some(pause) if Instant::now() + pause < asked.deadline => sleep(pause).await,
+                _ => return Err(error),
+            },
             answer => return Ok(answer?),
         }
         Ok(self.once(asked, request).await?)
@@ -150,19 +153,17 @@ impl Server {
         match error {
             UpstreamError::BadAnswer { .. } => true,
             UpstreamError::Timeout { after, .. } => *after >= SILENCE.min(self.link.timeout()),
-            error => failed_on_the_way(error),
+            // One that asks for a pause is well, and busy.
+            error => pause(error) == Some(Duration::ZERO),
         }
     }
 }
 
-/// Whether the server may have been asked and was not heard of.
-fn failed_on_the_way(error: &UpstreamError) -> bool {
-    matches!(
-        error,
-        UpstreamError::Gone { .. }
-            | UpstreamError::Unanswered {
-                is_transient: true,
-                ..
-            }
-    )
+/// After which pause it may be asked again, if it may have been asked and was not heard of.
+fn pause(error: &UpstreamError) -> Option<Duration> {
+    match error {
+        UpstreamError::Gone { .. } => Some(Duration::ZERO),
+        UpstreamError::Unanswered { again_in, .. } => *again_in,
+        _ => None,
+    }
 }

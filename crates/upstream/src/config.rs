@@ -16,6 +16,8 @@ pub struct Config {
     pub servers: Vec<ServerConfig>,
     /// Directory of cached tool lists; without it every process asks each server anew.
     pub cache_dir: Option<PathBuf>,
+    /// Whether every server is asked for its list, whatever the last process remembered of it.
+    pub asks_anew: bool,
     /// Directory of what servers write to standard error; without it only the last of it is kept, for messages.
     pub log_dir: Option<PathBuf>,
     /// First words of the command that runs `jail::supervise`; empty means this executable with `__supervise`.

@@ -140,15 +140,15 @@ impl Connection {
             }),
             Reply::Broken(cause) => Err(self.bad_answer(name, cause)),
             Reply::Failed(failure) => {
-                let (cause, is_transient) = match failure {
-                    Failure::Undelivered => ("the connection was lost".to_owned(), true),
-                    Failure::Unanswered { cause, is_transient } => (cause, is_transient),
+                let (cause, again_in) = match failure {
+                    Failure::Undelivered => ("the connection was lost".to_owned(), Some(Duration::ZERO)),
+                    Failure::Unanswered { cause, again_in } => (cause, again_in),
                 };
                 Err(UpstreamError::Unanswered {
                     server: self.server.clone(),
                     request: name.to_owned(),
                     cause,
-                    is_transient,
+                    again_in,
                 })
             }
         }

@@ -39,6 +39,8 @@ const LAST_PAUSE: Duration = Duration::from_secs(30);
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 /// What a list may have for the shortest pause after it; after a longer one the pause is longer in proportion.
 const BYTES_BETWEEN_LISTS: usize = 1024 * 1024;
+/// The shortest time for which a list is believed, whatever its server says.
+const SHORTEST_FRESH: Duration = Duration::from_secs(5);
 /// How long the last answers of a server that has ended may take to be read, and its last words.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -129,6 +131,7 @@ impl Driver {
         let mut closed = std::pin::pin!(service.waiting());
         let mut refreshing = Some(refresh(&self.link, &connection, &greeting, Instant::now()));
         let mut next_list = Instant::now();
+        let (mut fresh_for, mut stale_at) = (None, None);
         self.link.activity.touch();
         let end = loop {
             tokio::select! {
@@ -159,9 +162,16 @@ impl Driver {
                     };
                     break End::Itself(cause);
                 }
-                pause = finished(&mut refreshing) => {
+                refreshed = finished(&mut refreshing) => {
                     refreshing = None;
-                    next_list = Instant::now() + pause;
+                    next_list = Instant::now() + refreshed.pause;
+                    fresh_for = refreshed.fresh_for.or(fresh_for);
+                    // One that tells of changes is not asked whether there are any.
+                    let time = fresh_for.filter(|_| !greeting.tells_changes);
+                    stale_at = time.map(|time| Instant::now() + time.max(SHORTEST_FRESH));
+                }
+                () = reached(stale_at), if refreshing.is_none() => {
+                    refreshing = Some(refresh(&self.link, &connection, &greeting, next_list));
                 }
                 () = connection.traffic.list_changed.notified(), if refreshing.is_none() => {
                     refreshing = Some(refresh(&self.link, &connection, &greeting, next_list));
@@ -201,7 +211,7 @@ impl Driver {
             cause: cause.clone(),
             stderr: connection.stderr.tail(),
         };
-        tracing::warn!(server = %connection.server, "it {cause}");
+        tracing::warn!(server = %connection.server, "it {}", cause.strip_prefix("it ").unwrap_or(&cause));
         self.link.keep_warnings(connection.traffic.warnings());
         // A server that had done its work is started again at once; so is one that fails for the first time.
         self.failures = if connection.has_served.load(Ordering::Relaxed) {
@@ -257,9 +267,17 @@ async fn subscribe(
         .ok()
 }
 
-type Refresh = Pin<Box<dyn Future<Output = Duration> + Send>>;
+type Refresh = Pin<Box<dyn Future<Output = Refreshed> + Send>>;
 
-/// Asks the server for its list, not before that time, and makes it known; gives the pause until it may be asked again.
+/// When a list is asked for again.
+struct Refreshed {
+    /// Not before this.
+    pause: Duration,
+    /// After this at the latest, if the server says so.
+    fresh_for: Option<Duration>,
+}
+
+/// Asks the server for its list, not before that time, and makes it known.
 fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting, at: Instant) -> Refresh {
     let (link, connection, greeting) = (Arc::clone(link), Arc::clone(connection), greeting.clone());
     Box::pin(async move {
@@ -271,12 +289,18 @@ fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting, 
                 }
                 link.learn(&greeting, listing.tools).await;
                 let times = u32::try_from(listing.bytes / BYTES_BETWEEN_LISTS).unwrap_or(u32::MAX);
-                BETWEEN_LISTS.saturating_mul(times.max(1))
+                Refreshed {
+                    pause: BETWEEN_LISTS.saturating_mul(times.max(1)),
+                    fresh_for: listing.fresh_for,
+                }
             }
             Err(error) => {
                 tracing::warn!("{error}");
                 link.list_failed(error);
-                BETWEEN_LISTS
+                Refreshed {
+                    pause: BETWEEN_LISTS,
+                    fresh_for: None,
+                }
             }
         }
     })
@@ -290,7 +314,15 @@ async fn idle(link: &Link) {
     }
 }
 
-async fn finished(refreshing: &mut Option<Refresh>) -> Duration {
+/// Waits for a moment that may never come.
+async fn reached(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => sleep_until(moment).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn finished(refreshing: &mut Option<Refresh>) -> Refreshed {
     match refreshing {
         Some(refresh) => refresh.await,
         None => std::future::pending().await,

@@ -102,8 +102,8 @@ pub enum UpstreamError {
         request: String,
         /// What it did instead.
         cause: String,
-        /// Whether the same request may be answered later.
-        is_transient: bool,
+        /// When the same request may be answered, if it may at all: zero unless the server has said.
+        again_in: Option<Duration>,
     },
     /// The answer was longer than a line may be.
     #[error(
@@ -274,7 +274,7 @@ impl UpstreamError {
                 | UpstreamError::Gone { .. }
                 | UpstreamError::Timeout { .. }
                 | UpstreamError::Unanswered {
-                    is_transient: true,
+                    again_in: Some(_),
                     ..
                 }
                 | UpstreamError::Replaced { .. }

@@ -122,6 +122,7 @@ impl Hub {
         let Config {
             servers,
             cache_dir,
+            asks_anew,
             log_dir,
             supervisor,
             own_executable,
@@ -150,7 +151,9 @@ impl Hub {
                 closing: CancellationToken::new(),
             }),
         };
-        hub.read_caches(&new);
+        if !asks_anew {
+            hub.read_caches(&new);
+        }
         hub
     }
 

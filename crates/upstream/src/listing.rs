@@ -32,6 +32,8 @@ pub(crate) struct Listing {
     pub(crate) warnings: Vec<String>,
     /// What all pages took.
     pub(crate) bytes: usize,
+    /// How long the server says that the list may be believed; `None` if it does not say.
+    pub(crate) fresh_for: Option<Duration>,
 }
 
 /// One page, read no deeper than needed: the rest stays text.
@@ -41,6 +43,8 @@ struct Page<'a> {
     tools: Option<&'a RawValue>,
     #[serde(borrow, rename = "nextCursor")]
     next: Option<&'a RawValue>,
+    #[serde(borrow, rename = "ttlMs")]
+    ttl: Option<&'a RawValue>,
 }
 
 /// Fetches all pages.
@@ -54,6 +58,7 @@ pub(crate) async fn fetch(
     let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
     let mut bytes = 0;
+    let mut fresh_for: Option<Duration> = None;
     for _ in 0..MAX_PAGES {
         let params = cursor
             .take()
@@ -82,6 +87,10 @@ pub(crate) async fn fetch(
         bytes += raw.len();
         let page: Page<'_> =
             serde_json::from_str(&raw).map_err(|error| connection.bad_answer(REQUEST, error.to_string()))?;
+        let ttl = page.ttl.and_then(|ttl| ttl.get().parse().ok());
+        // Zero says that nothing is to be believed for any time, and asking all the time helps nobody.
+        let ttl = ttl.filter(|ttl| *ttl > 0).map(Duration::from_millis);
+        fresh_for = fresh_for.into_iter().chain(ttl).min();
         let tools = page.tools.map(RawValue::get).unwrap_or_default();
         match serde_json::from_str::<Vec<Box<RawValue>>>(tools) {
             Ok(tools) => definitions.extend(tools),
@@ -106,6 +115,7 @@ pub(crate) async fn fetch(
     let mut listing = check(definitions);
     listing.warnings.splice(0..0, warnings);
     listing.bytes = bytes;
+    listing.fresh_for = fresh_for;
     Ok(listing)
 }
 

@@ -1,7 +1,7 @@
 //! `codeyard run`: runs a program and prints what it prints, as an ordinary program would.
 
 use std::fs;
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -25,7 +25,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
         return without_file(context, arguments).await;
     };
     let loaded = context.load_serving(&arguments.mount, &arguments.limit)?;
-    let code = read_input(file)?;
+    let code = read_program(file)?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -53,11 +53,22 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     let exit = match ran.outcome.status {
         Status::Completed => Exit::Done,
         Status::Refused => Exit::Refused,
-        Status::Failed | Status::TimedOut | Status::LimitExceeded { .. } | Status::Cancelled => {
-            Exit::ProgramFailed
-        }
+        Status::TimedOut => Exit::TimedOut,
+        Status::Failed | Status::LimitExceeded { .. } | Status::Cancelled => Exit::ProgramFailed,
     };
     Ok(interrupt.exit(exit))
+}
+
+/// A program that is not there has failed, as one that is.
+fn read_program(file: &Path) -> anyhow::Result<String> {
+    let what = match fs::metadata(file) {
+        _ if file.as_os_str() == "-" => return read_input(file),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => "Script not found",
+        Ok(found) if found.is_dir() => "Not a file",
+        _ => return read_input(file),
+    };
+    let message = harmless(&format!("{what}: {}", file.display()));
+    Err(Failure::new(Exit::ProgramFailed, message).into())
 }
 
 /// Serves the surface `bridge` to a client that starts it by this command, as it started the one before.

@@ -54,7 +54,7 @@ fn unknown(name: &str, names: &[&str]) -> String {
         [] => "none is defined; `codeyard servers add` adds one".to_owned(),
         names => format!("there is {}", harmless(&names.join(", "))),
     };
-    format!("there is no server `{name}`; {there}")
+    format!("MCP server '{name}' not found in configuration; {there}")
 }
 
 fn edit_failure(error: EditError) -> Failure {

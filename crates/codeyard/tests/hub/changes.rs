@@ -50,6 +50,19 @@ async fn tools_that_come_and_go_are_found_and_called_only_while_they_are_there()
 }
 
 #[tokio::test]
+async fn a_list_that_its_server_calls_stale_is_asked_for_again() {
+    let definition = ServerDefinition::stub_with_extras()
+        .era(Era::Modern)
+        .env("STUB_TTL", "1000");
+    let codeyard = Codeyard::new().unwrap().server("stub", &definition);
+    let mut client = CodeClient::of(codeyard).await;
+    client.check(UNTIL_GROWN, "").await;
+    // It tells nobody that it has grown.
+    let code = "await tools.stub.grow()\nuntil(['grown_1'])\nprint(await tools.stub.grown_1())";
+    client.check(code, "grown_1\n").await;
+}
+
+#[tokio::test]
 async fn servers_and_tools_whose_names_clash_are_numbered_and_all_reachable() {
     let mut codeyard = Codeyard::new().unwrap();
     for name in ["my-stub", "my_stub", "My Stub", "my.stub"] {
@@ -106,4 +119,28 @@ async fn a_server_that_dies_is_started_again_while_the_others_go_on() {
     let ran = client.run(code).await;
     let expected = json!([true, ["m0", "m1", "m2", "m3", "m4"], true, true, "done"]);
     assert_eq!(completed(&ran), &expected);
+}
+
+#[tokio::test]
+async fn a_session_goes_on_when_the_files_of_tools_that_it_saw_are_gone_from_the_disk() {
+    let definition = ServerDefinition::stub_with_extras();
+    let codeyard = Codeyard::new().unwrap().server("stub", &definition);
+    let mut client = CodeClient::of(codeyard).await;
+    let look = "import os\nprint('grown_1.py' in os.listdir('/tools/stub'))";
+    client.check(look, "False\n").await;
+    assert_eq!(client.run_in("other", UNTIL_GROWN).await.error(), "");
+    // As after so many changes that the tree is swept.
+    let trees = client.codeyard.data_directory().join("trees");
+    for tree in std::fs::read_dir(trees).unwrap() {
+        let writable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        let tree = tree.unwrap().path();
+        for directory in [tree.clone(), tree.join("tools"), tree.join("tools/stub")] {
+            std::fs::set_permissions(directory, Clone::clone(&writable)).unwrap();
+        }
+        std::fs::set_permissions(tree.join("skills"), writable).unwrap();
+        std::fs::remove_dir_all(tree).unwrap();
+    }
+    let grow = "await tools.stub.grow()\nuntil(['grown_1'])";
+    assert_eq!(client.run_in("other", grow).await.error(), "");
+    client.check(look, "True\n").await;
 }

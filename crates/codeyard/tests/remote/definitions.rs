@@ -31,7 +31,7 @@ async fn every_mistake_is_named_before_anything_starts() {
         "mcpServers.plain.url: is plain HTTP, which everybody on the way can read and change; use https",
         "mcpServers.both.command: stands beside an address",
         "mcpServers.two.serverUrl: stands beside `url`; write one address",
-        "mcpServers.kind.type: expected `http` or `sse`",
+        "mcpServers.kind.type: Invalid connection type: websocket. Must be sse, stdio, or http",
         "mcpServers.none.url: is missing; write the address of the server",
         "mcpServers.user.url: holds a user name or a password; put credentials in `headers` or `bearerTokenFile`",
         "mcpServers.header.headers.Host: is set by codeyard itself",

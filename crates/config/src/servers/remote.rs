@@ -47,7 +47,22 @@ pub(super) fn is_remote(entries: &[(String, Node)]) -> bool {
     ADDRESSES.into_iter().any(has) || (is_typed && !has("command"))
 }
 
+/// What is said of a type that is none.
+fn invalid(kind: &str) -> String {
+    let kind: String = kind.escape_debug().take(40).collect();
+    format!("Invalid connection type: {kind}. Must be sse, stdio, or http")
+}
+
 impl Reader<'_> {
+    /// Judges the type of an entry that says neither how the server is started nor where it is.
+    pub(super) fn judge_type(&mut self, field: &str, node: Option<&Node>) {
+        if let Some(Node::String(kind)) = node
+            && kind != "stdio"
+        {
+            self.findings.mistake(&format!("{field}.type"), invalid(kind));
+        }
+    }
+
     /// The remote part of an entry; `None` with a mistake if it cannot be used.
     pub(super) fn remote(
         &mut self,
@@ -119,9 +134,13 @@ impl Reader<'_> {
             None => HttpKind::Any,
             Some(Node::String(kind)) => match KINDS.iter().find(|(name, _)| name == kind) {
                 Some((_, kind)) => *kind,
-                None => {
+                None if kind == "stdio" => {
                     let what = "expected `http` or `sse` beside an address; without `type` both are tried";
                     self.findings.mistake(field, what);
+                    HttpKind::Any
+                }
+                None => {
+                    self.findings.mistake(field, invalid(kind));
                     HttpKind::Any
                 }
             },

@@ -6,6 +6,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 use super::sys;
 use crate::attach::{self, Order, Placed};
@@ -56,13 +57,24 @@ fn attach(placed: &[Placed], descriptors: Vec<OwnedFd>, own: BorrowedFd<'_>) -> 
         trees.push((tree, one.place.path()));
     }
     sys::enter_mounts(session.as_fd())?;
-    let attached = trees.iter().try_for_each(|(tree, place)| {
-        let place = attach::directory(place)?;
-        sys::attach_at(tree.as_fd(), place.as_fd())
-    });
+    let attached = trees
+        .iter()
+        .try_for_each(|(tree, place)| attach_on(tree.as_fd(), place));
     if sys::enter_mounts(own).is_err() {
         // In a stranger's namespace it can serve nobody any more; the host sees it gone and starts another zygote.
         crate::session::exit(1);
     }
     attached
+}
+
+/// Attaches a tree upon what is at the place. A directory that was removed from the host's disk since it was attached
+/// carries nothing more, so it goes.
+fn attach_on(tree: BorrowedFd<'_>, place: &Path) -> io::Result<()> {
+    loop {
+        let directory = attach::directory(place)?;
+        match sys::attach_at(tree, directory.as_fd()) {
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => sys::detach(place)?,
+            attached => return attached,
+        }
+    }
 }

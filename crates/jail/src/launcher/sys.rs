@@ -226,6 +226,14 @@ pub fn attach_at(tree: BorrowedFd<'_>, directory: BorrowedFd<'_>) -> io::Result<
     .map(drop)
 }
 
+/// Takes the mount away that is seen at a path.
+pub fn detach(path: &Path) -> io::Result<()> {
+    let path = c_path(path)?;
+    // SAFETY: the path is NUL-terminated.
+    let done = unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH | libc::UMOUNT_NOFOLLOW) };
+    check(libc::c_long::from(done)).map(drop)
+}
+
 /// A user namespace in which user and group `inside` are user and group `outside` of this one.
 ///
 /// A child makes it: who has become `outside` may map itself, whatever the number inside.

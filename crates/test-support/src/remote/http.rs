@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::TcpStream;
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+};
 
 use super::{Seen, State};
 
@@ -14,11 +15,16 @@ const MAX_BODY: usize = 64 * 1024 * 1024;
 
 /// One connection of a client.
 pub(super) struct Client {
-    stream: BufReader<TcpStream>,
+    stream: BufReader<Box<dyn Stream>>,
 }
 
+/// A connection, with TLS or without.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
 /// Serves one connection to its end.
-pub(super) async fn serve(stream: TcpStream, state: Arc<State>) {
+pub(super) async fn serve(stream: Box<dyn Stream>, state: Arc<State>) {
     let mut client = Client {
         stream: BufReader::new(stream),
     };
@@ -46,6 +52,14 @@ async fn answer(client: &mut Client, state: &State, request: &Seen) -> Result<()
             "Bearer error=\"invalid_token\", error_description=\"the token has expired\"",
         )];
         return client.respond("401 Unauthorized", &headers, b"").await;
+    }
+    if request.message["method"] == "tools/call"
+        && let Some(pause) = state.take_busy()
+    {
+        let headers = [("Retry-After", pause.as_str())];
+        return client
+            .respond("429 Too Many Requests", &headers, b"slow down")
+            .await;
     }
     if super::hostile::answer(client, request).await? {
         return Ok(());
@@ -88,7 +102,7 @@ impl Client {
     /// Writes bytes as they are.
     pub(super) async fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.stream.get_mut().write_all(bytes).await?;
-        Ok(())
+        Ok(self.stream.get_mut().flush().await?)
     }
 
     /// A whole answer.

@@ -97,7 +97,10 @@ impl Tools for Stub {
             let grown = 1..=self.grown.load(Ordering::SeqCst);
             tools.extend(grown.map(|number| tool(&format!("grown_{number}"), "Came later.", &[])));
         }
-        json!({"tools": tools})
+        match ttl() {
+            Some(ttl) => json!({"tools": tools, "ttlMs": ttl}),
+            None => json!({"tools": tools}),
+        }
     }
 
     fn call(&self, call: &ToolCall<'_>) -> Answer {
@@ -120,7 +123,9 @@ impl Tools for Stub {
     }
 
     fn capabilities(&self) -> Value {
-        if self.extras {
+        if ttl().is_some() {
+            json!({"tools": {}})
+        } else if self.extras {
             offers::capabilities()
         } else {
             json!({"tools": {"listChanged": true}})
@@ -248,6 +253,11 @@ fn call_tool(call: &ToolCall<'_>) -> Option<Answer> {
         "list-things" => structured(json!({"things": ["lamp", "table", "chair"]})),
         _ => return None,
     })
+}
+
+/// For how many milliseconds its list is to be believed, by `STUB_TTL`; then it tells of no change.
+fn ttl() -> Option<u64> {
+    std::env::var("STUB_TTL").ok()?.parse().ok()
 }
 
 /// Appends to the file that `STUB_LOG` names, else to `stub.log` of the temporary directory.

@@ -1,5 +1,8 @@
 //! What a remote server answered instead of what was asked for: its status and its body in words.
 
+use std::time::{Duration, SystemTime};
+
+use chrono::DateTime;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
@@ -91,6 +94,10 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
         StatusCode::UNAUTHORIZED => return Trouble::Barred(unauthorized(endpoint, &headers)),
         StatusCode::FORBIDDEN => return Trouble::Barred(forbidden(&headers, &text)),
         StatusCode::NOT_FOUND if endpoint.has_session() => return Trouble::Forgotten,
+        // Many say it in words only, among them all that follow the examples of the protocol's TypeScript library.
+        StatusCode::BAD_REQUEST if endpoint.has_session() && is_about_the_session(&text) => {
+            return Trouble::Forgotten;
+        }
         _ => {}
     }
     // In words of the protocol, if it has any.
@@ -102,8 +109,9 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
         return Trouble::Refused(error);
     }
     let mut cause = format!("it answered HTTP {status}");
-    if let Some(pause) = headers.get(RETRY_AFTER).and_then(|pause| pause.to_str().ok()) {
-        cause.push_str(&format!(" and asks to wait {pause} s"));
+    let pause = pause(&headers);
+    if let Some(pause) = pause {
+        cause.push_str(&format!(" and asks to wait {} s", pause.as_secs()));
     }
     cause.push_str(&excerpt(&text));
     let is_transient = status.is_server_error()
@@ -112,12 +120,41 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
             StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT
         );
     if is_transient {
-        Trouble::Transient(cause)
+        pause.map_or_else(
+            || Trouble::Transient(cause.clone()),
+            |pause| Trouble::Later(cause.clone(), pause),
+        )
     } else if status.is_client_error() {
         Trouble::NotHere(cause)
     } else {
         Trouble::Nonsense(cause)
     }
+}
+
+/// The pause that the server asks for, in seconds or up to a date.
+fn pause(headers: &HeaderMap) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date: SystemTime = DateTime::parse_from_rfc2822(text).ok()?.into();
+    let pause = date.duration_since(SystemTime::now()).unwrap_or_default();
+    Some(Duration::from_secs(pause.as_secs() + 1))
+}
+
+/// Whether a refusal says that there is no such session, and not what is wrong with the request.
+fn is_about_the_session(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let denials = [
+        "no valid",
+        "invalid",
+        "not found",
+        "unknown",
+        "expired",
+        "no such",
+        "missing",
+    ];
+    text.contains("session") && denials.iter().any(|denial| text.contains(denial))
 }
 
 fn unauthorized(endpoint: &Endpoint, headers: &HeaderMap) -> String {

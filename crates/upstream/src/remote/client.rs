@@ -70,14 +70,44 @@ pub(super) fn describe(error: &reqwest::Error) -> String {
         .is_some_and(|cause| cause.kind() == io::ErrorKind::UnexpectedEof);
     match cause.downcast_ref::<rustls::Error>() {
         Some(rustls::Error::InvalidMessage(_)) => NO_TLS.to_owned(),
-        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+        Some(rustls::Error::InvalidCertificate(why)) => certificate(why),
+        None if error.is_connect() && is_cut_off => NO_TLS.to_owned(),
+        _ => cause.to_string(),
+    }
+}
+
+/// What is the matter with its certificate, and what to do.
+fn certificate(why: &CertificateError) -> String {
+    match why {
+        // The second is what an authority of the same name gives.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "no authority that this machine trusts has signed its certificate; that of your own goes into a file which \
              the variable SSL_CERT_FILE names"
                 .to_owned()
         }
-        None if error.is_connect() && is_cut_off => NO_TLS.to_owned(),
-        _ => cause.to_string(),
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "its certificate has expired; whoever runs the server has to renew it".to_owned()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "its certificate is not valid yet; is the clock of this machine right?".to_owned()
+        }
+        CertificateError::NotValidForName => {
+            "its certificate is for another name; write that name in `url`".to_owned()
+        }
+        CertificateError::NotValidForNameContext { presented, .. } => format!(
+            "its certificate is for another name ({}); write that name in `url`",
+            presented.iter().map(|name| bare(name)).collect::<Vec<_>>().join(", ")
+        ),
+        other => format!("its certificate is not accepted ({other}); whoever runs the server has to mend it"),
     }
+}
+
+/// A name of a certificate without what the library says of its kind.
+fn bare(name: &str) -> &str {
+    let of_host = name
+        .strip_prefix("DnsName(\"")
+        .and_then(|name| name.strip_suffix("\")"));
+    of_host.unwrap_or(name)
 }
 
 /// An error of the system does not give what it wraps as its source.

@@ -90,9 +90,13 @@ impl Credentials {
 
 fn token(file: &Path) -> Result<HeaderValue, String> {
     let why = |error: io::Error| error.to_string();
+    // A pipe would be waited for.
+    if !std::fs::metadata(file).map_err(why)?.is_file() {
+        return Err("it is no file with a token".to_owned());
+    }
     let handle = std::fs::File::open(file).map_err(why)?;
     let facts = handle.metadata().map_err(why)?;
-    if !facts.is_file() || facts.len() > MAX_TOKEN {
+    if facts.len() > MAX_TOKEN {
         return Err("it is no file with a token".to_owned());
     }
     if facts.permissions().mode() & 0o077 != 0 {

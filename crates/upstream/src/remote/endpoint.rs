@@ -124,7 +124,11 @@ impl Endpoint {
     /// Tells whoever waits for the answer to this request that there will be none.
     pub(super) async fn fail(&self, id: i64, trouble: Trouble) {
         let is_greeting = HANDSHAKE_IDS.contains(&id);
-        let is_transient = matches!(trouble, Trouble::Transient(_));
+        let again_in = match &trouble {
+            Trouble::Transient(_) => Some(Duration::ZERO),
+            Trouble::Later(_, pause) => Some(*pause),
+            _ => None,
+        };
         let cause = trouble.cause();
         let incoming = match trouble {
             Trouble::Unreachable(cause) | Trouble::Barred(cause) if is_greeting => return self.finish(cause),
@@ -139,7 +143,7 @@ impl Endpoint {
                 return self.finish(cause);
             }
             _ => {
-                let failure = Failure::Unanswered { cause, is_transient };
+                let failure = Failure::Unanswered { cause, again_in };
                 Incoming::Failed { id, failure }
             }
         };

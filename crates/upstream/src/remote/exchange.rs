@@ -28,7 +28,8 @@ const SUBSCRIPTION: &str = "subscriptions/listen";
 pub(super) async fn request(endpoint: &Arc<Endpoint>, message: &Outgoing, id: i64) {
     let mut pause = listen::FIRST_PAUSE;
     while let Err(trouble) = converse(endpoint, message, id).await {
-        let is_lost = matches!(trouble, Trouble::Transient(_)) && message.method == SUBSCRIPTION;
+        let may_come = matches!(trouble, Trouble::Transient(_) | Trouble::Later(..));
+        let is_lost = may_come && message.method == SUBSCRIPTION;
         if !is_lost {
             return endpoint.fail(id, trouble).await;
         }
@@ -44,7 +45,7 @@ pub(super) async fn notify(endpoint: &Arc<Endpoint>, message: &Outgoing) {
     let sent = async {
         let response = endpoint.post(message).await?;
         if response.status().is_success() {
-            Ok(())
+            accepted(endpoint, response).await
         } else {
             Err(refusal(endpoint, response).await)
         }
@@ -97,8 +98,11 @@ async fn converse(endpoint: &Arc<Endpoint>, message: &Outgoing, id: i64) -> Resu
 }
 
 /// The answer itself comes over the stream for all.
-async fn accepted(endpoint: &Arc<Endpoint>, response: Response) -> Result<(), Trouble> {
+async fn accepted(endpoint: &Arc<Endpoint>, mut response: Response) -> Result<(), Trouble> {
     if response.status().is_success() {
+        // A connection that was read to its end is used again.
+        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
+        let _ = timeout(REST, rest).await;
         return Ok(());
     }
     Err(refusal(endpoint, response).await)

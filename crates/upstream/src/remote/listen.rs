@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::StatusCode;
 use tokio::time::{sleep, timeout};
 
 use super::answer::{self, Form, refusal};
@@ -30,11 +29,15 @@ pub(super) async fn run(endpoint: &Arc<Endpoint>) {
                 }
                 position.advance(&events);
             }
-            Ok(response) if response.status() == StatusCode::NOT_FOUND && endpoint.has_session() => {
-                return endpoint.finish(Trouble::Forgotten.cause());
+            Ok(response) if !response.status().is_server_error() => {
+                if response.status().is_client_error()
+                    && let Trouble::Forgotten = refusal(endpoint, response).await
+                {
+                    endpoint.finish(Trouble::Forgotten.cause());
+                }
+                // Else it offers no such stream.
+                return;
             }
-            // It offers no such stream.
-            Ok(response) if !response.status().is_server_error() => return,
             Ok(_) | Err(Trouble::Transient(_) | Trouble::Unreachable(_)) => {}
             Err(trouble) => {
                 return endpoint

@@ -1,5 +1,7 @@
 //! Why an exchange with a remote server came to nothing.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 /// What went wrong, by what follows from it.
@@ -19,6 +21,8 @@ pub(super) enum Trouble {
     TooLong(u64),
     /// No answer; the same request may be answered later.
     Transient(String),
+    /// No answer; the same request may be answered after this pause.
+    Later(String, Duration),
     /// Something that is no answer.
     Nonsense(String),
 }
@@ -31,6 +35,7 @@ impl Trouble {
             | Trouble::Barred(cause)
             | Trouble::NotHere(cause)
             | Trouble::Transient(cause)
+            | Trouble::Later(cause, _)
             | Trouble::Nonsense(cause) => cause.clone(),
             Trouble::Forgotten => "ended the session".to_owned(),
             Trouble::Refused(error) => error["message"].as_str().unwrap_or("it refused").to_owned(),

@@ -1,6 +1,7 @@
 //! Where the messages of a server come from: the pipe of its process, or what its remote adapter hands over.
 
 use std::io;
+use std::time::Duration;
 
 use rmcp::model::{ErrorCode, ErrorData};
 use tokio::net::unix::pipe;
@@ -35,8 +36,8 @@ pub(crate) enum Failure {
     /// Anything else.
     Unanswered {
         cause: String,
-        /// Whether the same request may be answered later.
-        is_transient: bool,
+        /// When the same request may be answered, if it may at all: zero unless the server has said.
+        again_in: Option<Duration>,
     },
 }
 

@@ -1,5 +1,7 @@
 //! How an answer travels through the MCP library unread: as the text that the server sent, or as why there is none.
 
+use std::time::Duration;
+
 use rmcp::model::{CustomResult, ServerResult};
 use serde_json::{Value, json};
 
@@ -25,7 +27,10 @@ impl Reply {
             Reply::TooLarge(bytes) => json!(bytes),
             Reply::Broken(cause) => json!([cause]),
             Reply::Failed(Failure::Undelivered) => Value::Null,
-            Reply::Failed(Failure::Unanswered { cause, is_transient }) => json!({cause: is_transient}),
+            Reply::Failed(Failure::Unanswered { cause, again_in }) => {
+                let ms = again_in.map(|pause| u64::try_from(pause.as_millis()).unwrap_or(u64::MAX));
+                json!({ cause: ms })
+            }
         }))
     }
 
@@ -38,10 +43,10 @@ impl Reply {
             Value::String(raw) => Reply::Raw(raw),
             Value::Null => Reply::Failed(Failure::Undelivered),
             Value::Object(failure) => {
-                let (cause, is_transient) = failure.into_iter().next().unwrap_or_default();
+                let (cause, ms) = failure.into_iter().next().unwrap_or_default();
                 Reply::Failed(Failure::Unanswered {
                     cause,
-                    is_transient: is_transient == Value::Bool(true),
+                    again_in: ms.as_u64().map(Duration::from_millis),
                 })
             }
             Value::Number(bytes) => Reply::TooLarge(bytes.as_u64().unwrap_or(u64::MAX)),

@@ -42,8 +42,7 @@ pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) ->
         .into());
     };
     let mut parts = loaded.into_parts(context.program()?, &Machine);
-    // It is to list its tools now, whatever is remembered.
-    parts.upstream.cache_dir = None;
+    parts.upstream.asks_anew = true;
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
     context.output.progress(&format!("starting `{name}`"));

@@ -1,0 +1,93 @@
+//! Real servers that speak HTTP, each a process on a port of its own that can be ended and started again there.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+use tokio::time::{Duration, sleep, timeout};
+
+use super::{REMEDY, installed, own_copy};
+
+/// Longest start.
+const START: Duration = Duration::from_secs(30);
+const STEP: Duration = Duration::from_millis(20);
+
+/// One real remote server; its process ends when this is dropped.
+#[derive(Debug)]
+pub struct RealRemote {
+    definition: Value,
+    port: u16,
+    child: Child,
+}
+
+impl RealRemote {
+    /// The names of those that `cargo xtask test` installs.
+    pub const NAMES: [&str; 3] = ["everything_http", "everything_sse", "excel_http"];
+
+    /// Starts it with data of its own below `directory`, which must live as long as it runs.
+    pub async fn start(name: &str, directory: &Path) -> Result<RealRemote> {
+        let file = installed().join("remote.json");
+        let all = fs::read_to_string(&file)
+            .with_context(|| format!("no remote servers in {}: {REMEDY}", file.display()))?;
+        let all: Value = serde_json::from_str(&own_copy(&all, directory)?)?;
+        let definition = all[name].clone();
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let child = serve(&definition, port, &[], &[]).await?;
+        Ok(RealRemote {
+            definition,
+            port,
+            child,
+        })
+    }
+
+    /// Its address.
+    pub fn url(&self) -> String {
+        let path = self.definition["path"].as_str().unwrap_or_default();
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+
+    /// Kills it and starts it again at the same port, with these arguments and variables more.
+    pub async fn restart(&mut self, args: &[&str], variables: &[(&str, &str)]) -> Result<()> {
+        self.child.kill().await?;
+        self.child = serve(&self.definition, self.port, args, variables).await?;
+        Ok(())
+    }
+}
+
+/// Starts a process and waits until it can be connected to.
+async fn serve(definition: &Value, port: u16, args: &[&str], variables: &[(&str, &str)]) -> Result<Child> {
+    let text = |value: &Value| {
+        let text = value.as_str().unwrap_or_default();
+        text.replace("{port}", &port.to_string())
+    };
+    let own = definition["args"].as_array().into_iter().flatten().map(text);
+    let env = definition["env"].as_object().into_iter().flatten();
+    let mut child = Command::new(text(&definition["command"]))
+        .args(own)
+        .args(args)
+        .envs(env.map(|(name, value)| (name, text(value))))
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .with_context(|| format!("starting {definition}: {REMEDY}"))?;
+    let listening = async {
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.is_err() {
+            if let Some(status) = child.try_wait()? {
+                anyhow::bail!("{definition} ended with {status} before it listened at port {port}");
+            }
+            sleep(STEP).await;
+        }
+        Ok(())
+    };
+    let listening = timeout(START, listening).await;
+    listening.with_context(|| format!("nobody listens at port {port} after {START:?}: {definition}"))??;
+    Ok(child)
+}

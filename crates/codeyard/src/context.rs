@@ -7,7 +7,7 @@ use config::{Bridge, Definitions, Host, Loaded, Machine, Mistakes, Program, Rere
 
 use crate::cli::SourceArguments;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, harmless};
+use crate::output::Output;
 
 /// What a command has at hand.
 #[derive(Debug)]
@@ -62,13 +62,11 @@ impl Context {
         Reread::new(self.sources(), Machine)
     }
 
-    /// The configuration for a command that goes on where a definition is wrong: then its mistakes are told, and the rest
-    /// is used without servers.
-    pub fn load_forgiving(&self) -> anyhow::Result<(Loaded, Option<Mistakes>)> {
-        match config::load(&self.sources(), &Machine) {
-            Ok(loaded) => Ok((self.begin(Ok(loaded))?, None)),
-            Err(mistakes) => Ok((self.load_settings()?, Some(mistakes))),
-        }
+    /// The configuration for a command that goes on where something of it is wrong, and all that is.
+    pub fn load_forgiving(&self) -> anyhow::Result<(Loaded, Mistakes)> {
+        let (loaded, mistakes) = config::load_forgiving(&self.sources(), &Machine)
+            .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
+        Ok((self.begin(Ok(loaded))?, mistakes))
     }
 
     fn serving(&self, mounts: &[String], limits: &[String]) -> Sources {
@@ -81,7 +79,7 @@ impl Context {
 
     fn tell_mounts(&self, loaded: &Loaded) {
         for mount in &loaded.settings.mounts {
-            self.output.tell(&harmless(&format!("mount: {mount}")));
+            self.output.tell(&format!("mount: {mount}"));
         }
     }
 
@@ -100,6 +98,11 @@ impl Context {
         Ok(Program {
             executable: executable.context("the path of this program cannot be found")?,
         })
+    }
+
+    /// What the command line says of the log.
+    pub fn log(&self) -> Option<&str> {
+        self.arguments.log.as_deref()
     }
 
     /// Where the configuration comes from.

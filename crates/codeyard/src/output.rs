@@ -97,9 +97,10 @@ impl Output {
         }
     }
 
-    /// Tells a person something that is no result. A closed standard error is nobody's loss.
+    /// Tells a person something that is no result, made harmless: much of it names what files and servers say. A closed
+    /// standard error is nobody's loss.
     pub fn tell(&self, text: &str) {
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
     }
 
     /// Shows what goes on, if a person watches.
@@ -110,8 +111,10 @@ impl Output {
     }
 }
 
-/// Lays out rows in columns; the last one is not padded.
+/// Lays out rows in columns; the last one is not padded. A cell is one line, whatever it holds.
 pub fn table(rows: &[Vec<String>]) -> String {
+    let cell = |text: &String| harmless(text).replace(['\n', '\t'], "\u{fffd}");
+    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -119,7 +122,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut out = String::new();
-    for row in rows {
+    for row in &rows {
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
             // Writing to a string cannot fail.
@@ -177,6 +180,8 @@ mod tests {
         let rows = [["a", "long cell", "x"], ["longer", "b", ""]].map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&rows), "a       long cell  x\nlonger  b\n");
         assert_eq!(table(&[]), "");
+        let row = ["4711".to_owned(), "ana\n4712  root\x1b[2J".to_owned()];
+        assert_eq!(table(&[row.to_vec()]), "4711  ana\u{fffd}4712  root\u{fffd}[2J\n");
     }
 
     #[test]

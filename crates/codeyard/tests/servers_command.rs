@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "servers_command/consent.rs"]
+mod consent;
+#[path = "servers_command/crowd.rs"]
+mod crowd;
 #[path = "servers_command/definitions.rs"]
 mod definitions;
 #[path = "servers_command/running.rs"]

@@ -1,125 +1,56 @@
 //! Consent in commands: a server that was added by `codeyard servers add` is started by the command that a person saw.
 //!
-//! The hash of what is started and what it may (command, arguments, directory, names of variables, confinement, limits; or
-//! address, names of headers, the token's file) is kept under the file and the name of the server. Definitions that nobody added this way are taken as agreed: whoever writes the file
-//! agrees by writing it.
+//! The hash of everything that decides what is started and what it may, as it is written (values of variables and headers
+//! too: `${VAR}` stays what it is whatever the variable holds), is kept under the file and the name of the server.
+//! Definitions that nobody added this way are taken as agreed: whoever writes the file agrees by writing it.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 use upstream::{Http, ServerConfig, ServerLimits, Stdio, Transport};
 
 use crate::host::Host;
+use crate::kept::{KeptError, List, Turn};
 use crate::mistakes::Findings;
 use crate::trust::digest;
 
-/// Version of `consent.json`; a field more is a version more.
-const VERSION: u32 = 1;
+const AGREED: List = List {
+    name: "consent.json",
+    what: "agreed commands",
+    remedy: "remove it, and commands count as agreed until they are added again",
+};
 
-/// Why consent could not be kept.
-#[derive(Debug, thiserror::Error)]
-pub enum ConsentError {
-    /// The list is damaged.
-    #[error("{file}: {cause}; remove it, and commands count as agreed until they are added again", file = .file.display())]
-    Damaged {
-        /// The list.
-        file: PathBuf,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// The list could not be written.
-    #[error("{file}: {cause}; make the data directory writable or choose another with --data", file = .file.display())]
-    Write {
-        /// The list.
-        file: PathBuf,
-        /// Why.
-        cause: io::Error,
-    },
-}
+/// Name of the server, hash of what is started.
+type Agreed = BTreeMap<String, String>;
 
 /// What people agreed to.
 #[derive(Debug, Default)]
-pub(crate) struct Consent(BTreeMap<PathBuf, BTreeMap<String, String>>);
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stored {
-    version: u32,
-    /// File, name of the server, hash of what is started.
-    files: BTreeMap<PathBuf, BTreeMap<String, String>>,
-}
+pub(crate) struct Consent(BTreeMap<PathBuf, Agreed>);
 
 /// Keeps that a person has seen and agreed to what this definition starts; its variables are as they are written.
-pub fn agree(file: &Path, server: &ServerConfig, data: &Path, host: &dyn Host) -> Result<(), ConsentError> {
-    change(data, host, |files| {
+pub fn agree(file: &Path, server: &ServerConfig, turn: &Turn<'_>) -> Result<(), KeptError> {
+    AGREED.change::<Agreed>(turn, |files| {
         let agreed = files.entry(file.to_path_buf()).or_default();
         agreed.insert(server.name.clone(), fingerprint(server));
     })
 }
 
 /// Forgets a server that was removed.
-pub fn forget(file: &Path, name: &str, data: &Path, host: &dyn Host) -> Result<(), ConsentError> {
-    let is_known = |files: &BTreeMap<PathBuf, BTreeMap<String, String>>| {
-        files.get(file).is_some_and(|agreed| agreed.contains_key(name))
-    };
-    match read(data, host) {
-        Ok(files) if !is_known(&files) => Ok(()),
-        _ => change(data, host, |files| {
-            if let Some(agreed) = files.get_mut(file) {
-                agreed.remove(name);
-            }
-        }),
-    }
-}
-
-fn change(
-    data: &Path,
-    host: &dyn Host,
-    change: impl FnOnce(&mut BTreeMap<PathBuf, BTreeMap<String, String>>),
-) -> Result<(), ConsentError> {
-    let file = path(data);
-    let hold = host.hold(&file).map_err(|cause| ConsentError::Write {
-        file: file.clone(),
-        cause,
-    });
-    let _hold = hold?;
-    let mut files = read(data, host).map_err(|cause| ConsentError::Damaged {
-        file: file.clone(),
-        cause,
-    })?;
-    change(&mut files);
-    let stored = Stored {
-        version: VERSION,
-        files,
-    };
-    let text = serde_json::to_vec_pretty(&stored).map_err(io::Error::from);
-    text.and_then(|text| host.replace(&file, &text))
-        .map_err(|cause| ConsentError::Write { file, cause })
+pub fn forget(file: &Path, name: &str, turn: &Turn<'_>) -> Result<(), KeptError> {
+    AGREED.change::<Agreed>(turn, |files| {
+        if let Some(agreed) = files.get_mut(file) {
+            agreed.remove(name);
+        }
+    })
 }
 
 /// The list of what was agreed to.
 pub(crate) fn path(data: &Path) -> PathBuf {
-    data.join("consent.json")
+    AGREED.path(data)
 }
 
-fn read(data: &Path, host: &dyn Host) -> Result<BTreeMap<PathBuf, BTreeMap<String, String>>, String> {
-    let bytes = match host.read(&path(data)) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-        Err(error) => return Err(error.to_string()),
-    };
-    match serde_json::from_slice::<Stored>(&bytes) {
-        Ok(stored) if stored.version == VERSION => Ok(stored.files),
-        Ok(stored) => Err(format!("version {} is of another codeyard", stored.version)),
-        Err(error) => Err(format!("the list of agreed commands is damaged: {error}")),
-    }
-}
-
-/// A number of everything that decides what runs and what it may; values of variables and headers may change, as a
-/// token does.
+/// A number of everything that decides what runs, what it is told and what it may.
 fn fingerprint(server: &ServerConfig) -> String {
     // Each field by its name, so that a new one is not forgotten.
     let definition = match &server.transport {
@@ -131,13 +62,12 @@ fn fingerprint(server: &ServerConfig) -> String {
             sandbox,
             limits: ServerLimits { memory, processes },
         }) => {
-            let variables: Vec<&String> = env.keys().collect();
             json!([
                 server.trusted,
                 command,
                 args,
                 cwd,
-                variables,
+                env,
                 sandbox,
                 memory,
                 processes
@@ -149,7 +79,6 @@ fn fingerprint(server: &ServerConfig) -> String {
             headers,
             bearer_token_file,
         }) => {
-            let headers: Vec<&String> = headers.keys().collect();
             json!([server.trusted, url, headers, bearer_token_file])
         }
     };
@@ -161,7 +90,7 @@ fn fingerprint(server: &ServerConfig) -> String {
 impl Consent {
     /// The list; a damaged one agrees to nothing and holds nothing back, and is a warning.
     pub(crate) fn load(data: &Path, host: &dyn Host, findings: &mut Findings) -> Consent {
-        match read(data, host) {
+        match AGREED.read(data, host) {
             Ok(files) => Consent(files),
             Err(cause) => {
                 let mut damaged = Findings::of(Some(&path(data)));
@@ -178,6 +107,11 @@ impl Consent {
     /// Whether anything of this file was agreed to, so that looking closer is worth it.
     pub(crate) fn knows(&self, file: &Path) -> bool {
         self.0.get(file).is_some_and(|agreed| !agreed.is_empty())
+    }
+
+    /// Whether anything of this name was agreed to.
+    pub(crate) fn has(&self, file: &Path, name: &str) -> bool {
+        self.0.get(file).is_some_and(|agreed| agreed.contains_key(name))
     }
 
     /// Whether the definition starts something else than what was agreed to; its variables are as they are written.

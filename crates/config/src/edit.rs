@@ -1,9 +1,8 @@
 //! Changes single entries of an `mcpServers` file: everything else keeps its order and its spelling.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
@@ -12,11 +11,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use upstream::ServerConfig;
 
 use crate::host::Host;
-use crate::json::Node;
+use crate::json::{Node, unmarked};
+use crate::kept::Turn;
 use crate::load::Sources;
-use crate::mistakes::{Mistake, Mistakes, why_unreadable};
-use crate::places::{absolute, config_dir};
-use crate::servers::{self, LIST, Variables};
+use crate::mistakes::{Findings, Mistake, Mistakes, why_unreadable};
+use crate::places::{absolute, config_dir, resolved};
+use crate::servers::{self, LIST, Variables, field_of};
 
 /// A file of definitions as it is written.
 #[derive(Debug)]
@@ -27,8 +27,6 @@ pub struct ServerFile {
     before: Option<Vec<u8>>,
     top: Pairs,
     entries: Pairs,
-    /// The entries that are to be changed, as they were: `None` for one that was not there.
-    edited: BTreeMap<String, Option<String>>,
 }
 
 /// Why a file of definitions could not be changed.
@@ -84,7 +82,7 @@ pub fn server_file(sources: &Sources, host: &dyn Host) -> Result<PathBuf, EditEr
         }
     };
     // A link stays a link: what it leads to is replaced.
-    Ok(host.canonical(&file).unwrap_or(file))
+    Ok(resolved(&file, host))
 }
 
 // === impl ServerFile ===
@@ -100,22 +98,21 @@ impl ServerFile {
                     before: None,
                     top: Pairs::default(),
                     entries: Pairs::default(),
-                    edited: BTreeMap::new(),
                 });
             }
             Err(cause) => return Err(EditError::Read { file: path, cause }),
         };
-        let Ok(top) = serde_json::from_slice::<Pairs>(&bytes) else {
+        let Ok(top) = Pairs::parse(&bytes) else {
             let is_commented = Node::parse_with_comments(&bytes).is_ok() && Node::parse(&bytes).is_err();
             if is_commented {
                 return Err(EditError::Comments(path));
             }
             let (_, findings) = servers::read(&path, &bytes, Variables::Keep);
-            return Err(Mistakes(findings.mistakes).into());
+            return Err(unusable(&path, findings.mistakes));
         };
         let entries = match top.get(LIST) {
             None => Some(Pairs::default()),
-            Some(list) => serde_json::from_str(list.get()).ok(),
+            Some(list) => Pairs::parse(list.get().as_bytes()).ok(),
         };
         // What is wrong with the names would be written again; mistakes inside of entries are their own.
         let (_, findings) = servers::read(&path, &bytes, Variables::Keep);
@@ -127,9 +124,8 @@ impl ServerFile {
                 before: Some(bytes),
                 top,
                 entries,
-                edited: BTreeMap::new(),
             }),
-            _ => Err(Mistakes(wrong).into()),
+            _ => Err(unusable(&path, wrong)),
         }
     }
 
@@ -138,15 +134,8 @@ impl ServerFile {
         self.entries.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// An entry as it is written.
-    pub fn entry(&self, name: &str) -> Option<Value> {
-        let raw = self.entries.get(name)?;
-        serde_json::from_str(raw.get()).ok()
-    }
-
     /// Adds an entry, or puts it in the place of the one of that name.
     pub fn set(&mut self, name: &str, entry: &Value) {
-        self.note(name);
         let text = serde_json::to_string_pretty(entry).unwrap_or_default();
         if let Ok(raw) = RawValue::from_string(text.replace('\n', "\n    ")) {
             self.entries.set(name, raw);
@@ -154,16 +143,23 @@ impl ServerFile {
     }
 
     /// Marks an entry as not to be used, or takes the mark away; `false` if it was so already.
-    pub fn set_disabled(&mut self, name: &str, disabled: bool) -> bool {
-        let pairs = self.entries.get(name);
-        let Some(mut fields) = pairs.and_then(|raw| serde_json::from_str::<Pairs>(raw.get()).ok()) else {
-            return false;
+    ///
+    /// # Errors
+    /// If there is no such entry, or it is no object.
+    pub fn set_disabled(&mut self, name: &str, disabled: bool) -> Result<bool, Mistakes> {
+        let raw = self.entries.get(name).map(RawValue::get).unwrap_or_default();
+        let Ok(mut fields) = Pairs::parse(raw.as_bytes()) else {
+            let mut findings = Findings::of(Some(&self.path));
+            findings.mistake(
+                &field_of(LIST, name),
+                "expected an object; write it anew or remove it",
+            );
+            return Err(Mistakes(findings.mistakes));
         };
         let is_disabled = fields.get("disabled").is_some_and(|raw| raw.get() == "true");
         if is_disabled == disabled {
-            return false;
+            return Ok(false);
         }
-        self.note(name);
         fields.0.retain(|(field, _)| field != "disabled");
         if disabled && let Ok(raw) = to_raw_value(&true) {
             fields.set("disabled", raw);
@@ -171,19 +167,14 @@ impl ServerFile {
         if let Ok(raw) = RawValue::from_string(fields.text(2)) {
             self.entries.set(name, raw);
         }
-        true
+        Ok(true)
     }
 
     /// Removes an entry; `false` if there is none.
     pub fn remove(&mut self, name: &str) -> bool {
-        self.note(name);
-        self.entries.remove(name)
-    }
-
-    /// Remembers how an entry was before its first change.
-    fn note(&mut self, name: &str) {
-        let before = self.entries.text_of(name);
-        self.edited.entry(name.to_owned()).or_insert(before);
+        let before = self.entries.0.len();
+        self.entries.0.retain(|(known, _)| known != name);
+        self.entries.0.len() < before
     }
 
     /// The server of an entry as it would be used now; `None` if it would not be used.
@@ -202,16 +193,11 @@ impl ServerFile {
         }
     }
 
-    /// Replaces the file as one step. What somebody else has changed in it since it was read stays, unless it is the same
-    /// entry.
-    pub fn save(&mut self, host: &dyn Host) -> Result<(), EditError> {
-        let hold = host.hold(&self.path).map_err(|cause| EditError::Write {
-            file: self.path.clone(),
-            cause,
-        });
-        let _hold = hold?;
+    /// Replaces the file as one step, unless somebody who needs no turn, as an editor, has changed it since it was read.
+    pub fn save(&mut self, turn: &Turn<'_>) -> Result<(), EditError> {
+        let host = turn.host;
         if host.read(&self.path).ok() != self.before {
-            self.take_up(host)?;
+            return Err(EditError::Changed(self.path.clone()));
         }
         if let Ok(list) = RawValue::from_string(self.entries.text(1)) {
             self.top.set(LIST, list);
@@ -227,32 +213,24 @@ impl ServerFile {
     }
 }
 
-impl ServerFile {
-    /// Makes the same changes to the file as it is now.
-    fn take_up(&mut self, host: &dyn Host) -> Result<(), EditError> {
-        let mut now = ServerFile::open(self.path.clone(), host)?;
-        let is_gone = self.before.is_some() && now.before.is_none();
-        let is_other = |(name, before): (&String, &Option<String>)| now.entries.text_of(name) != *before;
-        if is_gone || self.edited.iter().any(is_other) {
-            return Err(EditError::Changed(self.path.clone()));
-        }
-        for name in self.edited.keys() {
-            match self.entries.get(name) {
-                Some(entry) => now.entries.set(name, entry.to_owned()),
-                None => drop(now.entries.remove(name)),
-            }
-        }
-        now.edited = std::mem::take(&mut self.edited);
-        *self = now;
-        Ok(())
+/// What makes a file one that cannot be changed; never nothing.
+fn unusable(path: &Path, mut mistakes: Vec<Mistake>) -> EditError {
+    if mistakes.is_empty() {
+        let mut findings = Findings::of(Some(path));
+        findings.mistake(
+            "",
+            "holds no list of servers that can be changed; change it by hand",
+        );
+        mistakes = findings.mistakes;
     }
+    EditError::Mistakes(Mistakes(mistakes))
 }
 
 /// The entries of a file, those that are not to be used too, with variables as they are written.
 pub(crate) fn entries(bytes: &[u8]) -> Vec<(String, Value)> {
-    let top = serde_json::from_slice::<Pairs>(bytes).unwrap_or_default();
+    let top = Pairs::parse(bytes).unwrap_or_default();
     let list = top.get(LIST).map(RawValue::get).unwrap_or_default();
-    let entries: Pairs = serde_json::from_str(list).unwrap_or_default();
+    let entries = Pairs::parse(list.as_bytes()).unwrap_or_default();
     let entries = entries.0.into_iter();
     entries
         .filter_map(|(name, raw)| Some((name, serde_json::from_str(raw.get()).ok()?)))
@@ -262,20 +240,13 @@ pub(crate) fn entries(bytes: &[u8]) -> Vec<(String, Value)> {
 // === impl Pairs ===
 
 impl Pairs {
+    fn parse(bytes: &[u8]) -> serde_json::Result<Pairs> {
+        serde_json::from_slice(unmarked(bytes))
+    }
+
     fn get(&self, key: &str) -> Option<&RawValue> {
         let found = self.0.iter().find(|(name, _)| name == key);
         found.map(|(_, raw)| &**raw)
-    }
-
-    fn text_of(&self, key: &str) -> Option<String> {
-        Some(self.get(key)?.get().to_owned())
-    }
-
-    /// `false` if there is no such member.
-    fn remove(&mut self, key: &str) -> bool {
-        let before = self.0.len();
-        self.0.retain(|(known, _)| known != key);
-        self.0.len() < before
     }
 
     fn set(&mut self, key: &str, value: Box<RawValue>) {
@@ -333,12 +304,11 @@ impl<'de> Visitor<'de> for PairsVisitor {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use serde_json::json;
 
     use super::*;
     use crate::fake::Fake;
+    use crate::kept::turn;
 
     const FILE: &str = "/project/mcp.json";
 
@@ -346,7 +316,7 @@ mod tests {
         let host = Fake::new().file(FILE, text);
         let mut file = ServerFile::open(FILE.into(), &host).unwrap();
         edit(&mut file);
-        file.save(&host).unwrap();
+        file.save(&turn(Path::new("/data"), &host).unwrap()).unwrap();
         String::from_utf8(host.read(Path::new(FILE)).unwrap()).unwrap()
     }
 
@@ -386,15 +356,15 @@ mod tests {
         );
         let removed = edited(&added, |file| assert!(file.remove("new")));
         assert_eq!(removed, text);
-        let disabled = edited(text, |file| assert!(file.set_disabled("b", true)));
+        let disabled = edited(text, |file| assert!(file.set_disabled("b", true).unwrap()));
         assert!(
             disabled.contains("\"extra\": [1,  2],\n      \"disabled\": true\n    }"),
             "{disabled}"
         );
-        let enabled = edited(&disabled, |file| assert!(file.set_disabled("b", false)));
+        let enabled = edited(&disabled, |file| assert!(file.set_disabled("b", false).unwrap()));
         assert!(!enabled.contains("disabled"), "{enabled}");
         edited(text, |file| {
-            assert!(!file.set_disabled("b", false) && !file.remove("zzz"))
+            assert!(!file.set_disabled("b", false).unwrap() && !file.remove("zzz"))
         });
     }
 
@@ -403,7 +373,7 @@ mod tests {
         let host = Fake::new();
         let mut file = ServerFile::open(FILE.into(), &host).unwrap();
         file.set("a", &json!({"command": "a"}));
-        file.save(&host).unwrap();
+        file.save(&turn(Path::new("/data"), &host).unwrap()).unwrap();
         let text = String::from_utf8(host.read(Path::new(FILE)).unwrap()).unwrap();
         assert_eq!(
             text,
@@ -416,6 +386,8 @@ mod tests {
         for (text, told) in [
             ("{\"mcpServers\": {} // mine\n}", "has comments"),
             ("{\"mcpServers\": []}", "expected an object, found an array"),
+            ("{\"mcpServers\": null}", "expected an object, found null"),
+            ("\u{feff}{\"mcpServers\": [", "line 1"),
             ("{\"mcpServers\": ", "line 1"),
             ("[]", "expected an object"),
             (
@@ -430,22 +402,26 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_no_mistake() {
+        let marked = edited(
+            "\u{feff}{\"mcpServers\": {\"a\": {\"command\": \"a\"}}}",
+            |file| {
+                assert!(file.set_disabled("a", true).unwrap());
+            },
+        );
+        assert!(marked.contains("\"disabled\": true"), "{marked}");
+        let entries = entries("\u{feff}{\"mcpServers\": {\"a\": 1}}".as_bytes());
+        assert_eq!(entries, [("a".to_owned(), json!(1))]);
+    }
+
+    #[test]
     fn what_somebody_else_wrote_meanwhile_stays() {
-        let host = Fake::new().file(FILE, r#"{"mcpServers": {"old": {"command": "o"}}}"#);
-        let open = || ServerFile::open(FILE.into(), &host).unwrap();
-        let (mut one, mut two, mut late) = (open(), open(), open());
-        one.set("one", &json!({"command": "1"}));
-        one.save(&host).unwrap();
-        two.set("two", &json!({"command": "2"}));
-        assert!(two.remove("old"));
-        two.save(&host).unwrap();
-        let names: Vec<String> = open().names().map(str::to_owned).collect();
-        assert_eq!(names, ["one", "two"]);
-        // The same entry is nobody's to overwrite.
-        let before = host.read(Path::new(FILE)).unwrap();
-        late.set("one", &json!({"command": "3"}));
-        let error = late.save(&host).unwrap_err().to_string();
+        let host = Fake::new().file(FILE, "{\"mcpServers\": {}}");
+        let mut file = ServerFile::open(FILE.into(), &host).unwrap();
+        host.replace(Path::new(FILE), b"{}").unwrap();
+        let turn = turn(Path::new("/data"), &host).unwrap();
+        let error = file.save(&turn).unwrap_err().to_string();
         assert!(error.contains("changed meanwhile"), "{error}");
-        assert_eq!(host.read(Path::new(FILE)).unwrap(), before);
+        assert_eq!(host.read(Path::new(FILE)).unwrap(), b"{}");
     }
 }

@@ -11,7 +11,7 @@ use crate::host::Host;
 use crate::load::{Sources, data_directory, load};
 use crate::mistakes::Mistakes;
 use crate::overview::{Defined, Use, defined};
-use crate::places::{absolute, config_dir};
+use crate::places::{absolute, config_dir, is_data_dir_set};
 use crate::sources::possible_files;
 
 /// Every setting with its default.
@@ -27,25 +27,26 @@ pub struct Shown {
     pub key: String,
     /// As its file writes it; `set` for a secret.
     pub value: String,
-    /// The file, the variable, or `default`.
+    /// The file, the option, the variable, or `default`.
     pub from: String,
 }
 
-/// Every setting, then every server.
+/// Every setting, then every server; `log` is what `--log` says.
 ///
 /// # Errors
 /// Every mistake of every file.
-pub fn effective(sources: &Sources, host: &dyn Host) -> Result<Vec<Shown>, Mistakes> {
+pub fn effective(sources: &Sources, log: Option<&str>, host: &dyn Host) -> Result<Vec<Shown>, Mistakes> {
     let loaded = load(sources, host)?;
     let mut shown = vec![Shown {
         key: "data".to_owned(),
         value: Value::from(loaded.data_dir.to_string_lossy()).to_string(),
         from: match sources.data {
             Some(_) => "--data".to_owned(),
+            None if is_data_dir_set(host) => "$XDG_DATA_HOME".to_owned(),
             None => "default".to_owned(),
         },
     }];
-    shown.extend(settings(sources, host));
+    shown.extend(settings(sources, log, host));
     for defined in defined(sources, host) {
         show_server(&defined, &mut shown);
     }
@@ -55,7 +56,7 @@ pub fn effective(sources: &Sources, host: &dyn Host) -> Result<Vec<Shown>, Mista
 /// Which files are read and where things are kept, by what they are.
 pub fn files(sources: &Sources, host: &dyn Host) -> Vec<(&'static str, PathBuf)> {
     let servers = possible_files(sources, host).into_iter();
-    let servers = servers.map(|file| ("servers", file));
+    let servers = servers.map(|place| ("servers", place.path));
     let settings = settings_file(sources, host).map(|file| ("settings", file));
     let data = data_directory(sources, host);
     let data = [("data", data.clone()), ("logs", data.join("logs"))];
@@ -69,7 +70,7 @@ fn settings_file(sources: &Sources, host: &dyn Host) -> Option<PathBuf> {
     }
 }
 
-fn settings(sources: &Sources, host: &dyn Host) -> Vec<Shown> {
+fn settings(sources: &Sources, log: Option<&str>, host: &dyn Host) -> Vec<Shown> {
     let file = settings_file(sources, host);
     let read = file.as_deref().and_then(|file| host.read(file).ok());
     let written: Table = read
@@ -107,10 +108,13 @@ fn settings(sources: &Sources, host: &dyn Host) -> Vec<Shown> {
             from: from.clone(),
         }));
     }
-    let variable = host.var("CODEYARD_LOG").ok().flatten();
-    if let (Some(level), Some(log)) = (variable, shown.iter_mut().find(|shown| shown.key == "log.level")) {
+    let variable = || host.var("CODEYARD_LOG").ok().flatten();
+    let said = log.map(|level| (level.to_owned(), "--log"));
+    let said = said.or_else(|| Some((variable()?, "$CODEYARD_LOG")));
+    if let (Some((level, from)), Some(log)) = (said, shown.iter_mut().find(|shown| shown.key == "log.level"))
+    {
         log.value = Value::from(level).to_string();
-        log.from = "$CODEYARD_LOG".to_owned();
+        log.from = from.to_owned();
     }
     shown
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::host::{Hold, Host, NotUnicode};
+use crate::host::{Host, NotUnicode};
 
 #[derive(Debug, Default)]
 pub(crate) struct Fake {
@@ -63,9 +63,5 @@ impl Host for Fake {
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.files.borrow_mut().insert(path.to_path_buf(), bytes.to_vec());
         Ok(())
-    }
-
-    fn hold(&self, _path: &Path) -> io::Result<Hold> {
-        Ok(Hold::default())
     }
 }

@@ -1,16 +1,18 @@
 //! What configuration takes from the machine: variables, the current directory, files.
 
-use std::fs::TryLockError;
+use std::fs::{File, TryLockError};
 use std::io;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Longest configuration file that is read; a longer one is a mistake, not a configuration.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// A change takes milliseconds; whoever holds a directory for longer than this has been stopped, or is no codeyard.
-const LONGEST_HOLD: Duration = Duration::from_secs(5);
-const STEP: Duration = Duration::from_millis(5);
+/// Longest wait for a lock, which others hold while they write a few small files.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+/// Between two tries to have it.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The machine as configuration sees it. Tests pass a map.
 pub trait Host {
@@ -29,18 +31,15 @@ pub trait Host {
     /// The whole content of a regular file of at most [`MAX_FILE`] bytes.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Replaces the file as one step; only its owner may read it. Makes its directory.
+    /// Replaces the file as one step. One that is there keeps its mode; a new one is for its owner only. Makes its directory.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
-    /// Waits until no other codeyard changes a file of this one's directory, and keeps them waiting. Makes the directory.
-    fn hold(&self, path: &Path) -> io::Result<Hold>;
+    /// Locks that file, which it makes, against all other processes for as long as what is returned is open;
+    /// `WouldBlock` if another one does not let go. Nothing where there are no others, as in a test.
+    fn lock(&self, _path: &Path) -> io::Result<Option<File>> {
+        Ok(None)
+    }
 }
-
-/// As long as this lives, no other codeyard changes the file.
-#[derive(Debug, Default)]
-pub struct Hold(
-    #[expect(dead_code, reason = "the lock lives as long as its file is open")] Option<std::fs::File>,
-);
 
 /// A variable holds bytes that are no text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -93,8 +92,25 @@ impl Host for Machine {
         replace(path, bytes)
     }
 
-    fn hold(&self, path: &Path) -> io::Result<Hold> {
-        hold(path)
+    fn lock(&self, path: &Path) -> io::Result<Option<File>> {
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        let mut options = File::options();
+        let file = options
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)?;
+        let begun = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(file)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_PATIENCE => {
+                    std::thread::sleep(LOCK_PAUSE)
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 
@@ -111,9 +127,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?
-        .take(MAX_FILE + 1)
-        .read_to_end(&mut bytes)?;
+    File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
@@ -123,43 +137,28 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Holds the file's directory, which is there as long as the file is replaced: no file of ours is left beside it.
-fn hold(path: &Path) -> io::Result<Hold> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)?;
-    let handle = std::fs::File::open(directory)?;
-    let end = Instant::now() + LONGEST_HOLD;
-    loop {
-        match handle.try_lock() {
-            Ok(()) => return Ok(Hold(Some(handle))),
-            Err(TryLockError::WouldBlock) if Instant::now() < end => std::thread::sleep(STEP),
-            Err(TryLockError::WouldBlock) => {
-                let what = "another process keeps its directory locked";
-                return Err(io::Error::new(io::ErrorKind::TimedOut, what));
-            }
-            // A file system without locks: then nobody is waited for.
-            Err(TryLockError::Error(_)) => return Ok(Hold(None)),
-        }
-    }
-}
-
 /// Writes beside the file and renames, so that a reader sees the old or the new content and a full disk leaves the old.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
+    use std::io::Write as _;
 
+    let before = std::fs::metadata(path).ok();
     let directory = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(directory)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let temporary = directory.join(name);
-    let written = std::fs::OpenOptions::new()
+    let written = File::options()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
         .open(&temporary)
         .and_then(|mut file| {
+            if let Some(before) = before {
+                // Only root may give a file away; whoever else replaces one owns it.
+                let _ = std::os::unix::fs::fchown(&file, Some(before.uid()), Some(before.gid()));
+                file.set_permissions(before.permissions())?;
+            }
             file.write_all(bytes)?;
             file.sync_all()
         })
@@ -173,7 +172,7 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 
@@ -186,6 +185,36 @@ mod tests {
         assert_eq!(Machine.read(&path).unwrap(), b"two");
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(path.parent().unwrap().read_dir().unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_there_keeps_its_mode() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("mcp.json");
+        std::fs::write(&path, b"one").unwrap();
+        for mode in [0o644, 0o660, 0o600] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            Machine.replace(&path, b"two").unwrap();
+            assert_eq!(path.metadata().unwrap().mode() & 0o777, mode);
+        }
+    }
+
+    #[test]
+    fn one_has_the_lock_at_a_time() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a/lock");
+        let counter = home.path().join("counter");
+        std::fs::write(&counter, "0").unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let _lock = Machine.lock(&path).unwrap();
+                    let count: u32 = std::fs::read_to_string(&counter).unwrap().parse().unwrap();
+                    std::fs::write(&counter, (count + 1).to_string()).unwrap();
+                });
+            }
+        });
+        assert_eq!(std::fs::read_to_string(&counter).unwrap(), "8");
     }
 
     #[test]

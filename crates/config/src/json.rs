@@ -22,9 +22,7 @@ pub(crate) enum Node {
 impl Node {
     /// Parses a whole file. The error is a place and a message.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Node, (String, String)> {
-        // Some editors put a byte order mark first.
-        let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        serde_json::from_slice(bytes).map_err(|error| {
+        serde_json::from_slice(unmarked(bytes)).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
             let text = error.to_string();
             let message = text
@@ -71,6 +69,11 @@ impl Node {
             Node::Object(_) => "an object",
         }
     }
+}
+
+/// A text without the byte order mark that some editors put first.
+pub(crate) fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
 }
 
 impl<'de> Deserialize<'de> for Node {

@@ -13,6 +13,7 @@ mod expand;
 mod fake;
 mod host;
 mod json;
+mod kept;
 mod limits;
 mod load;
 mod memory;
@@ -30,13 +31,15 @@ mod tests;
 mod trust;
 
 pub use bridge::{Bridge, OutputMode};
-pub use consent::{ConsentError, agree, forget};
+pub use consent::{agree, forget};
 pub use definitions::{Definitions, Scan};
 pub use edit::{EditError, ServerFile, server_file};
 pub use effective::{Shown, effective, files};
-pub use host::{Hold, Host, MAX_FILE, Machine, NotUnicode};
+pub use host::{Host, MAX_FILE, Machine, NotUnicode};
+pub use kept::{KeptError, Turn, turn};
 pub use load::{
-    Loaded, Parts, Program, Sources, data_directory, load, load_bridge, load_settings_only, python_settings,
+    Loaded, Parts, Program, Sources, data_directory, load, load_bridge, load_forgiving, load_settings_only,
+    python_settings,
 };
 pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
 pub use overview::{Defined, Use, as_written, defined};

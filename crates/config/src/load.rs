@@ -13,10 +13,11 @@ use crate::consent::Consent;
 use crate::host::Host;
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::named::{Named, named};
-use crate::places::{absolute, config_dir, data_dir};
+use crate::places::{absolute, config_dir, data_dir, resolved};
 use crate::servers::{self, Entry, Variables};
 use crate::settings::{self, Backend, Settings, Written};
-use crate::trust::{self, PROJECT_FILE, Standing};
+use crate::sources::{Origin, Place, possible_files};
+use crate::trust::{self, Standing};
 use crate::{limits, memory, mounts};
 
 /// What the command line says of configuration.
@@ -217,6 +218,27 @@ pub fn load(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
     finish(findings, data_dir, servers, settings)
 }
 
+/// What can be used although there are mistakes, for commands that only look: all servers but the mistaken ones, and the
+/// default settings if one of them is wrong.
+///
+/// # Errors
+/// If there is no data directory.
+pub fn load_forgiving(sources: &Sources, host: &dyn Host) -> Result<(Loaded, Mistakes), Mistakes> {
+    let mut findings = Findings::of(None);
+    let data_dir = find_data_dir(sources, host, &mut findings);
+    if !findings.mistakes.is_empty() {
+        return Err(Mistakes(findings.mistakes));
+    }
+    let servers = load_servers(sources, &data_dir, host, &mut findings);
+    let before = findings.mistakes.len();
+    let (mut settings, _) = load_settings(sources, &data_dir, host, &mut findings);
+    if findings.mistakes.len() > before {
+        settings = Settings::default();
+    }
+    let mistakes = Mistakes(std::mem::take(&mut findings.mistakes));
+    Ok((finish(findings, data_dir, servers, settings)?, mistakes))
+}
+
 /// Settings and data directory alone, for commands that need no servers.
 pub fn load_settings_only(sources: &Sources, host: &dyn Host) -> Result<Loaded, Mistakes> {
     let mut findings = Findings::of(None);
@@ -285,22 +307,16 @@ pub(crate) fn load_servers(
         consent: Consent::load(data, host, findings),
         ..Merged::default()
     };
-    if sources.servers.is_empty() {
-        let user = config_dir(host).map(|directory| directory.join("mcp.json"));
-        if let Some(file) = user
-            && let Some(bytes) = read_optional(&file, host, findings)
-        {
-            merged.add(&file, &bytes, Clash::FirstWins, host, findings);
-        }
-        if let Some((file, bytes)) = read_project(data, host, findings) {
-            merged.add(&file, &bytes, Clash::FirstWins, host, findings);
-        }
-    }
-    for file in &sources.servers {
-        let file = absolute(file, host);
-        match host.read(&file) {
-            Ok(bytes) => merged.add(&file, &bytes, Clash::Refuse, host, findings),
-            Err(error) => unreadable(&file, &error, findings),
+    for Place { path, origin } in possible_files(sources, host) {
+        // Where it really is: what a person was shown counts from there, and is kept under that name.
+        let path = resolved(&path, host);
+        let (read, clash) = match origin {
+            Origin::Named => (read_named(&path, host, findings), Clash::Refuse),
+            Origin::User => (read_optional(&path, host, findings), Clash::FirstWins),
+            Origin::Project => (read_project(&path, data, host, findings), Clash::FirstWins),
+        };
+        if let Some(bytes) = read {
+            merged.add(&path, &bytes, clash, host, findings);
         }
     }
     merged.add_named(host, findings);
@@ -321,9 +337,7 @@ impl Merged {
     fn add(&mut self, file: &Path, bytes: &[u8], clash: Clash, host: &dyn Host, findings: &mut Findings) {
         let (entries, mut found) = servers::read(file, bytes, Variables::Expand(host));
         let mut own = HashMap::new();
-        // As it is stored: without links.
-        let known = host.canonical(file).unwrap_or_else(|_| file.to_path_buf());
-        let held_back = self.held_back(&known, bytes);
+        let held_back = self.held_back(file, bytes);
         for Entry { name, field, server } in entries {
             if let Some(first) = self.names.get(&name) {
                 let first = first.display();
@@ -341,7 +355,7 @@ impl Merged {
                 }
                 continue;
             }
-            if held_back.contains(&name) {
+            if server.is_some() && held_back.contains(&name) {
                 found.warning(
                     &field,
                     "is not used: it starts something else than what was agreed to; `codeyard servers enable` shows it and asks",
@@ -374,30 +388,30 @@ impl Merged {
     }
 
     /// The servers of a file that would start something else than what a person agreed to.
+    /// Names of a file that a person agreed to and that now start something else, or do not say what.
     fn held_back(&self, file: &Path, bytes: &[u8]) -> Vec<String> {
         if !self.consent.knows(file) {
             return Vec::new();
         }
         let (entries, _) = servers::read(file, bytes, Variables::Keep);
-        let servers = entries.into_iter().filter_map(|entry| entry.server);
-        servers
-            .filter(|server| self.consent.is_changed(file, server))
-            .map(|server| server.name)
-            .collect()
+        let is_held_back = |entry: &Entry| match &entry.server {
+            Some(server) => self.consent.is_changed(file, server),
+            None => self.consent.has(file, &entry.name),
+        };
+        let held_back = entries.into_iter().filter(is_held_back);
+        held_back.map(|entry| entry.name).collect()
     }
 }
 
 /// The project file, if a person trusted exactly this content.
-fn read_project(data: &Path, host: &dyn Host, findings: &mut Findings) -> Option<(PathBuf, Vec<u8>)> {
-    let file = absolute(Path::new(PROJECT_FILE), host);
-    let file = host.canonical(&file).unwrap_or(file);
-    let bytes = read_optional(&file, host, findings)?;
-    let message = match trust::standing(&file, &bytes, data, host, findings) {
-        Standing::Trusted => return Some((file, bytes)),
+fn read_project(file: &Path, data: &Path, host: &dyn Host, findings: &mut Findings) -> Option<Vec<u8>> {
+    let bytes = read_optional(file, host, findings)?;
+    let message = match trust::standing(file, &bytes, data, host, findings) {
+        Standing::Trusted => return Some(bytes),
         Standing::Changed => "has changed since it was trusted, so its servers are not used",
         Standing::Unknown => "is not trusted, so its servers are not used",
     };
-    let mut untrusted = Findings::of(Some(&file));
+    let mut untrusted = Findings::of(Some(file));
     untrusted.warning("", format!("{message}; read it, then run `codeyard trust`"));
     findings.absorb(untrusted);
     None
@@ -431,13 +445,7 @@ fn read_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) ->
     let read = match &sources.settings {
         Some(file) => {
             let file = absolute(file, host);
-            match host.read(&file) {
-                Ok(bytes) => Some((file, bytes)),
-                Err(error) => {
-                    unreadable(&file, &error, findings);
-                    None
-                }
-            }
+            read_named(&file, host, findings).map(|bytes| (file, bytes))
         }
         None => config_dir(host)
             .map(|directory| directory.join("codeyard.toml"))
@@ -455,6 +463,12 @@ fn read_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) ->
     let (written, found) = settings::read(&file, &text);
     findings.absorb(found);
     written
+}
+
+/// A file that an option names, so it must be there.
+fn read_named(file: &Path, host: &dyn Host, findings: &mut Findings) -> Option<Vec<u8>> {
+    let read = host.read(file);
+    read.map_err(|error| unreadable(file, &error, findings)).ok()
 }
 
 /// A file that need not be there; that it cannot be read is a mistake all the same.

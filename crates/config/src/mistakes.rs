@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// One thing that is wrong in a configuration file.
+/// One thing that is wrong in a configuration file. As text it is one line, whatever the file holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
     /// The file, if the mistake is in one.
@@ -18,13 +18,26 @@ pub struct Mistake {
 impl fmt::Display for Mistake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
-            write!(f, "{}: ", file.display())?;
+            write!(f, "{}: ", one_line(&file.display().to_string()))?;
         }
         if !self.field.is_empty() {
-            write!(f, "{}: ", self.field)?;
+            write!(f, "{}: ", one_line(&self.field))?;
         }
-        f.write_str(&self.message)
+        f.write_str(&one_line(&self.message))
     }
+}
+
+/// The text with its control characters spelled out, as `\n`.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() {
+            line.extend(c.escape_debug());
+        } else {
+            line.push(c);
+        }
+    }
+    line
 }
 
 /// Something that codeyard does not use; it starts all the same.

@@ -24,6 +24,8 @@ pub struct Defined {
     pub file: PathBuf,
     /// Whether it is used.
     pub use_: Use,
+    /// Whether it starts something else than what a person agreed to, used or not.
+    pub is_changed: bool,
     /// The definition with variables as they are written; `None` if it has mistakes.
     pub server: Option<ServerConfig>,
     /// The entry as it is written.
@@ -71,6 +73,9 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
     for file in server_files(sources, &data, host) {
         for (name, entry) in edit::entries(&file.bytes) {
             let server = as_written(&file.path, &name, &entry);
+            let is_changed = server
+                .as_ref()
+                .is_some_and(|server| consent.is_changed(&file.path, server));
             let use_ = if !file.is_trusted {
                 Use::Untrusted
             } else if all.iter().any(|known| known.name == name) {
@@ -80,7 +85,7 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
             } else {
                 match &server {
                     None => Use::Mistaken,
-                    Some(server) if consent.is_changed(&file.path, server) => Use::Changed,
+                    Some(_) if is_changed => Use::Changed,
                     Some(_) => Use::Used,
                 }
             };
@@ -88,6 +93,7 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
                 name,
                 file: file.path.clone(),
                 use_,
+                is_changed,
                 server,
                 entry,
             });
@@ -104,6 +110,7 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
             name: server.name.clone(),
             file: variable,
             use_: if is_shadowed { Use::Shadowed } else { Use::Used },
+            is_changed: false,
             server: Some(server),
             entry,
         });

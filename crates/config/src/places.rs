@@ -14,14 +14,20 @@ pub fn data_dir(host: &dyn Host) -> Option<PathBuf> {
     directory(host, "XDG_DATA_HOME", ".local/share")
 }
 
+/// Whether `XDG_DATA_HOME` says where the data directory is.
+pub(crate) fn is_data_dir_set(host: &dyn Host) -> bool {
+    set(host, "XDG_DATA_HOME").is_some()
+}
+
 fn directory(host: &dyn Host, variable: &str, below_home: &str) -> Option<PathBuf> {
-    // A relative path in one of these variables is to be ignored, as their specification asks.
-    let absolute = |name: &str| {
-        let value = host.var(name).ok().flatten()?;
-        Some(PathBuf::from(value)).filter(|path| path.is_absolute())
-    };
-    let base = absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(below_home)));
+    let base = set(host, variable).or_else(|| set(host, "HOME").map(|home| home.join(below_home)));
     base.map(|base| base.join("codeyard"))
+}
+
+/// The place that a variable names. A relative path is to be ignored, as the specification of these variables asks.
+fn set(host: &dyn Host, variable: &str) -> Option<PathBuf> {
+    let value = host.var(variable).ok().flatten()?;
+    Some(PathBuf::from(value)).filter(|path| path.is_absolute())
 }
 
 /// The path from the root, without asking the file system.
@@ -29,5 +35,19 @@ pub(crate) fn absolute(path: &Path, host: &dyn Host) -> PathBuf {
     match host.current_dir() {
         Ok(current) => current.join(path).components().collect(),
         Err(_) => path.to_path_buf(),
+    }
+}
+
+/// The path without links, as far as it leads to something: a file that is not there yet is named as it will be.
+pub(crate) fn resolved(path: &Path, host: &dyn Host) -> PathBuf {
+    let there = |place: &Path| {
+        Some((
+            host.canonical(place).ok()?,
+            path.strip_prefix(place).ok()?.to_path_buf(),
+        ))
+    };
+    match path.ancestors().find_map(there) {
+        Some((place, rest)) => place.join(rest).components().collect(),
+        None => path.to_path_buf(),
     }
 }

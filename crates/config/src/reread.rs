@@ -40,7 +40,8 @@ impl Reread {
     /// Takes the files as they are now for read; call it before they are read, so that no change is missed.
     pub fn new(sources: Sources, host: impl Host + Send + 'static) -> Reread {
         let data = data_directory(&sources, &host);
-        let mut files = possible_files(&sources, &host);
+        let places = possible_files(&sources, &host).into_iter();
+        let mut files: Vec<PathBuf> = places.map(|place| place.path).collect();
         // What a person trusts and agrees to counts as soon as it is said.
         files.extend([trust::path(&data), consent::path(&data)]);
         let stamps = stamps(&files);
@@ -73,12 +74,13 @@ impl Reread {
     /// counts as that at the second look, and is a warning.
     pub fn look(&mut self) -> Option<Reloaded> {
         let now = stamps(&self.files);
+        let gone: Vec<_> = self.gone(&now).cloned().collect();
+        let was_waiting = std::mem::replace(&mut self.is_waiting, !gone.is_empty());
         let same = |(before, now): (&Stamp, &Stamp)| before.holds(now) || before == now;
         if self.stamps.iter().zip(&now).all(same) || now.iter().any(Stamp::is_fresh) {
             return None;
         }
-        let gone: Vec<_> = self.gone(&now).cloned().collect();
-        if !gone.is_empty() && !std::mem::replace(&mut self.is_waiting, true) {
+        if self.is_waiting && !was_waiting {
             return None;
         }
         self.is_waiting = false;

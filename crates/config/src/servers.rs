@@ -180,7 +180,7 @@ fn missing_list(others: &[&str]) -> String {
 }
 
 /// `mcpServers.NAME`, quoted where the name would read as something else.
-fn field_of(list: &str, name: &str) -> String {
+pub(crate) fn field_of(list: &str, name: &str) -> String {
     let plain = !name.is_empty()
         && name
             .chars()
@@ -350,9 +350,10 @@ impl Reader<'_> {
             Some(Node::Object(entries)) => {
                 for (name, value) in entries {
                     let path = format!("{field}.{name}");
-                    if name.is_empty() || name.contains(['=', '\0']) {
-                        self.findings
-                            .mistake(&path, "is no name of a variable: it is empty or holds `=`");
+                    if name.is_empty() || name.contains(|c: char| c == '=' || c.is_control()) {
+                        let rule =
+                            "is no name of a variable: it is empty or holds `=` or a control character";
+                        self.findings.mistake(&path, rule);
                     } else if let Some(value) = self.string(&path, Some(value), variables)
                         && env.insert(name.clone(), value).is_some()
                     {

@@ -5,8 +5,26 @@ use std::path::{Path, PathBuf};
 use crate::host::Host;
 use crate::load::Sources;
 use crate::mistakes::Findings;
-use crate::places::{absolute, config_dir};
+use crate::places::{absolute, config_dir, resolved};
 use crate::trust::{self, PROJECT_FILE, Standing};
+
+/// Where servers may be defined; the file need not be there.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) origin: Origin,
+}
+
+/// Why a file counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// An option names it.
+    Named,
+    /// It is the user's own.
+    User,
+    /// It is in the directory that codeyard was started in, and needs a person's trust.
+    Project,
+}
 
 /// A file of servers as it is.
 pub(crate) struct ServerBytes {
@@ -20,14 +38,12 @@ pub(crate) struct ServerBytes {
 /// The files that can be read, in the order in which they count.
 pub(crate) fn server_files(sources: &Sources, data: &Path, host: &dyn Host) -> Vec<ServerBytes> {
     let mut ignored = Findings::of(None);
-    let project = absolute(Path::new(PROJECT_FILE), host);
-    let files = possible_files(sources, host).into_iter();
-    files
-        .filter_map(|file| {
-            let bytes = host.read(&file).ok()?;
-            let path = host.canonical(&file).unwrap_or_else(|_| file.clone());
-            let is_trusted = file != project
-                || !sources.servers.is_empty()
+    let places = possible_files(sources, host).into_iter();
+    places
+        .filter_map(|place| {
+            let bytes = host.read(&place.path).ok()?;
+            let path = resolved(&place.path, host);
+            let is_trusted = place.origin != Origin::Project
                 || trust::standing(&path, &bytes, data, host, &mut ignored) == Standing::Trusted;
             Some(ServerBytes {
                 path,
@@ -38,12 +54,17 @@ pub(crate) fn server_files(sources: &Sources, data: &Path, host: &dyn Host) -> V
         .collect()
 }
 
-/// Where servers are defined, in the order in which it counts; the files need not be there.
-pub(crate) fn possible_files(sources: &Sources, host: &dyn Host) -> Vec<PathBuf> {
+/// Where servers may be defined, in the order in which it counts.
+pub(crate) fn possible_files(sources: &Sources, host: &dyn Host) -> Vec<Place> {
+    let place = |path: &Path, origin: Origin| Place {
+        path: absolute(path, host),
+        origin,
+    };
     if !sources.servers.is_empty() {
-        return sources.servers.iter().map(|file| absolute(file, host)).collect();
+        let named = sources.servers.iter();
+        return named.map(|file| place(file, Origin::Named)).collect();
     }
-    let user = config_dir(host).map(|directory| directory.join("mcp.json"));
-    let project = absolute(Path::new(PROJECT_FILE), host);
+    let user = config_dir(host).map(|directory| place(&directory.join("mcp.json"), Origin::User));
+    let project = place(Path::new(PROJECT_FILE), Origin::Project);
     user.into_iter().chain([project]).collect()
 }

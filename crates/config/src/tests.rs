@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::fake::Fake;
+use crate::kept::turn;
 use crate::{Loaded, Sources, accept, load, review};
 
 /// Compares with the file of that test; the text that was read stands in the test.
@@ -221,7 +222,8 @@ fn the_project_file_counts_only_while_its_content_is_trusted() {
         "${NOT_SET:-x}",
         "a person sees what is written"
     );
-    accept(&reviewed, Path::new("/home/ana/.local/share/codeyard"), &host).unwrap();
+    let data = Path::new("/home/ana/.local/share/codeyard");
+    accept(&reviewed, &turn(data, &host).unwrap()).unwrap();
     let trusted = shown(&host, &sources);
 
     let host = host.file(PROJECT, &format!("{project} "));

@@ -6,19 +6,23 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use upstream::ServerConfig;
 
 use crate::host::Host;
+use crate::kept::{KeptError, List, Turn};
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::servers::{self, Variables};
 
 /// Name of the project file, which other clients read too.
 pub const PROJECT_FILE: &str = ".mcp.json";
 
-/// Version of `trust.json`; a field more is a version more.
-const VERSION: u32 = 1;
+/// Path of a file to the digest of its trusted content.
+const TRUSTED: List = List {
+    name: "trust.json",
+    what: "trusted files",
+    remedy: "remove it and trust your projects again",
+};
 
 /// What is known of a project file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +47,7 @@ pub struct Review {
     digest: String,
 }
 
-/// Why trust could not be recorded.
+/// Why a file cannot be trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
     /// There is no such file, or it cannot be read.
@@ -57,30 +61,6 @@ pub enum TrustError {
     /// The file is no configuration.
     #[error(transparent)]
     Mistakes(#[from] Mistakes),
-    /// The list of trusted files is damaged.
-    #[error("{file}: {cause}; remove it and trust your projects again", file = .file.display())]
-    Store {
-        /// The list.
-        file: PathBuf,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// The list of trusted files could not be written.
-    #[error("{file}: {cause}; make the data directory writable or choose another with --data", file = .file.display())]
-    Write {
-        /// The list.
-        file: PathBuf,
-        /// Why.
-        cause: io::Error,
-    },
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Store {
-    version: u32,
-    /// Path to the digest of the trusted content.
-    files: BTreeMap<PathBuf, String>,
 }
 
 /// Reads a project file for review. A directory stands for its `.mcp.json`.
@@ -110,21 +90,10 @@ pub fn review(path: &Path, host: &dyn Host) -> Result<Review, TrustError> {
 }
 
 /// Trusts exactly the content that was reviewed.
-pub fn accept(review: &Review, data: &Path, host: &dyn Host) -> Result<(), TrustError> {
-    let path = self::path(data);
-    let hold = host.hold(&path).map_err(|cause| TrustError::Write {
-        file: path.clone(),
-        cause,
-    });
-    let _hold = hold?;
-    let mut store = load(&path, host).map_err(|cause| TrustError::Store {
-        file: path.clone(),
-        cause,
-    })?;
-    store.files.insert(review.file.clone(), review.digest.clone());
-    let text = serde_json::to_vec_pretty(&store).map_err(io::Error::from);
-    text.and_then(|text| host.replace(&path, &text))
-        .map_err(|cause| TrustError::Write { file: path, cause })
+pub fn accept(review: &Review, turn: &Turn<'_>) -> Result<(), KeptError> {
+    TRUSTED.change::<String>(turn, |files| {
+        files.insert(review.file.clone(), review.digest.clone());
+    })
 }
 
 /// Whether this content of this file is trusted. A damaged list trusts nothing and is a warning.
@@ -135,17 +104,16 @@ pub(crate) fn standing(
     host: &dyn Host,
     findings: &mut Findings,
 ) -> Standing {
-    let path = self::path(data);
-    let store = match load(&path, host) {
-        Ok(store) => store,
+    let trusted: BTreeMap<PathBuf, String> = match TRUSTED.read(data, host) {
+        Ok(trusted) => trusted,
         Err(cause) => {
-            let mut damaged = Findings::of(Some(&path));
-            damaged.warning("", format!("{cause}; remove it and trust your projects again"));
+            let mut damaged = Findings::of(Some(&path(data)));
+            damaged.warning("", format!("{cause}; {}", TRUSTED.remedy));
             findings.absorb(damaged);
             return Standing::Unknown;
         }
     };
-    match store.files.get(file) {
+    match trusted.get(file) {
         Some(trusted) if *trusted == digest(bytes) => Standing::Trusted,
         Some(_) => Standing::Changed,
         None => Standing::Unknown,
@@ -154,25 +122,7 @@ pub(crate) fn standing(
 
 /// The list of trusted files.
 pub(crate) fn path(data: &Path) -> PathBuf {
-    data.join("trust.json")
-}
-
-fn load(path: &Path, host: &dyn Host) -> Result<Store, String> {
-    let bytes = match host.read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Store {
-                version: VERSION,
-                files: BTreeMap::new(),
-            });
-        }
-        Err(error) => return Err(error.to_string()),
-    };
-    match serde_json::from_slice::<Store>(&bytes) {
-        Ok(store) if store.version == VERSION => Ok(store),
-        Ok(store) => Err(format!("version {} is of another codeyard", store.version)),
-        Err(error) => Err(format!("the list of trusted files is damaged: {error}")),
-    }
+    TRUSTED.path(data)
 }
 
 /// The SHA-256 of something, as text.

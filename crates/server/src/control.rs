@@ -3,6 +3,7 @@
 //! ```text
 //! <data>/run/control/          0700
 //!   4711.sock                  0600, removed when process 4711 ends; one that nobody listens at is removed by the next
+//!   4711-1.sock                that of another process of this number, in a container of its own
 //! ```
 //!
 //! INVARIANT: nothing here is on the way of a call; what is told is read from snapshots.
@@ -22,7 +23,7 @@ use tokio::task::JoinHandle;
 use crate::Server;
 
 pub use ask::{Asked, servers, statuses};
-pub use protocol::{Configuration, ServerReport, Status};
+pub use protocol::{Activity, Configuration, ServerReport, Status};
 
 /// What this process tells of itself.
 #[derive(Debug)]
@@ -38,7 +39,8 @@ pub struct Attendance {
 /// Lives as long as the process is to be seen; its end removes the socket.
 #[derive(Debug)]
 pub struct Attended {
-    socket: Option<PathBuf>,
+    /// Removed with it.
+    _socket: Option<socket::Place>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -70,9 +72,9 @@ impl Server {
         };
         let mut tasks = Vec::new();
         let socket = match socket::listen(&directory(&data)) {
-            Ok((listener, path)) => {
+            Ok((listener, place)) => {
                 tasks.push(tokio::spawn(socket::serve(listener, self.clone(), facts.clone())));
-                Some(path)
+                Some(place)
             }
             Err(error) => {
                 tracing::warn!(%error, "`codeyard ps` and `codeyard servers` do not see this process");
@@ -86,7 +88,10 @@ impl Server {
                 facts,
             )));
         }
-        Attended { socket, tasks }
+        Attended {
+            _socket: socket,
+            tasks,
+        }
     }
 }
 
@@ -101,10 +106,6 @@ impl Drop for Attended {
     fn drop(&mut self) {
         for task in &self.tasks {
             task.abort();
-        }
-        if let Some(socket) = &self.socket {
-            // If it is gone already, somebody removed it as stale.
-            let _ = std::fs::remove_file(socket);
         }
     }
 }

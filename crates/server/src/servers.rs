@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use upstream::{Era, ServerConfig, Transport, find_program, is_self_reference};
+use upstream::{ServerConfig, Transport, find_program, is_self_reference};
 use url::Url;
 
 use crate::Server;
 use crate::tools::as_value;
 
 pub use catalog::normalise;
-pub use upstream::{LOG_KEPT, log_file, log_file_before};
+pub use upstream::{Era, LOG_KEPT, log_file, log_file_before};
 
 /// How long an address may take to answer.
 const CONNECTING: Duration = Duration::from_secs(5);
@@ -24,7 +24,7 @@ pub struct Offer {
     /// Its name in the configuration.
     pub name: String,
     /// `legacy` or `modern`, once known.
-    pub era: Option<&'static str>,
+    pub era: Option<Era>,
     /// Its tools' definitions as it sent them; `None` while they are not known.
     pub tools: Option<Vec<Value>>,
     /// What was odd about it.
@@ -40,16 +40,24 @@ pub struct Tried {
     pub took: Duration,
 }
 
-/// Whether a definition can work, as far as that can be said without starting it.
+/// Whether a definition may be used at all: one that starts codeyard would go round in a circle.
 ///
 /// # Errors
-/// Why it cannot, and what to do.
-pub async fn check(server: &ServerConfig, own_executable: &Path) -> Result<(), String> {
+/// Why not, and what to do.
+pub fn check_self(server: &ServerConfig, own_executable: &Path) -> Result<(), String> {
     if is_self_reference(server, own_executable) {
         return Err(
             "this would start codeyard itself, below itself; add the servers behind it instead".to_owned(),
         );
     }
+    Ok(())
+}
+
+/// Whether a definition can work, as far as that can be said without starting it.
+///
+/// # Errors
+/// Why it cannot, and what to do.
+pub async fn check(server: &ServerConfig) -> Result<(), String> {
     match &server.transport {
         Transport::Stdio(stdio) => find_program(stdio).map(drop).map_err(|error| error.to_string()),
         Transport::Http(http) => reach(&http.url).await,
@@ -106,10 +114,7 @@ impl Server {
                     entries.map(|entry| as_value(&entry.definition)).collect()
                 });
                 Offer {
-                    era: state.era.map(|era| match era {
-                        Era::Legacy => "legacy",
-                        Era::Modern => "modern",
-                    }),
+                    era: state.era,
                     tools,
                     warnings: state.warnings,
                     name: state.name,

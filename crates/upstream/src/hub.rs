@@ -70,6 +70,16 @@ pub enum Era {
     Modern,
 }
 
+impl Era {
+    /// In a word, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Era::Legacy => "legacy",
+            Era::Modern => "modern",
+        }
+    }
+}
+
 /// What is known of one server, for people.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerState {

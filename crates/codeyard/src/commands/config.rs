@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::cli::{ConfigArguments, ConfigCommand};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{counted, harmless, table};
+use crate::output::{counted, table};
 
 /// Does what was asked for.
 pub fn run(context: &Context, command: &ConfigCommand) -> anyhow::Result<Exit> {
@@ -51,7 +51,7 @@ fn check(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit>
 
 /// Every value that counts.
 fn show(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> {
-    let shown = config::effective(&context.sources(), &Machine);
+    let shown = config::effective(&context.sources(), context.log(), &Machine);
     let shown = shown.map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
     if arguments.json {
         let all: Vec<Value> = shown
@@ -71,7 +71,7 @@ fn show(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> 
             ]
         })
         .collect();
-    context.output.print(&harmless(&table(&rows)))?;
+    context.output.print(&table(&rows))?;
     Ok(Exit::Done)
 }
 
@@ -97,6 +97,6 @@ fn path(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> 
             ]
         })
         .collect();
-    context.output.print(&harmless(&table(&rows)))?;
+    context.output.print(&table(&rows))?;
     Ok(Exit::Done)
 }

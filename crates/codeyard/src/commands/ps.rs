@@ -6,7 +6,7 @@ use server::control::{self, Asked, Status};
 use crate::cli::PsArguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, harmless, table};
+use crate::output::{Output, table};
 use crate::times;
 
 /// Lists them.
@@ -36,7 +36,7 @@ pub async fn run(context: &Context, arguments: &PsArguments) -> anyhow::Result<E
             Err(why) => output.tell(&format!("warning: codeyard {} does not answer: {why}", asked.pid)),
         }
     }
-    output.print(&harmless(&table(&rows)))?;
+    output.print(&table(&rows))?;
     tell_broken(output, &all);
     Ok(Exit::Done)
 }
@@ -70,10 +70,10 @@ pub fn tell_broken(output: &Output, all: &[Asked<Status>]) {
         if let Ok(status) = &asked.answer
             && let Some(broken) = &status.configuration.broken
         {
-            output.tell(&harmless(&format!(
+            output.tell(&format!(
                 "warning: codeyard {} keeps the servers that it had, because the configuration is wrong now: {broken}",
                 status.pid
-            )));
+            ));
         }
     }
 }

@@ -7,14 +7,13 @@ mod logs;
 pub mod shown;
 mod test;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use config::{ConsentError, Defined, EditError, Machine, ServerFile};
+use config::{Defined, EditError, KeptError, Machine, ServerFile, Turn};
 
 use crate::cli::{ServersArguments, ServersCommand};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::harmless;
 
 /// Does what was asked for.
 pub async fn run(context: &Context, arguments: &ServersArguments) -> anyhow::Result<Exit> {
@@ -38,6 +37,17 @@ fn open(context: &Context) -> anyhow::Result<(ServerFile, PathBuf)> {
     Ok((file, data))
 }
 
+/// Changes the file as it is by now, while no other command changes anything; nobody is asked anything meanwhile.
+fn edit<T>(
+    path: &Path,
+    data: &Path,
+    edit: impl FnOnce(&mut ServerFile, &Turn<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let turn = config::turn(data, &Machine).map_err(kept_failure)?;
+    let mut file = ServerFile::open(path.to_path_buf(), &Machine).map_err(edit_failure)?;
+    edit(&mut file, &turn)
+}
+
 /// The definition of that name that counts.
 fn find(context: &Context, name: &str) -> anyhow::Result<Defined> {
     let all = config::defined(&context.sources(), &Machine);
@@ -49,10 +59,9 @@ fn find(context: &Context, name: &str) -> anyhow::Result<Defined> {
 }
 
 fn unknown(name: &str, names: &[&str]) -> String {
-    let name = harmless(name);
     let there = match names {
         [] => "none is defined; `codeyard servers add` adds one".to_owned(),
-        names => format!("there is {}", harmless(&names.join(", "))),
+        names => format!("there is {}", names.join(", ")),
     };
     format!("MCP server '{name}' not found in configuration; {there}")
 }
@@ -68,6 +77,6 @@ fn edit_failure(error: EditError) -> Failure {
     Failure::new(exit, error)
 }
 
-fn consent_failure(error: ConsentError) -> Failure {
+fn kept_failure(error: KeptError) -> Failure {
     Failure::new(Exit::Broken, error)
 }

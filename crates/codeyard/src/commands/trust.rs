@@ -1,6 +1,6 @@
 //! `codeyard trust`: shows what a project's file would run, and remembers that it was trusted.
 
-use config::{Machine, Review, TrustError};
+use config::{KeptError, Machine, Review};
 
 use super::servers::shown::start;
 
@@ -12,24 +12,19 @@ use crate::output::{Tone, harmless};
 /// Trusts the file as it is now.
 pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
-    let review = config::review(&arguments.path, &Machine).map_err(failure)?;
+    let review = config::review(&arguments.path, &Machine);
+    let review = review.map_err(|error| Failure::new(Exit::Usage, error))?;
     let output = &context.output;
     output.print(&shown(&review))?;
-    config::accept(&review, &loaded.data_dir, &Machine).map_err(failure)?;
+    let broken = |error: KeptError| Failure::new(Exit::Broken, error);
+    let turn = config::turn(&loaded.data_dir, &Machine).map_err(broken)?;
+    config::accept(&review, &turn).map_err(broken)?;
     let file = review.file.display();
     output.line(&output.paint(
         Tone::Good,
         &format!("{file} is trusted as long as its content stays the same"),
     ))?;
     Ok(Exit::Done)
-}
-
-fn failure(error: TrustError) -> Failure {
-    let exit = match error {
-        TrustError::Read { .. } | TrustError::Mistakes(_) => Exit::Usage,
-        TrustError::Store { .. } | TrustError::Write { .. } => Exit::Broken,
-    };
-    Failure::new(exit, error)
 }
 
 /// Every command in full: nothing is cut, because a person decides by it.

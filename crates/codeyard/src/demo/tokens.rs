@@ -37,6 +37,9 @@ impl Counter {
 
     /// What a model is sent of tools: names, descriptions and input schemas.
     pub fn definitions(&self, tools: &[Value]) -> usize {
+        if tools.is_empty() {
+            return 0;
+        }
         let sent: Vec<Value> = tools
             .iter()
             .map(|tool| {

@@ -1,6 +1,6 @@
 //! What commands make of the file of definitions, and what they refuse.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 use test_support::stub_server;
@@ -101,6 +101,10 @@ async fn what_cannot_work_is_said_before_anything_is_saved() {
         ),
         (&["a", "--env", "X", "--", &program], "write NAME=VALUE"),
         (&["a", "--", &own, "mcp"], "would start codeyard itself"),
+        (
+            &["a", "--no-check", "--", &own, "mcp"],
+            "would start codeyard itself",
+        ),
         (&["a"], "required"),
         (
             &["a", "--url", "http://127.0.0.1:1/mcp", "--", &program],
@@ -223,69 +227,62 @@ async fn other_entries_stay_as_they_are_and_a_file_that_would_lose_something_is_
 }
 
 #[tokio::test]
-async fn a_changed_command_is_not_started_before_it_is_agreed_to() {
-    let yard = Yard::new();
+async fn a_file_keeps_its_mode_and_may_begin_with_a_byte_order_mark() {
+    let yard = Yard::with(&json!({}));
+    let mode = || yard.file().metadata().unwrap().permissions().mode() & 0o777;
     let [program, kind] = stub_words();
-    yard.done(&[
-        "servers",
-        "add",
-        "s",
-        "--yes",
-        "--env",
-        "TOKEN=one",
-        "--",
-        &program,
-        &kind,
-    ])
-    .await;
-    let entry = |args: &[&str], token: &str| json!({"s": {"command": program, "args": args, "env": {"TOKEN": token}}});
-    // Another value of a variable is no other command.
-    yard.write(&entry(&["stub"], "two"));
-    assert_eq!(yard.server("s").await["state"], "idle");
-    yard.write(&entry(&["stub", "--extras"], "two"));
-    assert_eq!(yard.server("s").await["state"], "changed");
-    let call = ["call", "s.add", "{\"a\": 1, \"b\": 2}"];
-    let refused = yard.run(&call).await;
-    let told = "mcpServers.s: is not used: it starts something else than what was agreed to; `codeyard servers enable`";
-    assert!(refused.code == 2 && refused.err.contains(told), "{refused:?}");
-    for args in [&["servers", "enable", "s"], &["servers", "test", "s"]] {
-        let asked = yard.run(args).await;
-        let told = asked.err.contains("stub --extras") && asked.err.contains("Say so with --yes");
-        assert!(asked.code == 2 && told, "{args:?}: {asked:?}");
+    for (index, wanted) in [0o644, 0o660].into_iter().enumerate() {
+        std::fs::set_permissions(yard.file(), PermissionsExt::from_mode(wanted)).unwrap();
+        let name = format!("s{index}");
+        yard.done(&["servers", "add", &name, "--yes", "--", &program, &kind])
+            .await;
+        assert_eq!(mode(), wanted);
     }
-    yard.done(&["servers", "enable", "s", "--yes"]).await;
-    assert_eq!(yard.server("s").await["state"], "idle");
-    yard.done(&call).await;
-    // What it may counts as much as what it is.
-    for (field, value) in [
-        ("trusted", json!(true)),
-        ("sandbox", json!({"read": ["/"]})),
-        ("limits", json!({"processes": 5})),
+    yard.write_text("\u{feff}{\"mcpServers\": {\"marked\": {\"command\": \"sh\"}}}");
+    assert_eq!(yard.server("marked").await["state"], "idle");
+    yard.done(&["servers", "disable", "marked"]).await;
+    assert_eq!(yard.server("marked").await["state"], "disabled");
+    yard.write_text("\u{feff}{\"mcpServers\": ");
+    let broken = yard.run(&["servers", "disable", "marked"]).await;
+    assert!(broken.code == 2 && broken.err.contains("line 1"), "{broken:?}");
+}
+
+#[tokio::test]
+async fn an_entry_that_cannot_be_used_is_an_error_and_takes_nothing_from_the_others() {
+    let yard =
+        Yard::with(&json!({"good": stub(), "no-object": "x", "unset": {"command": "${NOT_SET_ANYWHERE}"}}));
+    for (args, told) in [
+        (
+            ["disable", "no-object"],
+            "mcpServers.no-object: expected an object",
+        ),
+        (
+            ["enable", "no-object"],
+            "mcpServers.no-object: expected an object",
+        ),
+        (["enable", "unset"], "NOT_SET_ANYWHERE is not set"),
     ] {
-        let mut changed = entry(&["stub", "--extras"], "two");
-        changed["s"][field] = value;
-        yard.write(&changed);
-        assert_eq!(yard.server("s").await["state"], "changed", "{field}");
-        let asked = yard.run(&["servers", "enable", "s"]).await;
-        let shown = ["trusted: ", "confined: reads /", "at most 5 processes"];
-        assert!(
-            shown.iter().any(|shown| asked.err.contains(shown)),
-            "{field}: {asked:?}"
-        );
+        let before = yard.text();
+        let ended = yard.run(&[&["servers"], &args[..]].concat()).await;
+        assert!(ended.code == 2 && ended.err.contains(told), "{args:?}: {ended:?}");
+        assert_eq!(yard.text(), before);
     }
-    // Whoever writes a definition by hand has agreed by that.
-    yard.write(&json!({"s": stub(), "by-hand": stub()}));
-    assert_eq!(yard.server("by-hand").await["state"], "idle");
-    assert_eq!(yard.server("s").await["state"], "changed");
-    // A damaged list is told, and holds nothing back.
-    let list = yard.codeyard.data_directory().join("consent.json");
-    assert_eq!(list.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    std::fs::write(&list, "{\"version\": 1, \"fil").unwrap();
-    let told = yard.done(&["tools"]).await;
+    let [program, kind] = stub_words();
+    yard.write(&json!({"good": stub()}));
+    yard.done(&["call", "good.add", "{\"a\": 1, \"b\": 2}"]).await;
+    yard.write(&json!({"good": {"command": program, "args": [kind]}, "bad": {"command": 1}}));
+    let settings = yard.codeyard.work_directory().join("own.toml");
+    std::fs::write(&settings, "[limits]\nmemroy = \"1 GiB\"").unwrap();
+    let listed = yard.run(&["servers", "--json", "--settings", "own.toml"]).await;
+    assert_eq!(listed.code, 2, "{listed:?}");
+    let listed = listed.json();
+    let [good, bad] = [&listed["servers"][0], &listed["servers"][1]];
     assert!(
-        told.err.contains("the list of agreed commands is damaged"),
-        "{told:?}"
+        good["tokens"].as_u64() > Some(50) && !good["era"].is_null(),
+        "{listed}"
     );
+    assert_eq!(bad["state"], "mistaken");
+    assert_eq!(listed["mistakes"].as_array().unwrap().len(), 2, "{listed}");
 }
 
 #[tokio::test]
@@ -330,6 +327,26 @@ async fn the_configuration_is_checked_shown_and_found() {
         json!({"key": "limits.wall_time", "value": "\"5s\"", "from": settings})
     );
     assert_eq!(find("python.path").unwrap()["value"], "\"/usr/bin/python3\"");
+    // The last word on the level of the log has the command line.
+    for (args, value, from) in [
+        (&[][..], "\"warn\"", "default"),
+        (&["--log", "debug"], "\"debug\"", "--log"),
+    ] {
+        let shown = yard
+            .done(&[&["config", "show", "--json"], args].concat())
+            .await
+            .json();
+        let level = shown
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|shown| shown["key"] == "log.level");
+        assert_eq!(
+            *level.unwrap(),
+            json!({"key": "log.level", "value": value, "from": from})
+        );
+        assert_eq!(shown[0]["from"], "--data");
+    }
     let paths = yard.done(&["config", "path", "--json"]).await.json();
     assert_eq!(
         paths[0],

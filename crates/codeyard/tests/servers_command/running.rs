@@ -1,9 +1,9 @@
 //! What is seen of codeyards that serve, and how they take over a changed configuration.
 
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -136,7 +136,6 @@ async fn strange_words_at_the_socket_are_answered_or_dropped() {
             "\"pid\"",
         ),
         (&[b'x'; 5000], "this is no question"),
-        (b"", ""),
     ] {
         let mut stream = UnixStream::connect(&socket).unwrap();
         stream.set_read_timeout(Some(SOON)).unwrap();
@@ -148,6 +147,13 @@ async fn strange_words_at_the_socket_are_answered_or_dropped() {
         let answer = String::from_utf8(answer).unwrap();
         assert!(answer.contains(answered), "{said:?}: {answer}");
     }
+    let mut stream = UnixStream::connect(&socket).unwrap();
+    stream.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(
+        stream.read(&mut [0]).unwrap(),
+        0,
+        "nothing is answered to nothing"
+    );
     // Those who say nothing take places, and neither serving nor the end waits for them.
     let silent: Vec<UnixStream> = (0..64)
         .filter_map(|_| UnixStream::connect(&socket).ok())
@@ -166,6 +172,73 @@ async fn strange_words_at_the_socket_are_answered_or_dropped() {
     assert!(!socket.exists());
 }
 
+/// Connects as another user and returns what is answered.
+fn ask_as(user: u32, socket: &Path) -> Vec<u8> {
+    let user = rustix::process::Uid::from_raw(user);
+    let ask = || {
+        // A user is of a thread here, and this one ends with the answer.
+        rustix::thread::set_thread_res_uid(user, user, user).unwrap();
+        let mut stream = UnixStream::connect(socket).unwrap();
+        stream.set_read_timeout(Some(SOON)).unwrap();
+        // Whoever is not to ask may find it closed by now.
+        let _ = stream.write_all(b"{\"codeyard\": 1, \"ask\": \"status\"}\n");
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        answer
+    };
+    std::thread::scope(|scope| scope.spawn(ask).join().unwrap())
+}
+
+#[tokio::test]
+async fn only_the_same_user_and_root_are_answered_whatever_the_modes_are() {
+    let yard = Yard::with(&json!({}));
+    if yard.file().metadata().unwrap().uid() != 0 {
+        return; // Only root can be another user.
+    }
+    let client = yard.serve(&[]).await;
+    let socket = wait_until("the socket is there", || sockets(&yard).pop()).await;
+    let open =
+        |path: &Path, mode: u32| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    open(&socket, 0o666);
+    let places = socket.ancestors().skip(1);
+    for place in places.take_while(|place| place.starts_with(yard.codeyard.directory())) {
+        open(place, 0o711);
+    }
+    assert_eq!(ask_as(65534, &socket), b"");
+    let own = ask_as(0, &socket);
+    assert!(own.starts_with(b"{\"codeyard\":1,\"answer\""), "{own:?}");
+    client.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn eight_may_ask_at_once_and_none_for_ever() {
+    let yard = Yard::with(&json!({}));
+    let client = yard.serve(&[]).await;
+    let socket = wait_until("the socket is there", || sockets(&yard).pop()).await;
+    let connect = || {
+        let stream = UnixStream::connect(&socket).unwrap();
+        stream.set_read_timeout(Some(SOON)).unwrap();
+        stream
+    };
+    let begun = Instant::now();
+    let mut silent: Vec<UnixStream> = (0..8).map(|_| connect()).collect();
+    // Accepted one after the other: the ninth comes when all places are taken.
+    assert_eq!(connect().read(&mut [0]).unwrap(), 0, "the ninth is closed");
+    assert!(begun.elapsed() < Duration::from_secs(4), "it is closed at once");
+    for stream in &mut silent {
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0, "who says nothing is closed");
+    }
+    let waited = begun.elapsed();
+    assert!(
+        waited >= Duration::from_secs(4),
+        "who says nothing has five seconds, not {waited:?}"
+    );
+    drop(silent);
+    assert_eq!(yard.ps().await.len(), 1);
+    client.finish().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
     let yard = Yard::with(&json!({}));
@@ -176,7 +249,8 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
         (add(&mut client).await["result"] == json!({"sum": 3})).then_some(())
     })
     .await;
-    let pid = yard.ps().await[0]["pid"].clone();
+    let process = yard.server("stub").await["processes"].clone();
+    assert_eq!(process.as_array().unwrap().len(), 1);
     // A broken file leaves everything as it was, and is told.
     yard.write_text("{\"mcpServers\": {\"stub\": {\"command\": ");
     let told = until("the broken file is told", async || {
@@ -204,7 +278,7 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
         (all[0]["configuration"]["broken"].is_null() && all[0]["servers"] == 2).then_some(())
     })
     .await;
-    assert_eq!(yard.server("stub").await["running_in"], json!([pid]));
+    assert_eq!(yard.server("stub").await["processes"], process);
     yard.done(&["servers", "disable", "stub"]).await;
     until("the disabled server is gone", async || {
         (add(&mut client).await["status"] == "failed").then_some(())

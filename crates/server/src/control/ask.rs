@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::directory;
 use super::protocol::{Answer, Ask, Question, ServerReport, Status, VERSION};
-use super::socket::{Address, is_stale, sockets};
+use super::socket::{Address, is_stale, pid_of, sockets};
 
 /// How long one of them may take; one that hangs is told as such.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -47,8 +47,7 @@ pub async fn servers(data: &Path) -> io::Result<Vec<Asked<Vec<ServerReport>>>> {
 async fn all<T: DeserializeOwned + Send + 'static>(data: &Path, ask: Ask) -> io::Result<Vec<Asked<T>>> {
     let mut asking = JoinSet::new();
     for socket in sockets(&directory(data))? {
-        let name = socket.file_stem().and_then(|name| name.to_str());
-        let Some(pid) = name.and_then(|name| name.parse().ok()) else {
+        let Some(pid) = pid_of(&socket) else {
             continue;
         };
         if is_stale(&socket) {

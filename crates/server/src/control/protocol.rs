@@ -71,6 +71,22 @@ pub struct Configuration {
     pub broken: Option<String>,
 }
 
+/// Whether a server runs; what is further on is more alive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Activity {
+    /// Not started yet, or ended until the next call.
+    Idle,
+    /// Its last start failed, or it ended by itself.
+    Failed,
+    /// Calls of it failed one after the other, so further ones are refused for a while.
+    Suspended,
+    /// On its way.
+    Starting,
+    /// Ready for calls.
+    Running,
+}
+
 /// One server of one process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerReport {
@@ -78,12 +94,10 @@ pub struct ServerReport {
     pub name: String,
     /// How it is reached.
     pub transport: String,
-    /// `idle`, `starting`, `running` or `failed`.
-    pub state: String,
-    /// How it failed.
-    pub cause: Option<String>,
+    /// Whether it runs.
+    pub state: Activity,
     /// `legacy` or `modern`, once known.
-    pub era: Option<String>,
+    pub era: Option<Era>,
     /// Number of its tools, once known.
     pub tools: Option<usize>,
     /// Its process, while it runs.
@@ -92,33 +106,43 @@ pub struct ServerReport {
     pub calls: u64,
     /// What went wrong last.
     pub last_error: Option<String>,
-    /// What was odd about it.
-    pub warnings: Vec<String>,
 }
+
+// === impl Activity ===
+
+impl Activity {
+    /// In a word, for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Activity::Idle => "idle",
+            Activity::Failed => "failed",
+            Activity::Suspended => "suspended",
+            Activity::Starting => "starting",
+            Activity::Running => "running",
+        }
+    }
+}
+
+// === impl ServerReport ===
 
 impl From<ServerState> for ServerReport {
     fn from(state: ServerState) -> Self {
-        let (name, cause) = match state.status {
-            upstream::Status::Idle => ("idle", None),
-            upstream::Status::Starting => ("starting", None),
-            upstream::Status::Running => ("running", None),
-            upstream::Status::Suspended { cause } => ("suspended", Some(cause)),
-            upstream::Status::Failed { cause } => ("failed", Some(cause)),
+        let (activity, cause) = match state.status {
+            upstream::Status::Idle => (Activity::Idle, None),
+            upstream::Status::Starting => (Activity::Starting, None),
+            upstream::Status::Running => (Activity::Running, None),
+            upstream::Status::Suspended { cause } => (Activity::Suspended, Some(cause)),
+            upstream::Status::Failed { cause } => (Activity::Failed, Some(cause)),
         };
         Self {
             name: state.name,
             transport: state.transport.to_owned(),
-            state: name.to_owned(),
-            last_error: state.last_error.or_else(|| cause.clone()),
-            cause,
-            era: state.era.map(|era| match era {
-                Era::Legacy => "legacy".to_owned(),
-                Era::Modern => "modern".to_owned(),
-            }),
+            state: activity,
+            last_error: state.last_error.or(cause),
+            era: state.era,
             tools: state.tools,
             pid: state.pid,
             calls: state.calls,
-            warnings: state.warnings,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -27,11 +27,21 @@ const CLIENTS: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A pause after a failed accept, as when no descriptor is left.
 const BREATH: Duration = Duration::from_millis(200);
+/// Processes of one number, each in a container of its own, that share a data directory.
+const MOST_NAMES: u32 = 1000;
 /// Longest path that fits into a socket's address.
 const LONGEST_PATH: usize = 100;
 
+/// The socket of this process; its end removes the file.
+#[derive(Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    /// Device and number of the file: another process may have one of this name by then.
+    identity: (u64, u64),
+}
+
 /// Makes the socket of this process, and removes those that nobody listens at.
-pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, PathBuf)> {
+pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, Place)> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -43,13 +53,69 @@ pub(super) fn listen(directory: &Path) -> io::Result<(UnixListener, PathBuf)> {
             let _ = fs::remove_file(&socket);
         }
     }
-    let path = directory.join(format!("{}.sock", std::process::id()));
-    // A process of this number that is gone.
-    let _ = fs::remove_file(&path);
-    let address = Address::of(&path)?;
-    let listener = UnixListener::bind(&address.path)?;
-    fs::set_permissions(&path, Permissions::from_mode(0o600))?;
-    Ok((listener, path))
+    // Whoever finds a socket can connect to it: it gets its name when it is listened at.
+    let (listener, new) = bind(directory)?;
+    let published =
+        fs::set_permissions(&new, Permissions::from_mode(0o600)).and_then(|()| publish(directory, &new));
+    let removed = fs::remove_file(&new);
+    let place = published?;
+    removed?;
+    Ok((listener, place))
+}
+
+/// A socket under a name that nobody looks at.
+fn bind(directory: &Path) -> io::Result<(UnixListener, PathBuf)> {
+    first_free(|number| {
+        let path = directory.join(format!("{}.new", name(number)));
+        let address = Address::of(&path)?;
+        Ok((UnixListener::bind(&address.path)?, path))
+    })
+}
+
+/// Gives the socket the number of this process for a name; one that another process has, as in another container, stays.
+fn publish(directory: &Path, new: &Path) -> io::Result<Place> {
+    let metadata = fs::metadata(new)?;
+    first_free(|number| {
+        let path = directory.join(format!("{}.sock", name(number)));
+        fs::hard_link(new, &path)?;
+        Ok(Place {
+            path,
+            identity: (metadata.dev(), metadata.ino()),
+        })
+    })
+}
+
+/// `4711`, then `4711-1` and so on.
+fn name(number: u32) -> String {
+    match (std::process::id(), number) {
+        (pid, 0) => pid.to_string(),
+        (pid, number) => format!("{pid}-{number}"),
+    }
+}
+
+/// The process of a socket, by its name.
+pub(super) fn pid_of(socket: &Path) -> Option<u32> {
+    let name = socket.file_stem()?.to_str()?;
+    name.split('-').next()?.parse().ok()
+}
+
+/// Tries one number after the other as long as its name is taken.
+fn first_free<T>(mut take: impl FnMut(u32) -> io::Result<T>) -> io::Result<T> {
+    let mut taken = io::Error::from(io::ErrorKind::AddrInUse);
+    for number in 0..MOST_NAMES {
+        match take(number) {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::AlreadyExists | io::ErrorKind::AddrInUse
+                ) =>
+            {
+                taken = error;
+            }
+            tried => return tried,
+        }
+    }
+    Err(taken)
 }
 
 /// The sockets that are there.
@@ -105,6 +171,18 @@ impl Address {
             path: Path::new(&short).join(name),
             _directory: Some(directory),
         })
+    }
+}
+
+// === impl Place ===
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let found = fs::metadata(&self.path).map(|metadata| (metadata.dev(), metadata.ino()));
+        if found.is_ok_and(|found| found == self.identity) {
+            // If it is gone by now, somebody removed it as stale.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -33,6 +33,7 @@ fn config(servers: &[(&str, ServerDefinition)]) -> Config {
             .map(|(name, definition)| server_config(name, definition))
             .collect(),
         cache_dir: None,
+        asks_anew: false,
         log_dir: None,
         supervisor: vec![stub_server().into(), "__supervise".into()],
         own_executable: PathBuf::from("/nowhere/codeyard"),

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use config::{Machine, ServerConfig, ServerFile};
+use config::{Machine, ServerConfig, ServerFile, Turn};
 use serde_json::{Map, Value, json};
 
-use super::{consent_failure, edit_failure, open, shown};
+use super::{edit, edit_failure, kept_failure, open, shown};
 use crate::ask::agreed;
 use crate::cli::{AddServer, RemoteKind};
 use crate::context::Context;
@@ -28,8 +28,8 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
     let server = file
         .server(&add.name, &Machine)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
-    if let Some(server) = server.as_ref().filter(|_| !add.no_check) {
-        check(context, server).await?;
+    if let Some(server) = &server {
+        check(context, server, add.no_check).await?;
     }
     let written = config::as_written(&file.path, &add.name, &entry);
     let output = &context.output;
@@ -41,10 +41,12 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
         output.tell("nothing was added");
         return Ok(Exit::Done);
     }
-    file.save(&Machine).map_err(edit_failure)?;
-    if let Some(server) = &written {
-        config::agree(&file.path, server, &data, &Machine).map_err(consent_failure)?;
-    }
+    edit(&file.path, &data, |file, turn| {
+        // Somebody may have added one meanwhile.
+        judge_name(context, &add.name, file)?;
+        file.set(&add.name, &entry);
+        save(file, written.as_ref(), turn)
+    })?;
     if json {
         output.json(&json!({"added": add.name, "file": path}))?;
     } else {
@@ -57,6 +59,19 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
     Ok(Exit::Done)
 }
 
+/// What is agreed to is kept first: an entry is never used without it.
+fn save(file: &mut ServerFile, agreed: Option<&ServerConfig>, turn: &Turn<'_>) -> anyhow::Result<()> {
+    if let Some(server) = agreed {
+        config::agree(&file.path, server, turn).map_err(kept_failure)?;
+    }
+    let saved = file.save(turn);
+    if let (Err(_), Some(server)) = (&saved, agreed) {
+        // The first error is the one to tell.
+        let _ = config::forget(&file.path, &server.name, turn);
+    }
+    Ok(saved.map_err(edit_failure)?)
+}
+
 /// The exact command, as a person decides over it.
 pub(super) fn told(server: &ServerConfig) -> String {
     let start = shown::start(server);
@@ -65,27 +80,26 @@ pub(super) fn told(server: &ServerConfig) -> String {
     } else {
         "is connected to when a program needs it"
     };
-    harmless(&format!("`{}` {what}:\n{}", server.name, start.trim_end()))
+    format!("`{}` {what}:\n{}", server.name, start.trim_end())
 }
 
 /// A name that a program can tell from the others.
 fn judge_name(context: &Context, name: &str, file: &ServerFile) -> anyhow::Result<()> {
-    let shown = harmless(name);
     let refuse = |why: String| Err(Failure::new(Exit::Usage, why).into());
     if name.trim().is_empty() || name.trim() != name {
         return refuse(format!(
-            "the name `{shown}` is empty or has blanks around it; give another"
+            "the name `{name}` is empty or has blanks around it; give another"
         ));
     }
     if RESERVED.contains(&name.to_lowercase().as_str()) {
         return refuse(format!(
-            "the name `{shown}` stands for something else; give another"
+            "the name `{name}` stands for something else; give another"
         ));
     }
     if file.names().any(|known| known == name) {
         let path = file.path.display();
         return refuse(format!(
-            "there is a server `{shown}` in {path}; `codeyard servers remove {shown}` first, or give another name"
+            "there is a server `{name}` in {path}; `codeyard servers remove {name}` first, or give another name"
         ));
     }
     let all = config::defined(&context.sources(), &Machine);
@@ -96,8 +110,7 @@ fn judge_name(context: &Context, name: &str, file: &ServerFile) -> anyhow::Resul
         .find(|known| server::servers::normalise(known) == alias)
     {
         return refuse(format!(
-            "programs would take `{shown}` and `{}` for the same (`{alias}`); give another name",
-            harmless(other)
+            "programs would take `{name}` and `{other}` for the same (`{alias}`); give another name"
         ));
     }
     Ok(())
@@ -114,7 +127,7 @@ fn judge_command(command: &[String]) -> anyhow::Result<()> {
             Some(word) => {
                 format!("; no shell reads it, so `{word}` means nothing: use -- sh -c '…' if you need one")
             }
-            None => format!("; write -- {}", harmless(program)),
+            None => format!("; write -- {program}"),
         };
         let why = format!("the command is one word with blanks in it{hint}");
         return Err(Failure::new(Exit::Usage, why).into());
@@ -122,13 +135,16 @@ fn judge_command(command: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn check(context: &Context, server: &ServerConfig) -> anyhow::Result<()> {
+/// Whether it may be used, and whether it can work, unless a person knows better.
+async fn check(context: &Context, server: &ServerConfig, unchecked: bool) -> anyhow::Result<()> {
+    let refused = |why: String| Failure::new(Exit::Usage, format!("nothing was saved: {why}"));
     let executable = context.program()?.executable;
-    let checked = server::servers::check(server, &executable).await;
-    checked.map_err(|why| {
-        let message = format!("nothing was saved: {why}; --no-check saves it all the same");
-        Failure::new(Exit::Usage, harmless(&message)).into()
-    })
+    server::servers::check_self(server, &executable).map_err(refused)?;
+    if unchecked {
+        return Ok(());
+    }
+    let checked = server::servers::check(server).await;
+    Ok(checked.map_err(|why| refused(format!("{why}; --no-check saves it all the same")))?)
 }
 
 fn entry(add: &AddServer) -> Value {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use config::{Defined, Machine, ServerFile, Use};
+use config::{Defined, Machine, ServerFile};
 use serde_json::json;
 
-use super::{add, consent_failure, edit_failure, find, open, unknown};
+use super::{add, edit, edit_failure, find, kept_failure, open, unknown};
 use crate::ask::agreed;
 use crate::cli::ChangeServer;
 use crate::context::Context;
@@ -13,19 +13,23 @@ use crate::exit::{Exit, Failure};
 use crate::output::harmless;
 
 /// Removes it, after asking.
-pub(super) fn remove(context: &Context, change: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
-    let (mut file, data) = open(context)?;
-    let name = &change.name;
+pub(super) fn remove(context: &Context, wish: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
+    let (file, data) = open(context)?;
+    let name = &wish.name;
     in_file(context, &file, name)?;
     let path = file.path.display().to_string();
-    let question = harmless(&format!("remove `{name}` from {path}?"));
-    if !change.yes && !agreed(&context.output, &question)? {
+    if !wish.yes && !agreed(&context.output, &format!("remove `{name}` from {path}?"))? {
         context.output.tell("nothing was removed");
         return Ok(Exit::Done);
     }
-    file.remove(name);
-    file.save(&Machine).map_err(edit_failure)?;
-    config::forget(&file.path, name, &data, &Machine).map_err(consent_failure)?;
+    edit(&file.path, &data, |file, turn| {
+        in_file(context, file, name)?;
+        file.remove(name);
+        file.save(turn).map_err(edit_failure)?;
+        let forgotten = config::forget(&file.path, name, turn);
+        let broken = |error| Failure::new(Exit::Broken, format!("removed `{name}` from {path}, but {error}"));
+        Ok(forgotten.map_err(broken)?)
+    })?;
     done(
         context,
         json,
@@ -36,20 +40,17 @@ pub(super) fn remove(context: &Context, change: &ChangeServer, json: bool) -> an
 }
 
 /// Uses it again; asks where it starts something else than what was agreed to.
-pub(super) fn enable(context: &Context, change: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
-    let (mut file, data) = open(context)?;
-    let name = &change.name;
+pub(super) fn enable(context: &Context, wish: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
+    let (file, data) = open(context)?;
+    let name = &wish.name;
     in_file(context, &file, name)?;
     let defined = find(context, name)?;
-    if !consented(context, &defined, change.yes, &data)? {
+    if !consented(context, &defined, wish.yes, &data)? {
         context.output.tell("nothing was changed");
         return Ok(Exit::Done);
     }
-    let enabled = file.set_disabled(name, false);
-    if enabled {
-        file.save(&Machine).map_err(edit_failure)?;
-    }
-    let already = if enabled || defined.use_ == Use::Changed {
+    let enabled = set_disabled(context, &file.path, &data, name, false)?;
+    let already = if enabled || defined.is_changed {
         "is used from now on"
     } else {
         "is used already"
@@ -59,15 +60,35 @@ pub(super) fn enable(context: &Context, change: &ChangeServer, json: bool) -> an
 
 /// Keeps it and does not use it.
 pub(super) fn disable(context: &Context, name: &str, json: bool) -> anyhow::Result<Exit> {
-    let (mut file, _) = open(context)?;
-    in_file(context, &file, name)?;
-    let told = if file.set_disabled(name, true) {
-        file.save(&Machine).map_err(edit_failure)?;
+    let (file, data) = open(context)?;
+    let told = if set_disabled(context, &file.path, &data, name, true)? {
         format!("`{name}` is not used any more; `codeyard servers enable {name}` changes that")
     } else {
         format!("`{name}` is disabled already")
     };
     done(context, json, "disabled", name, &told)
+}
+
+/// Sets or takes away the mark; `false` if it was so already. What is to be used must have no mistakes.
+fn set_disabled(
+    context: &Context,
+    path: &Path,
+    data: &Path,
+    name: &str,
+    disabled: bool,
+) -> anyhow::Result<bool> {
+    edit(path, data, |file, turn| {
+        in_file(context, file, name)?;
+        let wrong = |mistakes| Failure::new(Exit::Usage, mistakes);
+        let changed = file.set_disabled(name, disabled).map_err(wrong)?;
+        if !disabled {
+            file.server(name, &Machine).map_err(wrong)?;
+        }
+        if changed {
+            file.save(turn).map_err(edit_failure)?;
+        }
+        Ok(changed)
+    })
 }
 
 /// Whether a person has agreed to what the server starts; asks where that has changed since they did.
@@ -77,7 +98,7 @@ pub(super) fn consented(
     yes: bool,
     data: &Path,
 ) -> anyhow::Result<bool> {
-    let Some(server) = defined.server.as_ref().filter(|_| defined.use_ == Use::Changed) else {
+    let Some(server) = defined.server.as_ref().filter(|_| defined.is_changed) else {
         return Ok(true);
     };
     let output = &context.output;
@@ -88,7 +109,8 @@ pub(super) fn consented(
     if !yes && !agreed(output, "use it so from now on?")? {
         return Ok(false);
     }
-    config::agree(&defined.file, server, data, &Machine).map_err(consent_failure)?;
+    let turn = config::turn(data, &Machine).map_err(kept_failure)?;
+    config::agree(&defined.file, server, &turn).map_err(kept_failure)?;
     Ok(true)
 }
 
@@ -105,7 +127,7 @@ fn in_file(context: &Context, file: &ServerFile, name: &str) -> anyhow::Result<(
         ),
         None => unknown(name, &file.names().collect::<Vec<_>>()),
     };
-    Err(Failure::new(Exit::Usage, harmless(&message)).into())
+    Err(Failure::new(Exit::Usage, message).into())
 }
 
 fn done(context: &Context, json: bool, what: &str, name: &str, told: &str) -> anyhow::Result<Exit> {

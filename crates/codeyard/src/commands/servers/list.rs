@@ -3,14 +3,14 @@
 use config::{Defined, Machine, Transport, Use};
 use serde_json::{Value, json};
 use server::Server;
-use server::control::{self, ServerReport};
-use server::servers::Offer;
+use server::control::{self, Activity, ServerReport};
+use server::servers::{Era, Offer};
 
 use crate::commands::ps;
 use crate::context::Context;
 use crate::demo::tokens::Counter;
 use crate::exit::{Exit, Failure};
-use crate::output::{harmless, table};
+use crate::output::table;
 
 /// Characters of an error that fit into the table.
 const SHORT: usize = 60;
@@ -23,14 +23,16 @@ struct Row {
     /// What the definition says of its use; `None` if it is not in this configuration.
     use_: Option<Use>,
     file: Option<String>,
-    era: Option<String>,
-    /// `used` servers are idle, starting, running or failed; the others are what their definition says.
-    state: String,
+    era: Option<Era>,
+    /// What is most alive of it in any codeyard; `None` if none knows it.
+    activity: Option<Activity>,
     tools: Option<usize>,
     tokens: Option<usize>,
     calls: u64,
     /// Numbers of the codeyards that have it running.
     running_in: Vec<u32>,
+    /// Numbers of its own processes, below those.
+    processes: Vec<u32>,
     last_error: Option<String>,
 }
 
@@ -49,9 +51,12 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
         .iter()
         .map(Row::defined)
         .collect();
+    // Made once, for it takes longer than all the rest, and only where there is something to count.
+    let has_tools = |offer: &Offer| offer.tools.as_ref().is_some_and(|tools| !tools.is_empty());
+    let counter = remembered.iter().any(has_tools).then(Counter::new).transpose()?;
     for offer in &remembered {
         if let Some(row) = row(&mut rows, &offer.name) {
-            row.remember(offer)?;
+            row.remember(offer, counter.as_ref());
         }
     }
     for asked in &running {
@@ -68,12 +73,12 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
     if as_json {
         output.json(&json!({
             "servers": rows.iter().map(Row::json).collect::<Vec<_>>(),
-            "mistakes": mistakes.iter().flat_map(|mistakes| &mistakes.0).map(ToString::to_string).collect::<Vec<_>>(),
+            "mistakes": mistakes.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }))?;
     } else if rows.is_empty() {
         output.tell("no server is defined; `codeyard servers add` adds one");
     } else {
-        output.print(&harmless(&shown(&rows)))?;
+        output.print(&shown(&rows))?;
     }
     ps::tell_broken(output, &statuses);
     for asked in &running {
@@ -81,18 +86,10 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
             output.tell(&format!("warning: codeyard {} does not answer: {why}", asked.pid));
         }
     }
-    match mistakes {
-        Some(mistakes) => Err(Failure::new(Exit::Usage, mistakes).into()),
-        None => Ok(Exit::Done),
+    if mistakes.0.is_empty() {
+        return Ok(Exit::Done);
     }
-}
-
-/// Tokens of definitions as a model would be sent them.
-pub(super) fn tokens(tools: &[Value]) -> anyhow::Result<usize> {
-    match tools {
-        [] => Ok(0),
-        tools => Ok(Counter::new()?.definitions(tools)),
-    }
+    Err(Failure::new(Exit::Usage, mistakes).into())
 }
 
 /// The first of that name is the one that counts.
@@ -121,7 +118,7 @@ fn shown(rows: &[Row]) -> String {
         lines.push(vec![
             row.name.clone(),
             row.transport.clone().unwrap_or_else(|| "-".to_owned()),
-            row.era.clone().unwrap_or_else(|| "-".to_owned()),
+            row.era.map_or("-", Era::name).to_owned(),
             row.state_told(),
             number(row.tools),
             number(row.tokens),
@@ -145,23 +142,15 @@ fn short(error: &str) -> String {
 
 impl Row {
     fn defined(defined: &Defined) -> Row {
-        let state = match defined.use_ {
-            Use::Used => "idle",
-            other => other.name(),
-        };
         let transport = defined.server.as_ref().map(|server| match &server.transport {
             Transport::Stdio(_) => "stdio".to_owned(),
             other => other.name().to_owned(),
         });
-        let has_url = ["url", "serverUrl", "httpUrl"]
-            .iter()
-            .any(|field| defined.entry[field].is_string());
         Row {
             name: defined.name.clone(),
-            transport: transport.or_else(|| has_url.then(|| "http".to_owned())),
+            transport,
             use_: Some(defined.use_),
             file: Some(defined.file.display().to_string()),
-            state: state.to_owned(),
             ..Row::default()
         }
     }
@@ -170,46 +159,44 @@ impl Row {
     fn elsewhere(name: &str) -> Row {
         Row {
             name: name.to_owned(),
-            state: "idle".to_owned(),
             ..Row::default()
         }
     }
 
-    fn remember(&mut self, offer: &Offer) -> anyhow::Result<()> {
-        self.era = offer.era.map(str::to_owned);
+    fn remember(&mut self, offer: &Offer, counter: Option<&Counter>) {
+        self.era = offer.era;
         self.tools = offer.tools.as_ref().map(Vec::len);
-        self.tokens = offer.tools.as_deref().map(tokens).transpose()?;
-        Ok(())
+        let tokens = |tools: &[Value]| counter.map_or(0, |counter| counter.definitions(tools));
+        self.tokens = offer.tools.as_deref().map(tokens);
     }
 
     fn add(&mut self, pid: u32, report: &ServerReport) {
-        if report.state == "running" {
+        if report.state == Activity::Running {
             self.running_in.push(pid);
         }
-        // What is most alive counts; a definition that is not used any more may still run.
-        let rank = |state: &str| {
-            ["idle", "failed", "starting", "running"]
-                .iter()
-                .position(|known| *known == state)
-        };
-        if rank(&report.state)
-            > rank(&self.state)
-                .or(Some(0))
-                .filter(|_| self.use_.is_none_or(|use_| use_ == Use::Used))
-        {
-            self.state.clone_from(&report.state);
-        }
+        self.processes.extend(report.pid);
+        self.activity = self.activity.max(Some(report.state));
         self.transport = self.transport.take().or_else(|| Some(report.transport.clone()));
-        self.era = self.era.take().or_else(|| report.era.clone());
+        self.era = self.era.or(report.era);
         self.tools = report.tools.or(self.tools);
         self.calls += report.calls;
         self.last_error = report.last_error.clone().or_else(|| self.last_error.take());
     }
 
+    /// Why it is not used, else what it does; a definition that is not used any more may still run.
+    fn state(&self) -> &'static str {
+        let does = self.activity.unwrap_or(Activity::Idle);
+        match self.use_ {
+            None | Some(Use::Used) => does.name(),
+            Some(_) if does >= Activity::Starting => does.name(),
+            Some(unused) => unused.name(),
+        }
+    }
+
     fn state_told(&self) -> String {
         match self.running_in.len() {
-            0 | 1 => self.state.clone(),
-            several => format!("{} ({several})", self.state),
+            0 | 1 => self.state().to_owned(),
+            several => format!("{} ({several})", self.state()),
         }
     }
 
@@ -219,12 +206,13 @@ impl Row {
             "transport": self.transport,
             "use": self.use_.map(Use::name),
             "file": self.file,
-            "era": self.era,
-            "state": self.state,
+            "era": self.era.map(Era::name),
+            "state": self.state(),
             "tools": self.tools,
             "tokens": self.tokens,
             "calls": self.calls,
             "running_in": self.running_in,
+            "processes": self.processes,
             "last_error": self.last_error,
         })
     }

@@ -1,7 +1,7 @@
 //! What a server writes to standard error, over all processes that use it.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,6 @@ use crate::cli::ServerLogs;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::harmless;
 
 /// Between two looks at the file.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -42,9 +41,7 @@ pub(super) async fn run(context: &Context, arguments: &ServerLogs) -> anyhow::Re
         .foreign(&String::from_utf8_lossy(whole_lines(&bytes, start)))?;
     if !arguments.follow {
         if bytes.is_empty() {
-            context
-                .output
-                .tell(&harmless(&format!("`{name}` has not been started yet")));
+            context.output.tell(&format!("`{name}` has not been started yet"));
         }
         return Ok(Exit::Done);
     }
@@ -104,7 +101,6 @@ impl Tail {
                     None => false,
                 };
                 if !is_same {
-                    now.seek(SeekFrom::Start(0))?;
                     now.read_to_end(&mut news)?;
                     self.file = Some(now);
                 }

@@ -18,9 +18,9 @@ pub fn start(server: &ServerConfig) -> String {
 }
 
 fn show_address(out: &mut String, http: &Http) {
-    out.push_str(&format!("    at {}\n", http.url));
+    out.push_str(&format!("    at {}\n", quoted(&http.url)));
     for name in http.headers.keys() {
-        out.push_str(&format!("    with header {name}\n"));
+        out.push_str(&format!("    with header {}\n", quoted(name)));
     }
     if let Some(file) = &http.bearer_token_file {
         out.push_str(&format!("    with the token in {}\n", path(file)));
@@ -35,7 +35,7 @@ fn show_command(out: &mut String, stdio: &Stdio) {
     }
     out.push('\n');
     for (name, value) in &stdio.env {
-        out.push_str(&format!("    with {name}={}\n", quoted(value)));
+        out.push_str(&format!("    with {}={}\n", quoted(name), quoted(value)));
     }
     if let Some(cwd) = &stdio.cwd {
         out.push_str(&format!("    in {}\n", path(cwd)));

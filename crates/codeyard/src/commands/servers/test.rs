@@ -3,12 +3,13 @@
 use config::{Machine, Use};
 use serde_json::json;
 use server::Server;
-use server::servers::Tried;
+use server::servers::{Era, Tried};
 
 use super::change::consented;
-use super::{find, list};
+use super::find;
 use crate::cli::ChangeServer;
 use crate::context::Context;
+use crate::demo::tokens::Counter;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{counted, harmless};
@@ -30,16 +31,12 @@ pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) ->
         Use::Changed => Some("was not started".to_owned()),
     };
     if let Some(why) = why {
-        return Err(Failure::new(Exit::Usage, harmless(&format!("`{name}` {why}"))).into());
+        return Err(Failure::new(Exit::Usage, format!("`{name}` {why}")).into());
     }
     let mut loaded = context.load()?;
     loaded.servers.retain(|server| server.name == *name);
     let Some(transport) = loaded.servers.first().map(|server| server.transport.name()) else {
-        return Err(Failure::new(
-            Exit::Usage,
-            harmless(&format!("`{name}` is not used; see the warnings")),
-        )
-        .into());
+        return Err(Failure::new(Exit::Usage, format!("`{name}` is not used; see the warnings")).into());
     };
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.upstream.asks_anew = true;
@@ -54,7 +51,7 @@ pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) ->
     let Some(tried) = tried else {
         return Ok(interrupt.exit(Exit::Done));
     };
-    let tried = tried.map_err(|why| Failure::new(Exit::Upstream, harmless(&why)))?;
+    let tried = tried.map_err(|why| Failure::new(Exit::Upstream, why))?;
     show(context, transport, &tried, json)?;
     Ok(Exit::Done)
 }
@@ -63,13 +60,13 @@ fn show(context: &Context, transport: &str, tried: &Tried, json: bool) -> anyhow
     let offer = &tried.offer;
     let tools = offer.tools.as_deref().unwrap_or_default();
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-    let tokens = list::tokens(tools)?;
+    let tokens = Counter::new()?.definitions(tools);
     let output = &context.output;
     if json {
         return output.json(&json!({
             "name": offer.name,
             "transport": transport,
-            "era": offer.era,
+            "era": offer.era.map(Era::name),
             "tools": names,
             "tokens": tokens,
             "ms": tried.took.as_millis(),
@@ -79,7 +76,7 @@ fn show(context: &Context, transport: &str, tried: &Tried, json: bool) -> anyhow
     let mut text = format!(
         "`{}` works: {transport}, era {}, {} with {tokens} tokens of definitions, ready after {} ms\n",
         offer.name,
-        offer.era.unwrap_or("unknown"),
+        offer.era.map_or("unknown", Era::name),
         counted(names.len(), "tool"),
         tried.took.as_millis()
     );
@@ -88,7 +85,7 @@ fn show(context: &Context, transport: &str, tried: &Tried, json: bool) -> anyhow
     }
     output.print(&harmless(&text))?;
     for warning in &offer.warnings {
-        output.tell(&harmless(&format!("warning: {warning}")));
+        output.tell(&format!("warning: {warning}"));
     }
     Ok(())
 }

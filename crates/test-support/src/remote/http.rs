@@ -51,7 +51,10 @@ async fn answer(client: &mut Client, state: &State, request: &Seen) -> Result<()
             "WWW-Authenticate",
             "Bearer error=\"invalid_token\", error_description=\"the token has expired\"",
         )];
-        return client.respond("401 Unauthorized", &headers, b"").await;
+        let body = format!("{:?}", request.headers);
+        return client
+            .respond("401 Unauthorized", &headers, body.as_bytes())
+            .await;
     }
     if request.message["method"] == "tools/call"
         && let Some(pause) = state.take_busy()

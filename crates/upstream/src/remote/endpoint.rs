@@ -208,6 +208,12 @@ impl Endpoint {
         headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<Response, Trouble> {
+        for value in headers.values().filter(|value| value.is_sensitive()) {
+            // The server may say it again in what it answers.
+            self.traffic
+                .secrets
+                .learn(&String::from_utf8_lossy(value.as_bytes()));
+        }
         for _ in 0..=MAX_REDIRECTS {
             let mut request = self
                 .client

@@ -8,6 +8,7 @@ mod lists;
 mod lives;
 mod real;
 mod replace;
+mod secrets;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -64,6 +64,11 @@ async fn answer(client: &mut Client, state: &State, request: &Seen) -> Result<()
             .respond("429 Too Many Requests", &headers, b"slow down")
             .await;
     }
+    if request.method == "GET"
+        && let Some(status) = state.refusal()
+    {
+        return client.respond(&status, &[], b"not now").await;
+    }
     if super::hostile::answer(client, request).await? {
         return Ok(());
     }

@@ -117,12 +117,7 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
         cause.push_str(&format!(" and asks to wait {} s", pause.as_secs()));
     }
     cause.push_str(&excerpt(&text));
-    let is_transient = status.is_server_error()
-        || matches!(
-            status,
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT
-        );
-    if is_transient {
+    if is_transient(status) {
         pause.map_or_else(
             || Trouble::Transient(cause.clone()),
             |pause| Trouble::Later(cause.clone(), pause),
@@ -132,6 +127,15 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
     } else {
         Trouble::Nonsense(cause)
     }
+}
+
+/// Whether the same request may be answered otherwise later.
+pub(super) fn is_transient(status: StatusCode) -> bool {
+    let is_early = matches!(
+        status,
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT
+    );
+    is_early || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
 }
 
 /// The pause that the server asks for, in seconds or up to a date.

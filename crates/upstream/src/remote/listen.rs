@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::{Response, StatusCode};
 use tokio::time::{sleep, timeout};
 
 use super::answer::{self, Form, refusal};
@@ -29,21 +30,11 @@ pub(super) async fn run(endpoint: &Arc<Endpoint>) {
                 }
                 position.advance(&events);
             }
-            Ok(response) if !response.status().is_server_error() => {
-                if response.status().is_client_error()
-                    && let Trouble::Forgotten = refusal(endpoint, response).await
-                {
-                    endpoint.finish(Trouble::Forgotten.cause());
-                }
-                // Else it offers no such stream.
-                return;
+            Ok(response) if !answer::is_transient(response.status()) => {
+                return refused(endpoint, response).await;
             }
             Ok(_) | Err(Trouble::Transient(_) | Trouble::Unreachable(_)) => {}
-            Err(trouble) => {
-                return endpoint
-                    .traffic
-                    .warn(format!("what it says unasked is not heard: {}", trouble.cause()));
-            }
+            Err(trouble) => return unheard(endpoint, &trouble),
         }
         sleep(position.pause(pause)).await;
         pause = (pause * 2).min(LAST_PAUSE);
@@ -52,6 +43,31 @@ pub(super) async fn run(endpoint: &Arc<Endpoint>) {
             endpoint.traffic.list_changed.notify_one();
         }
     }
+}
+
+/// There is no stream to listen to: the server offers none, has forgotten the session, or lets us not in.
+async fn refused(endpoint: &Endpoint, response: Response) {
+    let status = response.status();
+    let offers_none = status.is_success()
+        || matches!(
+            status,
+            StatusCode::BAD_REQUEST
+                | StatusCode::NOT_FOUND
+                | StatusCode::METHOD_NOT_ALLOWED
+                | StatusCode::NOT_IMPLEMENTED
+        );
+    match refusal(endpoint, response).await {
+        Trouble::Forgotten => endpoint.finish(Trouble::Forgotten.cause()),
+        _ if offers_none => {}
+        trouble => unheard(endpoint, &trouble),
+    }
+}
+
+fn unheard(endpoint: &Endpoint, trouble: &Trouble) {
+    let cause = trouble.cause();
+    endpoint
+        .traffic
+        .warn(format!("what it says unasked is not heard: {cause}"));
 }
 
 /// Opens the one stream of the way of 2024-11-05 and waits until the server says where messages go.

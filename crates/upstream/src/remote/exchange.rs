@@ -14,6 +14,7 @@ use super::listen;
 use super::outgoing::Outgoing;
 use super::trouble::Trouble;
 use crate::config::HttpKind;
+use crate::transport::Line;
 
 /// How long the stream of an answer may stay open after it: a connection that was read to its end is used again.
 const REST: Duration = Duration::from_millis(250);
@@ -178,8 +179,12 @@ async fn follow(
             }
             Err(trouble) => return Some(trouble),
         };
-        let is_answer = answers(&event.data, id);
-        hand_over(endpoint, message, event.data, is_answer).await;
+        let data = match event.data {
+            Line::Whole(data) => data,
+            Line::TooLong { length, .. } => return Some(Trouble::TooLong(length)),
+        };
+        let is_answer = answers(&data, id);
+        hand_over(endpoint, message, data, is_answer).await;
         if is_answer {
             return None;
         }

@@ -10,6 +10,7 @@ use super::answer::{self, Form, refusal};
 use super::endpoint::Endpoint;
 use super::events::{Events, Position};
 use super::trouble::Trouble;
+use crate::transport::Line;
 
 /// The pause before a stream is opened again; each further one is twice as long, up to the last.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -84,8 +85,10 @@ pub(super) async fn open(endpoint: &Arc<Endpoint>) -> Result<(), Trouble> {
     let mut events = Events::new(response);
     let welcome = async {
         while let Some(event) = events.next().await? {
-            if event.kind == "endpoint" {
-                return endpoint.own_address(&String::from_utf8_lossy(&event.data));
+            if let Line::Whole(data) = event.data
+                && event.kind == "endpoint"
+            {
+                return endpoint.own_address(&String::from_utf8_lossy(&data));
             }
         }
         Err(Trouble::Transient(
@@ -111,8 +114,13 @@ async fn drain(endpoint: &Arc<Endpoint>, events: &mut Events) -> usize {
         match events.next().await {
             Ok(Some(event)) => {
                 count += 1;
-                endpoint.deliver(event.data).await;
+                match event.data {
+                    Line::Whole(data) => endpoint.deliver(data).await,
+                    Line::TooLong { length, id } => endpoint.left_out(length, id).await,
+                }
             }
+            // Other answers follow it.
+            Err(Trouble::TooLong(_)) => {}
             Ok(None) | Err(Trouble::Transient(_)) => return count,
             Err(trouble) => {
                 endpoint

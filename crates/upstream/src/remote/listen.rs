@@ -22,9 +22,14 @@ const WELCOME: Duration = Duration::from_secs(30);
 pub(super) async fn run(endpoint: &Arc<Endpoint>) {
     let mut position = Position::default();
     let mut pause = FIRST_PAUSE;
+    let mut was_deaf = false;
     loop {
         match endpoint.get(position.last_id.as_deref()).await {
             Ok(response) if response.status().is_success() && answer::form(&response) == Form::Events => {
+                if std::mem::take(&mut was_deaf) && position.last_id.is_none() {
+                    // What has changed meanwhile was told to nobody.
+                    endpoint.traffic.list_changed.notify_one();
+                }
                 let mut events = Events::new(response);
                 if drain(endpoint, &mut events).await > 0 {
                     pause = FIRST_PAUSE;
@@ -39,10 +44,7 @@ pub(super) async fn run(endpoint: &Arc<Endpoint>) {
         }
         sleep(position.pause(pause)).await;
         pause = (pause * 2).min(LAST_PAUSE);
-        if position.last_id.is_none() {
-            // What has changed meanwhile was told to nobody.
-            endpoint.traffic.list_changed.notify_one();
-        }
+        was_deaf = true;
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn arguments(entry: &Entry, error: &ArgumentError) -> HostCallError {
 pub(crate) fn upstream(error: &UpstreamError) -> HostCallError {
     let kind = match error {
         UpstreamError::UnknownServer { .. } => "unknown_tool",
-        UpstreamError::Timeout { .. } => "timeout",
+        UpstreamError::Starting { .. } | UpstreamError::Timeout { .. } => "timeout",
         UpstreamError::ShuttingDown { .. } => "cancelled",
         UpstreamError::SelfReference { .. }
         | UpstreamError::Start { .. }

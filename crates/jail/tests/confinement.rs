@@ -11,6 +11,10 @@ use std::process::{Command, Output};
 use jail::confinement::{self, Confinement};
 use tempfile::TempDir;
 
+const PYTHON: &str = "/usr/bin/python3";
+const EPERM: i32 = 1;
+const EOPNOTSUPP: i32 = 95;
+
 /// A directory to read, one to write, and one that is nobody's business.
 struct Ground {
     directory: TempDir,
@@ -60,6 +64,17 @@ impl Ground {
     /// The script's last command fails, and it says nothing.
     fn refuses(&self, script: &str) {
         self.check(&format!("{script} 2>/dev/null || echo refused"), "refused\n");
+    }
+
+    /// A program of the machine's Python, if it has one, fails with this error number.
+    fn fails_in_python(&self, imports: &str, statement: &str, expected: i32) {
+        if Path::new(PYTHON).exists() {
+            let program =
+                format!("import {imports}\ntry: {statement}\nexcept OSError as error: print(error.errno)");
+            let output = self.run(&[PYTHON, "-c", &program]);
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(said, format!("{expected}\n"), "{statement}: {output:?}");
+        }
     }
 }
 
@@ -116,6 +131,11 @@ fn modes_times_and_owners_stay_as_they_are() {
         ground.refuses(&format!("touch -d 2001-01-01 {place}/file"));
     }
     ground.refuses("chown 1:1 write/file");
+    // FS_IOC_SETFLAGS with FS_NODUMP_FL, FS_IOC_FSSETXATTR, FS_IOC_ENABLE_VERITY.
+    for request in ["0x40086602", "0x401c5820", "0x40806685"] {
+        let statement = format!("fcntl.ioctl(open('read/file'), {request}, bytes([64]) + bytes(127))");
+        ground.fails_in_python("fcntl", &statement, EPERM);
+    }
 }
 
 #[test]
@@ -125,6 +145,22 @@ fn other_processes_are_out_of_reach_and_its_own_are_not() {
     ground.refuses(&format!("kill -0 {own}"));
     ground.refuses("kill -0 $PPID");
     ground.check("sleep 1000 & kill $! && wait $!; echo $?", "143\n");
+    ground.check("nice -n 3 nice", "3\n");
+    // To what most have already: where it is not refused no process is hurt.
+    ground.fails_in_python("os", "os.setpriority(os.PRIO_USER, 0, 0)", EPERM);
+    ground.fails_in_python("os", &format!("os.setpriority(os.PRIO_PROCESS, {own}, 1)"), EPERM);
+}
+
+#[test]
+fn of_files_elsewhere_no_events_and_no_attributes_show() {
+    let Some(ground) = Ground::new() else { return };
+    let watch = "libc = ctypes.CDLL(None, use_errno=True); \
+                 watch = libc.inotify_add_watch(libc.inotify_init(), b'other', 256); \
+                 raise OSError(ctypes.get_errno() if watch < 0 else 0, '')";
+    ground.fails_in_python("ctypes", watch, EPERM);
+    // As on a file system without them, so that programs which look go on.
+    ground.fails_in_python("os", "os.listxattr('other')", EOPNOTSUPP);
+    ground.fails_in_python("os", "os.getxattr('other/file', 'user.name')", EOPNOTSUPP);
 }
 
 #[test]
@@ -160,8 +196,8 @@ fn without_network_there_is_no_socket_of_any_kind() {
     // A container engine's socket stays out of reach also then.
     let python = "import socket\ntry:\n    socket.socket(socket.AF_UNIX).connect('write/engine.sock')\n\
                   except PermissionError: print('refused')\nprint(len(socket.socketpair()))";
-    if Path::new("/usr/bin/python3").exists() {
-        let output = ground.run(&["/usr/bin/python3", "-c", python]);
+    if Path::new(PYTHON).exists() {
+        let output = ground.run(&[PYTHON, "-c", python]);
         assert_eq!(
             String::from_utf8_lossy(&output.stdout),
             "refused\n2\n",

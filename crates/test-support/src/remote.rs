@@ -80,6 +80,8 @@ struct State {
     /// How many calls are still refused for a while, and the `Retry-After` that goes with it.
     busy: Mutex<(usize, String)>,
     connections: AtomicUsize,
+    /// What streams of events are refused with, and how many more.
+    refusals: Mutex<(String, usize)>,
 }
 
 impl State {
@@ -98,6 +100,13 @@ impl State {
     fn token(&self) -> Option<String> {
         let token = self.token.lock();
         token.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What the next request for a stream of events is refused with.
+    fn refusal(&self) -> Option<String> {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        refusals.1 = refusals.1.checked_sub(1)?;
+        Some(refusals.0.clone())
     }
 }
 
@@ -129,6 +138,7 @@ impl RemoteServer {
             is_down: AtomicBool::new(false),
             busy: Mutex::default(),
             connections: AtomicUsize::new(0),
+            refusals: Mutex::default(),
         });
         let serving = Arc::clone(&state);
         let task = tokio::spawn(async move {
@@ -210,6 +220,12 @@ impl RemoteServer {
     /// Connections that were made to it.
     pub fn connections(&self) -> usize {
         self.state.connections.load(Ordering::SeqCst)
+    }
+
+    /// Refuses to be listened to with this status, so many times.
+    pub fn refuse_listeners(&self, status: &str, times: usize) {
+        let mut refusals = self.state.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        *refusals = (status.to_owned(), times);
     }
 
     /// Forgets all sessions.

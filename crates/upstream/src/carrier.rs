@@ -29,6 +29,7 @@ impl Carrier {
                     &link.environment,
                     &link.supervisor,
                     bound,
+                    Arc::clone(&traffic.secrets),
                     link.log.clone(),
                 )?;
                 let pipes = Pipes::of_process(streams.stdin, streams.stdout, traffic);

@@ -179,8 +179,11 @@ impl Connection {
                 server: self.server.clone(),
                 request: name.to_owned(),
                 code: i64::from(error.code.0),
-                message: error.message.into_owned(),
-                data: error.data.map(Box::new),
+                message: self.traffic.secrets.hide(&error.message),
+                data: error.data.and_then(|data| {
+                    let data = self.traffic.secrets.hide(&data.to_string());
+                    serde_json::from_str(&data).ok()
+                }),
             },
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => self.gone(name).await,
             other => self.bad_answer(name, other.to_string()),

@@ -81,6 +81,17 @@ pub enum UpstreamError {
         /// The end of what it wrote to standard error.
         stderr: StderrTail,
     },
+    /// Its start takes longer than the call could wait, and goes on.
+    #[error(
+        "server '{server}' did not answer its start within {} ms; it is still starting, a later call may find it ready",
+        .after.as_millis()
+    )]
+    Starting {
+        /// The server's name.
+        server: String,
+        /// How long the call waited.
+        after: Duration,
+    },
     /// No answer in time.
     #[error("server '{server}' did not answer {request} within {} ms{seen}", .after.as_millis())]
     Timeout {
@@ -253,6 +264,7 @@ impl UpstreamError {
             | UpstreamError::Suspended { server, .. }
             | UpstreamError::Busy { server, .. }
             | UpstreamError::Gone { server, .. }
+            | UpstreamError::Starting { server, .. }
             | UpstreamError::Timeout { server, .. }
             | UpstreamError::Unanswered { server, .. }
             | UpstreamError::TooLarge { server, .. }
@@ -272,6 +284,7 @@ impl UpstreamError {
                 | UpstreamError::Suspended { .. }
                 | UpstreamError::Busy { .. }
                 | UpstreamError::Gone { .. }
+                | UpstreamError::Starting { .. }
                 | UpstreamError::Timeout { .. }
                 | UpstreamError::Unanswered {
                     again_in: Some(_),

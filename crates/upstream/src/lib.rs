@@ -28,6 +28,7 @@ mod process;
 mod question;
 mod remote;
 mod roster;
+mod secrets;
 mod server;
 mod start;
 mod stderr;

@@ -17,6 +17,7 @@ use crate::environment::Environment;
 use crate::error::StartError;
 use crate::groups::Bound;
 use crate::logs::Log;
+use crate::secrets::Secrets;
 use crate::stderr::Stderr;
 
 /// How long each step of stopping may take: after stdin is closed, after SIGTERM, after everything was killed.
@@ -45,6 +46,7 @@ pub(crate) fn start(
     environment: &Environment,
     supervisor: &[OsString],
     bound: Option<Bound>,
+    secrets: Arc<Secrets>,
     log: Option<Log>,
 ) -> Result<(Process, Streams), StartError> {
     let program = environment.program(server)?;
@@ -82,7 +84,7 @@ pub(crate) fn start(
     }
     let process = Process {
         child,
-        stderr: Stderr::keep(stderr, server.env.values().cloned(), log),
+        stderr: Stderr::keep(stderr, secrets, log),
         bound: bound.map(Box::new),
     };
     let stdin = stdin.into_owned_fd().and_then(sender).map_err(failed)?;

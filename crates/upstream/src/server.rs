@@ -101,11 +101,9 @@ impl Server {
                 Ok(Ok(())) => {}
                 Ok(Err(_closed)) => return Err(self.shutting_down()),
                 Err(_elapsed) => {
-                    return Err(UpstreamError::Timeout {
+                    return Err(UpstreamError::Starting {
                         server: self.link.config.name.clone(),
-                        request: "its start".to_owned(),
                         after: start.elapsed(),
-                        seen: "; it is still starting, a later call may find it ready".to_owned(),
                     });
                 }
             }

@@ -17,6 +17,7 @@ use crate::error::{StartError, StderrTail, UpstreamError};
 use crate::handshake::{Greeting, Probe, Silence, client_info, greet};
 use crate::hub::Era;
 use crate::link::Link;
+use crate::secrets::Secrets;
 use crate::transport::{Pipes, Traffic};
 
 /// How long a server may take to greet; package runners download on the first start.
@@ -65,7 +66,15 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
         cause,
         stderr,
     };
-    let traffic = Arc::new(Traffic::new(link.config.name.clone(), Arc::clone(&link.client)));
+    let secrets = Secrets::new(
+        link.config
+            .transport
+            .stdio()
+            .into_iter()
+            .flat_map(|stdio| stdio.env.values()),
+    );
+    let traffic = Traffic::new(link.config.name.clone(), Arc::clone(&link.client), secrets);
+    let traffic = Arc::new(traffic);
     let capabilities = Value::Object(client::capabilities(&link.client));
     let (mut carrier, mut pipes) = Carrier::open(link, Arc::clone(&traffic)).map_err(|cause| Failure {
         error: error(cause, StderrTail::default()),
@@ -100,6 +109,7 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
         }
         Some(Silence::Refused(cause)) => {
             carrier.kill().await;
+            let cause = traffic.secrets.hide(&cause);
             (StartError::Handshake { cause }, true)
         }
         None => {

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 
 use crate::error::StderrTail;
 use crate::logs::Log;
+use crate::secrets::Secrets;
 
 /// Bytes kept of one life of a server.
 const KEPT: usize = 64 * 1024;
@@ -16,29 +17,19 @@ const KEPT: usize = 64 * 1024;
 const SHOWN: usize = 2 * 1024;
 /// Bytes of a line that are kept together.
 const LONGEST_LINE: usize = 64 * 1024;
-/// Shorter values are words like `true`, and hiding them would garble the text.
-const SHORTEST_SECRET: usize = 6;
 
 /// A ring of the last bytes.
 #[derive(Debug)]
 pub(crate) struct Stderr {
     ring: Mutex<VecDeque<u8>>,
-    /// Values of the definition's `env`: a message may reach a model, and they are not for it.
-    secrets: Vec<String>,
+    /// A message may reach a model, and they are not for it.
+    secrets: Arc<Secrets>,
     ended: watch::Sender<bool>,
 }
 
 impl Stderr {
     /// Reads the stream to its end in the background.
-    pub(crate) fn keep(
-        stream: ChildStderr,
-        secrets: impl IntoIterator<Item = String>,
-        log: Option<Log>,
-    ) -> Arc<Stderr> {
-        let secrets = secrets
-            .into_iter()
-            .filter(|secret| secret.len() >= SHORTEST_SECRET)
-            .collect();
+    pub(crate) fn keep(stream: ChildStderr, secrets: Arc<Secrets>, log: Option<Log>) -> Arc<Stderr> {
         let (ended, _) = watch::channel(false);
         let stderr = Arc::new(Stderr {
             ring: Mutex::default(),
@@ -53,7 +44,7 @@ impl Stderr {
     pub(crate) fn none() -> Arc<Stderr> {
         Arc::new(Stderr {
             ring: Mutex::default(),
-            secrets: Vec::new(),
+            secrets: Arc::default(),
             ended: watch::channel(true).0,
         })
     }
@@ -70,13 +61,6 @@ impl Stderr {
         let bytes: Vec<u8> = ring.iter().copied().collect();
         drop(ring);
         StderrTail(shown(&bytes, &self.secrets))
-    }
-
-    fn without_secrets(&self, bytes: Vec<u8>) -> Vec<u8> {
-        if self.secrets.is_empty() {
-            return bytes;
-        }
-        hidden(&bytes, &self.secrets).into_bytes()
     }
 
     fn push(&self, bytes: &[u8]) {
@@ -97,28 +81,36 @@ async fn read(stderr: Arc<Stderr>, mut stream: ChildStderr, log: Option<Log>) {
         stderr.push(&chunk[..count]);
         if let Some(log) = &log {
             begun.extend_from_slice(&chunk[..count]);
-            let whole = match begun.iter().rposition(|byte| *byte == b'\n') {
-                Some(end) => end + 1,
-                None if begun.len() > LONGEST_LINE => begun.len(),
-                None => continue,
+            let Some(end) = complete(&begun, &stderr.secrets) else {
+                continue;
             };
-            let rest = begun.split_off(whole);
-            log.write(stderr.without_secrets(std::mem::replace(&mut begun, rest)));
+            let rest = begun.split_off(end);
+            log.write(stderr.secrets.hide_bytes(&begun));
+            begun = rest;
         }
     }
     if let Some(log) = log
         && !begun.is_empty()
     {
         begun.push(b'\n');
-        log.write(stderr.without_secrets(begun));
+        log.write(stderr.secrets.hide_bytes(&begun));
     }
     stderr.ended.send_replace(true);
 }
 
-fn shown(bytes: &[u8], secrets: &[String]) -> String {
+/// The end of what can be written without its rest: whole lines, or most of one that is too long to be waited for.
+fn complete(begun: &[u8], secrets: &Secrets) -> Option<usize> {
+    let last = begun.iter().rposition(|byte| *byte == b'\n');
+    last.map(|end| end + 1).or_else(|| {
+        let end = begun.len().checked_sub(secrets.longest_beginning())?;
+        (end > LONGEST_LINE).then(|| secrets.cut(begun, end))
+    })
+}
+
+fn shown(bytes: &[u8], secrets: &Secrets) -> String {
     // Before anything is cut, so that no part of a secret is left at an edge.
-    let text = hidden(bytes, secrets);
-    let text = without_escapes(&text);
+    let text = secrets.hide_bytes(bytes);
+    let text = without_escapes(&String::from_utf8_lossy(&text));
     let text = text.trim();
     let start = text.len().saturating_sub(SHOWN);
     let Some(start) = (start..text.len()).find(|start| text.is_char_boundary(*start)) else {
@@ -130,14 +122,6 @@ fn shown(bytes: &[u8], secrets: &[String]) -> String {
         Some((_, whole_lines)) if start > 0 => whole_lines.to_owned(),
         _ => tail.to_owned(),
     }
-}
-
-fn hidden(bytes: &[u8], secrets: &[String]) -> String {
-    let mut text = String::from_utf8_lossy(bytes).into_owned();
-    for secret in secrets {
-        text = text.replace(secret.as_str(), "[hidden]");
-    }
-    text
 }
 
 /// The text without terminal escapes and other control characters.
@@ -164,12 +148,12 @@ fn without_escapes(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn secrets() -> Secrets {
+        Secrets::new(&["s3cr3t-value".to_owned()])
+    }
+
     fn check(written: &str, expected: &str) {
-        assert_eq!(
-            shown(written.as_bytes(), &["s3cr3t-value".to_owned()]),
-            expected,
-            "{written:?}"
-        );
+        assert_eq!(shown(written.as_bytes(), &secrets()), expected, "{written:?}");
     }
 
     #[test]
@@ -179,12 +163,31 @@ mod tests {
         check("\u{1b}[31mred\u{1b}[0m\r\n\u{7}bell\n", "red\nbell");
         check("token=s3cr3t-value;", "token=[hidden];");
         let long = "first\n".repeat(1000);
-        let tail = shown(long.as_bytes(), &[]);
+        let tail = shown(long.as_bytes(), &secrets());
         assert!(
             tail.len() <= SHOWN && tail.starts_with("first\n") && tail.ends_with("first"),
             "{tail}"
         );
         let cut = format!("s3cr3t-value{}", "é".repeat(SHOWN / 2 - 4));
-        assert!(!shown(cut.as_bytes(), &["s3cr3t-value".to_owned()]).contains("3t-value"));
+        assert!(!shown(cut.as_bytes(), &secrets()).contains("3t-value"));
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut_beside_its_secrets() {
+        let secrets = secrets();
+        let line =
+            |before: usize, after: usize| format!("{}s3cr3t-value{}", "x".repeat(before), "y".repeat(after));
+        let check = |line: String, expected: Option<usize>| {
+            assert_eq!(complete(line.as_bytes(), &secrets), expected);
+        };
+        check("one\ntwo\nthr".to_owned(), Some(8));
+        check(line(100, LONGEST_LINE - 101), None);
+        for before in LONGEST_LINE - 20..LONGEST_LINE + 20 {
+            let line = line(before, 30);
+            let end = complete(line.as_bytes(), &secrets).expect("long enough");
+            let parts = [&line.as_bytes()[..end], &line.as_bytes()[end..]];
+            let hidden = parts.map(|part| secrets.hide(&String::from_utf8_lossy(part)));
+            assert_eq!(hidden.concat().matches("[hidden]").count(), 1, "{before}");
+        }
     }
 }

@@ -23,6 +23,7 @@ use tokio::sync::mpsc;
 pub use frame::{Answer, Frame};
 use inlet::Inlet;
 pub(crate) use inlet::{Failure, Incoming};
+pub(crate) use lines::IdScanner;
 pub(crate) use lines::MAX_LINE;
 pub use lines::{Line, Splitter};
 use outbox::Outbox;

@@ -97,6 +97,40 @@ async fn a_server_without_tls_is_told_from_one_with_it() {
     );
 }
 
+#[tokio::test]
+async fn a_server_that_says_back_what_it_was_sent_shows_no_token() {
+    let server = RemoteServer::start(Way::Legacy).await.unwrap();
+    let headers = json!({"X-Key": "k3y-of-mine", "Authorization": "Bearer s3cret-token"});
+    let codeyard = Codeyard::new().unwrap();
+    let file = codeyard.directory().join("token");
+    std::fs::write(&file, "t0ken-of-a-file\n").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let codeyard = codeyard
+        .server_json("far", json!({"url": server.url(), "headers": headers}))
+        .server_json("file", json!({"url": server.url(), "bearerTokenFile": file}));
+    let mut client = CodeClient::of(codeyard).await;
+    for tools in ["far", "file"] {
+        for word in ["headers", "headers in an error", "headers in a challenge"] {
+            let ran = client
+                .run(&format!("return await tools.{tools}.echo(message={word:?})"))
+                .await;
+            assert!(ran.is_error(), "{}", ran.shown());
+            for secret in ["s3cret", "k3y-of", "t0ken-of"] {
+                assert!(!ran.shown().contains(secret), "{tools}, {word}: {}", ran.shown());
+            }
+            assert!(
+                word == "headers in a challenge" || ran.error().contains("[hidden]"),
+                "{}",
+                ran.shown()
+            );
+        }
+    }
+    let logged = client.mcp.stderr();
+    for secret in ["s3cret", "k3y-of", "t0ken-of"] {
+        assert!(!logged.contains(secret), "{logged}");
+    }
+}
+
 /// C344: the same result over each transport, with a header that is required.
 #[tokio::test]
 async fn the_same_result_over_each_transport() {

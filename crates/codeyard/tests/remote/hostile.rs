@@ -77,6 +77,32 @@ async fn each_wrong_answer_hurts_its_own_call_only() {
 }
 
 #[tokio::test]
+async fn one_message_that_is_too_long_ends_no_other_call() {
+    for way in WAYS {
+        let server = RemoteServer::start(way).await.unwrap();
+        let mut client = with_entry(json!({"url": server.url()})).await;
+        let ran = client
+            .run(
+                "import asyncio\n\
+                 slow = asyncio.ensure_future(tools.far.slow(seconds=3))\n\
+                 try:\n    await tools.far.big(bytes=17 * 1024 * 1024)\n\
+                 except ToolError as error:\n    told = str(error)\n\
+                 return [told, await slow, await tools.far.echo(message='x')]",
+            )
+            .await;
+        assert_eq!(ran.status(), "completed", "{way:?}: {}", ran.shown());
+        let told = ran.result()[0].as_str().unwrap();
+        assert!(
+            told.contains("answered the call of 'big' with 17") && told.contains("ask it for less"),
+            "{way:?}: {told}"
+        );
+        assert_eq!(ran.result()[1], "done");
+        assert_eq!(ran.result()[2], "x");
+        assert_eq!(server.sessions(), 1);
+    }
+}
+
+#[tokio::test]
 async fn odd_answers_that_are_answers_are_taken() {
     for way in [Way::Modern, Way::Legacy] {
         let server = RemoteServer::start(way).await.unwrap();

@@ -76,6 +76,55 @@ async fn it_tells_when_its_tools_change() {
 }
 
 #[tokio::test]
+async fn a_listener_that_is_refused_for_now_listens_later() {
+    let server = RemoteServer::start(Way::Legacy).await.unwrap();
+    server.refuse_listeners("429 Too Many Requests", 1);
+    let mut client = client(&server).await;
+    check(
+        &client.run("return await tools.far.grow()").await,
+        &json!("grown"),
+    );
+    let listeners = || server.seen().iter().filter(|seen| seen.method == "GET").count();
+    wait_until("it listens again", || (listeners() == 2).then_some(())).await;
+    // What was told to nobody meanwhile is asked for.
+    let lists = || server.seen_of("tools/list").len();
+    wait_until("the list is asked for again", || (lists() >= 2).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_listener_that_is_refused_for_good_says_so_unless_there_is_nothing_to_hear() {
+    for (status, is_said) in [("403 Forbidden", true), ("405 Method Not Allowed", false)] {
+        let server = RemoteServer::start(Way::Legacy).await.unwrap();
+        server.refuse_listeners(status, 1);
+        let mut client = client(&server).await;
+        let program = "return await tools.far.echo(message='x')";
+        check(&client.run(program).await, &json!("x"));
+        let was_refused = || {
+            server
+                .seen()
+                .iter()
+                .any(|seen| seen.method == "GET")
+                .then_some(())
+        };
+        wait_until("it was refused", was_refused).await;
+        check(&client.run(program).await, &json!("x"));
+        let words = "what it says unasked is not heard: it forbids this (HTTP 403): not now";
+        if is_said {
+            wait_until("that is said", || {
+                client.mcp.stderr().contains(words).then_some(())
+            })
+            .await;
+        } else {
+            assert!(
+                !client.mcp.stderr().contains("unasked"),
+                "{}",
+                client.mcp.stderr()
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_is_given_up_on_is_cancelled() {
     for way in WAYS {
         let server = RemoteServer::start(way).await.unwrap();

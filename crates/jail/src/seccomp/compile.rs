@@ -152,6 +152,17 @@ fn require(condition: &Condition) -> Vec<Instruction> {
             code.push(denied);
             code
         }
+        Condition::NotIn { argument, values } => {
+            let mut code = vec![Instruction::load(low(*argument))];
+            for (index, value) in values.iter().enumerate() {
+                // Over the remaining comparisons to the return; the last one jumps over that if it does not hold.
+                let remaining = u8::try_from(values.len() - index - 1).unwrap_or(u8::MAX);
+                let over = u8::from(remaining == 0);
+                code.push(Instruction::jump_if(JUMP_EQUAL, *value, remaining, over));
+            }
+            code.push(denied);
+            code
+        }
         Condition::Without { argument, mask } => vec![
             Instruction::load(low(*argument)),
             Instruction::jump_if(JUMP_SET, *mask, 0, 1),

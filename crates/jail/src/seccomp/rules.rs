@@ -34,6 +34,13 @@ pub enum Condition {
         /// Allowed values.
         values: Vec<u32>,
     },
+    /// The low 32 bits are none of these.
+    NotIn {
+        /// Index of the argument.
+        argument: u8,
+        /// Refused values.
+        values: Vec<u32>,
+    },
     /// None of these bits of the low 32 is set.
     Without {
         /// Index of the argument.
@@ -83,14 +90,14 @@ pub enum RulesError {
     #[error("line {line}: a rule before the first section")]
     NoSection { line: usize },
     #[error(
-        "line {line}: cannot read `{text}`: expected `argN in …` with at most {MOST_VALUES} values, `argN == …`, `argN without …`, `allow` or `errno NAME`"
+        "line {line}: cannot read `{text}`: expected `argN in …` or `argN not in …` with at most {MOST_VALUES} values, `argN == …`, `argN without …`, `allow` or `errno NAME`"
     )]
     Malformed { line: usize, text: String },
 }
 
 /// Error numbers that rules may name.
 const ERRNOS: [(&str, u16); 4] = [("EPERM", 1), ("EINVAL", 22), ("ENOSYS", 38), ("EOPNOTSUPP", 95)];
-/// Most values of one `in`: a jump in a filter reaches no farther.
+/// Most values of one `in` or `not in`: a jump in a filter reaches no farther.
 const MOST_VALUES: usize = 255;
 /// What a call without a rule gets.
 const DENIED: Action = Action::Errno(1);
@@ -209,18 +216,21 @@ fn parse_condition(text: &str) -> Option<Condition> {
         .parse()
         .ok()
         .filter(|argument| *argument < 6)?;
-    let operator = words.next()?;
+    let operator = match words.next()? {
+        "not" => words.next().filter(|word| *word == "in").map(|_| "not in")?,
+        operator => operator,
+    };
     let values: Vec<u64> = words.map(parse_number).collect::<Option<_>>()?;
     let first = *values.first()?;
+    let low = || {
+        values
+            .iter()
+            .map(|value| u32::try_from(*value).ok())
+            .collect::<Option<Vec<_>>>()
+    };
     match (operator, values.len()) {
-        ("in", 1..=MOST_VALUES) => {
-            let values = values
-                .into_iter()
-                .map(u32::try_from)
-                .collect::<Result<_, _>>()
-                .ok()?;
-            Some(Condition::In { argument, values })
-        }
+        ("in", 1..=MOST_VALUES) => low().map(|values| Condition::In { argument, values }),
+        ("not in", 1..=MOST_VALUES) => low().map(|values| Condition::NotIn { argument, values }),
         ("==", 1) => Some(Condition::Equals {
             argument,
             value: first,
@@ -325,6 +335,7 @@ impl Condition {
         };
         match self {
             Condition::In { argument, values } => values.contains(&low(argument)),
+            Condition::NotIn { argument, values } => !values.contains(&low(argument)),
             Condition::Without { argument, mask } => low(argument) & mask == 0,
             Condition::Equals { argument, value } => arguments[usize::from(*argument)] == *value,
         }

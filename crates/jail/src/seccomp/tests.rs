@@ -221,9 +221,10 @@ fn mistakes_name_their_line() {
     );
     check("[allow]\nread\n\nread", "line 4: `read` has a rule already");
     check("[deny]", "line 1: unknown section `deny`");
+    assert!(parse("[allow]\nioctl arg1 not == 1", &numbers()).is_err());
     check(
         "[allow]\nioctl arg9 in 1",
-        "line 2: cannot read `ioctl arg9 in 1`: expected `argN in …` with at most 255 values, `argN == …`, `argN without …`, `allow` or `errno NAME`",
+        "line 2: cannot read `ioctl arg9 in 1`: expected `argN in …` or `argN not in …` with at most 255 values, `argN == …`, `argN without …`, `allow` or `errno NAME`",
     );
 }
 
@@ -264,6 +265,8 @@ fn any_condition() -> impl Strategy<Value = Condition> {
     prop_oneof![
         (argument.clone(), prop::collection::vec(0u32..8, 1..40))
             .prop_map(|(argument, values)| Condition::In { argument, values }),
+        (argument.clone(), prop::collection::vec(0u32..8, 1..40))
+            .prop_map(|(argument, values)| Condition::NotIn { argument, values }),
         (argument.clone(), 0u32..8).prop_map(|(argument, mask)| Condition::Without { argument, mask }),
         (argument, prop_oneof![0u64..8, Just(u64::MAX), Just(1 << 32)])
             .prop_map(|(argument, value)| Condition::Equals { argument, value }),
@@ -341,13 +344,40 @@ fn a_confined_server_has_ordinary_calls_and_no_way_around_landlock() {
             "io_uring_setup",
             "bpf",
             "keyctl",
+            "inotify_add_watch",
         ] {
             check_server(name, [0; 6], network, EPERM);
+        }
+        for name in [
+            "getxattr",
+            "lgetxattr",
+            "fgetxattr",
+            "listxattr",
+            "llistxattr",
+            "flistxattr",
+        ] {
+            check_server(name, [0; 6], network, EOPNOTSUPP);
         }
         check_server("clone3", [0; 6], network, ENOSYS);
         check_server("clone", [0x1000_0000, 0, 0, 0, 0, 0], network, EPERM);
         check_server("clone", [0x003d_0f00, 0, 0, 0, 0, 0], network, ALLOW);
         check_server("prlimit64", [1, 0, 0, 0, 0, 0], network, EPERM);
+        // PRIO_PROCESS, PRIO_PGRP and PRIO_USER: itself, its own group, all of its user.
+        for (what, expected) in [(0, ALLOW), (1, ALLOW), (2, EPERM)] {
+            check_server("setpriority", [what, 0, 19, 0, 0, 0], network, expected);
+            check_server("setpriority", [what, 1, 19, 0, 0, 0], network, EPERM);
+            check_server("ioprio_set", [what + 1, 0, 0, 0, 0, 0], network, expected);
+            check_server("ioprio_set", [what + 1, 1, 0, 0, 0, 0], network, EPERM);
+        }
+        // TCGETS, then FS_IOC_SETFLAGS, also with bits that the kernel does not look at.
+        for (request, expected) in [
+            (0x5401, ALLOW),
+            (0x4008_6602, EPERM),
+            (0xffff_ffff_4008_6602, EPERM),
+            (0x401c_5820, EPERM),
+        ] {
+            check_server("ioctl", [3, request, 0, 0, 0, 0], network, expected);
+        }
         check_server("openat", [0, 0, 0x40, 0o4755, 0, 0], network, EPERM);
         // AF_UNIX, AF_NETLINK, AF_ALG.
         for family in [1, 16, 38] {

@@ -116,6 +116,25 @@ pub(super) async fn answer(client: &mut Client, request: &Seen) -> Result<bool> 
             client.event("message", &answer).await?;
             client.end().await?;
         }
+        "headers" => {
+            let body = format!("refused: {:?}", request.headers);
+            client
+                .respond("422 Unprocessable Entity", &[], body.as_bytes())
+                .await?;
+        }
+        "headers in an error" => {
+            let headers = json!(request.headers);
+            let error = json!({"code": -32000, "message": format!("refused: {headers}"), "data": headers});
+            let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
+            client.respond_json("200 OK", &[], &answer).await?;
+        }
+        "headers in a challenge" => {
+            let sent = request.header("authorization").unwrap_or_default();
+            let challenge = format!("Bearer error_description=\"{} {sent}\"", "x".repeat(190));
+            client
+                .respond("401 Unauthorized", &[("WWW-Authenticate", &challenge)], b"")
+                .await?;
+        }
         "nothing" => client.respond("202 Accepted", &[], b"").await?,
         "dies" => {
             client.begin_events(&[]).await?;

@@ -51,7 +51,10 @@ async fn answer(client: &mut Client, state: &State, request: &Seen) -> Result<()
             "WWW-Authenticate",
             "Bearer error=\"invalid_token\", error_description=\"the token has expired\"",
         )];
-        return client.respond("401 Unauthorized", &headers, b"").await;
+        let body = format!("{:?}", request.headers);
+        return client
+            .respond("401 Unauthorized", &headers, body.as_bytes())
+            .await;
     }
     if request.message["method"] == "tools/call"
         && let Some(pause) = state.take_busy()
@@ -60,6 +63,11 @@ async fn answer(client: &mut Client, state: &State, request: &Seen) -> Result<()
         return client
             .respond("429 Too Many Requests", &headers, b"slow down")
             .await;
+    }
+    if request.method == "GET"
+        && let Some(status) = state.refusal()
+    {
+        return client.respond(&status, &[], b"not now").await;
     }
     if super::hostile::answer(client, request).await? {
         return Ok(());

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use chrono::DateTime;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use super::client;
 use super::endpoint::Endpoint;
 use super::trouble::Trouble;
+use crate::secrets::Secrets;
 use crate::transport::MAX_LINE;
 
 /// Characters of a body that a message shows.
@@ -88,8 +89,10 @@ pub(super) fn answers(message: &[u8], id: i64) -> bool {
 /// What an answer with another status than success means.
 pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble {
     let status = response.status();
-    let headers = response.headers().clone();
-    let text = beginning(response).await;
+    // Some servers say back what they were sent.
+    let secrets = &endpoint.traffic.secrets;
+    let headers = hidden(response.headers(), secrets);
+    let text = secrets.hide(&beginning(response).await);
     match status {
         StatusCode::UNAUTHORIZED => return Trouble::Barred(unauthorized(endpoint, &headers)),
         StatusCode::FORBIDDEN => return Trouble::Barred(forbidden(&headers, &text)),
@@ -114,12 +117,7 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
         cause.push_str(&format!(" and asks to wait {} s", pause.as_secs()));
     }
     cause.push_str(&excerpt(&text));
-    let is_transient = status.is_server_error()
-        || matches!(
-            status,
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT
-        );
-    if is_transient {
+    if is_transient(status) {
         pause.map_or_else(
             || Trouble::Transient(cause.clone()),
             |pause| Trouble::Later(cause.clone(), pause),
@@ -129,6 +127,15 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
     } else {
         Trouble::Nonsense(cause)
     }
+}
+
+/// Whether the same request may be answered otherwise later.
+pub(super) fn is_transient(status: StatusCode) -> bool {
+    let is_early = matches!(
+        status,
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT
+    );
+    is_early || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
 }
 
 /// The pause that the server asks for, in seconds or up to a date.
@@ -183,6 +190,15 @@ fn parameter(headers: &HeaderMap, name: &str) -> Option<String> {
     let start = challenge.find(&format!("{name}=\""))? + name.len() + 2;
     let rest = &challenge[start..];
     Some(rest[..rest.find('"')?].to_owned())
+}
+
+/// The headers without what is secret.
+fn hidden(headers: &HeaderMap, secrets: &Secrets) -> HeaderMap {
+    let hide = |value: &HeaderValue| HeaderValue::from_str(&secrets.hide(value.to_str().ok()?)).ok();
+    let headers = headers
+        .iter()
+        .filter_map(|(name, value)| Some((name.clone(), hide(value)?)));
+    headers.collect()
 }
 
 async fn beginning(mut response: Response) -> String {

@@ -121,6 +121,14 @@ impl Endpoint {
         let _ = self.inbox.send(Incoming::Line(Line::Whole(message))).await;
     }
 
+    /// A message was too long and left out; whoever it answers is told.
+    pub(super) async fn left_out(&self, length: u64, id: Option<i64>) {
+        match id {
+            Some(id) => self.fail(id, Trouble::TooLong(length)).await,
+            None => self.traffic.warn(format!("left out a message of {length} bytes")),
+        }
+    }
+
     /// Tells whoever waits for the answer to this request that there will be none.
     pub(super) async fn fail(&self, id: i64, trouble: Trouble) {
         let is_greeting = HANDSHAKE_IDS.contains(&id);
@@ -208,6 +216,12 @@ impl Endpoint {
         headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<Response, Trouble> {
+        for value in headers.values().filter(|value| value.is_sensitive()) {
+            // The server may say it again in what it answers.
+            self.traffic
+                .secrets
+                .learn(&String::from_utf8_lossy(value.as_bytes()));
+        }
         for _ in 0..=MAX_REDIRECTS {
             let mut request = self
                 .client

@@ -7,7 +7,7 @@ use reqwest::Response;
 
 use super::answer::broken;
 use super::listen::LAST_PAUSE;
-use super::sse::{Event, Parser, TooLong};
+use super::sse::{Event, Parser};
 use super::trouble::Trouble;
 use crate::transport::MAX_LINE;
 
@@ -28,7 +28,8 @@ impl Events {
         }
     }
 
-    /// The next event; `None` at the end of the stream. Safe to cancel.
+    /// The next event; `None` at the end of the stream. Safe to cancel. It says so while an event comes that is too long;
+    /// who goes on then gets to its end, and what follows.
     pub(super) async fn next(&mut self) -> Result<Option<Event>, Trouble> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -37,11 +38,10 @@ impl Events {
             let Some(chunk) = self.response.chunk().await.map_err(|error| broken(&error))? else {
                 return Ok(None);
             };
-            let events = self
-                .parser
-                .push(&chunk)
-                .map_err(|TooLong(bytes)| Trouble::TooLong(bytes))?;
-            self.ready.extend(events);
+            self.ready.extend(self.parser.push(&chunk));
+            if let Some(bytes) = self.parser.skipped().filter(|_| self.ready.is_empty()) {
+                return Err(Trouble::TooLong(bytes));
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ use super::listen;
 use super::outgoing::Outgoing;
 use super::trouble::Trouble;
 use crate::config::HttpKind;
+use crate::transport::Line;
 
 /// How long the stream of an answer may stay open after it: a connection that was read to its end is used again.
 const REST: Duration = Duration::from_millis(250);
@@ -27,17 +28,32 @@ const SUBSCRIPTION: &str = "subscriptions/listen";
 /// Sends a request and hands over all that comes back, its failure too.
 pub(super) async fn request(endpoint: &Arc<Endpoint>, message: &Outgoing, id: i64) {
     let mut pause = listen::FIRST_PAUSE;
-    while let Err(trouble) = converse(endpoint, message, id).await {
+    let mut past = Past::default();
+    while let Err(trouble) = converse(endpoint, message, id, &mut past).await {
         let may_come = matches!(trouble, Trouble::Transient(_) | Trouble::Later(..));
         let is_lost = may_come && message.method == SUBSCRIPTION;
         if !is_lost {
             return endpoint.fail(id, trouble).await;
         }
+        // The first event only says that the subscription has begun.
+        if past.events > 1 {
+            pause = listen::FIRST_PAUSE;
+        }
+        past = Past {
+            was_lost: true,
+            events: 0,
+        };
         sleep(pause).await;
         pause = (pause * 2).min(listen::LAST_PAUSE);
-        // What has changed meanwhile was told to nobody.
-        endpoint.traffic.list_changed.notify_one();
     }
+}
+
+/// What has become of a request so far that is sent again when its stream is lost.
+#[derive(Debug, Default)]
+struct Past {
+    was_lost: bool,
+    /// What its last stream has brought.
+    events: usize,
 }
 
 /// Sends what has no answer.
@@ -64,7 +80,12 @@ pub(super) async fn notify(endpoint: &Arc<Endpoint>, message: &Outgoing) {
     endpoint.traffic.warn(format!("{what} did not reach it: {cause}"));
 }
 
-async fn converse(endpoint: &Arc<Endpoint>, message: &Outgoing, id: i64) -> Result<(), Trouble> {
+async fn converse(
+    endpoint: &Arc<Endpoint>,
+    message: &Outgoing,
+    id: i64,
+    past: &mut Past,
+) -> Result<(), Trouble> {
     let response = endpoint.post(message).await?;
     if !response.status().is_success() {
         let trouble = refusal(endpoint, response).await;
@@ -85,7 +106,13 @@ async fn converse(endpoint: &Arc<Endpoint>, message: &Outgoing, id: i64) -> Resu
     }
     match answer::form(&response) {
         Form::Json => whole(endpoint, message, id, response).await,
-        Form::Events => stream(endpoint, message, id, response).await,
+        Form::Events => {
+            if past.was_lost {
+                // What has changed meanwhile was told to nobody.
+                endpoint.traffic.list_changed.notify_one();
+            }
+            stream(endpoint, message, id, response, past).await
+        }
         Form::Other if response.status() == StatusCode::ACCEPTED => {
             let cause = "it took the request and gave no answer (HTTP 202)".to_owned();
             Err(Trouble::Nonsense(cause))
@@ -132,12 +159,13 @@ async fn stream(
     message: &Outgoing,
     id: i64,
     response: Response,
+    past: &mut Past,
 ) -> Result<(), Trouble> {
     let mut position = Position::default();
     let mut events = Events::new(response);
     let mut attempts = 0;
     loop {
-        let end = follow(endpoint, message, id, &mut events).await;
+        let end = follow(endpoint, message, id, &mut events, past).await;
         let Some(trouble) = end else {
             let rest = async { while let Ok(Some(_)) = events.next().await {} };
             let _ = timeout(REST, rest).await;
@@ -167,6 +195,7 @@ async fn follow(
     message: &Outgoing,
     id: i64,
     events: &mut Events,
+    past: &mut Past,
 ) -> Option<Trouble> {
     loop {
         let event = match events.next().await {
@@ -178,8 +207,13 @@ async fn follow(
             }
             Err(trouble) => return Some(trouble),
         };
-        let is_answer = answers(&event.data, id);
-        hand_over(endpoint, message, event.data, is_answer).await;
+        let data = match event.data {
+            Line::Whole(data) => data,
+            Line::TooLong { length, .. } => return Some(Trouble::TooLong(length)),
+        };
+        past.events += 1;
+        let is_answer = answers(&data, id);
+        hand_over(endpoint, message, data, is_answer).await;
         if is_answer {
             return None;
         }

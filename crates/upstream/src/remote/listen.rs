@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::{Response, StatusCode};
 use tokio::time::{sleep, timeout};
 
 use super::answer::{self, Form, refusal};
 use super::endpoint::Endpoint;
 use super::events::{Events, Position};
 use super::trouble::Trouble;
+use crate::transport::Line;
 
 /// The pause before a stream is opened again; each further one is twice as long, up to the last.
 pub(super) const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -20,38 +22,55 @@ const WELCOME: Duration = Duration::from_secs(30);
 pub(super) async fn run(endpoint: &Arc<Endpoint>) {
     let mut position = Position::default();
     let mut pause = FIRST_PAUSE;
+    let mut was_deaf = false;
     loop {
         match endpoint.get(position.last_id.as_deref()).await {
             Ok(response) if response.status().is_success() && answer::form(&response) == Form::Events => {
+                if std::mem::take(&mut was_deaf) && position.last_id.is_none() {
+                    // What has changed meanwhile was told to nobody.
+                    endpoint.traffic.list_changed.notify_one();
+                }
                 let mut events = Events::new(response);
                 if drain(endpoint, &mut events).await > 0 {
                     pause = FIRST_PAUSE;
                 }
                 position.advance(&events);
             }
-            Ok(response) if !response.status().is_server_error() => {
-                if response.status().is_client_error()
-                    && let Trouble::Forgotten = refusal(endpoint, response).await
-                {
-                    endpoint.finish(Trouble::Forgotten.cause());
-                }
-                // Else it offers no such stream.
-                return;
+            Ok(response) if !answer::is_transient(response.status()) => {
+                return refused(endpoint, response).await;
             }
             Ok(_) | Err(Trouble::Transient(_) | Trouble::Unreachable(_)) => {}
-            Err(trouble) => {
-                return endpoint
-                    .traffic
-                    .warn(format!("what it says unasked is not heard: {}", trouble.cause()));
-            }
+            Err(trouble) => return unheard(endpoint, &trouble),
         }
         sleep(position.pause(pause)).await;
         pause = (pause * 2).min(LAST_PAUSE);
-        if position.last_id.is_none() {
-            // What has changed meanwhile was told to nobody.
-            endpoint.traffic.list_changed.notify_one();
-        }
+        was_deaf = true;
     }
+}
+
+/// There is no stream to listen to: the server offers none, has forgotten the session, or lets us not in.
+async fn refused(endpoint: &Endpoint, response: Response) {
+    let status = response.status();
+    let offers_none = status.is_success()
+        || matches!(
+            status,
+            StatusCode::BAD_REQUEST
+                | StatusCode::NOT_FOUND
+                | StatusCode::METHOD_NOT_ALLOWED
+                | StatusCode::NOT_IMPLEMENTED
+        );
+    match refusal(endpoint, response).await {
+        Trouble::Forgotten => endpoint.finish(Trouble::Forgotten.cause()),
+        _ if offers_none => {}
+        trouble => unheard(endpoint, &trouble),
+    }
+}
+
+fn unheard(endpoint: &Endpoint, trouble: &Trouble) {
+    let cause = trouble.cause();
+    endpoint
+        .traffic
+        .warn(format!("what it says unasked is not heard: {cause}"));
 }
 
 /// Opens the one stream of the way of 2024-11-05 and waits until the server says where messages go.
@@ -68,8 +87,10 @@ pub(super) async fn open(endpoint: &Arc<Endpoint>) -> Result<(), Trouble> {
     let mut events = Events::new(response);
     let welcome = async {
         while let Some(event) = events.next().await? {
-            if event.kind == "endpoint" {
-                return endpoint.own_address(&String::from_utf8_lossy(&event.data));
+            if let Line::Whole(data) = event.data
+                && event.kind == "endpoint"
+            {
+                return endpoint.own_address(&String::from_utf8_lossy(&data));
             }
         }
         Err(Trouble::Transient(
@@ -95,8 +116,13 @@ async fn drain(endpoint: &Arc<Endpoint>, events: &mut Events) -> usize {
         match events.next().await {
             Ok(Some(event)) => {
                 count += 1;
-                endpoint.deliver(event.data).await;
+                match event.data {
+                    Line::Whole(data) => endpoint.deliver(data).await,
+                    Line::TooLong { length, id } => endpoint.left_out(length, id).await,
+                }
             }
+            // Other answers follow it.
+            Err(Trouble::TooLong(_)) => {}
             Ok(None) | Err(Trouble::Transient(_)) => return count,
             Err(trouble) => {
                 endpoint

@@ -2,25 +2,31 @@
 
 use std::time::Duration;
 
+use crate::transport::{IdScanner, Line};
+
+/// What stands before the data in its line.
+const FIELD: usize = b"data: ".len();
+
 /// One event with data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
     /// Its type; `message` unless the server says otherwise.
     pub(super) kind: String,
-    pub(super) data: Vec<u8>,
+    /// Left out if it is longer than the limit.
+    pub(super) data: Line,
 }
-
-/// The event or the line is longer than the limit; this many bytes of it have come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooLong(pub(super) u64);
 
 /// What has come of the stream so far.
 #[derive(Debug)]
 pub(super) struct Parser {
     limit: usize,
     line: Vec<u8>,
+    /// What the line holds that was too long to be kept, while its end has not come.
+    cut: Option<Cut>,
     data: Vec<u8>,
     has_data: bool,
+    /// What has come of an event that is too long.
+    skipped: Option<Skipped>,
     kind: String,
     id: Option<String>,
     /// The last line ended with a carriage return, so that a line feed belongs to its end.
@@ -30,14 +36,38 @@ pub(super) struct Parser {
     retry: Option<Duration>,
 }
 
+/// The rest of a line whose beginning is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    Data,
+    /// Nothing that matters.
+    Other,
+}
+
+/// Data that nobody keeps.
+#[derive(Debug, Default)]
+struct Skipped {
+    length: u64,
+    scanner: IdScanner,
+}
+
+impl Skipped {
+    fn add(&mut self, bytes: &[u8]) {
+        self.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.scanner.scan(bytes);
+    }
+}
+
 impl Parser {
-    /// Nothing yet; no event with more than `limit` bytes will be handed out.
+    /// Nothing yet; no more than `limit` bytes of an event will be handed out.
     pub(super) fn new(limit: usize) -> Parser {
         Parser {
             limit,
             line: Vec::new(),
+            cut: None,
             data: Vec::new(),
             has_data: false,
+            skipped: None,
             kind: String::new(),
             id: None,
             after_return: false,
@@ -57,16 +87,20 @@ impl Parser {
         self.retry
     }
 
+    /// How much has come of an event that is too long and has not ended.
+    pub(super) fn skipped(&self) -> Option<u64> {
+        self.skipped.as_ref().map(|skipped| skipped.length)
+    }
+
     /// Takes more bytes; gives the events that they complete.
-    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<Event>, TooLong> {
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         if self.after_return && !bytes.is_empty() {
             self.after_return = false;
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
         while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.line.extend_from_slice(&bytes[..end]);
-            self.bound()?;
+            self.add(&bytes[..end]);
             let ended_by = bytes[end];
             bytes = &bytes[end + 1..];
             if ended_by == b'\r' {
@@ -75,20 +109,41 @@ impl Parser {
             }
             events.extend(self.take_line());
         }
-        self.line.extend_from_slice(bytes);
-        self.bound()?;
-        Ok(events)
+        self.add(bytes);
+        events
     }
 
-    fn bound(&self) -> Result<(), TooLong> {
-        let length = self.line.len() + self.data.len();
-        if length > self.limit {
-            return Err(TooLong(length.try_into().unwrap_or(u64::MAX)));
+    /// Takes a part of a line.
+    fn add(&mut self, bytes: &[u8]) {
+        match (self.cut, &mut self.skipped) {
+            (Some(Cut::Data), Some(skipped)) => skipped.add(bytes),
+            (Some(_), _) => {}
+            (None, _) => self.line.extend_from_slice(bytes),
         }
-        Ok(())
+        if self.line.len() > self.limit + FIELD {
+            let line = std::mem::take(&mut self.line);
+            self.cut = Some(match line.strip_prefix(b"data:") {
+                Some(value) => {
+                    self.has_data = true;
+                    self.skip(value.strip_prefix(b" ").unwrap_or(value));
+                    Cut::Data
+                }
+                None => Cut::Other,
+            });
+        }
+    }
+
+    /// Looks through data that is too long with what came before it, and forgets both.
+    fn skip(&mut self, value: &[u8]) {
+        let skipped = self.skipped.get_or_insert_default();
+        skipped.add(&std::mem::take(&mut self.data));
+        skipped.add(value);
     }
 
     fn take_line(&mut self) -> Option<Event> {
+        if self.cut.take().is_some() {
+            return None;
+        }
         let mut line = std::mem::take(&mut self.line);
         if std::mem::take(&mut self.is_first_line) && line.starts_with(b"\xEF\xBB\xBF") {
             line.drain(..3);
@@ -108,7 +163,11 @@ impl Parser {
                     self.data.push(b'\n');
                 }
                 self.has_data = true;
-                self.data.extend_from_slice(value);
+                if self.skipped.is_some() || self.data.len() + value.len() > self.limit {
+                    self.skip(value);
+                } else {
+                    self.data.extend_from_slice(value);
+                }
             }
             b"event" => self.kind = text(),
             b"id" if !value.contains(&0) => self.id = Some(text()),
@@ -130,6 +189,13 @@ impl Parser {
             return None;
         }
         let data = std::mem::take(&mut self.data);
+        let data = match self.skipped.take() {
+            Some(Skipped { length, scanner }) => Line::TooLong {
+                length,
+                id: scanner.id,
+            },
+            None => Line::Whole(data),
+        };
         let kind = if kind.is_empty() {
             "message".to_owned()
         } else {
@@ -145,12 +211,19 @@ mod tests {
 
     use super::*;
 
+    fn text(data: &Line) -> String {
+        match data {
+            Line::Whole(data) => String::from_utf8_lossy(data).into_owned(),
+            Line::TooLong { length, id } => format!("{length} bytes of {id:?}"),
+        }
+    }
+
     fn events(stream: &[u8]) -> String {
         let mut parser = Parser::new(1000);
-        let events = parser.push(stream).expect("short events");
+        let events = parser.push(stream);
         let shown = events
             .iter()
-            .map(|event| format!("{}={}", event.kind, String::from_utf8_lossy(&event.data)));
+            .map(|event| format!("{}={}", event.kind, text(&event.data)));
         let shown = shown.collect::<Vec<_>>().join(" ");
         format!("{shown};{:?};{:?}", parser.last_id(), parser.retry())
     }
@@ -176,12 +249,37 @@ mod tests {
     }
 
     #[test]
+    fn what_is_too_long_is_left_out_with_the_number_that_it_answers() {
+        let check = |stream: &str, expected: &[&str]| {
+            for size in 1..=stream.len() {
+                let mut parser = Parser::new(10);
+                let chunks = stream.as_bytes().chunks(size);
+                let events: Vec<Event> = chunks.flat_map(|chunk| parser.push(chunk)).collect();
+                let found: Vec<String> = events.iter().map(|event| text(&event.data)).collect();
+                assert_eq!(found, expected, "{stream:?} in chunks of {size}");
+            }
+        };
+        check("data: 1234567890\n\n", &["1234567890"]);
+        check(
+            "data: {\"x\":1, \"id\":7}\n\ndata: next\n\n",
+            &["15 bytes of Some(7)", "next"],
+        );
+        check(
+            "data: {\"id\":7,\ndata: \"x\":123456}\n\n",
+            &["19 bytes of Some(7)"],
+        );
+        check("data: 12345\r\ndata: 123456\r\n\r\n", &["12 bytes of None"]);
+        check("event: much too long a name\ndata: x\n\n", &["x"]);
+        check(": much too long a comment\n\ndata: x\n\n", &["x"]);
+    }
+
+    #[test]
     fn what_is_too_long_is_told_before_it_has_an_end() {
         let mut parser = Parser::new(10);
-        assert_eq!(parser.push(b"data: 123"), Ok(Vec::new()));
-        assert_eq!(parser.push(b"45"), Err(TooLong(11)));
-        let mut parser = Parser::new(10);
-        assert_eq!(parser.push(b"data: 12345\ndata: 12345\n"), Err(TooLong(11)));
+        assert_eq!(parser.push(b"data: 1234567890"), []);
+        assert_eq!(parser.skipped(), None);
+        assert_eq!(parser.push(b"1234567890"), []);
+        assert!(parser.skipped() >= Some(20));
     }
 
     proptest! {
@@ -192,16 +290,16 @@ mod tests {
         ) {
             let bytes = stream.as_bytes();
             let mut whole = Parser::new(1000);
-            let expected = whole.push(bytes).expect("short");
+            let expected = whole.push(bytes);
             let (first, second) = bytes.split_at(cut.min(bytes.len()));
             let mut parser = Parser::new(1000);
-            let mut found = parser.push(first).expect("short");
-            found.extend(parser.push(second).expect("short"));
+            let mut found = parser.push(first);
+            found.extend(parser.push(second));
             prop_assert_eq!(found, expected.clone());
             let mut parser = Parser::new(1000);
             let found: Vec<Event> = bytes
                 .chunks(1)
-                .flat_map(|byte| parser.push(byte).expect("short"))
+                .flat_map(|byte| parser.push(byte))
                 .collect();
             prop_assert_eq!(found, expected);
         }

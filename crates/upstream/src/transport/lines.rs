@@ -11,7 +11,7 @@ pub(crate) const MAX_LINE: usize = 16 * 1024 * 1024;
 const CHUNK: usize = 64 * 1024;
 
 /// A line without its end.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
     /// All of it.
     Whole(Vec<u8>),
@@ -180,21 +180,21 @@ impl Skipped {
 
 /// Finds the `id` of a JSON object without keeping the object: only its outermost members count.
 #[derive(Debug, Default)]
-pub(super) struct IdScanner {
+pub(crate) struct IdScanner {
     depth: u32,
     in_string: bool,
     escaped: bool,
     /// The member's name, then its value, as far as they may be an `id`.
     token: Vec<u8>,
     in_id: bool,
-    pub(super) id: Option<i64>,
+    pub(crate) id: Option<i64>,
 }
 
 impl IdScanner {
     /// Longest name or number of interest.
     const MAX_TOKEN: usize = 24;
 
-    pub(super) fn scan(&mut self, bytes: &[u8]) {
+    pub(crate) fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.step(*byte);
         }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
 
 use crate::client::ClientSlot;
+use crate::secrets::Secrets;
 
 /// Warnings kept for one life of a server.
 const MAX_WARNINGS: usize = 16;
@@ -19,6 +20,8 @@ const MAX_EXCERPT: usize = 160;
 #[derive(Debug)]
 pub(crate) struct Traffic {
     server: String,
+    /// What no word of the server may show.
+    pub(crate) secrets: Arc<Secrets>,
     /// Wakes whoever keeps the tool list.
     pub(crate) list_changed: Notify,
     client: ClientSlot,
@@ -49,9 +52,10 @@ pub(crate) struct ProgressWatch {
 }
 
 impl Traffic {
-    pub(crate) fn new(server: String, client: ClientSlot) -> Traffic {
+    pub(crate) fn new(server: String, client: ClientSlot, secrets: Secrets) -> Traffic {
         Traffic {
             server,
+            secrets: Arc::new(secrets),
             client,
             list_changed: Notify::new(),
             watchers: Mutex::default(),
@@ -90,6 +94,7 @@ impl Traffic {
 
     /// Remembers something odd, for messages and for `states`.
     pub(crate) fn warn(&self, warning: String) {
+        let warning = self.secrets.hide(&warning);
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         if warnings.kept.back() == Some(&warning) {
             return;
@@ -129,7 +134,8 @@ impl Traffic {
         if line.trim_ascii().is_empty() {
             return;
         }
-        let excerpt = &line[..line.len().min(MAX_EXCERPT)];
+        // What is cut is hidden with its end, see `warn`.
+        let excerpt = &line[..self.secrets.cut(line, MAX_EXCERPT)];
         let text: String = String::from_utf8_lossy(excerpt)
             .chars()
             .filter(|character| !character.is_control())
@@ -157,7 +163,10 @@ impl Traffic {
             "notifications/tools/list_changed" => self.list_changed.notify_one(),
             _ => match self.client.get() {
                 Some(client) => client.tell(&self.server, method, &params),
-                None => tracing::debug!(server = %self.server, method, %params, "notification"),
+                None => {
+                    let params = self.secrets.hide(&params.to_string());
+                    tracing::debug!(server = %self.server, method, params, "notification");
+                }
             },
         }
     }

@@ -148,6 +148,25 @@ async fn a_server_that_keeps_silent_is_left_alone_and_started_anew() {
     hub.shutdown().await;
 }
 
+#[tokio::test]
+async fn a_slow_start_is_no_failure_of_its_calls() {
+    let hub = hub_of(&ServerDefinition::hostile("slow-start:3"), |server| {
+        server.timeout = Some(Duration::from_millis(200));
+    });
+    for _ in 0..6 {
+        let error = failure(&hub, "echo", json!({"message": "x"})).await;
+        assert!(matches!(error, UpstreamError::Starting { .. }), "{error}");
+        assert!(error.is_transient());
+    }
+    wait_until("it has started", || {
+        (state(&hub, "server").status == Status::Running).then_some(())
+    })
+    .await;
+    let answer = call(&hub, "server", "echo", json!({"message": "x"})).await;
+    assert_eq!(text(&answer.expect("an answer")), "x");
+    hub.shutdown().await;
+}
+
 /// Calls a tool that ends the server the first time; tells how often it was called, and the answer.
 async fn call_shaky(trusted: bool, tool: &str) -> (usize, Result<Value, UpstreamError>) {
     let directory = tempfile::tempdir().expect("a temporary directory");

@@ -34,7 +34,10 @@ async fn connections_are_used_again() {
         // One for calls, one that stays open for what the server says unasked, and what the greeting took. In the oldest
         // way an answer may be there before the server has said that it took the call.
         let made = server.connections();
-        assert!(made <= if way == Way::Sse { 25 } else { 6 }, "{way:?}: {made} connections");
+        assert!(
+            made <= if way == Way::Sse { 25 } else { 6 },
+            "{way:?}: {made} connections"
+        );
     }
 }
 

@@ -2,12 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "servers_command/bad_input.rs"]
+mod bad_input;
 #[path = "servers_command/consent.rs"]
 mod consent;
 #[path = "servers_command/crowd.rs"]
 mod crowd;
 #[path = "servers_command/definitions.rs"]
 mod definitions;
+#[path = "servers_command/named.rs"]
+mod named;
 #[path = "servers_command/running.rs"]
 mod running;
 

@@ -115,6 +115,12 @@ async fn what_cannot_work_is_said_before_anything_is_saved() {
             "127.0.0.1:1 cannot be reached",
         ),
         (&["a", "--url", "nonsense"], "url"),
+        (&["a", "--url", "http://example.com/mcp"], "is plain HTTP"),
+        (
+            &["a", "--url", "https://me:s3cret@example.com/"],
+            "put credentials in",
+        ),
+        (&["a", "--url", "ftp://example.com/"], "begins with `ftp:`"),
         (&["a", "--header", "X=y", "--", &program], "cannot be used with"),
     ] {
         let all = [&["servers", "add", "--yes"], args].concat();
@@ -134,7 +140,9 @@ async fn what_cannot_work_is_said_before_anything_is_saved() {
         &["logs", "zzz"],
     ] {
         let ended = yard.run(&[&["servers"], args].concat()).await;
-        let told = ended.err.contains("there is no server `zzz`; there is my-stub");
+        let told = ended
+            .err
+            .contains("MCP server 'zzz' not found in configuration; there is my-stub");
         assert!(ended.code == 2 && told, "{args:?}: {ended:?}");
     }
     assert_eq!(yard.text(), before);

@@ -11,7 +11,7 @@ use crate::json::Node;
 pub(super) const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// Our fields of a remote server, beside its address.
-pub(super) const FIELDS: [&str; 12] = [
+pub(super) const FIELDS: [&str; 13] = [
     "trusted",
     "maxCalls",
     "sandbox",
@@ -20,11 +20,15 @@ pub(super) const FIELDS: [&str; 12] = [
     "serverUrl",
     "httpUrl",
     "type",
+    "connection_type",
     "headers",
     "bearerTokenFile",
     "description",
     "timeout",
 ];
+
+/// Fields that say which way over HTTP is spoken.
+const TYPES: [&str; 2] = ["type", "connection_type"];
 
 /// Values of `type`.
 const KINDS: [(&str, HttpKind); 4] = [
@@ -42,7 +46,8 @@ pub(super) fn is_remote(entries: &[(String, Node)]) -> bool {
             .any(|(name, node)| name == key && *node != Node::Null)
     };
     let is_typed = entries.iter().any(|(name, node)| {
-        name == "type" && matches!(node, Node::String(kind) if KINDS.iter().any(|(name, _)| name == kind))
+        TYPES.contains(&name.as_str())
+            && matches!(node, Node::String(kind) if KINDS.iter().any(|(name, _)| name == kind))
     });
     ADDRESSES.into_iter().any(has) || (is_typed && !has("command"))
 }
@@ -85,7 +90,9 @@ impl Reader<'_> {
                 self.findings.mistake(&format!("{field}.{key}"), what);
             }
         }
-        let kind = self.kind(&format!("{field}.type"), get("type"));
+        let named = TYPES.into_iter().find(|name| get(name).is_some());
+        let named = named.unwrap_or("type");
+        let kind = self.kind(&format!("{field}.{named}"), get(named));
         let headers = self.headers(&format!("{field}.headers"), get("headers"), variables);
         let bearer_token_file = self
             .string(

@@ -39,7 +39,6 @@ fn config(servers: &[(&str, ServerDefinition)]) -> Config {
         supervisor: vec![stub_server().into(), "__supervise".into()],
         own_executable: PathBuf::from("/nowhere/codeyard"),
         allow_self: false,
-        asks_anew: false,
     }
 }
 

@@ -75,7 +75,7 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
             "servers": rows.iter().map(Row::json).collect::<Vec<_>>(),
             "mistakes": mistakes.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
         }))?;
-    } else if rows.is_empty() && mistakes.is_none() {
+    } else if rows.is_empty() && mistakes.0.is_empty() {
         output.tell("no server is defined; `codeyard servers add` adds one");
     } else {
         output.print(&shown(&rows))?;

@@ -139,6 +139,10 @@ impl Host for Files {
         }
     }
 
+    fn names(&self, _prefix: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     fn current_dir(&self) -> io::Result<PathBuf> {
         Ok(PathBuf::from("/nonexistent/project"))
     }

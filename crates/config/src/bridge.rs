@@ -39,8 +39,6 @@ pub struct Bridge {
     pub timeout: Duration,
     /// The longest that a run may ask for; whole seconds.
     pub max_timeout: Duration,
-    /// How long a session stays that nobody uses; `None` for ever.
-    pub idle_time: Option<Duration>,
     /// The number of the user that a program sees itself as; never 0.
     pub user: u32,
     /// The number of its group; never 0.
@@ -118,8 +116,8 @@ impl Variables {
             limits.cpu_time = limits.cpu_time.max(max_timeout.mul_f64(limits.cpu_rate.max(1.0)));
         }
         let idle_time = self.idle_time.unwrap_or(DEFAULT_IDLE_TIME);
-        let idle_time = Some(idle_time).filter(|time| !time.is_zero());
-        settings.sessions.idle_time = idle_time.unwrap_or(NEVER);
+        // Nothing is for ever.
+        settings.sessions.idle_time = if idle_time.is_zero() { NEVER } else { idle_time };
         settings.workspace.keeping = Keeping::Own;
         if let Some(filter) = self.log {
             settings.log = Some(filter.to_owned());
@@ -128,7 +126,6 @@ impl Variables {
         Bridge {
             timeout,
             max_timeout,
-            idle_time,
             user,
             group,
             output: self.output.unwrap_or_default(),

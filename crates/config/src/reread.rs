@@ -131,3 +131,43 @@ impl fmt::Debug for Reread {
 fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
     files.iter().map(|file| Stamp::of(Path::new(file))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::host::Machine;
+
+    #[test]
+    fn a_file_that_is_gone_is_waited_for_each_time() {
+        let home = tempfile::tempdir().unwrap();
+        let (there, away) = (home.path().join("there"), home.path().join("away"));
+        std::fs::create_dir(&there).unwrap();
+        let file = there.join("mcp.json");
+        std::fs::write(&file, "{\"mcpServers\": {}}").unwrap();
+        let begun = Instant::now();
+        while Stamp::of(&file).is_fresh() && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::yield_now();
+        }
+        let sources = Sources {
+            servers: vec![file],
+            data: Some(home.path().join("data")),
+            ..Sources::default()
+        };
+        let mut reread = Reread::new(sources, Machine);
+        assert!(reread.look().is_none(), "nothing has changed");
+        for _ in 0..2 {
+            // Its directory is moved, so it comes back as it was.
+            std::fs::rename(&there, &away).unwrap();
+            assert!(reread.look().is_none(), "it may come back");
+            std::fs::rename(&away, &there).unwrap();
+            assert!(reread.look().is_none(), "it is back");
+        }
+        std::fs::rename(&there, &away).unwrap();
+        assert!(reread.look().is_none(), "it may come back");
+        let gone = reread.look().unwrap();
+        assert!(gone.warnings[0].message.contains("is gone"), "{gone:?}");
+        assert!(reread.look().is_none(), "it is told once");
+    }
+}

@@ -173,7 +173,11 @@ async fn a_server_that_runs_elsewhere_is_added_by_its_address() {
     let added = yard
         .done(&[&add[..], &["--header", "Authorization=Bearer ${HOME}"]].concat())
         .await;
-    assert!(added.err.contains(&format!("at {url}")), "{added:?}");
+    let told = [
+        format!("at {url}"),
+        "with header authorization='Bearer ${HOME}'".to_owned(),
+    ];
+    assert!(told.iter().all(|told| added.err.contains(told)), "{added:?}");
     let written: Value = serde_json::from_str(&yard.text()).unwrap();
     let headers = json!({"Authorization": "Bearer ${HOME}"});
     assert_eq!(

@@ -172,6 +172,27 @@ async fn strange_words_at_the_socket_are_answered_or_dropped() {
     assert!(!socket.exists());
 }
 
+#[tokio::test]
+async fn a_server_that_is_left_alone_is_shown_as_that() {
+    let mut hasty = stub();
+    hasty["timeout"] = json!(100);
+    let yard = Yard::with(&json!({"stub": hasty}));
+    let mut client = yard.serve(&[]).await;
+    let late = "try:\n    await tools.stub.slow(seconds=5)\nexcept ToolError:\n    pass\n";
+    let ran = client
+        .call_tool("execute_code", json!({ "code": late.repeat(5) }))
+        .await
+        .unwrap();
+    assert_eq!(ran["structuredContent"]["status"], "completed", "{ran}");
+    let server = yard.server("stub").await;
+    assert_eq!(server["state"], "suspended", "{server}");
+    assert!(
+        server["last_error"].as_str().unwrap().contains("did not answer"),
+        "{server}"
+    );
+    client.finish().await.unwrap();
+}
+
 /// Connects as another user and returns what is answered.
 fn ask_as(user: u32, socket: &Path) -> Vec<u8> {
     let user = rustix::process::Uid::from_raw(user);

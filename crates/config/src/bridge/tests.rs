@@ -50,7 +50,6 @@ fn nothing_is_set() {
         Bridge {
             timeout: seconds(30),
             max_timeout: seconds(120),
-            idle_time: Some(seconds(300)),
             user: 65534,
             group: 65534,
             output: OutputMode::Compact,
@@ -98,7 +97,6 @@ fn everything_is_set() {
         Bridge {
             timeout: seconds(120),
             max_timeout: seconds(3600),
-            idle_time: Some(Duration::from_millis(500)),
             user: 1000,
             group: 100,
             output: OutputMode::Toon,
@@ -288,8 +286,7 @@ fn the_process_backend_is_asked_for_by_every_name_but_those_of_engines() {
 
 #[test]
 fn a_session_stays_for_ever_with_an_idle_time_of_nothing() {
-    let (loaded, bridge) = read(&[("MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT", "0")]);
-    assert_eq!(bridge.idle_time, None);
+    let (loaded, _) = read(&[("MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT", "0")]);
     assert!(loaded.settings.sessions.idle_time > seconds(300 * 24 * 3600));
 }
 

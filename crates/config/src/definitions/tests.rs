@@ -303,7 +303,6 @@ fn without_a_home_there_is_nothing_to_find() {
     let bridge = Bridge {
         timeout: std::time::Duration::from_secs(1),
         max_timeout: std::time::Duration::from_secs(1),
-        idle_time: None,
         user: 1,
         group: 1,
         output: OutputMode::Compact,

@@ -19,8 +19,15 @@ pub fn start(server: &ServerConfig) -> String {
 
 fn show_address(out: &mut String, http: &Http) {
     out.push_str(&format!("    at {}\n", quoted(&http.url)));
-    for name in http.headers.keys() {
-        out.push_str(&format!("    with header {}\n", quoted(name)));
+    for (name, value) in &http.headers {
+        // A literal may be a secret; the name of a variable says which secret goes there.
+        let is_told = value.contains("${") && !value.contains(":-");
+        let value = if is_told {
+            format!("={}", quoted(value))
+        } else {
+            String::new()
+        };
+        out.push_str(&format!("    with header {}{value}\n", quoted(name)));
     }
     if let Some(file) = &http.bearer_token_file {
         out.push_str(&format!("    with the token in {}\n", path(file)));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use upstream::{Http, ServerConfig, ServerLimits, Stdio, Transport};
+use upstream::{Http, OAuth, ServerConfig, ServerLimits, Stdio, Transport};
 
 use crate::host::Host;
 use crate::mistakes::Findings;
@@ -143,9 +143,17 @@ fn fingerprint(server: &ServerConfig) -> String {
             kind: _,
             headers,
             bearer_token_file,
+            oauth,
         }) => {
             let headers: Vec<&String> = headers.keys().collect();
-            json!([server.trusted, url, headers, bearer_token_file])
+            let mut fields = json!([server.trusted, url, headers, bearer_token_file]);
+            // What was agreed to before there was this field stays agreed to.
+            if *oauth != OAuth::default()
+                && let Some(fields) = fields.as_array_mut()
+            {
+                fields.push(json!([oauth.client_id, oauth.client_secret_file, oauth.scopes]));
+            }
+            fields
         }
     };
     digest(definition.to_string().as_bytes())

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the `stub` server of the acceptance cases, a misbehaving one, one that replays a catalogue | [`ServerDefinition`] |
 //! | a server over HTTP, in each era and in every wrong way | [`RemoteServer`] |
+//! | one that takes the tokens of a real authorization server only, and a person with a browser | [`oauth`] |
 //! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
@@ -41,6 +42,7 @@ pub use ended::{Ended, run};
 pub use mode::Mode;
 pub use processes::{Process, descendants, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};
+pub use remote::oauth;
 pub use remote::{RemoteServer, Seen, Way};
 pub use traces::Traces;
 pub use upstreams::real_servers;

@@ -36,7 +36,7 @@ pub fn real_servers(directory: &Path) -> Result<Map<String, Value>> {
 }
 
 /// What `CODEYARD_UPSTREAMS` names, else the place below `target`.
-fn installed() -> PathBuf {
+pub(crate) fn installed() -> PathBuf {
     match std::env::var_os("CODEYARD_UPSTREAMS") {
         Some(path) => path.into(),
         None => target_directory().join("upstreams"),

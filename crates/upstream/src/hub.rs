@@ -109,6 +109,11 @@ pub enum Status {
         /// The last failure.
         cause: String,
     },
+    /// It lets in only who has logged in.
+    NeedsLogin {
+        /// What it said, and what to do.
+        cause: String,
+    },
     /// It could not be started or ended by itself.
     Failed {
         /// How.
@@ -123,6 +128,7 @@ impl Hub {
             servers,
             cache_dir,
             log_dir,
+            login_dir,
             supervisor,
             own_executable,
             allow_self,
@@ -131,6 +137,7 @@ impl Hub {
             environment: Arc::new(Environment::of_this_process()),
             supervisor: supervisor.into(),
             cache_dir,
+            login_dir,
             logs: Logs::new(log_dir),
             starts: Arc::new(Places::new(STARTS_AT_ONCE, HOLD)),
             groups: Arc::default(),

@@ -78,7 +78,7 @@ pub struct ServerReport {
     pub name: String,
     /// How it is reached.
     pub transport: String,
-    /// `idle`, `starting`, `running` or `failed`.
+    /// `idle`, `starting`, `running`, `suspended`, `needs login` or `failed`.
     pub state: String,
     /// How it failed.
     pub cause: Option<String>,
@@ -103,6 +103,7 @@ impl From<ServerState> for ServerReport {
             upstream::Status::Starting => ("starting", None),
             upstream::Status::Running => ("running", None),
             upstream::Status::Suspended { cause } => ("suspended", Some(cause)),
+            upstream::Status::NeedsLogin { cause } => ("needs login", Some(cause)),
             upstream::Status::Failed { cause } => ("failed", Some(cause)),
         };
         Self {

@@ -34,6 +34,7 @@ fn config(servers: &[(&str, ServerDefinition)]) -> Config {
             .collect(),
         cache_dir: None,
         log_dir: None,
+        login_dir: None,
         supervisor: vec![stub_server().into(), "__supervise".into()],
         own_executable: PathBuf::from("/nowhere/codeyard"),
         allow_self: false,

@@ -1,12 +1,12 @@
 //! The table of all servers: what is defined, what is remembered, and what each running codeyard says of it.
 
-use config::{Defined, Machine, Transport, Use};
+use config::{Defined, Loaded, Machine, Transport, Use};
 use serde_json::{Value, json};
 use server::Server;
 use server::control::{self, ServerReport};
 use server::servers::Offer;
 
-use crate::commands::ps;
+use crate::commands::{login, ps};
 use crate::context::Context;
 use crate::demo::tokens::Counter;
 use crate::exit::{Exit, Failure};
@@ -26,6 +26,8 @@ struct Row {
     era: Option<String>,
     /// `used` servers are idle, starting, running or failed; the others are what their definition says.
     state: String,
+    /// What is kept of a login to it.
+    login: Option<String>,
     tools: Option<usize>,
     tokens: Option<usize>,
     calls: u64,
@@ -41,6 +43,7 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
     let unreadable = |error| Failure::new(Exit::Broken, format!("{}: {error}", data.display()));
     let statuses = control::statuses(&data).await.map_err(unreadable)?;
     let running = control::servers(&data).await.map_err(unreadable)?;
+    let logins = logins(&loaded);
     let server = Server::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let remembered = server.remembered().await;
@@ -49,6 +52,11 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
         .iter()
         .map(Row::defined)
         .collect();
+    for (name, login) in logins {
+        if let Some(row) = row(&mut rows, &name) {
+            row.login = Some(login);
+        }
+    }
     for offer in &remembered {
         if let Some(row) = row(&mut rows, &offer.name) {
             row.remember(offer)?;
@@ -85,6 +93,24 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
         Some(mistakes) => Err(Failure::new(Exit::Usage, mistakes).into()),
         None => Ok(Exit::Done),
     }
+}
+
+/// What is kept of logins, by the name of the server.
+fn logins(loaded: &Loaded) -> Vec<(String, String)> {
+    let directory = loaded.logins();
+    let remote = loaded
+        .servers
+        .iter()
+        .filter_map(|server| match &server.transport {
+            Transport::Http(http) if http.takes_login() => Some((&server.name, http)),
+            _ => None,
+        });
+    remote
+        .filter_map(|(name, http)| {
+            let state = server::logins::state(&directory, name, http)?;
+            Some((name.clone(), login::state(state)))
+        })
+        .collect()
 }
 
 /// Tokens of definitions as a model would be sent them.
@@ -188,7 +214,7 @@ impl Row {
         }
         // What is most alive counts; a definition that is not used any more may still run.
         let rank = |state: &str| {
-            ["idle", "failed", "starting", "running"]
+            ["idle", "failed", "needs login", "starting", "running"]
                 .iter()
                 .position(|known| *known == state)
         };
@@ -207,9 +233,13 @@ impl Row {
     }
 
     fn state_told(&self) -> String {
-        match self.running_in.len() {
+        let state = match self.running_in.len() {
             0 | 1 => self.state.clone(),
             several => format!("{} ({several})", self.state),
+        };
+        match &self.login {
+            Some(login) => format!("{state}, {login}"),
+            None => state,
         }
     }
 
@@ -221,6 +251,7 @@ impl Row {
             "file": self.file,
             "era": self.era,
             "state": self.state,
+            "login": self.login,
             "tools": self.tools,
             "tokens": self.tokens,
             "calls": self.calls,

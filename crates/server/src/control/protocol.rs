@@ -73,7 +73,7 @@ pub struct Configuration {
 
 /// Whether a server runs; what is further on is more alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum Activity {
     /// Not started yet, or ended until the next call.
     Idle,
@@ -81,6 +81,8 @@ pub enum Activity {
     Failed,
     /// Calls of it failed one after the other, so further ones are refused for a while.
     Suspended,
+    /// A person has to log in to it first.
+    NeedsLogin,
     /// On its way.
     Starting,
     /// Ready for calls.
@@ -117,6 +119,7 @@ impl Activity {
             Activity::Idle => "idle",
             Activity::Failed => "failed",
             Activity::Suspended => "suspended",
+            Activity::NeedsLogin => "needs login",
             Activity::Starting => "starting",
             Activity::Running => "running",
         }
@@ -132,6 +135,7 @@ impl From<ServerState> for ServerReport {
             upstream::Status::Starting => (Activity::Starting, None),
             upstream::Status::Running => (Activity::Running, None),
             upstream::Status::Suspended { cause } => (Activity::Suspended, Some(cause)),
+            upstream::Status::NeedsLogin { cause } => (Activity::NeedsLogin, Some(cause)),
             upstream::Status::Failed { cause } => (Activity::Failed, Some(cause)),
         };
         Self {

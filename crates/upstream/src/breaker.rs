@@ -34,6 +34,8 @@ struct State {
     /// Pauses since the last answer.
     pauses: u32,
     open: Option<Open>,
+    /// How often it has opened, so that a probe is known to be that of this opening.
+    openings: u64,
 }
 
 #[derive(Debug)]
@@ -57,16 +59,17 @@ pub(crate) struct Refusal {
 #[derive(Debug)]
 pub(crate) struct Admission {
     breaker: Arc<Breaker>,
-    is_probe: bool,
+    /// The opening whose end it tries, if it does.
+    probed: Option<u64>,
 }
 
 impl Breaker {
     /// Lets a call through, or says why not.
     pub(crate) fn admit(self: &Arc<Self>) -> Result<Admission, Refusal> {
         let mut state = self.state();
-        let failures = state.failures;
-        let is_probe = match &mut state.open {
-            None => false,
+        let (failures, openings) = (state.failures, state.openings);
+        let probed = match &mut state.open {
+            None => None,
             Some(open) => {
                 let now = Instant::now();
                 if open.is_probed || open.until > now {
@@ -77,12 +80,12 @@ impl Breaker {
                     });
                 }
                 open.is_probed = true;
-                true
+                Some(openings)
             }
         };
         Ok(Admission {
             breaker: Arc::clone(self),
-            is_probe,
+            probed,
         })
     }
 
@@ -99,7 +102,11 @@ impl Breaker {
 impl Admission {
     /// The server answered.
     pub(crate) fn answered(self) {
-        *self.breaker.state() = State::default();
+        let mut state = self.breaker.state();
+        *state = State {
+            openings: state.openings,
+            ..State::default()
+        };
     }
 
     /// The call failed by the server's fault; tells whether that has opened the breaker.
@@ -107,10 +114,14 @@ impl Admission {
         let mut state = self.breaker.state();
         state.failures = state.failures.saturating_add(1);
         // Calls that were under way when it opened change nothing any more.
-        let opens = self.is_probe || (state.open.is_none() && state.failures >= FAILURES);
+        let opens = match state.open {
+            Some(_) => self.probed == Some(state.openings),
+            None => state.failures >= FAILURES,
+        };
         if opens {
             let doublings = state.pauses.min(10);
             state.pauses += 1;
+            state.openings += 1;
             let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LAST_PAUSE);
             state.open = Some(Open {
                 cause,
@@ -124,9 +135,9 @@ impl Admission {
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        if self.is_probe
-            && let Some(open) = &mut self.breaker.state().open
-        {
+        let mut state = self.breaker.state();
+        let is_of_this_opening = self.probed == Some(state.openings);
+        if let Some(open) = state.open.as_mut().filter(|_| is_of_this_opening) {
             open.is_probed = false;
         }
     }
@@ -177,12 +188,37 @@ mod tests {
         assert!(breaker.open_for().is_none() && !fail(&breaker, 1));
     }
 
+    fn open(breaker: &Arc<Breaker>) {
+        while !fail(breaker, 0) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_probe_of_an_earlier_opening_counts_as_any_other_call() {
+        let breaker = Arc::new(Breaker::default());
+        let late = breaker.admit().expect("closed");
+        open(&breaker);
+        tokio::time::advance(FIRST_PAUSE).await;
+        let stale = breaker.admit().expect("half open");
+        late.answered();
+        let late = breaker.admit().expect("closed");
+        open(&breaker);
+        tokio::time::advance(FIRST_PAUSE).await;
+        let dropped = breaker.admit().expect("half open");
+        late.answered();
+        assert!(!stale.failed(cause(1)), "one failure since the last answer");
+        assert!(breaker.open_for().is_none());
+        open(&breaker);
+        tokio::time::advance(FIRST_PAUSE).await;
+        let probe = breaker.admit().expect("half open");
+        drop(dropped);
+        breaker.admit().expect_err("one probe at a time");
+        assert!(probe.failed(cause(2)));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_pause_has_a_longest_length() {
         let breaker = Arc::new(Breaker::default());
-        for number in 1..=FAILURES {
-            fail(&breaker, number);
-        }
+        open(&breaker);
         for _ in 0..12 {
             tokio::time::advance(LAST_PAUSE).await;
             assert!(fail(&breaker, 0));

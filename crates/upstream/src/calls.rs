@@ -41,7 +41,7 @@ impl Server {
     pub(crate) async fn ask<T>(
         &self,
         asked: Asked<'_>,
-        request: impl Fn() -> ClientRequest,
+        request: impl Fn(&Connection) -> Result<ClientRequest, UpstreamError>,
         read: impl Fn(&Connection, String) -> Result<T, UpstreamError>,
     ) -> Result<T, UpstreamError> {
         let _under_way = self.calls.token();
@@ -50,7 +50,11 @@ impl Server {
         let outcome: Result<_, UpstreamError> = async {
             let _place = self.place(asked, start).await?;
             let admission = self.admit()?;
-            let answer = self.answer(asked, &request).await;
+            let answer = match self.answer(asked, &request).await {
+                // Nothing is known of it then; starts have pauses of their own.
+                Err(RequestError::Unasked(error)) => return Err(error),
+                answer => answer.map_err(UpstreamError::from),
+            };
             let outcome = answer.and_then(|(connection, raw)| {
                 let read = read(&connection, raw)?;
                 connection.has_served.store(true, Ordering::Relaxed);
@@ -99,37 +103,37 @@ impl Server {
     async fn answer(
         &self,
         asked: Asked<'_>,
-        request: &impl Fn() -> ClientRequest,
-    ) -> Result<(Arc<Connection>, String), UpstreamError> {
+        request: &impl Fn(&Connection) -> Result<ClientRequest, UpstreamError>,
+    ) -> Result<(Arc<Connection>, String), RequestError> {
         match self.once(asked, request).await {
             // It ended unnoticed since its last call; the next life of it is asked instead.
             Err(RequestError::Undelivered(_)) => {}
             Err(RequestError::Failed(error)) if asked.may_repeat => match pause(&error) {
                 Some(pause) if Instant::now() + pause < asked.deadline => sleep(pause).await,
-                _ => return Err(error),
+                _ => return Err(RequestError::Failed(error)),
             },
-            answer => return Ok(answer?),
+            answer => return answer,
         }
-        Ok(self.once(asked, request).await?)
+        self.once(asked, request).await
     }
 
     async fn once(
         &self,
         asked: Asked<'_>,
-        request: &impl Fn() -> ClientRequest,
+        request: &impl Fn(&Connection) -> Result<ClientRequest, UpstreamError>,
     ) -> Result<(Arc<Connection>, String), RequestError> {
         let patience = Patience {
             idle: self.link.timeout(),
             deadline: asked.deadline,
         };
         let started_by = self.started_by().min(asked.deadline);
-        let connection = self.connection(started_by).await.map_err(RequestError::Failed)?;
-        let raw = connection.request(request(), asked.name, patience).await?;
+        let connection = self.connection(started_by).await.map_err(RequestError::Unasked)?;
+        let request = request(&connection).map_err(RequestError::Unasked)?;
+        let raw = connection.request(request, asked.name, patience).await?;
         Ok((connection, raw))
     }
 
-    /// Tells the breaker how the request ended. What failed before the server was asked is none of its business: starts
-    /// have pauses of their own.
+    /// Tells the breaker how the request ended.
     fn judge<T>(&self, admission: Admission, outcome: &Result<T, UpstreamError>) -> Verdict {
         match outcome {
             Ok(_)

@@ -9,6 +9,7 @@ use rmcp::model::{
     ServerCapabilities,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -42,6 +43,8 @@ pub(crate) struct Connection {
 /// Why a request came to nothing.
 #[derive(Debug)]
 pub(crate) enum RequestError {
+    /// It was not sent at all.
+    Unasked(UpstreamError),
     /// The server cannot have seen it, so that another life of it may be asked.
     Undelivered(UpstreamError),
     /// The server may have acted on it.
@@ -156,6 +159,14 @@ impl Connection {
         }
     }
 
+    /// The text of a result, which is an object.
+    pub(crate) fn raw_object(&self, raw: String, name: &str) -> Result<Box<RawValue>, UpstreamError> {
+        if !raw.starts_with('{') {
+            return Err(self.bad_answer(name, "the result is no object".to_owned()));
+        }
+        RawValue::from_string(raw).map_err(|error| self.bad_answer(name, error.to_string()))
+    }
+
     pub(crate) fn bad_answer(&self, name: &str, cause: String) -> UpstreamError {
         UpstreamError::BadAnswer {
             server: self.server.clone(),
@@ -210,7 +221,9 @@ impl Connection {
 impl From<RequestError> for UpstreamError {
     fn from(error: RequestError) -> UpstreamError {
         match error {
-            RequestError::Undelivered(error) | RequestError::Failed(error) => error,
+            RequestError::Unasked(error) | RequestError::Undelivered(error) | RequestError::Failed(error) => {
+                error
+            }
         }
     }
 }

@@ -273,12 +273,7 @@ impl Hub {
     /// Calls a tool; the answer is the text of the server's `CallToolResult`, not decoded.
     pub async fn call_raw(&self, call: Call) -> Result<Box<RawValue>, UpstreamError> {
         let server = self.server(&call.tool.server)?;
-        server.link.tally.count();
-        let answer = self.call_server(&server, call).await;
-        if let Err(error) = &answer {
-            server.link.tally.failed(error);
-        }
-        answer
+        server.link.tally.counted(self.call_server(&server, call)).await
     }
 
     async fn call_server(&self, server: &Server, call: Call) -> Result<Box<RawValue>, UpstreamError> {
@@ -291,7 +286,7 @@ impl Hub {
         server
             .ask(
                 asked,
-                || request(call.clone()),
+                |_connection| Ok(request(call.clone())),
                 |connection, raw| result(connection, raw, &name),
             )
             .await
@@ -429,9 +424,6 @@ fn result(connection: &Connection, raw: String, name: &str) -> Result<Box<RawVal
         #[serde(rename = "resultType", borrow)]
         kind: Option<std::borrow::Cow<'a, str>>,
     }
-    if !raw.starts_with('{') {
-        return Err(connection.bad_answer(name, "the result is no object".to_owned()));
-    }
     // The word is rare, so that the whole text is only looked through where it occurs.
     let asks = raw.contains(INPUT_REQUIRED)
         && serde_json::from_str::<Kind<'_>>(&raw)
@@ -440,5 +432,5 @@ fn result(connection: &Connection, raw: String, name: &str) -> Result<Box<RawVal
         let (server, request) = (connection.server.clone(), name.to_owned());
         return Err(UpstreamError::InputRequired { server, request });
     }
-    RawValue::from_string(raw).map_err(|error| connection.bad_answer(name, error.to_string()))
+    connection.raw_object(raw, name)
 }

@@ -228,11 +228,7 @@ impl Link {
 
     /// Whether the server says of that tool that a call of it may be repeated, and is believed.
     pub(crate) fn may_repeat(&self, tool: &str) -> bool {
-        self.config.trusted
-            && self.all_tools.borrow().get(self.seat()).is_some_and(|server| {
-                let mut tools = server.tools.iter().flat_map(|tools| tools.iter());
-                tools.any(|known| known.name == tool && known.says_it_is_repeatable())
-            })
+        self.config.trusted && self.tool(tool).is_some_and(|tool| tool.says_it_is_repeatable())
     }
 
     pub(crate) fn era(&self) -> Option<Era> {

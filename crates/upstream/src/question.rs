@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::calls::Asked;
+use crate::connection::Connection;
 use crate::error::UpstreamError;
 use crate::hub::{Era, Hub};
 use crate::server::Server;
@@ -46,16 +47,12 @@ impl Hub {
     pub async fn ask(&self, question: Question) -> Result<Box<RawValue>, UpstreamError> {
         let server = self.server(&question.server)?;
         let is_call = question.is_call();
+        let answer = self.ask_server(&server, question);
         if is_call {
-            server.link.tally.count();
+            server.link.tally.counted(answer).await
+        } else {
+            answer.await
         }
-        let answer = self.ask_server(&server, question).await;
-        if let Err(error) = &answer
-            && is_call
-        {
-            server.link.tally.failed(error);
-        }
-        answer
     }
 
     async fn ask_server(&self, server: &Server, question: Question) -> Result<Box<RawValue>, UpstreamError> {
@@ -66,35 +63,16 @@ impl Hub {
             question.method.clone()
         };
         let may_repeat = question.is_call() && server.link.may_repeat(tool);
-        let connection = server
-            .connection(server.started_by().min(question.deadline))
-            .await?;
-        if !connection.offers(&question.method) {
-            return Err(UpstreamError::Refused {
-                server: question.server,
-                request: name,
-                code: METHOD_NOT_FOUND,
-                message: format!("Method not found: {}", question.method),
-                data: None,
-            });
-        }
         let asked = Asked {
             name: &name,
             deadline: question.deadline,
             may_repeat,
         };
-        let era = connection.era;
         server
             .ask(
                 asked,
-                || question.request(era),
-                |connection, raw| {
-                    if !raw.starts_with('{') {
-                        return Err(connection.bad_answer(&name, "the result is no object".to_owned()));
-                    }
-                    RawValue::from_string(raw)
-                        .map_err(|error| connection.bad_answer(&name, error.to_string()))
-                },
+                |connection| question.request(connection, &name),
+                |connection, raw| connection.raw_object(raw, &name),
             )
             .await
     }
@@ -107,11 +85,21 @@ impl Question {
         self.method == "tools/call"
     }
 
-    fn request(&self, era: Era) -> ClientRequest {
+    /// The request as this server takes it, if it has said that it knows it.
+    fn request(&self, connection: &Connection, name: &str) -> Result<ClientRequest, UpstreamError> {
+        if !connection.offers(&self.method) {
+            return Err(UpstreamError::Refused {
+                server: self.server.clone(),
+                request: name.to_owned(),
+                code: METHOD_NOT_FOUND,
+                message: format!("Method not found: {}", self.method),
+                data: None,
+            });
+        }
         let params = Some(Value::Object(self.params.clone()));
         let mut request = CustomRequest::new(self.method.clone(), params);
         let mut meta = self.meta.clone();
-        if era == Era::Legacy {
+        if connection.era == Era::Legacy {
             // Those words have a meaning in the other lifecycle only.
             meta.retain(|key, _| !key.starts_with("io.modelcontextprotocol/"));
         }
@@ -119,7 +107,7 @@ impl Question {
             meta,
             progress: self.progress.clone(),
         });
-        ClientRequest::CustomRequest(request)
+        Ok(ClientRequest::CustomRequest(request))
     }
 }
 

@@ -24,9 +24,17 @@ impl Tally {
             .clone()
     }
 
-    /// Counts a call.
-    pub(crate) fn count(&self) {
+    /// Makes a call that counts.
+    pub(crate) async fn counted<T>(
+        &self,
+        call: impl Future<Output = Result<T, UpstreamError>>,
+    ) -> Result<T, UpstreamError> {
         self.calls.fetch_add(1, Ordering::Relaxed);
+        let answer = call.await;
+        if let Err(error) = &answer {
+            self.failed(error);
+        }
+        answer
     }
 
     /// Remembers what went wrong.

@@ -4,11 +4,11 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use test_support::{ServerDefinition, is_gone, wait_until};
-use upstream::{Hub, ServerLimits, Status, UpstreamError};
+use upstream::{Hub, Question, ServerLimits, Status, UpstreamError};
 
-use crate::{call, call_within, hub_of, state, stdio, text, tool_names};
+use crate::{LONG, call, call_within, hub_of, state, stdio, text, tool_names};
 
 async fn pid(hub: &Hub) -> u32 {
     let answer = call(hub, "server", "pid", json!({})).await.expect("an answer");
@@ -127,6 +127,18 @@ async fn a_server_that_keeps_silent_is_left_alone_and_started_anew() {
         state(&hub, "server").pid.is_none().then_some(())
     })
     .await;
+    // Nor does anything else start it meanwhile.
+    let question = Question {
+        server: "server".to_owned(),
+        method: "resources/list".to_owned(),
+        params: Map::new(),
+        meta: Map::new(),
+        progress: None,
+        deadline: tokio::time::Instant::now() + LONG,
+    };
+    let error = hub.ask(question).await.expect_err("left alone");
+    assert!(matches!(error, UpstreamError::Suspended { .. }), "{error}");
+    assert_eq!(state(&hub, "server").pid, None);
     // After the pause one call is let through, to a new process, and the others fail at once.
     let probe = async {
         loop {

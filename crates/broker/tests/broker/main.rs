@@ -67,6 +67,7 @@ impl World {
                 .map(|(name, definition)| server(name, definition))
                 .collect(),
             cache_dir: None,
+            asks_anew: false,
             log_dir: None,
             login_dir: None,
             supervisor: vec![stub_server().into(), "__supervise".into()],

@@ -6,6 +6,7 @@
 //! | a server over HTTP, in each era and in every wrong way | [`RemoteServer`] |
 //! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
 //! | a real server over HTTP that can be started again | [`RealRemote`] |
+//! | HTTP in front of a server over stdio | [`Front`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
@@ -23,6 +24,7 @@ mod code;
 mod codeyard;
 mod definition;
 mod ended;
+mod front;
 pub mod limits;
 mod mode;
 mod processes;
@@ -39,6 +41,7 @@ pub use code::{CodeClient, Ran};
 pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use ended::{Ended, run};
+pub use front::Front;
 pub use mode::Mode;
 pub use processes::{Process, descendants, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};

@@ -46,7 +46,7 @@ fn serve(mut args: impl Iterator<Item = String>) -> Result<()> {
     }
     match (kind.as_str(), operand) {
         ("stub", None) => protocol::serve(options.era, &stub::Stub::new(options.extras)),
-        ("conformance", None) => protocol::serve(options.era, &conformance::Conformance),
+        ("conformance", None) => protocol::serve(options.era, &conformance::Conformance::default()),
         ("canned", Some(file)) => protocol::serve(options.era, &canned::Canned::read(&file)?),
         ("hostile", Some(mode)) => hostile::serve(&mode, options.era),
         ("replay", Some(file)) => protocol::serve(options.era, &replay::Replay::read(&file, options.page)?),

@@ -127,9 +127,9 @@ impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(running::not_understood(&request))
+        Err(running::not_understood(&request.method, running::is_modern(&context)))
     }
 
     async fn list_resources(

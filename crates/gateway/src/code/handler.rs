@@ -141,9 +141,9 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(running::not_understood(&request))
+        Err(running::not_understood(&request.method, running::is_modern(&context)))
     }
 
     // The library answers these with empty lists by default, as if the capability were declared.

@@ -6,11 +6,12 @@ mod offers;
 mod questions;
 mod rounds;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::protocol::{Answer, Connection, ToolCall, Tools, text};
+use super::protocol::{Answer, Connection, ToolCall, Tools, text, tool};
 
 const INVALID_PARAMS: i64 = -32602;
 const MISSING_CAPABILITY: i64 = -32021;
@@ -18,14 +19,27 @@ const MISSING_CAPABILITY: i64 = -32021;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// A server in either era.
-pub(super) struct Conformance;
+#[derive(Default)]
+pub(super) struct Conformance {
+    /// How often its tools have changed: a tool comes and goes.
+    changes: AtomicU64,
+}
 
 impl Tools for Conformance {
     fn list(&self, _cursor: Option<&str>) -> Value {
-        json!({"tools": definitions::tools()})
+        let mut tools = definitions::tools();
+        if self.changes.load(Ordering::SeqCst) % 2 == 1 {
+            tools.push(tool("test_extra_tool", "Comes and goes.", &[]));
+        }
+        json!({"tools": tools})
     }
 
     fn call(&self, call: &ToolCall<'_>) -> Answer {
+        if call.name == "test_trigger_tool_change" {
+            self.changes.fetch_add(1, Ordering::SeqCst);
+            call.connection.changed("tools");
+            return text("The tools have changed.");
+        }
         content::call(call.name)
             .or_else(|| notices(call))
             .or_else(|| questions::call(call))
@@ -59,10 +73,6 @@ fn notices(call: &ToolCall<'_>) -> Option<Answer> {
             log(call, &messages)
         }
         "test_logging_tool" => log(call, &["This is only for those who asked for it"]),
-        "test_trigger_tool_change" => {
-            call.connection.changed("tools");
-            text("The tools have changed.")
-        }
         "test_trigger_prompt_change" => {
             call.connection.changed("prompts");
             text("The prompts have changed.")

@@ -50,7 +50,10 @@ impl Front {
 
     /// Its address.
     pub fn url(&self) -> Result<String> {
-        Ok(format!("http://localhost:{}/mcp", self.listener.local_addr()?.port()))
+        Ok(format!(
+            "http://localhost:{}/mcp",
+            self.listener.local_addr()?.port()
+        ))
     }
 
     /// Serves until this is dropped.
@@ -91,7 +94,11 @@ impl State {
                 let ended = self
                     .sessions()
                     .remove(request.header(SESSION).unwrap_or_default());
-                let status = if ended.is_some() { "200 OK" } else { "404 Not Found" };
+                let status = if ended.is_some() {
+                    "200 OK"
+                } else {
+                    "404 Not Found"
+                };
                 client.respond(status, &[], b"").await
             }
             _ => client.respond("405 Method Not Allowed", &[], b"").await,

@@ -13,8 +13,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 pub use protocol::Era;
 
-const USAGE: &str =
-    "usage: stub-server (stub [--extras] | canned FILE | conformance | hostile MODE | replay FILE [--page N]) [--era ERA]";
+const USAGE: &str = "usage: stub-server (stub [--extras] | canned FILE | conformance | hostile MODE | replay FILE [--page N]) [--era ERA]";
 
 /// Runs the server that the arguments name until stdin closes.
 pub fn main(args: impl Iterator<Item = String>) -> ExitCode {

@@ -55,7 +55,10 @@ pub(super) fn mismatch(request: &Seen, tools: &[Value]) -> Option<String> {
     expected.extend(version.map(|version| (VERSION.to_owned(), Some(version.to_owned()))));
     if method == "tools/call" {
         let tool = tools.iter().find(|tool| tool["name"] == params["name"]);
-        expected.extend(tool.into_iter().flat_map(|tool| repeated(tool, &params["arguments"])));
+        expected.extend(
+            tool.into_iter()
+                .flat_map(|tool| repeated(tool, &params["arguments"])),
+        );
     }
     expected.into_iter().find_map(|(header, value)| {
         let given = request.header(&header).map(decoded);

@@ -348,8 +348,7 @@ impl Connection {
 
     /// Tells the client that a list of this kind has changed, in the way of its era.
     pub(super) fn changed(&self, kind: &str) {
-        let mut message =
-            json!({"jsonrpc": "2.0", "method": format!("notifications/{kind}/list_changed")});
+        let mut message = json!({"jsonrpc": "2.0", "method": format!("notifications/{kind}/list_changed")});
         if let Some(id) = &self.said().subscription {
             message["params"] = json!({"_meta": {SUBSCRIPTION_ID: id}});
         }

@@ -15,7 +15,9 @@ pub(super) fn call(name: &str) -> Option<Answer> {
     Some(match name {
         "test_simple_text" => text("This is a simple text response for testing."),
         "test_image_content" => contents(vec![image()]),
-        "test_audio_content" => contents(vec![json!({"type": "audio", "data": WAV, "mimeType": "audio/wav"})]),
+        "test_audio_content" => contents(vec![
+            json!({"type": "audio", "data": WAV, "mimeType": "audio/wav"}),
+        ]),
         "test_embedded_resource" => contents(vec![resource(
             "test://embedded-resource",
             "text/plain",

@@ -31,11 +31,17 @@ pub(super) fn tools() -> Vec<Value> {
         ("test_reconnection", "Returns a text."),
         ("test_streaming_elicitation", "Asks a person something."),
         ("test_elicitation_sep1034_defaults", "Asks with default values."),
-        ("test_elicitation_sep1330_enums", "Asks with every kind of choice."),
+        (
+            "test_elicitation_sep1330_enums",
+            "Asks with every kind of choice.",
+        ),
         ("test_input_required_result_elicitation", "Asks for a name."),
         ("test_input_required_result_sampling", "Asks a model."),
         ("test_input_required_result_list_roots", "Asks for roots."),
-        ("test_input_required_result_request_state", "Asks and keeps notes."),
+        (
+            "test_input_required_result_request_state",
+            "Asks and keeps notes.",
+        ),
         (
             "test_input_required_result_multiple_inputs",
             "Asks three things at once.",

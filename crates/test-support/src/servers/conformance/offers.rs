@@ -84,7 +84,9 @@ fn prompt(params: &Value) -> Answer {
         "test_simple_prompt" => vec![text("This is a simple prompt for testing.".to_owned())],
         "test_prompt_with_arguments" => {
             let (first, second) = (argument("arg1"), argument("arg2"));
-            vec![text(format!("Prompt with arguments: arg1='{first}', arg2='{second}'"))]
+            vec![text(format!(
+                "Prompt with arguments: arg1='{first}', arg2='{second}'"
+            ))]
         }
         "test_prompt_with_embedded_resource" => vec![
             content::resource(

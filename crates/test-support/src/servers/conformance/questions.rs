@@ -81,7 +81,12 @@ pub(super) fn sampling(key: &'static str, prompt: &str, tokens: u32) -> Asked {
 
 /// The answer of such a tool.
 pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
-    let argument = |name: &str| call.arguments[name].as_str().unwrap_or("Please answer").to_owned();
+    let argument = |name: &str| {
+        call.arguments[name]
+            .as_str()
+            .unwrap_or("Please answer")
+            .to_owned()
+    };
     let (asked, said) = match call.name {
         "test_sampling" => (sampling("answer", &argument("prompt"), 100), "LLM response"),
         "test_elicitation" | "test_streaming_elicitation" => {
@@ -91,7 +96,10 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
                 "properties": {"username": field("response"), "email": field("email address")},
                 "required": ["username", "email"],
             });
-            (elicitation("answer", &argument("message"), schema), "User response")
+            (
+                elicitation("answer", &argument("message"), schema),
+                "User response",
+            )
         }
         "test_elicitation_sep1034_defaults" => (
             elicitation("answer", "Please check these values", defaults()),
@@ -123,10 +131,19 @@ fn defaults() -> Value {
 }
 
 fn choices() -> Value {
-    let titled = |values: [(&str, &str); 3]| values.map(|(value, title)| json!({"const": value, "title": title}));
+    let titled =
+        |values: [(&str, &str); 3]| values.map(|(value, title)| json!({"const": value, "title": title}));
     let options = ["option1", "option2", "option3"];
-    let first = [("value1", "First Option"), ("value2", "Second Option"), ("value3", "Third Option")];
-    let several = [("value1", "First Choice"), ("value2", "Second Choice"), ("value3", "Third Choice")];
+    let first = [
+        ("value1", "First Option"),
+        ("value2", "Second Option"),
+        ("value3", "Third Option"),
+    ];
+    let several = [
+        ("value1", "First Choice"),
+        ("value2", "Second Choice"),
+        ("value3", "Third Choice"),
+    ];
     json!({
         "type": "object",
         "properties": {

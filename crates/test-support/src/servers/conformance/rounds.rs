@@ -15,17 +15,28 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
     let name = call.name.strip_prefix("test_input_required_result_")?;
     let answer = match name {
         "elicitation" => asking(call, None, &[ask_name()], |answers| {
-            format!("Hello, {}!", answers[0]["content"]["name"].as_str().unwrap_or_default())
+            format!(
+                "Hello, {}!",
+                answers[0]["content"]["name"].as_str().unwrap_or_default()
+            )
         }),
         "sampling" => {
             let asked = sampling("capital_question", "What is the capital of France?", 100);
-            asking(call, None, &[asked], |answers| answers[0]["content"]["text"].to_string())
+            asking(call, None, &[asked], |answers| {
+                answers[0]["content"]["text"].to_string()
+            })
         }
-        "list_roots" => asking(call, None, &[ask_roots()], |answers| answers[0]["roots"].to_string()),
+        "list_roots" => asking(call, None, &[ask_roots()], |answers| {
+            answers[0]["roots"].to_string()
+        }),
         "request_state" => noted(call, "confirm", &[confirm()], |_| "state-ok".to_owned()),
         "tampered_state" => noted(call, "untampered", &[confirm()], |_| "state-ok".to_owned()),
         "multiple_inputs" => {
-            let asked = [ask_name(), sampling("greeting", "Generate a greeting", 50), ask_roots()];
+            let asked = [
+                ask_name(),
+                sampling("greeting", "Generate a greeting", 50),
+                ask_roots(),
+            ];
             noted(call, "three", &asked, |answers| json!(answers).to_string())
         }
         "multi_round" => rounds(call),
@@ -52,7 +63,11 @@ pub(super) fn context(params: &Value) -> Result<String, Answer> {
             "type": "object", "properties": {"context": {"type": "string"}}, "required": ["context"],
         });
         required(
-            &[elicitation("user_context", "What context should the prompt use?", schema)],
+            &[elicitation(
+                "user_context",
+                "What context should the prompt use?",
+                schema,
+            )],
             None,
         )
     })
@@ -82,7 +97,10 @@ fn noted(
 }
 
 fn rounds(call: &ToolCall<'_>) -> Result<Answer, Answer> {
-    let [first, second] = ["Step 1: What is your name?", "Step 2: What is your favorite color?"];
+    let [first, second] = [
+        "Step 1: What is your name?",
+        "Step 2: What is your favorite color?",
+    ];
     let step = |key, field: &str, message: &str| {
         let schema = json!({
             "type": "object", "properties": {(field): {"type": "string"}}, "required": [field],
@@ -128,7 +146,10 @@ fn ask_roots() -> Asked {
 }
 
 fn forged() -> Answer {
-    Answer::Error(INVALID_PARAMS, "`requestState` is not what this server gave".to_owned())
+    Answer::Error(
+        INVALID_PARAMS,
+        "`requestState` is not what this server gave".to_owned(),
+    )
 }
 
 /// What the notes say, if they are ours.

@@ -43,7 +43,7 @@ pub use definition::ServerDefinition;
 pub use ended::{Ended, run};
 pub use front::Front;
 pub use mode::Mode;
-pub use processes::{Process, descendants, status_field};
+pub use processes::{Process, descendants, peak_memory, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};
 pub use remote::{Certificate, RemoteServer, Seen, Way};
 pub use traces::Traces;

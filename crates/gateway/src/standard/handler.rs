@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use upstream::{Question, Refusal};
+use upstream::{MAX_LIST_BYTES, Question};
 
 use super::client::Downstream;
 use super::directory::{Directory, Place};
@@ -111,10 +111,13 @@ impl<S: StandardService> StandardHandler<S> {
         }
     }
 
-    /// Has the client hear of the next change of the tools, as if it had been shown those of now.
+    /// Has a client that has seen the tools hear of the next change, as if it had been shown those of now.
     pub(super) fn expect_change_of_tools(&self) {
         let now = self.service.listed().borrow().clone();
-        self.directory().shown.get_or_insert(now);
+        let mut directory = self.directory();
+        if directory.listed.is_some() {
+            directory.shown.get_or_insert(now);
+        }
     }
 
     /// The tools of all servers as clients see them.
@@ -292,48 +295,49 @@ impl<S: StandardService> StandardHandler<S> {
         kind.learn(&mut self.directory(), &lists)
     }
 
-    /// All pages of one server.
+    /// All pages of one server, or as many as there were before something went wrong.
     async fn whole_list(
         &self,
         kind: Kind,
         upstream: &Upstream,
         context: &RequestContext<RoleServer>,
     ) -> Vec<Box<RawValue>> {
+        let (server, method) = (&upstream.name, kind.method());
         let deadline = Instant::now() + LIST_PATIENCE;
         let mut definitions = Vec::new();
         let mut params = Map::new();
+        let mut bytes = 0;
         for _ in 0..MOST_PAGES {
-            let question = self.question(
-                &upstream.name,
-                kind.method(),
-                std::mem::take(&mut params),
-                context,
-            );
+            let question = self.question(server, method, std::mem::take(&mut params), context);
             let answer = self.service.relay(Question { deadline, ..question }).await;
-            let page = answer.and_then(|raw| {
-                serde_json::from_str::<Page>(raw.get()).map_err(|error| Refusal {
-                    code: ErrorCode::INTERNAL_ERROR.0,
-                    message: error.to_string(),
-                    data: None,
-                })
-            });
-            match page {
-                Ok(page) => {
-                    definitions.extend(page.definitions);
-                    match page.next {
-                        Some(next) => params.insert("cursor".to_owned(), json!(next)),
-                        None => break,
-                    };
-                }
+            let page = match answer {
+                Ok(page) => page,
                 Err(refusal) => {
                     if refusal.code != ErrorCode::METHOD_NOT_FOUND.0 {
-                        let (server, method) = (&upstream.name, kind.method());
                         tracing::warn!(%server, method, "left out of the list: {}", refusal.message);
                     }
-                    break;
+                    return definitions;
                 }
+            };
+            bytes += page.get().len();
+            if bytes > MAX_LIST_BYTES {
+                break;
             }
+            let page: Page = match serde_json::from_str(page.get()) {
+                Ok(page) => page,
+                Err(error) => {
+                    tracing::warn!(%server, method, "left out of the list: {error}");
+                    return definitions;
+                }
+            };
+            definitions.extend(page.definitions);
+            match page.next {
+                Some(next) => params.insert("cursor".to_owned(), json!(next)),
+                None => return definitions,
+            };
         }
+        let used = definitions.len();
+        tracing::warn!(%server, method, "its list is too long; only the first {used} are used");
         definitions
     }
 

@@ -87,7 +87,7 @@ impl<S: StandardService> StandardHandler<S> {
             "tools/list" => {
                 let definitions = self.tools().await;
                 self.show_tools();
-                lists::page("tools", &definitions, &params)
+                Ok(lists::page("tools", &definitions, &params)?.0)
             }
             "tools/call" => {
                 let name = text(&params, "name")?;
@@ -274,8 +274,19 @@ impl<S: StandardService> StandardHandler<S> {
                 answer => answer,
             };
         }
-        let definitions = self.learn(kind, &upstreams, context).await;
-        lists::page(kind.key(), &definitions, &params)
+        // Further pages are those of the same list; it is kept until the last of them.
+        let begun = params
+            .contains_key("cursor")
+            .then(|| self.directory().begun.remove(&kind));
+        let definitions = match begun.flatten() {
+            Some(definitions) => definitions,
+            None => self.learn(kind, &upstreams, context).await,
+        };
+        let (page, is_last) = lists::page(kind.key(), &definitions, &params)?;
+        if !is_last {
+            self.directory().begun.insert(kind, definitions);
+        }
+        Ok(page)
     }
 
     /// Asks all servers for such a list and takes the answers in; those that fail are left out.

@@ -87,7 +87,7 @@ const ANNOUNCED: usize = 200;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Questions that are asked at once.
-const STORM: usize = 5_000;
+const STORM: usize = 2_000;
 /// Bytes of a page of resources, after which there is always another.
 const PAGE: usize = 1024 * 1024;
 

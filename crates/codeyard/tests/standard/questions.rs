@@ -105,7 +105,9 @@ async fn a_question_says_which_of_several_servers_asks() {
     let mut client = able(&codeyard, Era::Modern).await;
     let asked = client.call_tool("two_inquire", json!({})).await.unwrap();
     let request = &asked["inputRequests"]["question-1"];
-    assert_eq!(request["params"]["message"], "two: How old are you?", "{asked}");
+    let params = &request["params"];
+    assert_eq!(params["message"], "two: How old are you?", "{asked}");
+    assert_eq!(params["vendor"], json!({"z": 1.5}), "what no library knows");
 }
 
 #[tokio::test]

@@ -108,7 +108,7 @@ fn question(method: &str) -> Value {
     match method {
         "elicitation/create" => {
             let schema = json!({"type": "object", "properties": {"age": {"type": "integer"}}});
-            json!({"message": "How old are you?", "requestedSchema": schema})
+            json!({"message": "How old are you?", "requestedSchema": schema, "vendor": {"z": 1.50}})
         }
         "sampling/createMessage" => {
             let content = json!({"type": "text", "text": "How old is the sun?"});

@@ -1,6 +1,7 @@
 //! Runs the official conformance suite of the protocol against what is ours.
 
 mod client;
+mod server;
 mod suite;
 
 use anyhow::Result;
@@ -11,11 +12,14 @@ use clap::Subcommand;
 pub enum Conformance {
     /// Our client: the hub, and what logs in to remote servers.
     Client(client::Client),
+    /// Our server: the surface `standard`.
+    Server(server::Server),
 }
 
 /// Installs the suite if it is missing, then runs it.
 pub fn run(side: &Conformance) -> Result<()> {
     match side {
         Conformance::Client(client) => client::run(client),
+        Conformance::Server(server) => server::run(server),
     }
 }

@@ -118,3 +118,13 @@ pub(crate) fn saved(error: &SavedError) -> HostCallError {
 pub(crate) fn internal(what: &str) -> HostCallError {
     failure("upstream", format!("codeyard failed: {what}"), None)
 }
+
+/// A server lists without end.
+pub(crate) fn endless(server: &str, method: &str) -> HostCallError {
+    let message = format!(
+        "server '{server}' answers {method} with more than {} pages or {} MiB",
+        crate::offers::MOST_PAGES,
+        upstream::MAX_LIST_BYTES / (1024 * 1024)
+    );
+    failure("upstream", message, None)
+}

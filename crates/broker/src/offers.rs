@@ -7,7 +7,7 @@ use sandbox::HostCallError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
-use upstream::{Question, UpstreamError};
+use upstream::{MAX_LIST_BYTES, Question, UpstreamError};
 
 use crate::error;
 use crate::relay::{RelayError, as_host_call};
@@ -16,7 +16,7 @@ use crate::run::{Answer, Args, Reach, RunCalls, raw};
 /// How long each server may take for a list that is asked of several.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
 /// Pages of a list that are asked for.
-const MOST_PAGES: usize = 100;
+pub(crate) const MOST_PAGES: usize = 100;
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// One page of a list of any kind.
@@ -78,6 +78,7 @@ impl RunCalls {
         let mut items = Vec::new();
         let mut params = Map::new();
         let deadline = Instant::now() + LIST_PATIENCE.min(self.run.wall_time);
+        let mut bytes = 0;
         for _ in 0..MOST_PAGES {
             let question = question(server, method, std::mem::take(&mut params), deadline);
             let answer = self.shared.relay(&self.principal, None, question).await;
@@ -86,9 +87,13 @@ impl RunCalls {
                 Err(RelayError::Upstream(UpstreamError::Refused {
                     code: METHOD_NOT_FOUND,
                     ..
-                })) => break,
+                })) => return Ok(items),
                 Err(failed) => return Err(as_host_call(&failed)),
             };
+            bytes += page.get().len();
+            if bytes > MAX_LIST_BYTES {
+                break;
+            }
             let page: Page = serde_json::from_str(page.get())
                 .map_err(|_| error::internal("the server's list could not be read"))?;
             items.extend(page.items.into_iter().filter(Value::is_object).map(|mut item| {
@@ -97,10 +102,10 @@ impl RunCalls {
             }));
             match page.next {
                 Some(next) => params.insert("cursor".to_owned(), json!(next)),
-                None => break,
+                None => return Ok(items),
             };
         }
-        Ok(items)
+        Err(error::endless(server, method))
     }
 
     /// The server that lists this resource, or a template that begins like it.

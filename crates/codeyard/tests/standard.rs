@@ -2,8 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "standard/hostile.rs"]
+mod hostile;
 #[path = "standard/lists.rs"]
 mod lists;
+#[path = "standard/questions.rs"]
+mod questions;
 #[path = "standard/real.rs"]
 mod real;
 #[path = "standard/relays.rs"]

@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{CustomRequest, ErrorCode, ErrorData, ProgressNotificationParam, ProgressToken};
+use rmcp::model::{ErrorCode, ErrorData, ProgressNotificationParam, ProgressToken, ProtocolVersion};
 use rmcp::service::{Peer, RequestContext};
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
@@ -97,10 +97,17 @@ async fn report_progress(peer: &Peer<RoleServer>, token: Option<ProgressToken>) 
     std::future::pending().await
 }
 
+/// Whether the request is one of the modern era.
+pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
 /// The answer to a request that the library does not know or could not decode.
-pub(crate) fn not_understood(request: &CustomRequest) -> ErrorData {
-    let method = &request.method;
-    if KNOWN_METHODS.contains(&method.as_str()) {
+pub(crate) fn not_understood(method: &str, is_modern: bool) -> ErrorData {
+    // That one is of the legacy era only.
+    let is_known = KNOWN_METHODS.contains(&method) && !(is_modern && method == "initialize");
+    if is_known {
         return ErrorData::invalid_params(
             format!("Invalid params: `params` of {method} is not as the protocol has it"),
             None,

@@ -7,6 +7,7 @@
 //! | one that takes the tokens of a real authorization server only, and a person with a browser | [`oauth`] |
 //! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
 //! | a real server over HTTP that can be started again | [`RealRemote`] |
+//! | HTTP in front of a server over stdio | [`Front`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
 //! | to run programs as a model does, and look at what comes back | [`CodeClient`] |
@@ -24,6 +25,7 @@ mod code;
 mod codeyard;
 mod definition;
 mod ended;
+mod front;
 pub mod limits;
 mod mode;
 mod processes;
@@ -40,8 +42,9 @@ pub use code::{CodeClient, Ran};
 pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use ended::{Ended, run};
+pub use front::Front;
 pub use mode::Mode;
-pub use processes::{Process, descendants, status_field};
+pub use processes::{Process, descendants, peak_memory, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};
 pub use remote::oauth;
 pub use remote::{Certificate, RemoteServer, Seen, Way};

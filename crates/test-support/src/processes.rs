@@ -36,6 +36,12 @@ pub fn status_field(pid: u32, field: &str) -> Option<String> {
     line.map(|value| value.trim().to_owned())
 }
 
+/// The most memory that a process has had so far, in KiB.
+pub fn peak_memory(pid: u32) -> Option<u64> {
+    let memory = status_field(pid, "VmHWM")?;
+    memory.split_whitespace().next()?.parse().ok()
+}
+
 fn proc(pid: u32, file: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{file}"))
 }

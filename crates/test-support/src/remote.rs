@@ -1,7 +1,7 @@
 //! A remote MCP server for tests: HTTP in front of the stub's process, in each era and on purpose in every wrong way.
 
 mod hostile;
-mod http;
+pub(crate) mod http;
 pub mod oauth;
 mod relay;
 mod tls;

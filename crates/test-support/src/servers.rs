@@ -1,6 +1,7 @@
 //! Upstream MCP servers for tests, written against the bare protocol so that each can break any rule of it.
 
 mod canned;
+mod conformance;
 mod hostile;
 mod offers;
 mod protocol;
@@ -12,8 +13,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 pub use protocol::Era;
 
-const USAGE: &str =
-    "usage: stub-server (stub [--extras] | canned FILE | hostile MODE | replay FILE [--page N]) [--era ERA]";
+const USAGE: &str = "usage: stub-server (stub [--extras] | canned FILE | conformance | hostile MODE | replay FILE [--page N]) [--era ERA]";
 
 /// Runs the server that the arguments name until stdin closes.
 pub fn main(args: impl Iterator<Item = String>) -> ExitCode {
@@ -31,7 +31,7 @@ pub fn main(args: impl Iterator<Item = String>) -> ExitCode {
 fn serve(mut args: impl Iterator<Item = String>) -> Result<()> {
     let kind = args.next().context(USAGE)?;
     let operand = match kind.as_str() {
-        "stub" => None,
+        "stub" | "conformance" => None,
         _ => Some(args.next().context(USAGE)?),
     };
     let mut options = Options::default();
@@ -45,6 +45,7 @@ fn serve(mut args: impl Iterator<Item = String>) -> Result<()> {
     }
     match (kind.as_str(), operand) {
         ("stub", None) => protocol::serve(options.era, &stub::Stub::new(options.extras)),
+        ("conformance", None) => protocol::serve(options.era, &conformance::Conformance::default()),
         ("canned", Some(file)) => protocol::serve(options.era, &canned::Canned::read(&file)?),
         ("hostile", Some(mode)) => hostile::serve(&mode, options.era),
         ("replay", Some(file)) => protocol::serve(options.era, &replay::Replay::read(&file, options.page)?),

@@ -42,6 +42,7 @@ pub use environment::{find_program, is_self_reference};
 pub use error::{StartError, StderrTail, UpstreamError};
 pub use hub::{Call, Era, Hub, ServerState, Status};
 pub use jail::confinement::Confinement;
+pub use listing::MAX_LIST_BYTES;
 pub use logs::{KEPT as LOG_KEPT, log_file, log_file_before};
 pub use question::Question;
 pub use remote::{AddressError, check_header, check_url};

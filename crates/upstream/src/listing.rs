@@ -19,8 +19,8 @@ const REQUEST: &str = "tools/list";
 
 /// Tools kept of one server. The largest public server has 401.
 const MAX_TOOLS: usize = 10_000;
-/// Bytes of all pages together.
-const MAX_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes that all pages of one server's list may have together, of tools and of anything else.
+pub const MAX_LIST_BYTES: usize = 32 * 1024 * 1024;
 /// Pages fetched of one server.
 const MAX_PAGES: usize = 1_000;
 const MAX_NAME: usize = 256;
@@ -99,7 +99,7 @@ pub(crate) async fn fetch(
             Ok(tools) => definitions.extend(tools),
             Err(_) => return Err(connection.bad_answer(REQUEST, "`tools` is no list".to_owned())),
         }
-        if definitions.len() > MAX_TOOLS || bytes > MAX_BYTES {
+        if definitions.len() > MAX_TOOLS || bytes > MAX_LIST_BYTES {
             let used = definitions.len().min(MAX_TOOLS);
             warnings.push(format!(
                 "its list of tools is too long; only the first {used} tools are used"

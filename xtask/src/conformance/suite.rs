@@ -85,7 +85,7 @@ impl Suite {
 impl Score {
     /// Reads the summary at the end of a run.
     fn of(lines: &[String]) -> Score {
-        let summary = lines.iter().skip_while(|line| !line.contains("SUITE SUMMARY"));
+        let summary = lines.iter().skip_while(|line| !line.contains("SUMMARY ==="));
         let mut ran = Vec::new();
         let mut beyond = BTreeSet::new();
         for line in summary {

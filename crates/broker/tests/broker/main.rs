@@ -73,7 +73,6 @@ impl World {
             supervisor: vec![stub_server().into(), "__supervise".into()],
             own_executable: PathBuf::from("/nowhere/codeyard"),
             allow_self: false,
-            asks_anew: false,
         });
         let data = tempfile::tempdir().expect("a directory");
         Self {

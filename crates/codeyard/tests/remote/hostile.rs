@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::json;
-use test_support::{RemoteServer, Way, status_field};
+use test_support::{RemoteServer, Way, peak_memory};
 
 use crate::{WAYS, check, with_entry};
 
@@ -70,8 +70,7 @@ async fn each_wrong_answer_hurts_its_own_call_only() {
             assert!(!error.contains("secret"), "{error}");
             assert!(start.elapsed().as_secs() < 30, "{word}");
         }
-        let memory = status_field(client.mcp.pid().unwrap(), "VmHWM").unwrap();
-        let kib: u64 = memory.split_whitespace().next().unwrap().parse().unwrap();
+        let kib = peak_memory(client.mcp.pid().unwrap()).unwrap();
         assert!(kib < MAX_KIB, "{way:?}: {kib} KiB");
     }
 }
@@ -111,6 +110,7 @@ async fn odd_answers_that_are_answers_are_taken() {
             let code = format!("return await tools.far.echo(message={word:?})");
             check(&client.run(&code).await, &json!("?"));
         }
+        assert!(peak_memory(client.mcp.pid().unwrap()).unwrap() < MAX_KIB);
     }
 }
 

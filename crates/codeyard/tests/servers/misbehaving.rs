@@ -1,7 +1,10 @@
 //! Servers that misbehave hurt their own calls only: the error names the server and the cause, everything else goes on.
 
 use serde_json::json;
-use test_support::{CodeClient, Codeyard, Ran, ServerDefinition};
+use test_support::{CodeClient, Codeyard, Ran, ServerDefinition, peak_memory};
+
+/// Memory that a server may cost whatever it does: a few messages of the longest kind.
+const MAX_KIB: u64 = 192 * 1024;
 
 /// A codeyard with the good `stub` and a server `bad` of this mode, and a session with a variable.
 async fn with(mode: &str, timeout: Option<u64>) -> CodeClient {
@@ -20,6 +23,8 @@ async fn call_both(client: &mut CodeClient) -> Ran {
                 return [good, kept, getattr(bad, 'kind', None), getattr(bad, 'retryable', None), str(bad)]";
     let ran = client.run(code).await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
+    let kib = peak_memory(client.mcp.pid().unwrap()).unwrap();
+    assert!(kib < MAX_KIB, "{kib} KiB");
     assert_eq!(
         (&ran.result()[0], &ran.result()[1]),
         (&json!("g"), &json!("kept")),

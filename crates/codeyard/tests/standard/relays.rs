@@ -54,7 +54,10 @@ async fn what_a_server_logs_reaches_the_client() {
     for era in ERAS {
         let codeyard = one(era);
         let mut client = open(&codeyard, era).await;
-        client.call_tool("say", json!({"text": "hello"})).await.unwrap();
+        let params = json!({
+            "name": "say", "arguments": {"text": "hello"}, "_meta": {"io.modelcontextprotocol/logLevel": "info"},
+        });
+        client.result("tools/call", params).await.unwrap();
         let said = client.notification("notifications/message").await.unwrap();
         assert_eq!(said["data"], "hello");
         client.call_tool("change_prompts", json!({})).await.unwrap();
@@ -79,6 +82,19 @@ async fn what_a_server_logs_reaches_the_client() {
                 .unwrap();
             assert_eq!(updated["uri"], "stub://note");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_client_of_the_modern_era_hears_only_of_calls_for_which_it_asked() {
+    for upstream in ERAS {
+        let codeyard = one(upstream);
+        let mut client = open(&codeyard, Era::Modern).await;
+        client.tools().await.unwrap();
+        let say = json!({"name": "say", "arguments": {"text": "unasked"}});
+        let id = client.start("tools/call", say).await.unwrap();
+        let next: Value = serde_json::from_str(&client.line().await.unwrap()).unwrap();
+        assert_eq!(next["id"], id, "{next}");
     }
 }
 
@@ -122,41 +138,6 @@ async fn a_client_of_the_legacy_era_is_asked_for_servers_of_both() {
         let answer = client.answer(&id).await.unwrap();
         let text = answer["result"]["structuredContent"].to_string();
         assert!(text.contains("\"age\":7"), "{answer}");
-    }
-}
-
-#[tokio::test]
-async fn a_client_of_the_modern_era_answers_with_its_next_call() {
-    let codeyard = one(Era::Modern);
-    let mut client = who_answers(&codeyard, Era::Modern, json!({"elicitation": {}})).await;
-    let asked = client.call_tool("inquire", json!({})).await.unwrap();
-    assert_eq!(
-        (&asked["resultType"], &asked["requestState"]),
-        (&json!("input_required"), &json!("opaque"))
-    );
-    let params = json!({
-        "name": "inquire", "arguments": {}, "requestState": asked["requestState"],
-        "inputResponses": {"age": {"action": "accept", "content": {"age": 7}}},
-    });
-    let answer = client.result("tools/call", params).await.unwrap();
-    assert_eq!(
-        answer["structuredContent"]["age"]["content"]["age"], 7,
-        "{answer}"
-    );
-}
-
-#[tokio::test]
-async fn a_client_that_cannot_be_asked_is_not() {
-    for (era, expected) in [
-        (Era::Legacy, "did not declare the capability 'elicitation'"),
-        (Era::Modern, "servers send no requests"),
-    ] {
-        let codeyard = one(Era::Legacy);
-        let mut client = open(&codeyard, era).await;
-        let answer = client.call_tool("inquire", json!({})).await.unwrap();
-        let error = &answer["structuredContent"]["error"];
-        assert_eq!(error["code"], -32601, "{answer}");
-        assert!(error["message"].as_str().unwrap().contains(expected), "{answer}");
     }
 }
 

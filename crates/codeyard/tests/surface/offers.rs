@@ -1,6 +1,6 @@
 //! Resources and prompts of servers, from programs.
 
-use test_support::{CodeClient, Codeyard, Era, ServerDefinition};
+use test_support::{CodeClient, Codeyard, Era, ServerDefinition, peak_memory};
 
 fn two() -> Codeyard {
     let stub = |name, era| {
@@ -112,4 +112,21 @@ async fn what_is_wrong_is_said() {
             "{call}: {ran:?}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_list_without_end_is_refused_and_leaves_the_others() {
+    let codeyard = two().server("endless", &ServerDefinition::hostile("endless-pages"));
+    let mut client = CodeClient::of(codeyard).await;
+    let ran = client.run("return mcp.resources.list_sync('endless')").await;
+    let expected = "server 'endless' answers resources/list with more than 100 pages or 32 MiB";
+    assert!(ran.error().contains(expected), "{}", ran.shown());
+    client
+        .check(
+            "print([r.uri for r in mcp.resources.list_sync()])",
+            "['one://note', 'shared://same', 'two://note', 'shared://same']\n",
+        )
+        .await;
+    let kib = peak_memory(client.mcp.pid().unwrap()).unwrap();
+    assert!(kib < 256 * 1024, "{kib} KiB");
 }

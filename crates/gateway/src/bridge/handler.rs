@@ -1,11 +1,10 @@
 //! The MCP handler of the `bridge` surface: one tool, one resource, both protocol eras.
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod,
-    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, ErrorData, Implementation,
-    JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorData, Implementation, JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceContents, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -127,9 +126,12 @@ impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        Err(running::not_understood(&request))
+        Err(running::not_understood(
+            &request.method,
+            running::is_modern(&context),
+        ))
     }
 
     async fn list_resources(
@@ -170,23 +172,5 @@ impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Public)
             .into())
-    }
-
-    // The library answers these with empty lists by default, as if the capability were declared.
-
-    async fn complete(
-        &self,
-        _request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
-    }
-
-    async fn list_prompts(
-        &self,
-        _page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
     }
 }

@@ -7,19 +7,21 @@ use rmcp::RoleServer;
 use rmcp::model::{
     ClientResult, CustomNotification, CustomRequest, ProtocolVersion, ServerNotification, ServerRequest,
 };
-use rmcp::service::{Peer, ServiceError};
+use rmcp::service::{Peer, RequestContext, ServiceError};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, mpsc, watch};
 use upstream::{Answered, Client, Refusal};
 
-const METHOD_NOT_FOUND: i32 = -32601;
-const INTERNAL_ERROR: i32 = -32603;
+use super::desk::Desk;
+
+pub(super) const METHOD_NOT_FOUND: i32 = -32601;
+pub(super) const INTERNAL_ERROR: i32 = -32603;
 
 /// Notices that wait for a client that does not read; further ones are dropped.
 const NOTICES: usize = 256;
 
 /// Questions that wait for the client at once: a server that asks without end must not fill its window.
-const MOST_QUESTIONS: usize = 16;
+pub(super) const MOST_QUESTIONS: usize = 16;
 
 /// Questions of servers that are passed on, and the capability that a client declares for each.
 const QUESTIONS: [(&str, &str); 3] = [
@@ -36,12 +38,21 @@ pub(super) struct Changes {
     pub(super) resources: u64,
 }
 
+/// Who the client is.
+#[derive(Debug)]
+struct Known {
+    peer: Peer<RoleServer>,
+    is_legacy: bool,
+    /// What it declared when it opened the connection, or with its first request in the modern era.
+    capabilities: Map<String, Value>,
+}
+
 /// The client of one connection.
 #[derive(Debug)]
 pub(crate) struct Downstream {
-    peer: OnceLock<Peer<RoleServer>>,
-    /// What it declared when it opened the connection; nothing in the modern era, in which it does so with each request.
-    capabilities: OnceLock<Map<String, Value>>,
+    known: OnceLock<Known>,
+    /// Its requests under way, if it is one of the modern era.
+    pub(super) desk: Arc<Desk>,
     /// Whether questions say which server asks.
     names_servers: AtomicBool,
     questions: Semaphore,
@@ -54,8 +65,8 @@ impl Downstream {
     pub(crate) fn new() -> (Arc<Self>, mpsc::Receiver<ServerNotification>) {
         let (notices, receiver) = mpsc::channel(NOTICES);
         let downstream = Self {
-            peer: OnceLock::new(),
-            capabilities: OnceLock::new(),
+            known: OnceLock::new(),
+            desk: Arc::default(),
             names_servers: AtomicBool::new(false),
             questions: Semaphore::new(MOST_QUESTIONS),
             notices,
@@ -65,27 +76,36 @@ impl Downstream {
     }
 
     /// Takes note of who it is, at any of its requests.
-    pub(super) fn meet(&self, peer: &Peer<RoleServer>) {
-        if self.peer.get().is_some() {
-            return;
-        }
-        let info = peer.peer_info();
-        let is_legacy = info
-            .as_ref()
-            .is_some_and(|info| info.protocol_version < ProtocolVersion::V_2026_07_28);
-        if is_legacy
-            && let Some(info) = &info
-            && let Ok(Value::Object(capabilities)) = serde_json::to_value(&info.capabilities)
-        {
-            // It is met once; the second of two requests at once says the same.
-            let _ = self.capabilities.set(capabilities);
-        }
-        let _ = self.peer.set(peer.clone());
+    pub(super) fn meet(&self, context: &RequestContext<RoleServer>) {
+        self.known.get_or_init(|| {
+            let peer = context.peer.clone();
+            let info = peer.peer_info();
+            let is_legacy = info
+                .as_ref()
+                .is_some_and(|info| info.protocol_version < ProtocolVersion::V_2026_07_28);
+            let capabilities = match &info {
+                Some(info) if is_legacy => serde_json::to_value(&info.capabilities).unwrap_or_default(),
+                _ => declared(&meta(context)),
+            };
+            let capabilities = match capabilities {
+                Value::Object(capabilities) => capabilities,
+                _ => Map::new(),
+            };
+            Known {
+                peer,
+                is_legacy,
+                capabilities,
+            }
+        });
     }
 
     /// Says in questions which server asks, where there are several.
     pub(super) fn know(&self, servers: usize) {
         self.names_servers.store(servers > 1, Ordering::Relaxed);
+    }
+
+    fn is_legacy(&self) -> bool {
+        self.known.get().is_some_and(|known| known.is_legacy)
     }
 
     /// Tells that lists have changed, in the way of the client's era.
@@ -108,12 +128,10 @@ impl Downstream {
         let Some((_, capability)) = QUESTIONS.iter().find(|(known, _)| *known == method) else {
             return Err(refused(format!("Method not found: {method}")));
         };
-        let (Some(peer), Some(capabilities)) = (self.peer.get(), self.capabilities.get()) else {
-            return Err(refused(format!(
-                "{method}: the client speaks a revision of the protocol in which servers send no requests"
-            )));
+        let Some(known) = self.known.get() else {
+            return Err(refused(format!("{method}: no client has asked anything yet")));
         };
-        if !capabilities.contains_key(*capability) {
+        if known.is_legacy && !known.capabilities.contains_key(*capability) {
             return Err(refused(format!(
                 "{method}: the client did not declare the capability '{capability}'"
             )));
@@ -124,8 +142,11 @@ impl Downstream {
             )));
         };
         let params = params.map(|params| self.signed(server, &method, params));
+        if !known.is_legacy {
+            return self.desk.pose(server, capability, method, params).await;
+        }
         let request = ServerRequest::CustomRequest(CustomRequest::new(method, params));
-        match peer.send_request(request).await {
+        match known.peer.send_request(request).await {
             Ok(result) => Ok(plain(&result)),
             Err(ServiceError::McpError(error)) => Err(Refusal {
                 code: error.code.0,
@@ -152,9 +173,9 @@ impl Downstream {
 
 impl Client for Downstream {
     fn capabilities(&self) -> Map<String, Value> {
-        let declared = self.capabilities.get();
+        let known = self.known.get();
         let relayed = QUESTIONS.iter().filter_map(|(_, capability)| {
-            let declared = declared?.get(*capability)?;
+            let declared = known?.capabilities.get(*capability)?;
             Some(((*capability).to_owned(), declared.clone()))
         });
         relayed.collect()
@@ -169,6 +190,8 @@ impl Client for Downstream {
         match method {
             "notifications/prompts/list_changed" => self.changed(|changes| changes.prompts += 1),
             "notifications/resources/list_changed" => self.changed(|changes| changes.resources += 1),
+            // In the modern era only requests that say so are logged about, and a server of the legacy era does not know.
+            "notifications/message" if !self.is_legacy() && !self.desk.wants_logs(server) => {}
             "notifications/message" | "notifications/resources/updated" => {
                 let notice = CustomNotification::new(method, Some(params.clone()));
                 if self
@@ -197,15 +220,14 @@ pub(crate) async fn forward(client: Arc<Downstream>, mut notices: mpsc::Receiver
                 }
                 let now = *changes.borrow_and_update();
                 // In the modern era each subscription is told.
-                let is_legacy = client.capabilities.get().is_some();
-                let news = if is_legacy { list_changes(told, now) } else { Vec::new() };
+                let news = if client.is_legacy() { list_changes(told, now) } else { Vec::new() };
                 told = now;
                 news
             }
         };
-        let Some(peer) = client.peer.get() else { continue };
+        let Some(known) = client.known.get() else { continue };
         for notice in news {
-            if peer.send_notification(notice).await.is_err() {
+            if known.peer.send_notification(notice).await.is_err() {
                 return;
             }
         }
@@ -225,6 +247,20 @@ fn list_changes(told: Changes, now: Changes) -> Vec<ServerNotification> {
             ServerNotification::CustomNotification(CustomNotification::new(method, None))
         })
         .collect()
+}
+
+/// What came along with a request.
+pub(super) fn meta(context: &RequestContext<RoleServer>) -> Map<String, Value> {
+    match serde_json::to_value(&context.meta) {
+        Ok(Value::Object(meta)) => meta,
+        _ => Map::new(),
+    }
+}
+
+/// What a client of the modern era says with a request that it can do.
+pub(super) fn declared(meta: &Map<String, Value>) -> Value {
+    let declared = meta.get("io.modelcontextprotocol/clientCapabilities");
+    declared.cloned().unwrap_or_default()
 }
 
 fn plain(result: &ClientResult) -> Value {

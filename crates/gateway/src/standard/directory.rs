@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use types::ServerTools;
 
+use super::lists::Kind;
+
 /// A tool or prompt of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
@@ -29,6 +31,8 @@ pub(super) struct Directory {
     pub(super) resources: HashMap<String, String>,
     /// Templates of uris with their servers, in configured order.
     pub(super) templates: Vec<(String, String)>,
+    /// Lists of which the client has not seen the last page.
+    pub(super) begun: HashMap<Kind, Vec<String>>,
 }
 
 impl Directory {

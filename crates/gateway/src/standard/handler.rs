@@ -5,56 +5,50 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use rmcp::RoleServer;
-use rmcp::model::{
-    CustomNotification, CustomRequest, ErrorCode, ErrorData, ProtocolVersion, ServerNotification,
-};
+use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use types::Limits;
-use upstream::{Question, Refusal};
+use upstream::{MAX_LIST_BYTES, Question};
 
 use super::client::Downstream;
 use super::directory::{Directory, Place};
 use super::lists::{self, Contribution, Kind, Page};
-use super::results;
+use super::parked::Parked;
 use super::service::{Listing, StandardService, Upstream};
-use crate::running;
+use crate::running::{self, is_modern};
 
 /// How long one server may take for a list that is joined with those of others.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
 /// Pages of a list that are asked for.
 const MOST_PAGES: usize = 100;
-/// Rounds in which a server may ask for input before it answers.
-const MOST_ROUNDS: usize = 10;
-/// Notices of progress on their way to the client.
-const PROGRESS: usize = 32;
-const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// One connection of a client that sees the `standard` surface.
 pub(crate) struct StandardHandler<S> {
-    service: S,
+    pub(super) service: Arc<S>,
     pub(super) client: Arc<Downstream>,
     directory: Arc<Mutex<Directory>>,
     /// How much a client of the legacy era wants to hear of what servers log.
-    log_level: Mutex<Option<Value>>,
+    pub(super) log_level: Mutex<Option<Value>>,
+    /// Calls of a client of the modern era whose servers have asked something.
+    pub(super) parked: Parked,
     pub(super) closed: CancellationToken,
 }
 
-type Answer = Result<String, ErrorData>;
+pub(super) type Answer = Result<String, ErrorData>;
 
 impl<S: StandardService> StandardHandler<S> {
     /// `closed` ends everything that is under way for this connection.
     pub(crate) fn new(service: S, client: Arc<Downstream>, closed: CancellationToken) -> Self {
         service.attach(client.clone());
         Self {
-            service,
+            service: Arc::new(service),
             client,
             directory: Arc::default(),
             log_level: Mutex::default(),
+            parked: Parked::default(),
             closed,
         }
     }
@@ -93,7 +87,7 @@ impl<S: StandardService> StandardHandler<S> {
             "tools/list" => {
                 let definitions = self.tools().await;
                 self.show_tools();
-                lists::page("tools", &definitions, &params)
+                Ok(lists::page("tools", &definitions, &params)?.0)
             }
             "tools/call" => {
                 let name = text(&params, "name")?;
@@ -113,7 +107,16 @@ impl<S: StandardService> StandardHandler<S> {
             }
             "completion/complete" => self.complete(params, context).await,
             "logging/setLevel" if !is_modern(context) => self.set_level(params, context).await,
-            _ => Err(running::not_understood(&CustomRequest::new(method, None))),
+            _ => Err(running::not_understood(method, is_modern(context))),
+        }
+    }
+
+    /// Has a client that has seen the tools hear of the next change, as if it had been shown those of now.
+    pub(super) fn expect_change_of_tools(&self) {
+        let now = self.service.listed().borrow().clone();
+        let mut directory = self.directory();
+        if directory.listed.is_some() {
+            directory.shown.get_or_insert(now);
         }
     }
 
@@ -271,8 +274,19 @@ impl<S: StandardService> StandardHandler<S> {
                 answer => answer,
             };
         }
-        let definitions = self.learn(kind, &upstreams, context).await;
-        lists::page(kind.key(), &definitions, &params)
+        // Further pages are those of the same list; it is kept until the last of them.
+        let begun = params
+            .contains_key("cursor")
+            .then(|| self.directory().begun.remove(&kind));
+        let definitions = match begun.flatten() {
+            Some(definitions) => definitions,
+            None => self.learn(kind, &upstreams, context).await,
+        };
+        let (page, is_last) = lists::page(kind.key(), &definitions, &params)?;
+        if !is_last {
+            self.directory().begun.insert(kind, definitions);
+        }
+        Ok(page)
     }
 
     /// Asks all servers for such a list and takes the answers in; those that fail are left out.
@@ -292,140 +306,50 @@ impl<S: StandardService> StandardHandler<S> {
         kind.learn(&mut self.directory(), &lists)
     }
 
-    /// All pages of one server.
+    /// All pages of one server, or as many as there were before something went wrong.
     async fn whole_list(
         &self,
         kind: Kind,
         upstream: &Upstream,
         context: &RequestContext<RoleServer>,
     ) -> Vec<Box<RawValue>> {
+        let (server, method) = (&upstream.name, kind.method());
         let deadline = Instant::now() + LIST_PATIENCE;
         let mut definitions = Vec::new();
         let mut params = Map::new();
+        let mut bytes = 0;
         for _ in 0..MOST_PAGES {
-            let question = self.question(
-                &upstream.name,
-                kind.method(),
-                std::mem::take(&mut params),
-                context,
-            );
+            let question = self.question(server, method, std::mem::take(&mut params), context);
             let answer = self.service.relay(Question { deadline, ..question }).await;
-            let page = answer.and_then(|raw| {
-                serde_json::from_str::<Page>(raw.get()).map_err(|error| Refusal {
-                    code: ErrorCode::INTERNAL_ERROR.0,
-                    message: error.to_string(),
-                    data: None,
-                })
-            });
-            match page {
-                Ok(page) => {
-                    definitions.extend(page.definitions);
-                    match page.next {
-                        Some(next) => params.insert("cursor".to_owned(), json!(next)),
-                        None => break,
-                    };
-                }
+            let page = match answer {
+                Ok(page) => page,
                 Err(refusal) => {
                     if refusal.code != ErrorCode::METHOD_NOT_FOUND.0 {
-                        let (server, method) = (&upstream.name, kind.method());
                         tracing::warn!(%server, method, "left out of the list: {}", refusal.message);
                     }
-                    break;
+                    return definitions;
                 }
+            };
+            bytes += page.get().len();
+            if bytes > MAX_LIST_BYTES {
+                break;
             }
+            let page: Page = match serde_json::from_str(page.get()) {
+                Ok(page) => page,
+                Err(error) => {
+                    tracing::warn!(%server, method, "left out of the list: {error}");
+                    return definitions;
+                }
+            };
+            definitions.extend(page.definitions);
+            match page.next {
+                Some(next) => params.insert("cursor".to_owned(), json!(next)),
+                None => return definitions,
+            };
         }
+        let used = definitions.len();
+        tracing::warn!(%server, method, "its list is too long; only the first {used} are used");
         definitions
-    }
-
-    /// Passes a request on to a server, its progress back, and its questions where the client's era has them otherwise.
-    async fn relay(
-        &self,
-        server: &str,
-        method: &str,
-        params: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
-    ) -> Answer {
-        let mut question = self.question(server, method, params, context);
-        for _ in 0..MOST_ROUNDS {
-            let raw = self.ask(question.clone(), context).await?;
-            let wanted = if is_modern(context) {
-                None
-            } else {
-                results::wanted(raw.get())
-            };
-            let Some(wanted) = wanted else {
-                return Ok(raw.get().to_owned());
-            };
-            let mut responses = Map::new();
-            for (key, request) in wanted.requests {
-                let asked = request["method"].as_str().unwrap_or_default().to_owned();
-                let params = request.get("params").cloned();
-                let answer = self.client.put(server, asked, params).await;
-                responses.insert(key, answer.map_err(error)?);
-            }
-            question
-                .params
-                .insert("inputResponses".to_owned(), Value::Object(responses));
-            if let Some(state) = wanted.state {
-                question.params.insert("requestState".to_owned(), state);
-            }
-        }
-        let message = format!("server '{server}' asked for input more than {MOST_ROUNDS} times");
-        Err(ErrorData::internal_error(message, None))
-    }
-
-    /// Asks once. Whoever gives up on it drops this.
-    async fn ask(
-        &self,
-        mut question: Question,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Box<RawValue>, ErrorData> {
-        let (sender, mut progress) = mpsc::channel(PROGRESS);
-        let token = context.meta.get_progress_token();
-        question.progress = token.is_some().then_some(sender);
-        let answer = self.service.relay(question);
-        tokio::pin!(answer);
-        loop {
-            let notice = tokio::select! {
-                biased;
-                Some(notice) = progress.recv() => notice,
-                answer = &mut answer => return answer.map_err(error),
-            };
-            let token = json!(token);
-            let mut notice = notice;
-            notice["progressToken"] = token;
-            let notice = CustomNotification::new("notifications/progress", Some(notice));
-            // A client that is gone ends the call in another way.
-            let _ = context
-                .peer
-                .send_notification(ServerNotification::CustomNotification(notice))
-                .await;
-        }
-    }
-
-    fn question(
-        &self,
-        server: &str,
-        method: &str,
-        params: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
-    ) -> Question {
-        let mut meta = match serde_json::to_value(&context.meta) {
-            Ok(Value::Object(meta)) => meta,
-            _ => Map::new(),
-        };
-        let level = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(level) = level.clone() {
-            meta.entry(LOG_LEVEL).or_insert(level);
-        }
-        Question {
-            server: server.to_owned(),
-            method: method.to_owned(),
-            params,
-            meta,
-            progress: None,
-            deadline: Instant::now() + Limits::DEFAULT_MAX_WALL_TIME,
-        }
     }
 
     async fn upstreams(&self) -> Listing {
@@ -439,19 +363,9 @@ impl<S: StandardService> StandardHandler<S> {
     }
 }
 
-/// Whether the request is one of the modern era.
-pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
-    let version = context.protocol_version();
-    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
-}
-
 fn text(params: &Map<String, Value>, name: &str) -> Result<String, ErrorData> {
     let value = params.get(name).and_then(Value::as_str);
     value
         .map(str::to_owned)
         .ok_or_else(|| ErrorData::invalid_params(format!("Invalid params: `{name}` must be a string"), None))
-}
-
-fn error(Refusal { code, message, data }: Refusal) -> ErrorData {
-    ErrorData::new(ErrorCode(code), message, data)
 }

@@ -19,7 +19,7 @@ const BYTES_OF_A_PAGE: usize = 4 * 1024 * 1024;
 const CURSOR: &str = "after-";
 
 /// A kind of list that servers keep.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Resources,
     Templates,
@@ -111,12 +111,12 @@ pub(super) fn tools(upstreams: &[Upstream]) -> (HashMap<String, Place>, Vec<Stri
     named(&all, upstreams.len() > 1)
 }
 
-/// The page of these definitions that the parameters ask for.
+/// The page of these definitions that the parameters ask for, and whether it is the last.
 pub(super) fn page(
     key: &str,
     definitions: &[String],
     params: &Map<String, Value>,
-) -> Result<String, ErrorData> {
+) -> Result<(String, bool), ErrorData> {
     let start = match params.get("cursor") {
         None | Some(Value::Null) => 0,
         Some(cursor) => cursor
@@ -138,12 +138,13 @@ pub(super) fn page(
     });
     let shown: Vec<&str> = fitting.map(String::as_str).collect();
     let end = start + shown.len();
-    let next = if end < definitions.len() {
-        format!(",\"nextCursor\":\"{CURSOR}{end}\"")
-    } else {
+    let is_last = end >= definitions.len();
+    let next = if is_last {
         String::new()
+    } else {
+        format!(",\"nextCursor\":\"{CURSOR}{end}\"")
     };
-    Ok(format!("{{\"{key}\":[{}]{next}}}", shown.join(",")))
+    Ok((format!("{{\"{key}\":[{}]{next}}}", shown.join(",")), is_last))
 }
 
 /// The definitions as they came, without those whose name `take` says is taken, and by which server.
@@ -243,7 +244,9 @@ mod tests {
         let mut params = Map::new();
         let mut seen = 0;
         loop {
-            let page: Value = serde_json::from_str(&page("tools", &definitions, &params).unwrap()).unwrap();
+            let (page, is_last) = page("tools", &definitions, &params).unwrap();
+            let page: Value = serde_json::from_str(&page).unwrap();
+            assert_eq!(is_last, page.get("nextCursor").is_none());
             seen += page["tools"].as_array().unwrap().len();
             match page.get("nextCursor") {
                 Some(cursor) => params.insert("cursor".to_owned(), cursor.clone()),
@@ -254,7 +257,7 @@ mod tests {
         params.insert("cursor".to_owned(), json!("elsewhere"));
         assert!(page("tools", &definitions, &params).is_err());
         let large = vec!["x".repeat(BYTES_OF_A_PAGE + 1), "y".to_owned()];
-        let first = page("tools", &large, &Map::new()).unwrap();
+        let (first, _) = page("tools", &large, &Map::new()).unwrap();
         assert!(first.ends_with(r#""nextCursor":"after-1"}"#));
     }
 }

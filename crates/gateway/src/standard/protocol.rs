@@ -8,9 +8,10 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
-use super::handler::{StandardHandler, is_modern};
+use super::handler::StandardHandler;
 use super::results;
 use super::service::StandardService;
+use crate::running::is_modern;
 
 const INSTRUCTIONS: &str = "Tools, resources and prompts of the connected MCP servers. Where there are several servers, \
                             the name of a tool or prompt begins with that of its server.";
@@ -46,7 +47,7 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        self.client.meet(&context.peer);
+        self.client.meet(&context);
         let CustomRequest { method, params, .. } = request;
         // The transport refuses parameters that are no object.
         let params = match params {
@@ -75,7 +76,8 @@ impl<S: StandardService> ServerHandler for StandardHandler<S> {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        self.client.meet(&subscription.request_context().peer);
+        self.client.meet(subscription.request_context());
+        self.expect_change_of_tools();
         let mut changes = self.client.changes.subscribe();
         let mut told = *changes.borrow_and_update();
         loop {

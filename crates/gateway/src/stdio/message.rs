@@ -39,8 +39,12 @@ pub(super) fn decode(line: &Line) -> Result<Incoming, Box<Unusable>> {
     }
 }
 
+/// Methods of capabilities that the surfaces on which programs run do not declare: the library answers them with empty lists
+/// as if they were declared, unless it does not know them.
+pub(super) const UNDECLARED: &[&str] = &["completion/complete", "prompts/list"];
+
 /// Methods whose parameters are for a server behind us.
-const RELAYED: [&str; 11] = [
+pub(super) const RELAYED: &[&str] = &[
     "tools/list",
     "tools/call",
     "resources/list",
@@ -54,14 +58,14 @@ const RELAYED: [&str; 11] = [
     "logging/setLevel",
 ];
 
-/// The same message with the parameters of a request for a server as they came: the library's types leave out what they
-/// do not know.
-pub(super) fn undecoded(message: Incoming, line: &Line) -> Incoming {
+/// The same message, undecoded if it is a request of one of these methods: its parameters stay as they came, of which the
+/// library's types leave out what they do not know.
+pub(super) fn undecoded(message: Incoming, line: &Line, methods: &[&str]) -> Incoming {
     let (mut request, bytes) = match (message, line) {
         (JsonRpcMessage::Request(request), Line::Whole(bytes)) => (request, bytes),
         (other, _) => return other,
     };
-    if RELAYED.contains(&request.request.method())
+    if methods.contains(&request.request.method())
         && let Ok(undecoded) = serde_json::from_slice::<CustomRequest>(unmarked(bytes))
     {
         request.request = ClientRequest::CustomRequest(undecoded);
@@ -197,7 +201,7 @@ mod tests {
                 "{mark}{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{{\"x\":1}}}}"
             );
             let line = Line::Whole(text.into_bytes());
-            let JsonRpcMessage::Request(request) = undecoded(decode(&line).unwrap(), &line) else {
+            let JsonRpcMessage::Request(request) = undecoded(decode(&line).unwrap(), &line, RELAYED) else {
                 panic!("a request");
             };
             assert!(

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::flights::{Flights, Landing, MAX_IN_FLIGHT, Refused};
-use super::message::{self, Incoming, Unusable};
+use super::message::{self, Incoming, RELAYED, UNDECLARED, Unusable};
 use super::pipes::{Ended, LAST_WORDS, Pipes, QueueError, Writer};
 use super::turns::Turns;
 
@@ -234,8 +234,11 @@ impl Transport<RoleServer> for StdioTransport {
                 return None;
             };
             let decoded = match message::decode(&line) {
-                Ok(message) if self.relays => Ok(message::undecoded(message, &line)),
-                decoded => decoded,
+                Ok(message) => {
+                    let methods = if self.relays { RELAYED } else { UNDECLARED };
+                    Ok(message::undecoded(message, &line, methods))
+                }
+                unusable => unusable,
             };
             match decoded.and_then(|message| self.admit(message)) {
                 Ok(Some(message)) => return Some(message),

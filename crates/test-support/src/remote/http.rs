@@ -14,20 +14,18 @@ use super::{Seen, State};
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
 /// One connection of a client.
-pub(super) struct Client {
+pub(crate) struct Client {
     stream: BufReader<Box<dyn Stream>>,
 }
 
 /// A connection, with TLS or without.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// Serves one connection to its end.
 pub(super) async fn serve(stream: Box<dyn Stream>, state: Arc<State>) {
-    let mut client = Client {
-        stream: BufReader::new(stream),
-    };
+    let mut client = Client::new(stream);
     // A client that leaves in the middle of anything is no failure of the server.
     while let Ok(Some(request)) = client.request().await {
         state.remember(&request);
@@ -76,7 +74,14 @@ async fn answer(client: &mut Client, state: &State, request: &Seen) -> Result<()
 }
 
 impl Client {
-    async fn request(&mut self) -> Result<Option<Seen>> {
+    pub(crate) fn new(stream: Box<dyn Stream>) -> Client {
+        Client {
+            stream: BufReader::new(stream),
+        }
+    }
+
+    /// The next request; `None` if the client has closed the connection.
+    pub(crate) async fn request(&mut self) -> Result<Option<Seen>> {
         let mut line = String::new();
         if self.stream.read_line(&mut line).await? == 0 {
             return Ok(None);
@@ -114,7 +119,7 @@ impl Client {
     }
 
     /// A whole answer.
-    pub(super) async fn respond(
+    pub(crate) async fn respond(
         &mut self,
         status: &str,
         headers: &[(&str, &str)],
@@ -127,7 +132,7 @@ impl Client {
     }
 
     /// A whole message.
-    pub(super) async fn respond_json(
+    pub(crate) async fn respond_json(
         &mut self,
         status: &str,
         headers: &[(&str, &str)],
@@ -149,7 +154,7 @@ impl Client {
     }
 
     /// The head of a stream of events.
-    pub(super) async fn begin_events(&mut self, headers: &[(&str, &str)]) -> Result<()> {
+    pub(crate) async fn begin_events(&mut self, headers: &[(&str, &str)]) -> Result<()> {
         let own = [
             ("Content-Type", "text/event-stream"),
             ("Transfer-Encoding", "chunked"),
@@ -166,18 +171,18 @@ impl Client {
     }
 
     /// One event.
-    pub(super) async fn event(&mut self, kind: &str, data: &str) -> Result<()> {
+    pub(crate) async fn event(&mut self, kind: &str, data: &str) -> Result<()> {
         self.chunk(format!("event: {kind}\r\ndata: {data}\r\n\r\n").as_bytes())
             .await
     }
 
     /// The end of a body whose length was not announced.
-    pub(super) async fn end(&mut self) -> Result<()> {
+    pub(crate) async fn end(&mut self) -> Result<()> {
         self.write(b"0\r\n\r\n").await
     }
 
     /// Waits until the client has closed the connection.
-    pub(super) async fn left(&mut self) {
+    pub(crate) async fn left(&mut self) {
         // It asks for nothing while it waits for an answer.
         let _ = self.stream.fill_buf().await;
     }

@@ -37,9 +37,12 @@ enum Mode {
     RemoteSchema,
     NotText,
     HalfAnAnswer,
+    Storm,
+    EndlessProgress,
+    EndlessPages,
 }
 
-const MODES: [(&str, Mode); 25] = [
+const MODES: [(&str, Mode); 28] = [
     ("noise", Mode::Noise),
     ("garbage", Mode::Garbage),
     ("no-result", Mode::NoResult),
@@ -65,6 +68,9 @@ const MODES: [(&str, Mode); 25] = [
     ("remote-schema", Mode::RemoteSchema),
     ("not-text", Mode::NotText),
     ("half-an-answer", Mode::HalfAnAnswer),
+    ("storm", Mode::Storm),
+    ("endless-progress", Mode::EndlessProgress),
+    ("endless-pages", Mode::EndlessPages),
 ];
 
 /// Levels of a schema that is nested more deeply than anybody reads.
@@ -79,6 +85,11 @@ const WORDS: usize = 4 * 1024 * 1024;
 /// Changes that are announced together, and the pause after them.
 const ANNOUNCED: usize = 200;
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// Questions that are asked at once.
+const STORM: usize = 2_000;
+/// Bytes of a page of resources, after which there is always another.
+const PAGE: usize = 1024 * 1024;
 
 /// Bytes of the answer that is too long for any client.
 const HUGE: usize = 50 * 1024 * 1024;
@@ -217,6 +228,23 @@ impl Tools for Hostile {
                 complain("panic: in the middle of a word\n");
                 std::process::abort();
             }
+            Mode::Storm => {
+                for number in 0..STORM {
+                    connection.send(&json!({
+                        "jsonrpc": "2.0", "id": format!("storm-{number}"), "method": "elicitation/create",
+                        "params": {"message": "And?", "requestedSchema": {"type": "object", "properties": {}}},
+                    }));
+                }
+                connection.send(&good);
+            }
+            Mode::EndlessProgress => {
+                let mut done = 0;
+                while connection.sleep(id, Duration::ZERO) {
+                    done += 1;
+                    let params = json!({"progressToken": call.progress_token, "progress": done});
+                    connection.notify("notifications/progress", params);
+                }
+            }
             Mode::AnswersNumbers => return Answer::Result(json!(42)),
             Mode::DeafAfterList => loop {
                 std::thread::park();
@@ -229,6 +257,7 @@ impl Tools for Hostile {
             | Mode::Crowd
             | Mode::Deep
             | Mode::RemoteSchema
+            | Mode::EndlessPages
             | Mode::Restless => {
                 connection.send(&good);
             }
@@ -237,7 +266,31 @@ impl Tools for Hostile {
     }
 
     fn is_slow(&self, _tool: &str) -> bool {
-        self.0 == Mode::Drip
+        matches!(self.0, Mode::Drip | Mode::EndlessProgress)
+    }
+
+    fn capabilities(&self) -> Value {
+        match self.0 {
+            Mode::EndlessPages => json!({"tools": {}, "resources": {}}),
+            _ => json!({"tools": {"listChanged": true}}),
+        }
+    }
+
+    fn other(&self, method: &str, params: &Value, _connection: &Connection) -> Option<Answer> {
+        if self.0 != Mode::EndlessPages || method != "resources/list" {
+            return None;
+        }
+        let page = params["cursor"]
+            .as_str()
+            .unwrap_or("0")
+            .parse()
+            .unwrap_or(0_usize);
+        let resource = json!({
+            "uri": format!("endless://{page}"), "name": format!("page {page}"), "description": "x".repeat(PAGE),
+        });
+        Some(Answer::Result(
+            json!({"resources": [resource], "nextCursor": (page + 1).to_string()}),
+        ))
     }
 
     fn beside(&self, connection: &Connection) {

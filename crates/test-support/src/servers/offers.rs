@@ -69,17 +69,23 @@ pub(super) fn answer(method: &str, params: &Value, connection: &Connection) -> O
 pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
     Some(match call.name {
         "inquire" => {
-            let schema = json!({"type": "object", "properties": {"age": {"type": "integer"}}});
-            let params = json!({"message": "How old are you?", "requestedSchema": schema});
+            let method = call.arguments["method"].as_str().unwrap_or("elicitation/create");
+            let params = question(method);
             match call.params.get("inputResponses") {
                 Some(responses) => structured(responses.clone()),
                 None if call.is_modern => Answer::Result(json!({
                     "resultType": "input_required",
-                    "inputRequests": {"age": {"method": "elicitation/create", "params": params}},
+                    "inputRequests": {"age": {"method": method, "params": params}},
                     "requestState": "opaque",
                 })),
-                None => structured(call.connection.ask("elicitation/create", &params)),
+                None => structured(call.connection.ask(method, &params)),
             }
+        }
+        "pester" => {
+            let params = question("elicitation/create");
+            let times = call.arguments["times"].as_u64()?;
+            let answers = (0..times).map(|_| call.connection.ask("elicitation/create", &params));
+            structured(json!({"answers": answers.collect::<Vec<_>>()}))
         }
         "say" => {
             let data = call.arguments["text"].clone();
@@ -95,4 +101,19 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
         "meta" => structured(call.params["_meta"].clone()),
         _ => return None,
     })
+}
+
+/// What a question of that kind asks.
+fn question(method: &str) -> Value {
+    match method {
+        "elicitation/create" => {
+            let schema = json!({"type": "object", "properties": {"age": {"type": "integer"}}});
+            json!({"message": "How old are you?", "requestedSchema": schema, "vendor": {"z": 1.50}})
+        }
+        "sampling/createMessage" => {
+            let content = json!({"type": "text", "text": "How old is the sun?"});
+            json!({"messages": [{"role": "user", "content": content}], "maxTokens": 10})
+        }
+        _ => json!({}),
+    }
 }

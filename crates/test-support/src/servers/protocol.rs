@@ -121,7 +121,9 @@ pub(super) struct Connection {
 #[derive(Default)]
 struct Said {
     cancelled: HashSet<String>,
-    /// Answers to requests of ours.
+    /// How many requests we have sent.
+    asked: u64,
+    /// Answers to them.
     answers: Vec<Value>,
     /// The request by which it wants to hear of changes, in the modern era.
     subscription: Option<Value>,
@@ -219,7 +221,7 @@ impl<T: Tools> Server<'_, T> {
                 return Some(response(id, self.introduction()));
             }
             "subscriptions/listen" if modern => {
-                self.connection.subscribe(id);
+                self.connection.subscribe(id, params);
                 return None;
             }
             "ping" if !modern => return Some(response(id, json!({}))),
@@ -341,23 +343,32 @@ impl Connection {
 
     /// Tells the client that the tools have changed, in the way of its era.
     pub(super) fn tools_changed(&self) {
-        let mut message = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+        self.changed("tools");
+    }
+
+    /// Tells the client that a list of this kind has changed, in the way of its era.
+    pub(super) fn changed(&self, kind: &str) {
+        let mut message = json!({"jsonrpc": "2.0", "method": format!("notifications/{kind}/list_changed")});
         if let Some(id) = &self.said().subscription {
             message["params"] = json!({"_meta": {SUBSCRIPTION_ID: id}});
         }
         self.send(&message);
     }
 
-    fn subscribe(&self, id: &Value) {
+    fn subscribe(&self, id: &Value, params: &Value) {
         self.said().subscription = Some(id.clone());
-        let params = json!({"notifications": {"toolsListChanged": true}, "_meta": {SUBSCRIPTION_ID: id}});
+        let params = json!({"notifications": params["notifications"], "_meta": {SUBSCRIPTION_ID: id}});
         let method = "notifications/subscriptions/acknowledged";
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
     /// Sends a request to the client and waits for its answer.
     pub(super) fn ask(&self, method: &str, params: &Value) -> Value {
-        let id = format!("ask-{method}");
+        let id = {
+            let mut said = self.said();
+            said.asked += 1;
+            format!("ask-{}", said.asked)
+        };
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         let mut said = self.said();
         loop {

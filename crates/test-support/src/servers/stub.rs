@@ -119,7 +119,7 @@ impl Tools for Stub {
     }
 
     fn is_slow(&self, tool: &str) -> bool {
-        matches!(tool, "slow" | "progress" | "ask" | "inquire")
+        matches!(tool, "slow" | "progress" | "ask" | "inquire" | "pester")
     }
 
     fn capabilities(&self) -> Value {
@@ -189,7 +189,8 @@ fn extra_tools() -> Vec<Value> {
             "Reports progress every so many milliseconds.",
             &["times:integer", "every:integer"],
         ),
-        tool("inquire", "Asks a person something.", &[]),
+        tool("inquire", "Asks the client something.", &[]),
+        tool("pester", "Asks a person again and again.", &["times:integer"]),
         tool("say", "Logs a text to the client.", &["text:string"]),
         tool("change_prompts", "Says that the prompts have changed.", &[]),
         tool("meta", "Returns what came along with the call.", &[]),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage};
+use rmcp::model::{CustomRequest, ErrorCode, ErrorData, ServerJsonRpcMessage, ServerRequest};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -63,8 +63,7 @@ impl Frame {
         };
         if let Some(method) = envelope.method {
             return match envelope.id {
-                Some(_) => serde_json::from_slice(line)
-                    .map_or(Frame::Noise, |request| Frame::Request(Box::new(request))),
+                Some(_) => request(line).map_or(Frame::Noise, |request| Frame::Request(Box::new(request))),
                 None => Frame::Notification {
                     method: method.into_owned(),
                     params: envelope
@@ -93,6 +92,17 @@ impl Frame {
         scanner.scan(line);
         Frame::Broken { id: scanner.id }
     }
+}
+
+/// A request of a server, its parameters as they came: whoever it asks may know fields that the library does not.
+fn request(line: &[u8]) -> serde_json::Result<ServerJsonRpcMessage> {
+    let mut message = serde_json::from_slice(line)?;
+    if let ServerJsonRpcMessage::Request(request) = &mut message
+        && !matches!(request.request, ServerRequest::PingRequest(_))
+    {
+        request.request = ServerRequest::CustomRequest(serde_json::from_slice::<CustomRequest>(line)?);
+    }
+    Ok(message)
 }
 
 /// A number, also one that a server turned into text.

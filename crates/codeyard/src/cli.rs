@@ -1,5 +1,6 @@
 //! The command line: what can be asked, with an example for each.
 
+mod login;
 mod runs;
 mod saved;
 mod servers;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+pub use login::{LoginArguments, LogoutArguments};
 pub use runs::RunsArguments;
 pub use saved::{ImportSaved, Only, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
 pub use servers::{
@@ -63,6 +65,12 @@ pub enum Command {
     /// List, add, change and try the servers whose tools programs call
     #[command(after_help = servers::HELP)]
     Servers(ServersArguments),
+    /// Log in to a remote server
+    #[command(after_help = login::HELP)]
+    Login(LoginArguments),
+    /// Log out of a remote server
+    #[command(after_help = login::LOGOUT_HELP)]
+    Logout(LogoutArguments),
     /// Check and show the configuration
     #[command(subcommand, after_help = servers::CONFIG_HELP)]
     Config(ConfigCommand),

@@ -5,6 +5,8 @@ mod completions;
 mod config;
 mod demo_server;
 mod doctor;
+mod login;
+mod logout;
 mod mcp;
 mod ps;
 mod python;
@@ -30,6 +32,8 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Saved(arguments) => block_on(saved::run(&context, &arguments)),
         Command::Servers(arguments) => block_on(servers::run(&context, &arguments)),
+        Command::Login(arguments) => block_on(login::run(&context, &arguments)),
+        Command::Logout(arguments) => block_on(logout::run(&context, &arguments)),
         Command::Config(command) => config::run(&context, &command),
         Command::Ps(arguments) => block_on(ps::run(&context, &arguments)),
         Command::Tools(arguments) => block_on(tools::run(&context, &arguments)),

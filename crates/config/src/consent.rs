@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use upstream::{Http, ServerConfig, ServerLimits, Stdio, Transport};
+use upstream::{Http, OAuth, ServerConfig, ServerLimits, Stdio, Transport};
 
 use crate::host::Host;
 use crate::kept::{KeptError, List, Turn};
@@ -78,8 +78,16 @@ fn fingerprint(server: &ServerConfig) -> String {
             kind: _,
             headers,
             bearer_token_file,
+            oauth,
         }) => {
-            json!([server.trusted, url, headers, bearer_token_file])
+            let mut fields = json!([server.trusted, url, headers, bearer_token_file]);
+            // What was agreed to before there was this field stays agreed to.
+            if *oauth != OAuth::default()
+                && let Some(fields) = fields.as_array_mut()
+            {
+                fields.push(json!([oauth.client_id, oauth.client_secret_file, oauth.scopes]));
+            }
+            fields
         }
     };
     digest(definition.to_string().as_bytes())

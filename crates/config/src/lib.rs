@@ -47,4 +47,4 @@ pub use places::{config_dir, data_dir};
 pub use reread::{Reloaded, Reread};
 pub use settings::{Backend, Python, Records, Sessions, Settings, Workspace};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
-pub use upstream::{Confinement, Http, HttpKind, ServerConfig, Stdio, Transport};
+pub use upstream::{Confinement, Http, HttpKind, OAuth, ServerConfig, Stdio, Transport};

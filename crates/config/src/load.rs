@@ -111,12 +111,18 @@ impl Loaded {
         self.data_dir.join(store::FILE)
     }
 
+    /// The directory of the logins to remote servers.
+    pub fn logins(&self) -> PathBuf {
+        self.data_dir.join("logins")
+    }
+
     /// Hands each part its own.
     pub fn into_parts(self, program: Program, host: &dyn Host) -> Parts {
         let python = python_settings(&self.settings, host);
         let workspace = self.workspace();
         let records = self.records();
         let saved = self.saved();
+        let logins = self.logins();
         let Settings {
             policy,
             backend,
@@ -137,6 +143,7 @@ impl Loaded {
                 cache_dir: Some(self.data_dir.join("cache").join("tools")),
                 asks_anew: false,
                 log_dir: Some(self.data_dir.join("logs")),
+                login_dir: Some(logins),
                 supervisor: Vec::new(),
                 own_executable: program.executable,
                 allow_self: self.allow_self,

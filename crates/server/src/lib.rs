@@ -31,6 +31,7 @@ pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};
 pub use store;
 pub use tools::{Listing, NamedServer, ToolLine, ToolView};
+pub use upstream::oauth as logins;
 pub use workspace;
 
 /// Runs the helper process that the arguments name, if they name one, and does not return then. Must be the first

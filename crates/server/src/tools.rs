@@ -208,7 +208,9 @@ fn signature(entry: &Entry) -> String {
 fn problem(state: &ServerState, pending: &[String], listed: bool) -> Option<String> {
     match &state.status {
         _ if listed => None,
-        Status::Failed { cause } | Status::Suspended { cause } => Some(cause.clone()),
+        Status::Failed { cause } | Status::NeedsLogin { cause } | Status::Suspended { cause } => {
+            Some(cause.clone())
+        }
         _ if pending.contains(&state.name) => Some(format!(
             "has not listed its tools within {} s",
             PATIENCE.as_secs()

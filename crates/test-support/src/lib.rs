@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the `stub` server of the acceptance cases, a misbehaving one, one that replays a catalogue | [`ServerDefinition`] |
 //! | a server over HTTP, in each era and in every wrong way | [`RemoteServer`] |
+//! | one that takes the tokens of a real authorization server only, and a person with a browser | [`oauth`] |
 //! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
 //! | a real server over HTTP that can be started again | [`RealRemote`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
@@ -42,6 +43,7 @@ pub use ended::{Ended, run};
 pub use mode::Mode;
 pub use processes::{Process, descendants, status_field};
 pub use programs::{codeyard_binary, managed_data, stub_server};
+pub use remote::oauth;
 pub use remote::{Certificate, RemoteServer, Seen, Way};
 pub use traces::Traces;
 pub use upstreams::{RealRemote, real_servers};

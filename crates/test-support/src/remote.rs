@@ -2,6 +2,7 @@
 
 mod hostile;
 mod http;
+pub mod oauth;
 mod relay;
 mod tls;
 

@@ -45,7 +45,7 @@ fn own_copy(definitions: &str, directory: &Path) -> Result<String> {
 }
 
 /// What `CODEYARD_UPSTREAMS` names, else the place below `target`.
-fn installed() -> PathBuf {
+pub(crate) fn installed() -> PathBuf {
     match std::env::var_os("CODEYARD_UPSTREAMS") {
         Some(path) => path.into(),
         None => target_directory().join("upstreams"),

@@ -140,6 +140,7 @@ fn hash(server: &ServerConfig) -> String {
             kind: _,
             headers,
             bearer_token_file,
+            oauth: _,
         }) => serde_json::json!([url, headers, bearer_token_file]),
     };
     let digest = Sha256::digest(definition.to_string().as_bytes());

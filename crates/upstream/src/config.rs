@@ -20,6 +20,8 @@ pub struct Config {
     pub asks_anew: bool,
     /// Directory of what servers write to standard error; without it only the last of it is kept, for messages.
     pub log_dir: Option<PathBuf>,
+    /// Directory of the logins to remote servers; without it nobody is logged in.
+    pub login_dir: Option<PathBuf>,
     /// First words of the command that runs `jail::supervise`; empty means this executable with `__supervise`.
     pub supervisor: Vec<OsString>,
     /// The running executable, so that a definition that would start it again is recognised.
@@ -129,6 +131,20 @@ pub struct Http {
     pub headers: BTreeMap<String, String>,
     /// File with a token that is sent as `Authorization: Bearer`; it is read at each request, and nobody else may read it.
     pub bearer_token_file: Option<PathBuf>,
+    /// How somebody logs in to it.
+    pub oauth: OAuth,
+}
+
+/// What a definition says of logging in; everything may be absent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OAuth {
+    /// What codeyard is called by the authorization server, if it was registered there; the `https:` address of a document
+    /// about the client is one too.
+    pub client_id: Option<String>,
+    /// File with the secret that belongs to it; nobody else may read it.
+    pub client_secret_file: Option<PathBuf>,
+    /// What a login is to allow; if empty, what the server asks for.
+    pub scopes: Vec<String>,
 }
 
 /// Which of the protocol's ways over HTTP a server speaks.
@@ -144,6 +160,11 @@ pub enum HttpKind {
 }
 
 impl Http {
+    /// Whether a login lets us in: the definition has nothing that does.
+    pub fn takes_login(&self) -> bool {
+        self.bearer_token_file.is_none() && !self.headers.contains_key("authorization")
+    }
+
     /// The address without what may be secret in it, for people.
     pub fn address(&self) -> &str {
         let end = self.url.find(['?', '#']).unwrap_or(self.url.len());
@@ -158,6 +179,7 @@ impl fmt::Debug for Http {
             .field("kind", &self.kind)
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("bearer_token_file", &self.bearer_token_file)
+            .field("oauth", &self.oauth)
             .finish()
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Connection {
     pub(crate) stderr: Arc<Stderr>,
     pub(crate) pid: Option<u32>,
     pub(crate) era: Era,
+    /// Whether it is reached over HTTP.
+    pub(crate) is_remote: bool,
     pub(crate) capabilities: ServerCapabilities,
     /// How the server ended, once it has.
     pub(crate) end: watch::Sender<Option<String>>,

@@ -96,8 +96,13 @@ impl Driver {
                 }
                 Err(error) => {
                     tracing::warn!("{error}");
-                    self.failures += 1;
-                    self.fail(error, pause(self.failures));
+                    let pause = if error.awaits_login() {
+                        Duration::ZERO
+                    } else {
+                        self.failures += 1;
+                        pause(self.failures)
+                    };
+                    self.fail(error, pause);
                 }
             }
         };

@@ -189,6 +189,12 @@ pub enum StartError {
         /// What stands in the way, and what can be done.
         cause: String,
     },
+    /// It lets in only who has logged in.
+    #[error("{cause}")]
+    LoginNeeded {
+        /// What it said, and what to do.
+        cause: String,
+    },
     /// The command is not there.
     #[error("command '{command}' was not found on PATH ({path}); give its full path in `command`")]
     CommandNotFound {
@@ -274,6 +280,17 @@ impl UpstreamError {
             | UpstreamError::Replaced { server }
             | UpstreamError::ShuttingDown { server } => server,
         }
+    }
+
+    /// Whether it waits for somebody to log in: no pause makes that better, and a login may come at any moment.
+    pub(crate) fn awaits_login(&self) -> bool {
+        matches!(
+            self,
+            UpstreamError::Start {
+                cause: StartError::LoginNeeded { .. },
+                ..
+            }
+        )
     }
 
     /// Whether the same call may succeed later: the server ended, was slow or is held back, and did not refuse.

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use rmcp::model::{JsonRpcMessage, ProtocolVersion, ServerPeerInfo, ServerRequest};
+use rmcp::model::{ErrorData, JsonRpcMessage, ProtocolVersion, ServerPeerInfo, ServerRequest};
 use serde_json::{Value, json};
 
 use crate::hub::Era;
@@ -19,7 +19,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The words of a server about itself are shown in lists, so that only a few of them are kept.
 const MAX_DESCRIPTION: usize = 300;
 
+/// The error of a server that does not speak the version of a request.
+const UNSUPPORTED_VERSION: i32 = -32022;
+
 const DISCOVER: i64 = *HANDSHAKE_IDS.start();
+const DISCOVER_AGAIN: i64 = DISCOVER + 1;
 const INITIALIZE: i64 = *HANDSHAKE_IDS.end();
 
 /// What a server said of itself.
@@ -75,7 +79,7 @@ pub(crate) async fn greet(
         not_legacy: None,
     };
     match probe {
-        Probe::Both => handshake.send_discover().await?,
+        Probe::Both => handshake.send_discover(DISCOVER).await?,
         Probe::Initialize => {
             handshake.not_modern = Some("it was not asked to".to_owned());
             handshake.send_initialize().await?;
@@ -103,6 +107,10 @@ impl Handshake<'_> {
         match frame {
             Frame::Answer(Answer {
                 id: Some(DISCOVER),
+                outcome: Err(error),
+            }) if takes_ours(&error) => self.send_discover(DISCOVER_AGAIN).await?,
+            Frame::Answer(Answer {
+                id: Some(DISCOVER | DISCOVER_AGAIN),
                 outcome,
             }) => {
                 let answer = outcome.map_err(|error| error.message.into_owned());
@@ -141,14 +149,14 @@ impl Handshake<'_> {
         }
     }
 
-    async fn send_discover(&mut self) -> Result<(), Silence> {
+    async fn send_discover(&mut self, id: i64) -> Result<(), Silence> {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": ProtocolVersion::V_2026_07_28,
             "io.modelcontextprotocol/clientInfo": client_info(),
             "io.modelcontextprotocol/clientCapabilities": self.capabilities,
         });
         let params = json!({"_meta": meta});
-        self.write(&json!({"jsonrpc": "2.0", "id": DISCOVER, "method": "server/discover", "params": params}))
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": "server/discover", "params": params}))
             .await
     }
 
@@ -179,6 +187,14 @@ impl Handshake<'_> {
     async fn write(&mut self, message: &Value) -> Result<(), Silence> {
         self.pipes.write(message).await.map_err(|_closed| Silence::Closed)
     }
+}
+
+/// Whether a server that refused the version takes it, by its own words: one of several behind an address may be older.
+fn takes_ours(error: &ErrorData) -> bool {
+    let supported = error.data.as_ref().and_then(|data| data["supported"].as_array());
+    let ours = ProtocolVersion::V_2026_07_28;
+    error.code.0 == UNSUPPORTED_VERSION
+        && supported.is_some_and(|versions| versions.iter().any(|version| version == ours.as_str()))
 }
 
 /// Who we are, for servers.

@@ -119,6 +119,11 @@ pub enum Status {
         /// The last failure.
         cause: String,
     },
+    /// It lets in only who has logged in.
+    NeedsLogin {
+        /// What it said, and what to do.
+        cause: String,
+    },
     /// It could not be started or ended by itself.
     Failed {
         /// How.
@@ -134,6 +139,7 @@ impl Hub {
             cache_dir,
             asks_anew,
             log_dir,
+            login_dir,
             supervisor,
             own_executable,
             allow_self,
@@ -142,6 +148,7 @@ impl Hub {
             environment: Arc::new(Environment::of_this_process()),
             supervisor: supervisor.into(),
             cache_dir,
+            login_dir,
             logs: Logs::new(log_dir),
             starts: Arc::new(Places::new(STARTS_AT_ONCE, HOLD)),
             groups: Arc::default(),

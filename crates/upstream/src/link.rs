@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -47,6 +48,7 @@ pub(crate) struct Link {
     pub(crate) environment: Arc<Environment>,
     pub(crate) supervisor: Arc<[OsString]>,
     pub(crate) cache: Option<CacheFile>,
+    pub(crate) login_dir: Option<PathBuf>,
     pub(crate) log: Option<Log>,
     pub(crate) tally: Tally,
     pub(crate) starts: Arc<Places>,
@@ -109,6 +111,7 @@ pub(crate) struct LinkParts {
     pub(crate) environment: Arc<Environment>,
     pub(crate) supervisor: Arc<[OsString]>,
     pub(crate) cache: Option<CacheFile>,
+    pub(crate) login_dir: Option<PathBuf>,
     pub(crate) log: Option<Log>,
     pub(crate) starts: Arc<Places>,
     pub(crate) groups: Arc<ServerGroups>,
@@ -123,6 +126,7 @@ impl Link {
             environment,
             supervisor,
             cache,
+            login_dir,
             log,
             starts,
             groups,
@@ -137,6 +141,7 @@ impl Link {
             environment,
             supervisor,
             cache,
+            login_dir,
             log,
             tally: Tally::default(),
             starts,

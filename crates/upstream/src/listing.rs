@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use types::{DefinitionError, Tool};
 
 use crate::connection::{Connection, Patience};
 use crate::error::UpstreamError;
+use crate::hub::Era;
+use crate::remote::parameters;
 
 const REQUEST: &str = "tools/list";
 
@@ -53,7 +56,7 @@ pub(crate) async fn fetch(
     page_patience: Duration,
 ) -> Result<Listing, UpstreamError> {
     let deadline = Instant::now() + WHOLE_LIST;
-    let mut definitions = Vec::new();
+    let mut definitions: Vec<Box<RawValue>> = Vec::new();
     let mut warnings = Vec::new();
     let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
@@ -112,11 +115,30 @@ pub(crate) async fn fetch(
             _ => break,
         }
     }
+    // The others know no such marks, or send no headers.
+    if connection.is_remote && connection.era == Era::Modern {
+        definitions.retain(|definition| {
+            let wrong = parameters::check(definition.get()).err();
+            warnings.extend(
+                wrong
+                    .iter()
+                    .map(|why| format!("{} is left out: {why}", titled(definition))),
+            );
+            wrong.is_none()
+        });
+    }
     let mut listing = check(definitions);
     listing.warnings.splice(0..0, warnings);
     listing.bytes = bytes;
     listing.fresh_for = fresh_for;
     Ok(listing)
+}
+
+/// A definition by its name.
+fn titled(definition: &RawValue) -> String {
+    let definition: Value = serde_json::from_str(definition.get()).unwrap_or_default();
+    let name = definition["name"].as_str().unwrap_or_default();
+    format!("tool '{}'", shown(name))
 }
 
 /// Sorts good definitions from bad ones; the order is kept.

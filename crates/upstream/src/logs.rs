@@ -31,7 +31,7 @@ pub fn log_file_before(directory: &Path, server: &str) -> PathBuf {
 }
 
 /// A name of any characters as one of a file: different names stay different.
-fn file_name(server: &str) -> String {
+pub(crate) fn file_name(server: &str) -> String {
     let mut name = String::new();
     for byte in server.bytes() {
         let is_plain = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');

@@ -10,7 +10,7 @@
 
 mod address;
 mod answer;
-mod client;
+pub(crate) mod client;
 mod credentials;
 mod dispatch;
 mod endpoint;
@@ -18,7 +18,7 @@ mod events;
 mod exchange;
 mod listen;
 mod outgoing;
-mod parameters;
+pub(crate) mod parameters;
 mod sse;
 mod trouble;
 
@@ -30,7 +30,9 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 pub use address::{AddressError, check_url};
+pub(crate) use address::{check_named, parse};
 pub use credentials::check_header;
+pub(crate) use credentials::{definition_headers, secret};
 
 use crate::config::Http;
 use crate::error::StartError;
@@ -45,10 +47,17 @@ const INCOMING: usize = 4;
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(3);
 
+/// How a connection ended.
+#[derive(Debug, Clone, Default)]
+struct End {
+    cause: String,
+    awaits_login: bool,
+}
+
 /// One connection. Dropping it ends all that it does.
 #[derive(Debug)]
 pub(crate) struct Remote {
-    ended: watch::Receiver<Option<String>>,
+    ended: watch::Receiver<Option<End>>,
     dispatcher: AbortHandle,
 }
 
@@ -81,9 +90,14 @@ impl Remote {
     /// Waits until the connection is over and says how. Safe to cancel.
     pub(crate) async fn ended(&mut self) -> String {
         match self.ended.wait_for(Option::is_some).await {
-            Ok(end) => end.clone().unwrap_or_default(),
+            Ok(end) => end.clone().unwrap_or_default().cause,
             Err(_dropped) => "was disconnected".to_owned(),
         }
+    }
+
+    /// Whether it is over because somebody has to log in first.
+    pub(crate) fn awaits_login(&self) -> bool {
+        self.ended.borrow().as_ref().is_some_and(|end| end.awaits_login)
     }
 
     /// Takes leave, after the pipes were closed; says how it ended.

@@ -182,6 +182,9 @@ impl Server {
                 warnings.extend(connection.traffic.warnings());
                 Status::Running
             }
+            Phase::Failed { error, .. } if error.awaits_login() => Status::NeedsLogin {
+                cause: error.to_string(),
+            },
             Phase::Failed { error, .. } => Status::Failed {
                 cause: error.to_string(),
             },

@@ -95,9 +95,13 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
                     "closed its stdout".to_owned()
                 }
             };
-            if let Carrier::Remote(_) = carrier {
+            if let Carrier::Remote(remote) = &carrier {
                 // Both ways of greeting are tried over one connection.
-                let cause = StartError::Unreachable { cause };
+                let cause = if remote.awaits_login() {
+                    StartError::LoginNeeded { cause }
+                } else {
+                    StartError::Unreachable { cause }
+                };
                 return Err(Failure {
                     error: error(cause, StderrTail::default()),
                     worth_another: false,
@@ -150,6 +154,7 @@ fn live(link: &Link, carrier: Carrier, pipes: Pipes, traffic: Arc<Traffic>, gree
         stderr: carrier.stderr(),
         pid: carrier.pid(),
         era: greeting.era,
+        is_remote: matches!(carrier, Carrier::Remote(_)),
         capabilities: greeting.info.capabilities.clone(),
         end: watch::channel(None).0,
         has_served: false.into(),

@@ -32,7 +32,7 @@ pub(crate) use traffic::Traffic;
 
 /// Numbers of the requests of the handshake. The library counts its own from zero; these are far off, and small enough
 /// for servers that keep numbers as they like.
-pub(crate) const HANDSHAKE_IDS: RangeInclusive<i64> = 2_000_000_000..=2_000_000_001;
+pub(crate) const HANDSHAKE_IDS: RangeInclusive<i64> = 2_000_000_000..=2_000_000_002;
 
 /// Both pipes of a server: those of a process, or what stands for them where it is remote.
 ///

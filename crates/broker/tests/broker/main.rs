@@ -68,6 +68,7 @@ impl World {
                 .collect(),
             cache_dir: None,
             log_dir: None,
+            login_dir: None,
             supervisor: vec![stub_server().into(), "__supervise".into()],
             own_executable: PathBuf::from("/nowhere/codeyard"),
             allow_self: false,

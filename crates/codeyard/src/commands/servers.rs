@@ -49,7 +49,7 @@ fn edit<T>(
 }
 
 /// The definition of that name that counts.
-fn find(context: &Context, name: &str) -> anyhow::Result<Defined> {
+pub(super) fn find(context: &Context, name: &str) -> anyhow::Result<Defined> {
     let all = config::defined(&context.sources(), &Machine);
     let names: Vec<&str> = all.iter().map(|defined| defined.name.as_str()).collect();
     let found = all.iter().find(|defined| defined.name == name);

@@ -67,7 +67,7 @@ async fn without_credentials_it_says_where_they_go() {
         let error = error(json!({"url": server.url()})).await;
         assert!(
             error.contains(
-                "it asks for credentials (HTTP 401); give a token in `bearerTokenFile` or in `headers`"
+                "it asks for credentials (HTTP 401); log in with `codeyard login far`, or give a token in `bearerTokenFile` or in `headers`"
             ),
             "{error}"
         );

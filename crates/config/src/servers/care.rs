@@ -78,7 +78,12 @@ impl Reader<'_> {
     }
 
     /// The parts of an object that has these and no others; others are mistakes, because they would promise something.
-    fn parts<'n>(&mut self, field: &str, node: Option<&'n Node>, known: &[&str]) -> Vec<&'n (String, Node)> {
+    pub(super) fn parts<'n>(
+        &mut self,
+        field: &str,
+        node: Option<&'n Node>,
+        known: &[&str],
+    ) -> Vec<&'n (String, Node)> {
         let entries = match node {
             None => return Vec::new(),
             Some(Node::Object(entries)) => entries,

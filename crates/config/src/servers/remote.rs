@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use upstream::{Http, HttpKind};
+use upstream::{Http, HttpKind, OAuth};
 
 use super::{Reader, Variables};
 use crate::json::Node;
@@ -11,7 +11,7 @@ use crate::json::Node;
 pub(super) const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// Our fields of a remote server, beside its address.
-pub(super) const FIELDS: [&str; 12] = [
+pub(super) const FIELDS: [&str; 13] = [
     "trusted",
     "maxCalls",
     "sandbox",
@@ -22,9 +22,13 @@ pub(super) const FIELDS: [&str; 12] = [
     "type",
     "headers",
     "bearerTokenFile",
+    "oauth",
     "description",
     "timeout",
 ];
+
+/// Fields of `oauth`.
+const OAUTH: [&str; 3] = ["clientId", "clientSecretFile", "scopes"];
 
 /// Values of `type`.
 const KINDS: [(&str, HttpKind); 4] = [
@@ -98,12 +102,62 @@ impl Reader<'_> {
             let what = "would send a second `Authorization` beside that of `headers`; remove one of them";
             self.findings.mistake(&format!("{field}.bearerTokenFile"), what);
         }
+        let oauth = self.oauth(&format!("{field}.oauth"), get("oauth"), variables);
+        let lets_in = bearer_token_file.is_some() || headers.contains_key("authorization");
+        if get("oauth").is_some() && lets_in {
+            let what = "is for a server that one logs in to, and this definition lets codeyard in by itself; remove one of them";
+            self.findings.mistake(&format!("{field}.oauth"), what);
+        }
         Some(Http {
             url: self.url(field, entries, variables)?,
             kind,
             headers,
             bearer_token_file,
+            oauth,
         })
+    }
+
+    fn oauth(&mut self, field: &str, node: Option<&Node>, variables: Variables<'_>) -> OAuth {
+        let mut oauth = OAuth::default();
+        for (key, node) in self.parts(field, node, &OAUTH) {
+            let path = format!("{field}.{key}");
+            match key.as_str() {
+                "clientId" => oauth.client_id = self.filled(&path, node, variables),
+                "clientSecretFile" => {
+                    let file = self.filled(&path, node, variables);
+                    oauth.client_secret_file = file.map(|file| self.directory.join(file));
+                }
+                _ => oauth.scopes = self.scopes(&path, node, variables),
+            }
+        }
+        if oauth.client_secret_file.is_some() && oauth.client_id.is_none() {
+            let what = "is of no use without `clientId`; write the client that the secret belongs to";
+            self.findings.mistake(&format!("{field}.clientSecretFile"), what);
+        }
+        oauth
+    }
+
+    fn filled(&mut self, field: &str, node: &Node, variables: Variables<'_>) -> Option<String> {
+        let text = self.string(field, Some(node), variables)?;
+        if text.trim().is_empty() {
+            self.findings
+                .mistake(field, "is empty; write a value or leave the field out");
+            return None;
+        }
+        Some(text)
+    }
+
+    fn scopes(&mut self, field: &str, node: &Node, variables: Variables<'_>) -> Vec<String> {
+        let scopes = self.strings(field, Some(node), variables);
+        // What RFC 6749 takes for one.
+        let is_scope = |c: char| matches!(c, '!'..='~') && c != '"' && c != '\\';
+        for (index, scope) in scopes.iter().enumerate() {
+            if scope.is_empty() || !scope.chars().all(is_scope) {
+                let what = "is no scope: one word of plain characters; write each scope by itself";
+                self.findings.mistake(&format!("{field}[{index}]"), what);
+            }
+        }
+        scopes
     }
 
     fn url(&mut self, field: &str, entries: &[(String, Node)], variables: Variables<'_>) -> Option<String> {

@@ -79,6 +79,9 @@ pub enum Activity {
     Idle,
     /// Its last start failed, or it ended by itself.
     Failed,
+    /// It lets in only who has logged in.
+    #[serde(rename = "needs login")]
+    NeedsLogin,
     /// Calls of it failed one after the other, so further ones are refused for a while.
     Suspended,
     /// On its way.
@@ -116,6 +119,7 @@ impl Activity {
         match self {
             Activity::Idle => "idle",
             Activity::Failed => "failed",
+            Activity::NeedsLogin => "needs login",
             Activity::Suspended => "suspended",
             Activity::Starting => "starting",
             Activity::Running => "running",
@@ -132,6 +136,7 @@ impl From<ServerState> for ServerReport {
             upstream::Status::Starting => (Activity::Starting, None),
             upstream::Status::Running => (Activity::Running, None),
             upstream::Status::Suspended { cause } => (Activity::Suspended, Some(cause)),
+            upstream::Status::NeedsLogin { cause } => (Activity::NeedsLogin, Some(cause)),
             upstream::Status::Failed { cause } => (Activity::Failed, Some(cause)),
         };
         Self {

@@ -29,6 +29,9 @@ pub enum AddressError {
     /// No server can be there.
     #[error("names {0}, at which no single server can be")]
     Nowhere(IpAddr),
+    /// A server elsewhere names an address of the network that we stand in.
+    #[error("is inside this machine's own network, where {0} is not; a server may not lead us there")]
+    Inside(String),
 }
 
 /// Checks the address of a server as it stands in a definition.
@@ -36,7 +39,7 @@ pub fn check_url(url: &str) -> Result<(), AddressError> {
     parse(url).map(drop)
 }
 
-pub(super) fn parse(text: &str) -> Result<Url, AddressError> {
+pub(crate) fn parse(text: &str) -> Result<Url, AddressError> {
     let url = Url::parse(text).map_err(|error| AddressError::NotUrl(error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(AddressError::Scheme(url.scheme().to_owned()));
@@ -56,6 +59,34 @@ pub(super) fn parse(text: &str) -> Result<Url, AddressError> {
         return Err(AddressError::Plain);
     }
     Ok(url)
+}
+
+/// Checks an address that a server names: it must be public, or on the host of the server itself, or on this machine if
+/// that is where the server is; and no less safe on the way than the server.
+pub(crate) fn check_named(server: &Url, named: &Url) -> Result<(), AddressError> {
+    parse(named.as_str())?;
+    if server.scheme() == "https" && named.scheme() != "https" {
+        return Err(AddressError::Plain);
+    }
+    let number = literal(named);
+    let is_outside = match number {
+        Some(address) => !is_inside(address),
+        None => !named.host_str().is_some_and(is_localhost),
+    };
+    let is_near = is_here(server) && is_here(named);
+    if is_outside || is_near || named.host() == server.host() {
+        return Ok(());
+    }
+    let server = server.host_str().unwrap_or_default();
+    Err(AddressError::Inside(server.to_owned()))
+}
+
+/// Whether it is on this machine by what is written.
+fn is_here(url: &Url) -> bool {
+    match literal(url) {
+        Some(address) => address.is_loopback(),
+        None => url.host_str().is_some_and(is_localhost),
+    }
 }
 
 /// The address that is written as a number.
@@ -182,6 +213,7 @@ mod tests {
             Err(AddressError::Credentials) => "credentials",
             Err(AddressError::Plain) => "plain",
             Err(AddressError::Nowhere(_)) => "nowhere",
+            Err(AddressError::Inside(_)) => "inside",
         };
         assert_eq!(found, expected, "{url}");
     }
@@ -225,6 +257,38 @@ mod tests {
             let error = check_url(no_url).expect_err("no scheme");
             assert!(matches!(error, AddressError::NotUrl(_)), "{error}");
         }
+    }
+
+    #[test]
+    fn a_server_leads_nowhere_that_it_is_not() {
+        let check = |server: &str, named: &str, expected: &str| {
+            let url = |text: &str| Url::parse(&text.replacen(' ', "://", 1)).expect("a url");
+            let found = match check_named(&url(server), &url(named)) {
+                Ok(()) => "good",
+                Err(AddressError::Inside(_)) => "inside",
+                Err(AddressError::Plain) => "plain",
+                Err(_) => "other",
+            };
+            assert_eq!(found, expected, "{server} names {named}");
+        };
+        let public = "https mcp.example.com/mcp";
+        check(public, "https as.example.org/token", "good");
+        check(public, "http as.example.org/token", "plain");
+        check(public, "http localhost:8080/token", "plain");
+        check(public, "https localhost:8080/token", "inside");
+        check(public, "https 127.0.0.1/token", "inside");
+        check(public, "https 169.254.169.254/latest", "inside");
+        check(public, "https 10.0.0.1/token", "inside");
+        check(public, "https user@as.example.org/", "other");
+        check(public, "ftp as.example.org/", "other");
+        let local = "http localhost:9000/mcp";
+        check(local, "http 127.0.0.1:8080/token", "good");
+        check(local, "https as.example.org/token", "good");
+        check(local, "http as.example.org/token", "plain");
+        check(local, "http 10.0.0.1/token", "inside");
+        check("http 10.0.0.1/mcp", "http 10.0.0.1:8080/token", "good");
+        check("http 10.0.0.1/mcp", "http 10.0.0.2/token", "inside");
+        check("http 10.0.0.1/mcp", "http 127.0.0.1/token", "inside");
     }
 
     #[test]

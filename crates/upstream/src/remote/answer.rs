@@ -94,8 +94,8 @@ pub(super) async fn refusal(endpoint: &Endpoint, response: Response) -> Trouble 
     let headers = hidden(response.headers(), secrets);
     let text = secrets.hide(&beginning(response).await);
     match status {
-        StatusCode::UNAUTHORIZED => return Trouble::Barred(unauthorized(endpoint, &headers)),
-        StatusCode::FORBIDDEN => return Trouble::Barred(forbidden(&headers, &text)),
+        StatusCode::UNAUTHORIZED => return unauthorized(endpoint, &headers),
+        StatusCode::FORBIDDEN => return Trouble::Barred(forbidden(endpoint, &headers, &text)),
         StatusCode::NOT_FOUND if endpoint.has_session() => return Trouble::Forgotten,
         // Many say it in words only, among them all that follow the examples of the protocol's TypeScript library.
         StatusCode::BAD_REQUEST if endpoint.has_session() && is_about_the_session(&text) => {
@@ -164,22 +164,33 @@ fn is_about_the_session(text: &str) -> bool {
     text.contains("session") && denials.iter().any(|denial| text.contains(denial))
 }
 
-fn unauthorized(endpoint: &Endpoint, headers: &HeaderMap) -> String {
-    if endpoint.credentials.is_empty() {
-        return "it asks for credentials (HTTP 401); give a token in `bearerTokenFile` or in `headers`"
-            .to_owned();
-    }
+fn unauthorized(endpoint: &Endpoint, headers: &HeaderMap) -> Trouble {
     let why = parameter(headers, "error_description").or_else(|| parameter(headers, "error"));
     let why = why.map(|why| format!(": {}", clean(&why))).unwrap_or_default();
-    format!("it does not accept the credentials of the definition (HTTP 401{why})")
+    let login = endpoint.login_command(None);
+    if endpoint.credentials.has_login() {
+        let cause = format!("it does not accept the login (HTTP 401{why}); log in again with `{login}`");
+        return Trouble::Login(cause);
+    }
+    if endpoint.credentials.is_empty() {
+        let cause = format!(
+            "it asks for credentials (HTTP 401); log in with `{login}`, or give a token in `bearerTokenFile` or in `headers`"
+        );
+        return Trouble::Login(cause);
+    }
+    let cause = format!("it does not accept the credentials of the definition (HTTP 401{why})");
+    Trouble::Barred(cause)
 }
 
-fn forbidden(headers: &HeaderMap, text: &str) -> String {
-    match parameter(headers, "scope") {
-        Some(scope) => format!(
-            "the credentials do not allow this (HTTP 403); it takes the scope '{}'",
-            clean(&scope)
+fn forbidden(endpoint: &Endpoint, headers: &HeaderMap, text: &str) -> String {
+    match parameter(headers, "scope").map(|scope| clean(&scope)) {
+        Some(scope) if endpoint.credentials.has_login() => format!(
+            "the login does not allow this (HTTP 403): it takes the scope '{scope}'; `{}` asks for it",
+            endpoint.login_command(Some(&scope))
         ),
+        Some(scope) => {
+            format!("the credentials do not allow this (HTTP 403); it takes the scope '{scope}'")
+        }
         None => format!("it forbids this (HTTP 403){}", excerpt(text)),
     }
 }

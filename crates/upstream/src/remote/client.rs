@@ -15,7 +15,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 const NO_TLS: &str = "it does not speak TLS there; is it `http:`?";
 
 /// Makes the client; reads the machine's certificate authorities if they are needed, which takes a while.
-pub(super) fn build(is_secure: bool) -> Result<Client, String> {
+pub(crate) fn build(is_secure: bool) -> Result<Client, String> {
     let roots = if is_secure {
         authorities()?
     } else {
@@ -55,7 +55,7 @@ fn authorities() -> Result<RootCertStore, String> {
 }
 
 /// What went wrong, without the URL, which may hold secrets: the innermost cause says most.
-pub(super) fn describe(error: &reqwest::Error) -> String {
+pub(crate) fn describe(error: &reqwest::Error) -> String {
     let Some(cause) = error.source().map(innermost) else {
         // Only the outermost error names the URL.
         let text = if error.is_timeout() {

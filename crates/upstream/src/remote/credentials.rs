@@ -1,12 +1,15 @@
-//! What a server is told so that it lets us in: the headers of its definition, and the token of a file.
+//! What a server is told so that it lets us in: the headers of its definition, the token of a file, or that of a login.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
+use super::trouble::Trouble;
 use crate::config::Http;
+use crate::oauth::Access;
 
 /// Headers that are ours to set.
 const RESERVED: [&str; 11] = [
@@ -42,53 +45,109 @@ pub fn check_header(name: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The headers of a definition.
+pub(crate) fn definition_headers(http: &Http) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &http.headers {
+        // Checked with the definition.
+        if let (Ok(name), Ok(mut value)) = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_str(value),
+        ) {
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+    }
+    headers
+}
+
 /// The credentials of one definition.
 #[derive(Debug)]
 pub(super) struct Credentials {
     headers: HeaderMap,
     token_file: Option<PathBuf>,
+    login: Option<Access>,
+    /// Whether the last request was sent with a login.
+    has_login: AtomicBool,
+}
+
+/// What one request is sent with.
+#[derive(Debug, Default)]
+pub(super) struct Sent {
+    pub(super) headers: HeaderMap,
+    /// The token of a login among them.
+    login: Option<String>,
 }
 
 impl Credentials {
-    pub(super) fn new(http: &Http) -> Credentials {
-        let mut headers = HeaderMap::new();
-        for (name, value) in &http.headers {
-            // Checked with the definition.
-            if let (Ok(name), Ok(mut value)) = (
-                HeaderName::from_bytes(name.as_bytes()),
-                HeaderValue::from_str(value),
-            ) {
-                value.set_sensitive(true);
-                headers.insert(name, value);
-            }
-        }
+    /// Those of the definition; without any, those of a login, if there is a place for it.
+    pub(super) fn new(http: &Http, login: Option<Access>) -> Credentials {
         Credentials {
-            headers,
+            headers: definition_headers(http),
             token_file: http.bearer_token_file.clone(),
+            login: login.filter(|_| http.takes_login()),
+            has_login: AtomicBool::new(false),
         }
     }
 
-    /// Whether there are any.
+    /// Whether the definition has none.
     pub(super) fn is_empty(&self) -> bool {
         self.token_file.is_none() && !self.headers.contains_key(AUTHORIZATION)
     }
 
+    /// Whether the last request was sent with a login.
+    pub(super) fn has_login(&self) -> bool {
+        self.has_login.load(Ordering::Relaxed)
+    }
+
     /// The headers of one request.
-    pub(super) async fn headers(&self) -> Result<HeaderMap, String> {
+    pub(super) async fn current(&self) -> Result<Sent, Trouble> {
         let mut headers = self.headers.clone();
         if let Some(file) = self.token_file.clone() {
             let shown = file.display().to_string();
-            let read = tokio::task::spawn_blocking(move || token(&file)).await;
-            let token = read
-                .unwrap_or_else(|_panic| Err("it could not be read".to_owned()))
-                .map_err(|why| format!("the token file {shown}: {why}"))?;
+            let token = secret(file).await.and_then(|token| bearer(&token));
+            let token = token.map_err(|why| Trouble::Barred(format!("the token file {shown}: {why}")))?;
             headers.insert(AUTHORIZATION, token);
         }
-        Ok(headers)
+        let token = match &self.login {
+            Some(login) => login.token().await?,
+            None => None,
+        };
+        self.has_login.store(token.is_some(), Ordering::Relaxed);
+        with_login(headers, token)
+    }
+
+    /// The headers of the same request once more, after the server has refused those; `None` if there are no better ones.
+    pub(super) async fn better(&self, refused: &Sent) -> Result<Option<Sent>, Trouble> {
+        let (Some(login), Some(token)) = (&self.login, &refused.login) else {
+            return Ok(None);
+        };
+        match login.replace(token).await? {
+            Some(token) => Ok(Some(with_login(refused.headers.clone(), Some(token))?)),
+            None => Ok(None),
+        }
     }
 }
 
-fn token(file: &Path) -> Result<HeaderValue, String> {
+fn with_login(mut headers: HeaderMap, token: Option<String>) -> Result<Sent, Trouble> {
+    if let Some(token) = &token {
+        let token =
+            bearer(token).map_err(|why| Trouble::Login(format!("its login cannot be used: {why}")))?;
+        headers.insert(AUTHORIZATION, token);
+    }
+    Ok(Sent {
+        headers,
+        login: token,
+    })
+}
+
+/// The secret in a file that only its user may read.
+pub(crate) async fn secret(file: PathBuf) -> Result<String, String> {
+    let read = tokio::task::spawn_blocking(move || secret_of(&file)).await;
+    read.unwrap_or_else(|_panic| Err("it could not be read".to_owned()))
+}
+
+fn secret_of(file: &Path) -> Result<String, String> {
     let why = |error: io::Error| error.to_string();
     // A pipe would be waited for.
     if !std::fs::metadata(file).map_err(why)?.is_file() {
@@ -103,10 +162,14 @@ fn token(file: &Path) -> Result<HeaderValue, String> {
         return Err("others may read it; run `chmod 600` on it".to_owned());
     }
     let text = io::read_to_string(handle).map_err(why)?;
-    let token = text.trim();
-    if token.is_empty() {
+    let secret = text.trim();
+    if secret.is_empty() {
         return Err("it is empty".to_owned());
     }
+    Ok(secret.to_owned())
+}
+
+fn bearer(token: &str) -> Result<HeaderValue, String> {
     let mut value = HeaderValue::from_str(&format!("Bearer {token}"))
         .map_err(|_| "it holds more than one line or no plain text".to_owned())?;
     value.set_sensitive(true);
@@ -140,7 +203,7 @@ mod tests {
         let check = |content: &str, mode: u32, expected: &str| {
             std::fs::write(&file, content).expect("written");
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("set");
-            let found = match token(&file) {
+            let found = match secret_of(&file).and_then(|token| bearer(&token)) {
                 Ok(value) => value.to_str().expect("text").to_owned(),
                 Err(why) => why,
             };
@@ -153,10 +216,10 @@ mod tests {
         check("\n", 0o600, "it is empty");
         check("a\nb", 0o600, "more than one line");
         assert!(
-            token(directory.path())
+            secret_of(directory.path())
                 .expect_err("a directory")
                 .contains("no file")
         );
-        assert!(token(&directory.path().join("none")).is_err());
+        assert!(secret_of(&directory.path().join("none")).is_err());
     }
 }

@@ -2,16 +2,21 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
+use super::End;
 use super::endpoint::{Endpoint, Parts};
 use super::exchange;
 use super::listen;
 use super::outgoing::Outgoing;
 use crate::config::HttpKind;
 
+/// How long a server may take to open the stream for what it says unasked before it is asked something all the same.
+const LISTENING: Duration = Duration::from_millis(500);
 /// Requests that are remembered before those that are over are forgotten.
 const MANY: usize = 64;
 
@@ -20,7 +25,10 @@ pub(super) async fn run(parts: Parts, mut messages: mpsc::Receiver<Vec<u8>>) {
     let endpoint = match Endpoint::new(parts).await {
         Ok(endpoint) => Arc::new(endpoint),
         Err((end, cause)) => {
-            end.send_replace(Some(cause));
+            end.send_replace(Some(End {
+                cause,
+                awaits_login: false,
+            }));
             return;
         }
     };
@@ -28,7 +36,7 @@ pub(super) async fn run(parts: Parts, mut messages: mpsc::Receiver<Vec<u8>>) {
     if endpoint.kind == HttpKind::Sse
         && let Err(trouble) = listen::open(&endpoint).await
     {
-        return endpoint.finish(trouble.cause());
+        return endpoint.finish_by(&trouble);
     }
     let mut dispatcher = Dispatcher {
         endpoint: Arc::clone(&endpoint),
@@ -79,8 +87,7 @@ impl Dispatcher {
             None if message.method == "notifications/initialized" => {
                 exchange::notify(&self.endpoint, &message).await;
                 if !self.endpoint.is_two_way() {
-                    self.endpoint
-                        .beside(|endpoint| async move { listen::run(&endpoint).await });
+                    self.listen().await;
                 }
             }
             None => {
@@ -88,6 +95,15 @@ impl Dispatcher {
                     .beside(|endpoint| async move { exchange::notify(&endpoint, &message).await });
             }
         }
+    }
+
+    /// Hears what the server says unasked, before anything is asked of it: some servers lose what they say to nobody.
+    async fn listen(&self) {
+        let (heard, open) = oneshot::channel();
+        self.endpoint
+            .beside(|endpoint| async move { listen::run(&endpoint, heard).await });
+        // Whether it is open, refused or slow: what follows need not wait for long.
+        let _ = timeout(LISTENING, open).await;
     }
 
     fn request(&mut self, message: Outgoing, id: i64) {

@@ -11,13 +11,15 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::End;
 use super::client;
-use super::credentials::Credentials;
+use super::credentials::{Credentials, Sent};
 use super::outgoing::Outgoing;
 use super::parameters::MARK;
 use super::trouble::Trouble;
 use crate::config::{Http, HttpKind};
 use crate::link::Link;
+use crate::oauth::Access;
 use crate::transport::{Failure, HANDSHAKE_IDS, Incoming, Line, Traffic};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -39,7 +41,7 @@ pub(super) struct Parts {
     pub(super) link: Arc<Link>,
     pub(super) traffic: Arc<Traffic>,
     pub(super) inbox: mpsc::Sender<Incoming>,
-    pub(super) end: watch::Sender<Option<String>>,
+    pub(super) end: watch::Sender<Option<End>>,
 }
 
 pub(super) struct Endpoint {
@@ -51,7 +53,7 @@ pub(super) struct Endpoint {
     pub(super) traffic: Arc<Traffic>,
     inbox: mpsc::Sender<Incoming>,
     session: Mutex<Session>,
-    pub(super) end: watch::Sender<Option<String>>,
+    pub(super) end: watch::Sender<Option<End>>,
     /// Ends everything that runs beside the dispatcher.
     pub(super) stop: CancellationToken,
 }
@@ -66,17 +68,22 @@ struct Session {
 }
 
 impl Endpoint {
-    pub(super) async fn new(parts: Parts) -> Result<Endpoint, (watch::Sender<Option<String>>, String)> {
+    pub(super) async fn new(parts: Parts) -> Result<Endpoint, (watch::Sender<Option<End>>, String)> {
         let is_secure = parts.url.scheme() == "https";
         let built = tokio::task::spawn_blocking(move || client::build(is_secure)).await;
         let client = match built.unwrap_or_else(|panic| Err(panic.to_string())) {
             Ok(client) => client,
             Err(cause) => return Err((parts.end, cause)),
         };
+        let login = parts.link.login_dir.as_deref().map(|directory| {
+            let name = &parts.link.config.name;
+            let traffic = Arc::clone(&parts.traffic);
+            Access::new(directory, name, parts.url.clone(), &parts.http.url, traffic)
+        });
         Ok(Endpoint {
             client,
             kind: parts.http.kind,
-            credentials: Credentials::new(&parts.http),
+            credentials: Credentials::new(&parts.http, login),
             url: parts.url,
             link: parts.link,
             traffic: parts.traffic,
@@ -102,10 +109,25 @@ impl Endpoint {
 
     /// Ends the connection, in these words.
     pub(super) fn finish(&self, cause: String) {
+        self.end_with(End {
+            cause,
+            awaits_login: false,
+        });
+    }
+
+    /// Ends the connection because of this.
+    pub(super) fn finish_by(&self, trouble: &Trouble) {
+        self.end_with(End {
+            cause: trouble.cause(),
+            awaits_login: matches!(trouble, Trouble::Login(_)),
+        });
+    }
+
+    fn end_with(&self, first: End) {
         self.end.send_if_modified(|end| {
             let is_first = end.is_none();
             if is_first {
-                *end = Some(cause);
+                *end = Some(first);
             }
             is_first
         });
@@ -139,7 +161,9 @@ impl Endpoint {
         };
         let cause = trouble.cause();
         let incoming = match trouble {
-            Trouble::Unreachable(cause) | Trouble::Barred(cause) if is_greeting => return self.finish(cause),
+            Trouble::Unreachable(_) | Trouble::Barred(_) | Trouble::Login(_) if is_greeting => {
+                return self.finish_by(&trouble);
+            }
             Trouble::Refused(error) => {
                 let answer = serde_json::json!({"jsonrpc": "2.0", "id": id, "error": error});
                 Incoming::Line(Line::Whole(answer.to_string().into_bytes()))
@@ -161,7 +185,7 @@ impl Endpoint {
     /// Sends one message; gives the answer's beginning, whatever its status.
     pub(super) async fn post(&self, message: &Outgoing) -> Result<Response, Trouble> {
         let session = self.session();
-        let mut headers = self.headers().await?;
+        let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, ANSWERS);
         headers.insert(CONTENT_TYPE, JSON);
         if message.is_modern() {
@@ -178,7 +202,7 @@ impl Endpoint {
     /// Asks for a stream of events, from the one after that number on.
     pub(super) async fn get(&self, last_id: Option<&str>) -> Result<Response, Trouble> {
         let session = self.session();
-        let mut headers = self.headers().await?;
+        let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, EVENTS);
         headers.extend(session.id.map(|id| (SESSION, id)));
         headers.extend(session.version.map(|version| (VERSION, version)));
@@ -194,10 +218,10 @@ impl Endpoint {
     /// Takes leave of the session, if there is one.
     pub(super) async fn leave(&self) {
         let session = self.session();
-        let (Some(id), Ok(mut headers)) = (session.id, self.headers().await) else {
+        let Some(id) = session.id else {
             return;
         };
-        headers.insert(SESSION, id);
+        let mut headers = HeaderMap::from_iter([(SESSION, id)]);
         headers.extend(session.version.map(|version| (VERSION, version)));
         // Some servers do not allow it, and forget the session by themselves.
         let _ = self
@@ -205,16 +229,60 @@ impl Endpoint {
             .await;
     }
 
-    async fn headers(&self) -> Result<HeaderMap, Trouble> {
-        self.credentials.headers().await.map_err(Trouble::Barred)
-    }
-
+    /// Sends a request with what lets us in; once more if the server refuses that and there is something better.
     async fn send(
         &self,
         method: Method,
-        mut url: Url,
+        url: Url,
         headers: HeaderMap,
         body: Vec<u8>,
+    ) -> Result<Response, Trouble> {
+        let credentials = self
+            .credentials
+            .current()
+            .await
+            .map_err(|trouble| self.advised(trouble))?;
+        let with = |credentials: &Sent| {
+            let mut all = credentials.headers.clone();
+            all.extend(headers.clone());
+            all
+        };
+        let response = self
+            .follow(&method, url.clone(), with(&credentials), &body)
+            .await?;
+        if response.status() != StatusCode::UNAUTHORIZED {
+            return Ok(response);
+        }
+        let better = self.credentials.better(&credentials).await;
+        match better.map_err(|trouble| self.advised(trouble))? {
+            Some(better) => self.follow(&method, url, with(&better), &body).await,
+            None => Ok(response),
+        }
+    }
+
+    /// The command by which a person logs in, also for more than now.
+    pub(super) fn login_command(&self, scopes: Option<&str>) -> String {
+        login_command(&self.link.config.name, scopes)
+    }
+
+    /// The same trouble with what to do about it.
+    fn advised(&self, trouble: Trouble) -> Trouble {
+        match trouble {
+            Trouble::Login(cause) => Trouble::Login(format!(
+                "{cause}; log in again with `{}`",
+                self.login_command(None)
+            )),
+            other => other,
+        }
+    }
+
+    /// Sends a request and follows where the server sends us, as long as that is the server.
+    async fn follow(
+        &self,
+        method: &Method,
+        mut url: Url,
+        headers: HeaderMap,
+        body: &[u8],
     ) -> Result<Response, Trouble> {
         for value in headers.values().filter(|value| value.is_sensitive()) {
             // The server may say it again in what it answers.
@@ -227,8 +295,8 @@ impl Endpoint {
                 .client
                 .request(method.clone(), url.clone())
                 .headers(headers.clone());
-            if method == Method::POST {
-                request = request.body(body.clone());
+            if *method == Method::POST {
+                request = request.body(body.to_vec());
             }
             let response = request.send().await.map_err(|error| unsent(&error))?;
             if let Some(encoding) = response.headers().get(CONTENT_ENCODING)
@@ -240,7 +308,7 @@ impl Endpoint {
             if !response.status().is_redirection() || response.status() == StatusCode::NOT_MODIFIED {
                 return Ok(response);
             }
-            url = redirected(&method, &url, &response)?;
+            url = redirected(method, &url, &response)?;
         }
         let cause = format!("it redirected more than {MAX_REDIRECTS} times");
         Err(Trouble::Barred(cause))
@@ -337,6 +405,29 @@ fn redirected(method: &Method, url: &Url, response: &Response) -> Result<Url, Tr
         return Err(Trouble::Barred(cause));
     }
     Ok(target)
+}
+
+fn login_command(server: &str, scopes: Option<&str>) -> String {
+    let mut command = format!("codeyard login {}", quoted(server));
+    // A server's words go into a shell here: only what is harmless there.
+    let is_plain = |scope: &&str| {
+        scope
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "-_.:/+=@ ".contains(c))
+    };
+    if let Some(scopes) = scopes.filter(is_plain) {
+        command.push_str(&format!(" --scope {}", quoted(scopes)));
+    }
+    command
+}
+
+/// As a shell takes it for one word.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@".contains(c);
+    if word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn unsent(error: &reqwest::Error) -> Trouble {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::{Response, StatusCode};
+use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 
 use super::answer::{self, Form, refusal};
@@ -18,13 +19,16 @@ pub(super) const LAST_PAUSE: Duration = Duration::from_secs(30);
 /// How long a server may take to say where its messages go.
 const WELCOME: Duration = Duration::from_secs(30);
 
-/// Hears what a server says unasked, for as long as it offers to.
-pub(super) async fn run(endpoint: &Arc<Endpoint>) {
+/// Hears what a server says unasked, for as long as it offers to; `heard` is told when the first stream is open or refused.
+pub(super) async fn run(endpoint: &Arc<Endpoint>, heard: oneshot::Sender<()>) {
+    let mut heard = Some(heard);
     let mut position = Position::default();
     let mut pause = FIRST_PAUSE;
     let mut was_deaf = false;
     loop {
-        match endpoint.get(position.last_id.as_deref()).await {
+        let response = endpoint.get(position.last_id.as_deref()).await;
+        drop(heard.take());
+        match response {
             Ok(response) if response.status().is_success() && answer::form(&response) == Form::Events => {
                 if std::mem::take(&mut was_deaf) && position.last_id.is_none() {
                     // What has changed meanwhile was told to nobody.

@@ -1,5 +1,7 @@
 //! Arguments of a call that a server wants to see in headers: those that its schema marks with `x-mcp-header`.
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::header::{HeaderName, HeaderValue};
@@ -19,6 +21,59 @@ pub(super) fn headers(schema: &Value, arguments: &Value) -> Vec<(HeaderName, Hea
     let mut found = Vec::new();
     collect(schema, arguments, MAX_DEPTH, &mut found);
     found
+}
+
+/// Whether the marks of a tool's schema mean something: each is a word of its own, on a plain value that is reached through
+/// properties alone. A tool for which that is not so must not be called over HTTP.
+pub(crate) fn check(definition: &str) -> Result<(), String> {
+    if !definition.contains(MARK) {
+        return Ok(());
+    }
+    let definition: Value = serde_json::from_str(definition).map_err(|error| error.to_string())?;
+    let schema = &definition["inputSchema"];
+    let mut words = HashSet::new();
+    check_properties(schema, &mut words)?;
+    match marks(schema) {
+        all if all == words.len() => Ok(()),
+        _ => Err(format!("it marks something with `{MARK}` that is no property")),
+    }
+}
+
+fn check_properties(schema: &Value, words: &mut HashSet<String>) -> Result<(), String> {
+    for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+        if let Some(mark) = schema.get(MARK) {
+            let wrong = |what: &str| Err(format!("`{MARK}` of its parameter '{name}' {what}"));
+            let Some(word) = mark.as_str().filter(|word| !word.is_empty()) else {
+                return wrong("is no word");
+            };
+            if !word
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c))
+            {
+                return wrong("is no name of a header");
+            }
+            if !matches!(schema["type"].as_str(), Some("string" | "integer" | "boolean")) {
+                return wrong("is on no string, integer or boolean");
+            }
+            if !words.insert(word.to_ascii_lowercase()) {
+                return wrong("is used twice");
+            }
+        }
+        check_properties(schema, words)?;
+    }
+    Ok(())
+}
+
+/// All marks, wherever they are.
+fn marks(schema: &Value) -> usize {
+    match schema {
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| usize::from(key == MARK) + marks(value))
+            .sum(),
+        Value::Array(items) => items.iter().map(marks).sum(),
+        _ => 0,
+    }
 }
 
 fn collect(schema: &Value, arguments: &Value, depth: usize, found: &mut Vec<(HeaderName, HeaderValue)>) {
@@ -86,6 +141,40 @@ mod tests {
                 "mcp-param-region=\u{3d}?base64?IGV1?="
             ]
         );
+    }
+
+    #[test]
+    fn marks_that_mean_nothing_are_found() {
+        let check = |schema: Value, expected: &str| {
+            let definition = json!({"name": "t", "inputSchema": schema}).to_string();
+            let found = check(&definition).err().unwrap_or_default();
+            assert!(
+                found.contains(expected) && found.is_empty() == expected.is_empty(),
+                "{found}"
+            );
+        };
+        let marked = |kind: &str, word: Value| json!({"type": kind, "x-mcp-header": word});
+        let property = |schema: Value| json!({"properties": {"p": schema}});
+        check(json!({}), "");
+        check(property(marked("string", json!("Region"))), "");
+        check(property(property(marked("integer", json!("Deep")))), "");
+        check(property(marked("string", json!(""))), "is no word");
+        check(property(marked("string", json!(7))), "is no word");
+        check(property(marked("string", json!("a b"))), "no name of a header");
+        check(
+            property(marked("number", json!("N"))),
+            "no string, integer or boolean",
+        );
+        check(
+            property(marked("array", json!("A"))),
+            "no string, integer or boolean",
+        );
+        let twice =
+            json!({"properties": {"a": marked("string", json!("X")), "b": marked("string", json!("x"))}});
+        check(twice, "used twice");
+        let hidden = json!({"type": "array", "items": marked("string", json!("I"))});
+        check(property(hidden), "no property");
+        check(marked("string", json!("Root")), "no property");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::oauth::Denied;
+
 /// What went wrong, by what follows from it.
 #[derive(Debug)]
 pub(super) enum Trouble {
@@ -11,6 +13,8 @@ pub(super) enum Trouble {
     Unreachable(String),
     /// It will not go better the next time: the server lets us not in, or leads us astray.
     Barred(String),
+    /// Somebody has to log in first.
+    Login(String),
     /// The server does not know the session any more.
     Forgotten,
     /// The server speaks another transport than the one that was tried.
@@ -27,12 +31,22 @@ pub(super) enum Trouble {
     Nonsense(String),
 }
 
+impl From<Denied> for Trouble {
+    fn from(denied: Denied) -> Trouble {
+        match denied {
+            Denied::Ended(cause) => Trouble::Login(cause),
+            Denied::Transient(cause) => Trouble::Transient(cause),
+        }
+    }
+}
+
 impl Trouble {
     /// In words.
     pub(super) fn cause(&self) -> String {
         match self {
             Trouble::Unreachable(cause)
             | Trouble::Barred(cause)
+            | Trouble::Login(cause)
             | Trouble::NotHere(cause)
             | Trouble::Transient(cause)
             | Trouble::Later(cause, _)

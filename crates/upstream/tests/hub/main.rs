@@ -36,6 +36,7 @@ fn config(servers: &[(&str, ServerDefinition)]) -> Config {
         cache_dir: None,
         asks_anew: false,
         log_dir: None,
+        login_dir: None,
         supervisor: vec![stub_server().into(), "__supervise".into()],
         own_executable: PathBuf::from("/nowhere/codeyard"),
         allow_self: false,

@@ -1,12 +1,12 @@
 //! The table of all servers: what is defined, what is remembered, and what each running codeyard says of it.
 
-use config::{Defined, Machine, Transport, Use};
+use config::{Defined, Loaded, Machine, Transport, Use};
 use serde_json::{Value, json};
 use server::Server;
 use server::control::{self, Activity, ServerReport};
 use server::servers::{Era, Offer};
 
-use crate::commands::ps;
+use crate::commands::{login, ps};
 use crate::context::Context;
 use crate::demo::tokens::Counter;
 use crate::exit::{Exit, Failure};
@@ -26,6 +26,8 @@ struct Row {
     era: Option<Era>,
     /// What is most alive of it in any codeyard; `None` if none knows it.
     activity: Option<Activity>,
+    /// What is kept of a login to it.
+    login: Option<String>,
     tools: Option<usize>,
     tokens: Option<usize>,
     calls: u64,
@@ -43,6 +45,7 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
     let unreadable = |error| Failure::new(Exit::Broken, format!("{}: {error}", data.display()));
     let statuses = control::statuses(&data).await.map_err(unreadable)?;
     let running = control::servers(&data).await.map_err(unreadable)?;
+    let logins = logins(&loaded);
     let server = Server::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let remembered = server.remembered().await;
@@ -51,6 +54,11 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
         .iter()
         .map(Row::defined)
         .collect();
+    for (name, login) in logins {
+        if let Some(row) = row(&mut rows, &name) {
+            row.login = Some(login);
+        }
+    }
     // Made once, for it takes longer than all the rest, and only where there is something to count.
     let has_tools = |offer: &Offer| offer.tools.as_ref().is_some_and(|tools| !tools.is_empty());
     let counter = remembered.iter().any(has_tools).then(Counter::new).transpose()?;
@@ -90,6 +98,24 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
         return Ok(Exit::Done);
     }
     Err(Failure::new(Exit::Usage, mistakes).into())
+}
+
+/// What is kept of logins, by the name of the server.
+fn logins(loaded: &Loaded) -> Vec<(String, String)> {
+    let directory = loaded.logins();
+    let remote = loaded
+        .servers
+        .iter()
+        .filter_map(|server| match &server.transport {
+            Transport::Http(http) if http.takes_login() => Some((&server.name, http)),
+            _ => None,
+        });
+    remote
+        .filter_map(|(name, http)| {
+            let state = server::logins::state(&directory, name, http)?;
+            Some((name.clone(), login::state(state)))
+        })
+        .collect()
 }
 
 /// The first of that name is the one that counts.
@@ -194,9 +220,13 @@ impl Row {
     }
 
     fn state_told(&self) -> String {
-        match self.running_in.len() {
+        let state = match self.running_in.len() {
             0 | 1 => self.state().to_owned(),
             several => format!("{} ({several})", self.state()),
+        };
+        match &self.login {
+            Some(login) => format!("{state}, {login}"),
+            None => state,
         }
     }
 
@@ -208,6 +238,7 @@ impl Row {
             "file": self.file,
             "era": self.era.map(Era::name),
             "state": self.state(),
+            "login": self.login,
             "tools": self.tools,
             "tokens": self.tokens,
             "calls": self.calls,

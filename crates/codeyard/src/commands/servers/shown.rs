@@ -25,6 +25,15 @@ fn show_address(out: &mut String, http: &Http) {
     if let Some(file) = &http.bearer_token_file {
         out.push_str(&format!("    with the token in {}\n", path(file)));
     }
+    if let Some(id) = &http.oauth.client_id {
+        out.push_str(&format!("    logged in to as client {}\n", quoted(id)));
+    }
+    if let Some(file) = &http.oauth.client_secret_file {
+        out.push_str(&format!("    with the client's secret in {}\n", path(file)));
+    }
+    for scope in &http.oauth.scopes {
+        out.push_str(&format!("    logged in to for scope {}\n", quoted(scope)));
+    }
 }
 
 fn show_command(out: &mut String, stdio: &Stdio) {

@@ -1,0 +1,69 @@
+//! Arguments of `codeyard login` and `codeyard logout`.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::parse_duration;
+
+pub(super) const HELP: &str = "\
+The address that is shown is opened in a browser, here or wherever --paste is given what the browser was sent to in the end.
+
+Examples:
+  codeyard login tickets
+  codeyard login tickets --scope tickets:write    to be allowed more than now
+  codeyard login tickets --paste                  on a machine without a browser";
+
+pub(super) const LOGOUT_HELP: &str = "\
+Example:
+  codeyard logout tickets";
+
+/// Arguments of `login`.
+#[derive(Debug, Args)]
+pub struct LoginArguments {
+    /// The server
+    #[arg(value_name = "SERVER")]
+    pub name: String,
+    /// What the login is to allow beside what it allows now; may be given more than once [default: what the server asks for]
+    #[arg(long, value_name = "SCOPE", value_parser = scopes)]
+    pub scope: Vec<Words>,
+    /// Only show the address
+    #[arg(long)]
+    pub no_browser: bool,
+    /// Read the address to which the browser was sent from standard input
+    #[arg(long)]
+    pub paste: bool,
+    /// Port of this machine to which the browser is sent, where the client was registered with one [default: any]
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+    /// How long to wait for the person
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5m")]
+    pub wait: Duration,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Words between blanks.
+#[derive(Debug, Clone)]
+pub struct Words(pub Vec<String>);
+
+/// Arguments of `logout`.
+#[derive(Debug, Args)]
+pub struct LogoutArguments {
+    /// The server
+    #[arg(value_name = "SERVER")]
+    pub name: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn scopes(text: &str) -> Result<Words, String> {
+    let is_plain = |c: char| matches!(c, '!'..='~') && c != '"' && c != '\\';
+    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    if words.is_empty() || !words.iter().all(|word| word.chars().all(is_plain)) {
+        return Err("a scope is a word of plain characters".to_owned());
+    }
+    Ok(Words(words))
+}

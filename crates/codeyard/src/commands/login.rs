@@ -1,0 +1,204 @@
+//! `codeyard login`: asks a person, through a browser, to let codeyard in to a remote server.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use config::{Host as _, Http, Machine, Transport, Use};
+use serde_json::{Value, json};
+use server::logins::{self, Attempt, Listener, LoggedIn, LoginError, Wish};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+use crate::cli::LoginArguments;
+use crate::commands::servers::find;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::output::harmless;
+use crate::times;
+
+/// What opens an address where people have windows.
+const OPENER: &str = "xdg-open";
+
+/// Logs in.
+pub async fn run(context: &Context, arguments: &LoginArguments) -> anyhow::Result<Exit> {
+    let (http, directory) = remote(context, &arguments.name)?;
+    let interrupt = Interrupt::watch()?;
+    let done = tokio::select! {
+        done = log_in(context, arguments, &http, directory) => Some(done),
+        () = interrupt.token.cancelled() => None,
+    };
+    match done {
+        Some(done) => done,
+        None => Ok(interrupt.exit(Exit::Done)),
+    }
+}
+
+/// The remote server of that name, and where logins are kept.
+pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, PathBuf)> {
+    let refuse = |why: &str| Err(Failure::new(Exit::Usage, harmless(&format!("`{name}` {why}"))).into());
+    match find(context, name)?.use_ {
+        Use::Disabled => return refuse("is disabled; `codeyard servers enable` changes that"),
+        Use::Untrusted => {
+            return refuse("is in a file that nobody has trusted; `codeyard trust` changes that");
+        }
+        Use::Changed => {
+            return refuse("has changed since it was agreed to; `codeyard servers enable` asks again");
+        }
+        Use::Used | Use::Mistaken | Use::Shadowed => {}
+    }
+    let loaded = context.load()?;
+    let directory = loaded.logins();
+    let mut servers = loaded.servers.into_iter();
+    let Some(server) = servers.find(|server| server.name == name) else {
+        return refuse("is not used; see the warnings");
+    };
+    match server.transport {
+        Transport::Stdio(_) => refuse("is started by codeyard itself; only remote servers have logins"),
+        Transport::Http(http) if !http.takes_login() => refuse(
+            "is let in to by its definition; remove `bearerTokenFile` or the header `Authorization` to log in",
+        ),
+        Transport::Http(http) => Ok((http, directory)),
+    }
+}
+
+pub(super) fn failure(name: &str, error: &LoginError) -> anyhow::Error {
+    let exit = match error {
+        LoginError::NoAddress => Exit::Usage,
+        LoginError::Unkept(_) => Exit::Broken,
+        _ => Exit::Upstream,
+    };
+    Failure::new(exit, harmless(&format!("`{name}`: {error}"))).into()
+}
+
+async fn log_in(
+    context: &Context,
+    arguments: &LoginArguments,
+    http: &Http,
+    directory: PathBuf,
+) -> anyhow::Result<Exit> {
+    let name = &arguments.name;
+    let listener = Listener::bind(arguments.port).await.map_err(|error| {
+        let why = format!("no port of this machine can be listened at: {error}");
+        Failure::new(Exit::Broken, why)
+    })?;
+    let scopes: Vec<String> = arguments.scope.iter().flat_map(|words| words.0.clone()).collect();
+    let attempt = logins::begin(Wish {
+        name,
+        http,
+        directory: &directory,
+        redirect: listener.redirect(),
+        scopes: &scopes,
+    })
+    .await
+    .map_err(|error| failure(name, &error))?;
+    let output = &context.output;
+    let url = harmless(attempt.url());
+    output.tell(&harmless(&format!(
+        "to log in to `{name}`, open in a browser:\n{url}"
+    )));
+    if !arguments.no_browser && !arguments.paste {
+        open(&url);
+    }
+    if arguments.paste {
+        output.tell("then paste the address to which the browser was sent, also if it shows nothing there:");
+    }
+    let answer = answer(&listener, &attempt, arguments).await?;
+    let done = attempt.finish(&answer).await;
+    let done = done.map_err(|error| failure(name, &error))?;
+    if arguments.json {
+        output.json(&as_json(name, &done))?;
+    } else {
+        output.line(&harmless(&told(name, &done)))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The address to which the browser was sent.
+async fn answer(
+    listener: &Listener,
+    attempt: &Attempt,
+    arguments: &LoginArguments,
+) -> anyhow::Result<String> {
+    let state = attempt.state();
+    let pasted = async {
+        if !arguments.paste {
+            return std::future::pending().await;
+        }
+        let mut line = String::new();
+        BufReader::new(tokio::io::stdin()).read_line(&mut line).await?;
+        Ok(line)
+    };
+    tokio::select! {
+        answer = listener.answer(&state) => Ok(answer?),
+        pasted = pasted => pasted,
+        () = tokio::time::sleep(arguments.wait) => Err(nobody(arguments.wait).into()),
+    }
+}
+
+fn nobody(wait: Duration) -> Failure {
+    let why = format!(
+        "nobody logged in within {} s; run it again when you are ready",
+        wait.as_secs()
+    );
+    Failure::new(Exit::Upstream, why)
+}
+
+/// Opens a browser where there is one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the browser is the person's own program and outlives this command"
+)]
+fn open(url: &str) {
+    let has_windows = ["WAYLAND_DISPLAY", "DISPLAY"].iter().any(|name| {
+        Machine
+            .var(name)
+            .is_ok_and(|value| value.is_some_and(|value| !value.is_empty()))
+    });
+    if !has_windows {
+        return;
+    }
+    // Without it the address is on the screen.
+    let _ = tokio::process::Command::new(OPENER)
+        .arg(url)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+}
+
+fn told(name: &str, done: &LoggedIn) -> String {
+    let at = done.issuer.as_deref().map(|issuer| format!(" at {issuer}"));
+    let scopes = match done.scopes.as_slice() {
+        [] => String::new(),
+        scopes => format!(", which allows {}", scopes.join(" ")),
+    };
+    let end = match (done.is_renewable, done.lifetime) {
+        (true, _) => "; it is renewed by itself".to_owned(),
+        (false, Some(seconds)) => format!("; it ends in {seconds} s and cannot be renewed"),
+        (false, None) => String::new(),
+    };
+    format!("logged in to `{name}`{}{scopes}{end}", at.unwrap_or_default())
+}
+
+fn as_json(name: &str, done: &LoggedIn) -> Value {
+    json!({
+        "server": name,
+        "issuer": done.issuer,
+        "scopes": done.scopes,
+        "lifetime_s": done.lifetime,
+        "renewable": done.is_renewable,
+        "file": done.file,
+    })
+}
+
+/// What is kept of a login, in a few words.
+pub(super) fn state(state: logins::State) -> String {
+    match state {
+        logins::State::Renewable | logins::State::Until(None) => "logged in".to_owned(),
+        logins::State::Until(Some(end)) => {
+            let ms = i64::try_from(end.saturating_mul(1000)).unwrap_or(i64::MAX);
+            format!("logged in until {}", times::when(ms))
+        }
+        logins::State::Ended => "login ended".to_owned(),
+    }
+}

@@ -1,0 +1,35 @@
+//! `codeyard logout`: ends the login to a remote server, there and here.
+
+use serde_json::json;
+use server::logins::{self, LoggedOut};
+
+use super::login::{failure, remote};
+use crate::cli::LogoutArguments;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::harmless;
+
+/// Logs out.
+pub async fn run(context: &Context, arguments: &LogoutArguments) -> anyhow::Result<Exit> {
+    let name = &arguments.name;
+    let (_, directory) = remote(context, name)?;
+    let ended = logins::log_out(name, &directory).await;
+    let ended = ended.map_err(|error| failure(name, &error))?;
+    let output = &context.output;
+    if let LoggedOut::NotRevoked(why) = &ended {
+        output.tell(&harmless(&format!(
+            "warning: the authorization server was not told, so that the tokens count until they expire: {why}"
+        )));
+    }
+    let (revoked, told) = match ended {
+        LoggedOut::Nothing => (false, format!("nobody was logged in to `{name}`")),
+        LoggedOut::Revoked => (true, format!("logged out of `{name}`; its tokens are revoked")),
+        LoggedOut::Forgotten | LoggedOut::NotRevoked(_) => (false, format!("logged out of `{name}`")),
+    };
+    if arguments.json {
+        output.json(&json!({"server": name, "revoked": revoked}))?;
+    } else {
+        output.line(&harmless(&told))?;
+    }
+    Ok(Exit::Done)
+}

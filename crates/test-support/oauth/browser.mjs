@@ -1,0 +1,27 @@
+// A browser that follows every redirect, keeps cookies, and stops where it is sent to another host than it came from.
+//
+//   node browser.mjs URL           goes there too, and prints the page
+//   node browser.mjs URL --stop    does not, and prints where it was sent
+
+const [start, stop] = process.argv.slice(2);
+const cookies = new Map();
+let url = new URL(start);
+for (let hops = 0; hops < 20; hops += 1) {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const isHome = url.host === new URL(start).host;
+  if (!isHome && stop) {
+    console.log(url.href);
+    break;
+  }
+  const response = await fetch(url, { redirect: 'manual', headers: isHome ? { cookie } : {} });
+  for (const line of response.headers.getSetCookie?.() ?? []) {
+    const [name, ...value] = line.split(';')[0].split('=');
+    cookies.set(name, value.join('='));
+  }
+  const location = response.headers.get('location');
+  if (!location) {
+    console.log(`${response.status} ${await response.text()}`);
+    break;
+  }
+  url = new URL(location, url);
+}

@@ -6,7 +6,8 @@
 set -euo pipefail
 dir=${1:?usage: install-upstreams.sh DIR}; mkdir -p "$dir"; dir=$(cd "$dir" && pwd)
 node_packages=(@modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31
-               @modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/server-sequential-thinking@2026.8.31)
+               @modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/server-sequential-thinking@2026.8.31
+               oidc-provider@8.8.1)                                                      # no server: who logs people in to one
 modern=(mcp-server-git==2026.10.19 mcp-server-time==2026.10.19 excel-mcp-server==2.2.2)  # speak the 2026-07-28 protocol
 legacy=('mcp<2' mcp-server-sqlite==2025.4.25 mcp-server-calculator==0.2.1)               # need the 1.x SDK
 

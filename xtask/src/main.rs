@@ -1,10 +1,11 @@
-//! The project's own tasks: tidy, test, demo, fuzzing, benchmarks and soak.
+//! The project's own tasks: tidy, test, demo, conformance, fuzzing, benchmarks and soak.
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use tasks::bench::Work;
 
+mod conformance;
 mod layout;
 mod run;
 mod tasks;
@@ -48,6 +49,9 @@ enum Task {
     },
     /// Feed foreign input to everything that reads some, each target of `fuzz/` for so many minutes; fails on what it finds.
     Fuzz(tasks::fuzz::Fuzz),
+    /// Run the protocol's official conformance suite.
+    #[command(subcommand)]
+    Conformance(conformance::Conformance),
 }
 
 fn main() -> ExitCode {
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
         Task::Bench { arguments } => tasks::bench::run(Work::Measure, &arguments),
         Task::Soak { arguments } => tasks::bench::run(Work::Soak, &arguments),
         Task::Fuzz(fuzz) => tasks::fuzz::run(&fuzz),
+        Task::Conformance(side) => conformance::run(&side),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

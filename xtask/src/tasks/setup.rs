@@ -74,6 +74,8 @@ pub const FOR_TIDY: &[Need] = &[GIT];
 pub const FOR_DEMO: &[Need] = &[CERTIFICATES, PYTHON, VENV];
 /// What the fuzz targets need: libFuzzer is compiled.
 pub const FOR_FUZZ: &[Need] = &[CPP];
+/// What the conformance suite needs.
+pub const FOR_CONFORMANCE: &[Need] = &[CERTIFICATES, NODE, NPM];
 /// What the tests need; the ordinary user among them sees only the plain search path.
 pub const FOR_TESTS: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, GIT, NODE, NPM, PROCPS];
 

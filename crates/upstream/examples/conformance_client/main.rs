@@ -1,0 +1,164 @@
+//! The program that the conformance suite starts for each of its client scenarios: what a person with a client would do, with
+//! the real hub behind it. `cargo xtask conformance client` builds and runs it.
+
+mod logins;
+mod person;
+
+use std::error::Error;
+use std::time::Duration;
+
+use person::Person;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+use types::ToolRef;
+use upstream::{Config, Hub, Question, ServerConfig, UpstreamError};
+
+/// The name of the suite's server among the hub's.
+pub(crate) const SERVER: &str = "suite";
+/// Longest wait for anything.
+const PATIENCE: Duration = Duration::from_secs(25);
+/// Logins before a person gives up.
+const MAX_LOGINS: usize = 3;
+/// Rounds of questions that a tool may need.
+const MAX_ROUNDS: usize = 10;
+
+/// What the suite says of a scenario beside its name.
+#[derive(Debug, Default, Deserialize)]
+struct Wishes {
+    #[serde(default, alias = "toolCalls")]
+    tool_calls: Vec<Wish>,
+}
+
+/// A call that the suite wants to see.
+#[derive(Debug, Clone, Deserialize)]
+struct Wish {
+    name: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    // The suite's browser is a client of its own.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let url = std::env::args().next_back().unwrap_or_default();
+    let context = context();
+    let wishes: Wishes = serde_json::from_str(&context)?;
+    let directory = tempfile::tempdir()?;
+    let http = logins::http(url, &serde_json::from_str(&context)?, directory.path())?;
+    let hub = Hub::new(Config {
+        servers: vec![ServerConfig {
+            name: SERVER.to_owned(),
+            timeout: Some(PATIENCE),
+            transport: upstream::Transport::Http(http.clone()),
+            ..ServerConfig::default()
+        }],
+        login_dir: Some(directory.path().to_owned()),
+        ..Config::default()
+    });
+    hub.attach(std::sync::Arc::new(Person));
+    let mut outcome = use_all(&hub, &wishes).await;
+    for _ in 0..MAX_LOGINS {
+        let Some(scopes) = outcome
+            .as_ref()
+            .err()
+            .and_then(|error| logins::advised(&error.to_string()))
+        else {
+            break;
+        };
+        logins::log_in(SERVER, &http, directory.path(), &scopes).await?;
+        outcome = use_all(&hub, &wishes).await;
+    }
+    hub.shutdown().await;
+    Ok(outcome?)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the suite speaks through variables, and this is no part of the product"
+)]
+fn context() -> String {
+    let context = std::env::var("MCP_CONFORMANCE_CONTEXT");
+    context.unwrap_or_else(|_absent| "{}".to_owned())
+}
+
+/// Calls what the suite wishes, else every tool.
+async fn use_all(hub: &Hub, wishes: &Wishes) -> Result<(), UpstreamError> {
+    hub.list(SERVER).await?;
+    let mut calls = wishes.tool_calls.clone();
+    if calls.is_empty() {
+        calls = listed(hub);
+    }
+    for call in calls {
+        call_tool(hub, call).await?;
+    }
+    Ok(())
+}
+
+/// A call of each tool with arguments that its schema takes.
+fn listed(hub: &Hub) -> Vec<Wish> {
+    let servers = hub.tools().borrow().clone();
+    let tools = servers.iter().filter_map(|server| server.tools.as_ref());
+    tools
+        .flat_map(|tools| tools.iter())
+        .map(|tool| {
+            let definition: Value = serde_json::from_str(tool.definition().get()).unwrap_or_default();
+            Wish {
+                name: tool.name.clone(),
+                arguments: arguments(&definition["inputSchema"]),
+            }
+        })
+        .collect()
+}
+
+fn arguments(schema: &Value) -> Map<String, Value> {
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let value = |name: &str| match schema["properties"][name]["type"].as_str() {
+        Some("number" | "integer") => json!(1),
+        Some("boolean") => json!(true),
+        _ => json!("test"),
+    };
+    let names = required.iter().filter_map(Value::as_str);
+    names.map(|name| (name.to_owned(), value(name))).collect()
+}
+
+/// Calls a tool and answers what it asks, round by round.
+async fn call_tool(hub: &Hub, call: Wish) -> Result<(), UpstreamError> {
+    let tool = ToolRef::new(SERVER, &call.name);
+    let mut params = Map::from_iter([
+        ("name".to_owned(), json!(tool.tool)),
+        ("arguments".to_owned(), Value::Object(call.arguments)),
+    ]);
+    for _ in 0..MAX_ROUNDS {
+        let answer = hub.ask(question(params.clone())).await?;
+        let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
+        if answer["resultType"] != "input_required" {
+            return Ok(());
+        }
+        params.remove("requestState");
+        if let Some(state) = answer.get("requestState") {
+            params.insert("requestState".to_owned(), state.clone());
+        }
+        params.insert(
+            "inputResponses".to_owned(),
+            person::answers(&answer["inputRequests"]),
+        );
+    }
+    Ok(())
+}
+
+fn question(params: Map<String, Value>) -> Question {
+    let capabilities = Value::Object(person::capabilities());
+    Question {
+        server: SERVER.to_owned(),
+        method: "tools/call".to_owned(),
+        params,
+        meta: Map::from_iter([(
+            "io.modelcontextprotocol/clientCapabilities".to_owned(),
+            capabilities,
+        )]),
+        progress: None,
+        deadline: Instant::now() + PATIENCE,
+    }
+}

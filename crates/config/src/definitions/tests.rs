@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::*;
-use crate::host::{Hold, Machine, NotUnicode};
+use crate::host::{Machine, NotUnicode};
 use crate::{OutputMode, load_bridge};
 
 fn stdio(server: &ServerConfig) -> &upstream::Stdio {
@@ -46,10 +46,6 @@ impl Host for Elsewhere {
 
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         Machine.replace(path, bytes)
-    }
-
-    fn hold(&self, path: &Path) -> io::Result<Hold> {
-        Machine.hold(path)
     }
 }
 

@@ -1,4 +1,6 @@
-//! Serves a program that speaks MCP over stdio by HTTP: `http-front COMMAND…`. It prints its address, and ends with its stdin.
+//! Serves a program that speaks MCP over stdio by HTTP, at the address that it prints: `http-front COMMAND…`.
+//!
+//! It ends with its standard input.
 
 use std::process::ExitCode;
 

@@ -33,7 +33,7 @@ pub(super) fn answer(method: &str, params: &Value, connection: &Connection) -> O
         }),
         "resources/read" => {
             let uri = params["uri"].as_str()?;
-            if !uri.starts_with(&format!("{name}://")) {
+            if !uri.starts_with(&format!("{name}://")) && uri != "shared://same" {
                 return Some(Answer::Refusal(json!({
                     "code": INVALID_PARAMS, "message": "no such resource", "data": {"uri": uri},
                 })));

@@ -1,6 +1,5 @@
-//! Files that are broken, become something else while they are used, or are written by several at once.
+//! Files that are broken, or become something else while they are used.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -166,57 +165,4 @@ async fn a_damaged_list_of_tools_is_moved_aside_with_one_warning_and_had_anew() 
         assert_eq!((again.out, again.err.as_str()), (told.out, ""), "{damage:?}");
         assert_eq!(lists().len(), 2);
     }
-}
-
-#[tokio::test]
-async fn what_several_add_and_remove_at_once_is_all_done() {
-    let yard = Yard::with(&json!({"old1": stub(), "old2": stub(), "old3": stub(), "keep": stub()}));
-    let [program, kind] = stub_words();
-    let names: Vec<String> = (0..6).map(|number| format!("new{number}")).collect();
-    let adding = names
-        .iter()
-        .map(|name| vec!["servers", "add", name, "--yes", "--", &program, &kind]);
-    let removing = ["old1", "old2", "old3"].map(|name| vec!["servers", "remove", name, "--yes"]);
-    let all: Vec<_> = adding.chain(removing).collect();
-    let mut running = Vec::new();
-    for args in &all {
-        let mut command = yard
-            .codeyard
-            .command(["--config".as_ref(), yard.file().as_os_str()])
-            .unwrap();
-        running.push(command.args(args).output());
-    }
-    for (args, ended) in all.iter().zip(futures(running).await) {
-        assert!(ended.status.success(), "{args:?}: {ended:?}");
-    }
-    let written: Value = serde_json::from_str(&yard.text()).unwrap();
-    let mut found: Vec<&String> = written["mcpServers"].as_object().unwrap().keys().collect();
-    found.sort();
-    let keep = "keep".to_owned();
-    let expected: Vec<&String> = [&keep].into_iter().chain(&names).collect();
-    assert_eq!(found, expected);
-    let agreed = std::fs::read_to_string(yard.codeyard.data_directory().join("consent.json")).unwrap();
-    assert!(
-        names.iter().all(|name| agreed.contains(&format!("\"{name}\""))),
-        "{agreed}"
-    );
-    let left = std::fs::read_dir(yard.codeyard.work_directory()).unwrap();
-    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(left, ["servers.json"], "a temporary file was left");
-    assert_eq!(
-        yard.file().metadata().unwrap().permissions().mode() & 0o777,
-        0o600
-    );
-}
-
-/// Waits for all of them, which run at the same time.
-async fn futures(
-    running: Vec<impl Future<Output = std::io::Result<std::process::Output>> + Send + 'static>,
-) -> Vec<std::process::Output> {
-    let tasks: Vec<_> = running.into_iter().map(tokio::spawn).collect();
-    let mut ended = Vec::new();
-    for task in tasks {
-        ended.push(task.await.unwrap().unwrap());
-    }
-    ended
 }

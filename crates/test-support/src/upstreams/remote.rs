@@ -14,7 +14,7 @@ use tokio::time::{Duration, sleep, timeout};
 use super::{REMEDY, installed, own_copy};
 
 /// Longest start.
-const START: Duration = Duration::from_secs(30);
+const START: Duration = Duration::from_secs(90);
 const STEP: Duration = Duration::from_millis(20);
 
 /// One real remote server; its process ends when this is dropped.

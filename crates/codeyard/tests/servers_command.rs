@@ -111,6 +111,18 @@ impl Yard {
             .clone()
     }
 
+    /// The sockets of the codeyards that serve with this data directory.
+    pub(crate) fn sockets(&self) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.codeyard.data_directory().join("run/control"));
+        let paths = entries.into_iter().flatten().map(|entry| entry.unwrap().path());
+        // One that is being made has another name.
+        let mut all: Vec<PathBuf> = paths
+            .filter(|path| path.extension().is_some_and(|kind| kind == "sock"))
+            .collect();
+        all.sort();
+        all
+    }
+
     /// What `codeyard servers --json` says of one server.
     pub(crate) async fn server(&self, name: &str) -> Value {
         let listed = self.done(&["servers", "--json"]).await.json();

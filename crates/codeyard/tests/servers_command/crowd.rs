@@ -12,14 +12,6 @@ use crate::{Yard, stub, stub_words};
 /// Commands at once.
 const CROWD: usize = 12;
 
-fn sockets(yard: &Yard) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(yard.codeyard.data_directory().join("run/control"));
-    let paths = entries.into_iter().flatten().map(|entry| entry.unwrap().path());
-    paths
-        .filter(|path| path.extension().is_some_and(|extension| extension == "sock"))
-        .collect()
-}
-
 /// Adds `s0`, `s1` and so on at the same time, each to the file that it names.
 async fn add_all(yard: &Yard, file: impl Fn(usize) -> PathBuf) {
     let [program, kind] = stub_words();
@@ -94,12 +86,12 @@ async fn no_process_is_lost_while_others_ask() {
     let seen = async { while yard.ps().await.len() < CROWD {} };
     let patience = std::time::Duration::from_secs(60);
     let waited = tokio::time::timeout(patience, seen).await;
-    assert!(waited.is_ok(), "{:?}", sockets(&yard));
+    assert!(waited.is_ok(), "{:?}", yard.sockets());
     for mut child in all {
         drop(child.stdin.take());
         assert!(child.wait().await.unwrap().success());
     }
-    assert_eq!(sockets(&yard), Vec::<PathBuf>::new());
+    assert_eq!(yard.sockets(), Vec::<PathBuf>::new());
 }
 
 #[tokio::test]
@@ -123,7 +115,7 @@ async fn processes_of_one_number_in_two_containers_are_both_seen() {
     let first = yard.serve(&[]).await;
     let second = yard.serve(&[]).await;
     wait_until("both have their sockets", || {
-        (sockets(&yard).len() == 2).then_some(())
+        (yard.sockets().len() == 2).then_some(())
     })
     .await;
     yard.codeyard = yard.codeyard.below::<[&str; 0]>([]);

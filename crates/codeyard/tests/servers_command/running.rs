@@ -14,15 +14,6 @@ use crate::{Yard, stub};
 /// Longest wait for what a person waits for, too.
 const SOON: Duration = Duration::from_secs(30);
 
-fn sockets(yard: &Yard) -> Vec<PathBuf> {
-    let directory = yard.codeyard.data_directory().join("run/control");
-    let mut all: Vec<PathBuf> = std::fs::read_dir(directory)
-        .map(|entries| entries.map(|entry| entry.unwrap().path()).collect())
-        .unwrap_or_default();
-    all.sort();
-    all
-}
-
 async fn add(client: &mut McpClient) -> Value {
     let code = "return await tools.stub.add(a=1, b=2)";
     let ran = client
@@ -86,7 +77,7 @@ async fn two_processes_are_seen_and_one_that_was_killed_is_forgotten() {
     assert!(table.contains("running (2)"), "{table}");
 
     let mode = |path: &PathBuf| path.metadata().unwrap().permissions().mode() & 0o777;
-    let sockets_now = sockets(&yard);
+    let sockets_now = yard.sockets();
     assert_eq!(sockets_now.len(), 3);
     assert!(sockets_now.iter().all(|socket| mode(socket) == 0o600));
     assert_eq!(mode(&sockets_now[0].parent().unwrap().to_path_buf()), 0o700);
@@ -96,7 +87,7 @@ async fn two_processes_are_seen_and_one_that_was_killed_is_forgotten() {
     first.wait().await.unwrap();
     assert!(is_gone(pid));
     second.finish().await.unwrap();
-    assert_eq!(sockets(&yard).len(), 2);
+    assert_eq!(yard.sockets().len(), 2);
     let third = yard.serve(&[]).await;
     let names = |pids: [Option<u32>; 2]| {
         let mut names = pids.map(|pid| format!("{}.sock", pid.unwrap()));
@@ -104,7 +95,8 @@ async fn two_processes_are_seen_and_one_that_was_killed_is_forgotten() {
         names
     };
     wait_until("the socket of the killed one is gone", || {
-        let left: Vec<String> = sockets(&yard)
+        let left: Vec<String> = yard
+            .sockets()
             .iter()
             .map(|socket| socket.file_name().unwrap().to_string_lossy().into_owned())
             .collect();
@@ -118,7 +110,7 @@ async fn two_processes_are_seen_and_one_that_was_killed_is_forgotten() {
 async fn strange_words_at_the_socket_are_answered_or_dropped() {
     let yard = Yard::with(&json!({"stub": stub()}));
     let mut client = yard.serve(&[]).await;
-    let socket = wait_until("the socket is there", || sockets(&yard).pop()).await;
+    let socket = wait_until("the socket is there", || yard.sockets().pop()).await;
     for (said, answered) in [
         (&b"\n"[..], "this is no question"),
         (b"{}\n", "this is no question"),
@@ -180,7 +172,7 @@ async fn a_server_that_is_left_alone_is_shown_as_that() {
     let mut client = yard.serve(&[]).await;
     let late = "try:\n    await tools.stub.slow(seconds=5)\nexcept ToolError:\n    pass\n";
     let ran = client
-        .call_tool("execute_code", json!({ "code": late.repeat(5) }))
+        .call_tool("execute_code", json!({ "code": late.repeat(8) }))
         .await
         .unwrap();
     assert_eq!(ran["structuredContent"]["status"], "completed", "{ran}");
@@ -218,7 +210,7 @@ async fn only_the_same_user_and_root_are_answered_whatever_the_modes_are() {
         return; // Only root can be another user.
     }
     let client = yard.serve(&[]).await;
-    let socket = wait_until("the socket is there", || sockets(&yard).pop()).await;
+    let socket = wait_until("the socket is there", || yard.sockets().pop()).await;
     let open =
         |path: &Path, mode: u32| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
     open(&socket, 0o666);
@@ -236,7 +228,7 @@ async fn only_the_same_user_and_root_are_answered_whatever_the_modes_are() {
 async fn eight_may_ask_at_once_and_none_for_ever() {
     let yard = Yard::with(&json!({}));
     let client = yard.serve(&[]).await;
-    let socket = wait_until("the socket is there", || sockets(&yard).pop()).await;
+    let socket = wait_until("the socket is there", || yard.sockets().pop()).await;
     let connect = || {
         let stream = UnixStream::connect(&socket).unwrap();
         stream.set_read_timeout(Some(SOON)).unwrap();

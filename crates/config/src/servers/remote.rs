@@ -158,7 +158,8 @@ impl Reader<'_> {
         // What RFC 6749 takes for one.
         let is_scope = |c: char| matches!(c, '!'..='~') && c != '"' && c != '\\';
         for (index, scope) in scopes.iter().enumerate() {
-            if scope.is_empty() || !scope.chars().all(is_scope) {
+            let is_final = matches!(variables, Variables::Expand(_));
+            if is_final && (scope.is_empty() || !scope.chars().all(is_scope)) {
                 let what = "is no scope: one word of plain characters; write each scope by itself";
                 self.findings.mistake(&format!("{field}[{index}]"), what);
             }

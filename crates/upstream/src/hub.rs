@@ -332,6 +332,7 @@ impl Hub {
         while stopping.join_next().await.is_some() {}
         self.shared.retiring.close();
         self.shared.retiring.wait().await;
+        self.shared.makings.logs.flush().await;
     }
 
     fn roster(&self) -> Arc<Roster> {

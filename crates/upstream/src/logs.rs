@@ -8,15 +8,19 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
 /// Bytes of one file; the file before it has as many, so that this much is always there to be read.
 pub const KEPT: u64 = 256 * 1024;
 /// Chunks that wait for the disk, all servers together.
 const QUEUED: usize = 256;
+/// How long what waits for the disk is waited for at the end.
+const FLUSH: Duration = Duration::from_secs(2);
 /// Longest name of a file without its ending.
 const LONGEST_NAME: usize = 120;
 
@@ -61,7 +65,7 @@ pub(crate) struct Logs(Option<Arc<Shared>>);
 struct Shared {
     directory: PathBuf,
     /// The thread's queue, from the first line on.
-    queue: OnceLock<SyncSender<Chunk>>,
+    queue: OnceLock<mpsc::Sender<Order>>,
 }
 
 /// The file of one server.
@@ -72,6 +76,13 @@ pub(crate) struct Log {
     before: PathBuf,
     /// Chunks that were dropped since one was written.
     dropped: Arc<AtomicU64>,
+}
+
+/// What the thread is told.
+enum Order {
+    Write(Chunk),
+    /// Say when all that came before is written.
+    Tell(oneshot::Sender<()>),
 }
 
 struct Chunk {
@@ -90,6 +101,24 @@ impl Logs {
                 queue: OnceLock::new(),
             })
         }))
+    }
+
+    /// Waits until everything is written, unless the disk takes too long for that.
+    pub(crate) async fn flush(&self) {
+        let Some(queue) = self.0.as_ref().and_then(|shared| shared.queue.get()) else {
+            return;
+        };
+        let (tell, written) = oneshot::channel();
+        let flushed = async {
+            if queue.send(Order::Tell(tell)).await.is_ok() {
+                let _ = written.await;
+            }
+        };
+        if timeout(FLUSH, flushed).await.is_err() {
+            tracing::warn!(
+                "the last of what servers wrote to standard error was not kept: the disk is too slow"
+            );
+        }
     }
 
     /// The file of that server.
@@ -123,7 +152,7 @@ impl Log {
             before: self.before.clone(),
             bytes,
         };
-        if self.shared.queue().try_send(chunk).is_err() {
+        if self.shared.queue().try_send(Order::Write(chunk)).is_err() {
             self.dropped.fetch_add(dropped + 1, Ordering::Relaxed);
         }
     }
@@ -149,13 +178,13 @@ fn line(text: &str) -> Vec<u8> {
 // === impl Shared ===
 
 impl Shared {
-    fn queue(&self) -> &SyncSender<Chunk> {
+    fn queue(&self) -> &mpsc::Sender<Order> {
         self.queue.get_or_init(|| {
-            let (queue, chunks) = sync_channel(QUEUED);
+            let (queue, orders) = mpsc::channel(QUEUED);
             let directory = self.directory.clone();
             let started = std::thread::Builder::new()
                 .name("server-logs".to_owned())
-                .spawn(move || write_all(&directory, &chunks));
+                .spawn(move || write_all(&directory, orders));
             if let Err(error) = started {
                 tracing::warn!(%error, "what servers write to standard error is not kept in files");
             }
@@ -165,9 +194,16 @@ impl Shared {
 }
 
 /// Writes until nobody is left who could send.
-fn write_all(directory: &Path, chunks: &Receiver<Chunk>) {
+fn write_all(directory: &Path, mut orders: mpsc::Receiver<Order>) {
     let mut told = false;
-    for chunk in chunks {
+    while let Some(order) = orders.blocking_recv() {
+        let chunk = match order {
+            Order::Write(chunk) => chunk,
+            Order::Tell(written) => {
+                let _ = written.send(());
+                continue;
+            }
+        };
         if let Err(error) = append(directory, &chunk)
             && !told
         {

@@ -76,6 +76,31 @@ async fn shutdown_ends_servers_of_every_kind_with_all_they_started() {
 }
 
 #[tokio::test]
+async fn the_last_words_of_servers_are_kept() {
+    let logs = tempfile::tempdir().expect("a temporary directory");
+    let script = format!("'{}' stub; echo the last words >&2", stub_server().display());
+    let names: Vec<String> = (0..8).map(|number| format!("server{number}")).collect();
+    let servers: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), ServerDefinition::new("/bin/sh", &["-c", &script])))
+        .collect();
+    let hub = Hub::new(Config {
+        log_dir: Some(logs.path().to_owned()),
+        ..config(&servers)
+    });
+    for name in &names {
+        call(&hub, name, "echo", json!({"message": "x"}))
+            .await
+            .expect("an answer");
+    }
+    hub.shutdown().await;
+    for name in &names {
+        let log = std::fs::read_to_string(upstream::log_file(logs.path(), name)).expect("a log");
+        assert!(log.ends_with("the last words\n"), "{name}: {log}");
+    }
+}
+
+#[tokio::test]
 async fn calls_under_way_end_with_the_shutdown() {
     let hub = hub(&[("stub", ServerDefinition::stub())]);
     pid_of(&hub, "stub", "pid").await;

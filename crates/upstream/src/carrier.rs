@@ -20,10 +20,13 @@ pub(crate) enum Carrier {
 
 impl Carrier {
     /// Starts the process, or prepares the connection, of this server.
-    pub(crate) fn open(link: &Arc<Link>, traffic: Arc<Traffic>) -> Result<(Carrier, Pipes), StartError> {
+    pub(crate) async fn open(
+        link: &Arc<Link>,
+        traffic: Arc<Traffic>,
+    ) -> Result<(Carrier, Pipes), StartError> {
         match &link.config.transport {
             Transport::Stdio(stdio) => {
-                let bound = bind(link, stdio.limits, &traffic);
+                let bound = bind(link, stdio.limits, &traffic).await;
                 let (process, streams) = process::start(
                     stdio,
                     &link.environment,
@@ -74,6 +77,13 @@ impl Carrier {
         }
     }
 
+    /// Gives back what it had of the machine, once it is over.
+    pub(crate) async fn release(self) {
+        if let Carrier::Process(process) = self {
+            process.release().await;
+        }
+    }
+
     /// Ends it without asking first.
     pub(crate) async fn kill(&mut self) {
         match self {
@@ -84,11 +94,14 @@ impl Carrier {
 }
 
 /// The control group of a server with limits. Where there is none it runs without, and that is said.
-fn bind(link: &Link, limits: ServerLimits, traffic: &Traffic) -> Option<Bound> {
+async fn bind(link: &Link, limits: ServerLimits, traffic: &Traffic) -> Option<Bound> {
     if limits.is_empty() {
         return None;
     }
-    match link.groups.bind(limits) {
+    let groups = Arc::clone(&link.groups);
+    // Files of the kernel, which may be slow; a panic is none of them.
+    let made = tokio::task::spawn_blocking(move || groups.bind(limits)).await;
+    match made.unwrap_or_else(|panic| Err(panic.to_string())) {
         Ok(bound) => Some(bound),
         Err(cause) => {
             traffic.warn(format!("its `limits` do not hold: {cause}"));

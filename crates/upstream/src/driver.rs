@@ -184,12 +184,13 @@ impl Driver {
             }
         };
         drop(refreshing);
-        match end {
+        let end = match end {
             End::Asked(_) | End::Rested => {
                 // The library closes the server's stdin first.
                 stop_service.cancel();
                 let _ = timeout(LAST_WORDS, &mut closed).await;
                 let cause = carrier.stop().await;
+                let _ = timeout(LAST_WORDS, connection.stderr.ended()).await;
                 let why = match end {
                     End::Rested => "nobody needed it",
                     _ if self.link.is_retired() => "its definition was changed or removed",
@@ -205,7 +206,9 @@ impl Driver {
                 self.bury(&connection, cause.clone());
                 End::Itself(cause)
             }
-        }
+        };
+        carrier.release().await;
+        end
     }
 
     /// Tells everyone how the server ended.

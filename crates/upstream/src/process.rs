@@ -146,6 +146,14 @@ impl Process {
         }
     }
 
+    /// Removes its control group, after its end; with the last one goes the parent, which takes a while.
+    pub(crate) async fn release(mut self) {
+        if let Some(bound) = self.bound.take() {
+            // Nothing is lost if it fails: the next start removes what is left.
+            let _ = tokio::task::spawn_blocking(move || drop(bound)).await;
+        }
+    }
+
     fn signal(&self, signal: Signal) {
         // The number is only known while the process has not been waited for, so that it cannot belong to another.
         let pid = self
@@ -162,6 +170,9 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.signal(Signal::USR1);
+        if let (Some(bound), Ok(runtime)) = (self.bound.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn_blocking(move || drop(bound));
+        }
     }
 }
 

@@ -231,6 +231,14 @@ pub enum StartError {
         /// What it did instead, if that may explain the silence.
         seen: String,
     },
+    /// Nor did it start when it was greeted in the other way before.
+    #[error("{last}; greeted in another way before, {first}")]
+    Twice {
+        /// The first attempt.
+        first: Box<StartError>,
+        /// The last one.
+        last: Box<StartError>,
+    },
     /// It answered the handshake with an error.
     #[error("it refused the handshake: {cause}")]
     Handshake {
@@ -291,6 +299,28 @@ impl UpstreamError {
                 ..
             }
         )
+    }
+
+    /// A failed start after another one that failed in its own way.
+    pub(crate) fn after(self, first: UpstreamError) -> UpstreamError {
+        match (first, self) {
+            (
+                UpstreamError::Start { cause: first, .. },
+                UpstreamError::Start {
+                    server,
+                    cause: last,
+                    stderr,
+                },
+            ) if first.to_string() != last.to_string() => UpstreamError::Start {
+                server,
+                cause: StartError::Twice {
+                    first: Box::new(first),
+                    last: Box::new(last),
+                },
+                stderr,
+            },
+            (_, last) => last,
+        }
     }
 
     /// Whether the same call may succeed later: the server ended, was slow or is held back, and did not refuse.

@@ -41,18 +41,16 @@ pub(crate) async fn start(link: &Arc<Link>) -> Result<Life, UpstreamError> {
         Some(Era::Legacy) => [Probe::Initialize, Probe::Both],
         Some(Era::Modern) | None => [Probe::Both, Probe::Initialize],
     };
-    let first = attempt(link, probes[0], deadline).await;
-    match first {
+    let first = match attempt(link, probes[0], deadline).await {
         Err(Failure {
             worth_another: true,
             error,
-        }) => {
-            tracing::debug!(server = %link.config.name, %error, "greeting it in the other way");
-            attempt(link, probes[1], deadline).await
-        }
-        first => first,
-    }
-    .map_err(|failure| failure.error)
+        }) => error,
+        first => return first.map_err(|failure| failure.error),
+    };
+    tracing::debug!(server = %link.config.name, error = %first, "greeting it in the other way");
+    let second = attempt(link, probes[1], deadline).await;
+    second.map_err(|failure| failure.error.after(first))
 }
 
 struct Failure {
@@ -76,10 +74,13 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
     let traffic = Traffic::new(link.config.name.clone(), Arc::clone(&link.client), secrets);
     let traffic = Arc::new(traffic);
     let capabilities = Value::Object(client::capabilities(&link.client));
-    let (mut carrier, mut pipes) = Carrier::open(link, Arc::clone(&traffic)).map_err(|cause| Failure {
-        error: error(cause, StderrTail::default()),
-        worth_another: false,
-    })?;
+    let (mut carrier, mut pipes) =
+        Carrier::open(link, Arc::clone(&traffic))
+            .await
+            .map_err(|cause| Failure {
+                error: error(cause, StderrTail::default()),
+                worth_another: false,
+            })?;
     let silence = match timeout_at(deadline, greet(&mut pipes, probe, &capabilities)).await {
         Ok(Ok(greeting)) => return Ok(live(link, carrier, pipes, traffic, greeting)),
         Ok(Err(silence)) => Some(silence),
@@ -114,7 +115,9 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
         Some(Silence::Refused(cause)) => {
             carrier.kill().await;
             let cause = traffic.secrets.hide(&cause);
-            (StartError::Handshake { cause }, true)
+            // A remote server is asked in both ways over one connection.
+            let was_asked_both = matches!((&carrier, probe), (Carrier::Remote(_), Probe::Both));
+            (StartError::Handshake { cause }, !was_asked_both)
         }
         None => {
             carrier.kill().await;

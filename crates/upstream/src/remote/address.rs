@@ -52,7 +52,7 @@ pub(crate) fn parse(text: &str) -> Result<Url, AddressError> {
         return Err(AddressError::Nowhere(address));
     }
     let is_near = match number {
-        Some(address) => is_inside(address),
+        Some(address) => is_near(address),
         None => url.host_str().is_some_and(is_localhost),
     };
     if url.scheme() == "http" && !is_near {
@@ -105,6 +105,14 @@ fn is_nowhere(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => v4.is_unspecified() || v4.is_multicast() || v4.is_broadcast(),
         IpAddr::V6(v6) => v6.is_unspecified() || v6.is_multicast(),
+    }
+}
+
+/// Whether nobody but this machine and its own network is on the way to the address.
+fn is_near(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_loopback() || v4.is_private() || v4.is_link_local(),
+        IpAddr::V6(v6) => v6.is_loopback() || v6.is_unique_local() || v6.is_unicast_link_local(),
     }
 }
 
@@ -228,6 +236,9 @@ mod tests {
             "http [::1]:8000/mcp",
             "http 192.168.1.5/mcp",
             "http 169.254.169.254/mcp",
+            "http [fd00::1]/mcp",
+            "http [fe80::1]/mcp",
+            "http [::ffff:10.0.0.1]/mcp",
             "http api.localhost/",
             // Other ways of writing a number are the same number.
             "http 0x7f000001/",
@@ -241,6 +252,15 @@ mod tests {
             "http localhost.example.com/",
             "http [2606:4700::1111]/",
             "http [::ffff:8.8.8.8]/",
+            // Shared by the customers of a provider, for measurements, for protocols, for nobody, and in other addresses.
+            "http 100.64.0.1/",
+            "http 198.18.0.1/",
+            "http 192.0.0.8/",
+            "http 0.0.0.1/",
+            "http 240.0.0.1/",
+            "http [64:ff9b::7f00:1]/",
+            "http [2002:a00:1::]/",
+            "http [fec0::1]/",
         ] {
             check(plain, "plain");
         }

@@ -105,6 +105,15 @@ pub(crate) enum Outcome {
     Failed(UpstreamError),
 }
 
+/// Which of two lists is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Precedence {
+    /// This one.
+    Newest,
+    /// The one that is known, whatever it is: this one is that of the last process.
+    OnlyFirst,
+}
+
 /// What a link is made of; the rest of it is learned.
 pub(crate) struct LinkParts {
     pub(crate) config: ServerConfig,
@@ -286,7 +295,7 @@ impl Link {
                 tracing::warn!(%server, %error, "its tool list could not be kept for the next start");
             }
         }
-        self.publish(server);
+        self.publish(server, Precedence::Newest);
     }
 
     /// Takes over what the last process learned, unless the server itself was faster.
@@ -302,8 +311,14 @@ impl Link {
         if self.is_listed() {
             return;
         }
-        self.set_era(era);
-        self.publish(self.entry(description, listing::check(tools).tools));
+        self.era
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(era);
+        self.publish(
+            self.entry(description, listing::check(tools).tools),
+            Precedence::OnlyFirst,
+        );
     }
 
     /// Notes that the list could not be had; an older list is better than none.
@@ -351,18 +366,24 @@ impl Link {
     }
 
     /// Puts the list into the snapshot of all servers; an unchanged one wakes nobody.
-    fn publish(&self, server: ServerTools) {
+    fn publish(&self, server: ServerTools, precedence: Precedence) {
+        let mut is_late = false;
         self.all_tools.send_if_modified(|all| {
-            match all.get(self.seat()) {
-                None => return false,
-                Some(known) if *known == server => return false,
-                Some(_) => {}
+            let Some(known) = all.get(self.seat()) else {
+                return false;
+            };
+            is_late = precedence == Precedence::OnlyFirst && known.tools.is_some();
+            if is_late || *known == server {
+                return false;
             }
             if let Some(place) = Arc::make_mut(all).get_mut(self.seat()) {
                 *place = server;
             }
             true
         });
+        if is_late {
+            return;
+        }
         self.listing.send_modify(|listed| {
             *listed = Listed {
                 generation: listed.generation + 1,
@@ -374,4 +395,65 @@ impl Link {
 
 fn max_calls(config: &ServerConfig) -> u32 {
     config.max_calls.map_or(DEFAULT_MAX_CALLS, NonZeroU32::get)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::*;
+    use crate::config::{Http, Stdio, Transport};
+    use crate::places::HOLD;
+
+    fn link(config: ServerConfig) -> Link {
+        let link = Link::new(LinkParts {
+            config,
+            environment: Arc::new(Environment::of_this_process()),
+            supervisor: Arc::from([]),
+            cache: None,
+            log: None,
+            starts: Arc::new(Places::new(1, HOLD)),
+            groups: Arc::default(),
+            all_tools: watch::channel(Arc::default()).0,
+            client: Arc::default(),
+        });
+        link.all_tools.send_replace(Arc::new(vec![link.unlisted()]));
+        link.set_place(Some(0));
+        link
+    }
+
+    #[test]
+    fn a_process_rests_after_a_while_unless_that_is_zero() {
+        let check = |transport: Transport, idle_stop: Option<u64>, expected: Option<Duration>| {
+            let link = link(ServerConfig {
+                transport,
+                idle_stop: idle_stop.map(Duration::from_secs),
+                ..ServerConfig::default()
+            });
+            assert_eq!(link.idle_stop(), expected);
+        };
+        let process = || Transport::Stdio(Stdio::default());
+        check(process(), None, Some(DEFAULT_IDLE_STOP));
+        check(process(), Some(7), Some(Duration::from_secs(7)));
+        check(process(), Some(0), None);
+        check(Transport::Http(Http::default()), Some(7), None);
+    }
+
+    #[test]
+    fn what_the_last_process_learned_gives_way_to_the_server_itself() {
+        let link = link(ServerConfig::default());
+        let list = |name: &str| {
+            let definition = format!("{{\"name\":\"{name}\",\"inputSchema\":{{}}}}");
+            let raw = RawValue::from_string(definition).expect("JSON");
+            link.entry(None, listing::check(vec![raw]).tools)
+        };
+        let known = || link.all_tools.borrow()[0].clone();
+        link.publish(list("old"), Precedence::OnlyFirst);
+        assert_eq!(known(), list("old"));
+        link.publish(list("new"), Precedence::Newest);
+        let generation = link.listing.borrow().generation;
+        link.publish(list("old"), Precedence::OnlyFirst);
+        assert_eq!(known(), list("new"));
+        assert_eq!(link.listing.borrow().generation, generation);
+    }
 }

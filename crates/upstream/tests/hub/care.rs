@@ -56,17 +56,6 @@ async fn calls_that_meet_a_server_on_its_way_to_rest_are_answered_all_the_same()
 }
 
 #[tokio::test]
-async fn zero_is_never() {
-    let hub = hub_of(&ServerDefinition::stub(), |server| {
-        server.idle_stop = Some(Duration::ZERO);
-    });
-    let first = pid(&hub).await;
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(pid(&hub).await, first);
-    hub.shutdown().await;
-}
-
-#[tokio::test]
 async fn more_calls_than_it_may_have_wait_within_their_own_time() {
     let hub = hub_of(&ServerDefinition::stub(), |server| {
         server.max_calls = NonZeroU32::new(2);

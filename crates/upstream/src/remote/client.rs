@@ -56,6 +56,9 @@ fn authorities() -> Result<RootCertStore, String> {
 
 /// What went wrong, without the URL, which may hold secrets: the innermost cause says most.
 pub(crate) fn describe(error: &reqwest::Error) -> String {
+    if error.is_connect() && error.is_timeout() {
+        return format!("nobody answers there within {} s", CONNECT.as_secs());
+    }
     let Some(cause) = error.source().map(innermost) else {
         // Only the outermost error names the URL.
         let text = if error.is_timeout() {
@@ -123,5 +126,41 @@ fn innermost<'a>(mut error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'stat
             Some(inner) => error = inner,
             None => return error,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+
+    use rustix::net::{AddressFamily, SocketAddrV4, SocketType, bind, listen, socket};
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// An address that takes no further connection, for as long as the rest lives.
+    fn full() -> (SocketAddr, TcpListener, Vec<TcpStream>) {
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).expect("an address");
+        listen(&socket, 0).expect("a listener");
+        let listener = TcpListener::from(socket);
+        let address = listener.local_addr().expect("an address");
+        let taken =
+            std::iter::from_fn(|| TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok());
+        let taken = taken.take(100).collect();
+        (address, listener, taken)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_has_ten_seconds() {
+        let (address, _listener, _taken) = full();
+        let client = build(false).expect("a client");
+        let start = Instant::now();
+        let sent = client.get(format!("http://{address}/")).send().await;
+        let error = sent.expect_err("nobody answers");
+        assert!(error.is_connect(), "{error:?}");
+        let took = start.elapsed();
+        assert!(took >= CONNECT && took < CONNECT * 2, "{took:?}");
+        assert_eq!(describe(&error), "nobody answers there within 10 s");
     }
 }

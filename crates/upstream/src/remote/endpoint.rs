@@ -209,10 +209,7 @@ impl Endpoint {
         let last_id = last_id.and_then(|id| HeaderValue::from_str(id).ok());
         headers.extend(last_id.map(|id| (LAST_EVENT, id)));
         let sent = self.send(Method::GET, self.url.clone(), headers, Vec::new());
-        timeout(HEADERS, sent).await.unwrap_or_else(|_elapsed| {
-            let cause = format!("nothing came within {} s", HEADERS.as_secs());
-            Err(Trouble::Transient(cause))
-        })
+        begun(sent).await
     }
 
     /// Takes leave of the session, if there is one.
@@ -377,6 +374,16 @@ impl Endpoint {
     }
 }
 
+/// The beginning of a stream that nobody waits for as for an answer.
+pub(super) async fn begun(
+    sent: impl Future<Output = Result<Response, Trouble>>,
+) -> Result<Response, Trouble> {
+    timeout(HEADERS, sent).await.unwrap_or_else(|_elapsed| {
+        let cause = format!("nothing came within {} s", HEADERS.as_secs());
+        Err(Trouble::Transient(cause))
+    })
+}
+
 /// Where a redirect leads, if it stays with the server.
 fn redirected(method: &Method, url: &Url, response: &Response) -> Result<Url, Trouble> {
     let status = response.status();
@@ -435,5 +442,23 @@ fn unsent(error: &reqwest::Error) -> Trouble {
         Trouble::Unreachable(format!("it cannot be reached: {cause}"))
     } else {
         Trouble::Transient(format!("the connection broke: {cause}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_has_thirty_seconds_to_begin() {
+        let start = Instant::now();
+        let trouble = begun(std::future::pending()).await.expect_err("nothing came");
+        assert_eq!(start.elapsed(), Duration::from_secs(30));
+        assert!(
+            matches!(&trouble, Trouble::Transient(cause) if cause == "nothing came within 30 s"),
+            "{trouble:?}"
+        );
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::{sleep, timeout};
 
 use super::answer::{self, Form, answers, refusal};
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, begun};
 use super::events::{Events, Position};
 use super::listen;
 use super::outgoing::Outgoing;
@@ -86,7 +86,12 @@ async fn converse(
     id: i64,
     past: &mut Past,
 ) -> Result<(), Trouble> {
-    let response = endpoint.post(message).await?;
+    let sent = endpoint.post(message);
+    let response = if message.method == SUBSCRIPTION {
+        begun(sent).await?
+    } else {
+        sent.await?
+    };
     if !response.status().is_success() {
         let trouble = refusal(endpoint, response).await;
         let may_be_older = message.method == "initialize" && endpoint.kind == HttpKind::Any;

@@ -410,6 +410,7 @@ mod tests {
             config,
             environment: Arc::new(Environment::of_this_process()),
             supervisor: Arc::from([]),
+            login_dir: None,
             cache: None,
             log: None,
             starts: Arc::new(Places::new(1, HOLD)),

@@ -115,9 +115,9 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
         Some(Silence::Refused(cause)) => {
             carrier.kill().await;
             let cause = traffic.secrets.hide(&cause);
-            // A remote server was asked in both ways over one connection.
-            let is_process = matches!(carrier, Carrier::Process(_));
-            (StartError::Handshake { cause }, is_process)
+            // A remote server is asked in both ways over one connection.
+            let was_asked_both = matches!((&carrier, probe), (Carrier::Remote(_), Probe::Both));
+            (StartError::Handshake { cause }, !was_asked_both)
         }
         None => {
             carrier.kill().await;

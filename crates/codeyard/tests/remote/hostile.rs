@@ -151,5 +151,8 @@ async fn a_server_that_is_down_is_told_with_its_own_words() {
         let error = ran.error();
         assert!(error.contains("HTTP 503 Service Unavailable"), "{error}");
         assert!(error.contains("down for repairs"), "{error}");
+        // Each attempt asks in both ways, over one connection.
+        let asked = |method: &str| server.seen_of(method).len();
+        assert_eq!(asked("server/discover"), asked("initialize"));
     }
 }

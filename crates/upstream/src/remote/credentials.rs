@@ -1,11 +1,14 @@
 //! What a server is told so that it lets us in: the headers of its definition, the token of a file, or that of a login.
 
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::geteuid;
 
 use super::trouble::Trouble;
 use crate::config::Http;
@@ -149,14 +152,16 @@ pub(crate) async fn secret(file: PathBuf) -> Result<String, String> {
 
 fn secret_of(file: &Path) -> Result<String, String> {
     let why = |error: io::Error| error.to_string();
-    // A pipe would be waited for.
-    if !std::fs::metadata(file).map_err(why)?.is_file() {
+    // A pipe would else be waited for.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let handle = rustix::fs::open(file, flags, Mode::empty()).map_err(|error| why(error.into()))?;
+    let handle = File::from(handle);
+    let facts = handle.metadata().map_err(why)?;
+    if !facts.is_file() || facts.len() > MAX_TOKEN {
         return Err("it is no file with a token".to_owned());
     }
-    let handle = std::fs::File::open(file).map_err(why)?;
-    let facts = handle.metadata().map_err(why)?;
-    if facts.len() > MAX_TOKEN {
-        return Err("it is no file with a token".to_owned());
+    if facts.uid() != geteuid().as_raw() {
+        return Err("it belongs to another user, who may read and change it".to_owned());
     }
     if facts.permissions().mode() & 0o077 != 0 {
         return Err("others may read it; run `chmod 600` on it".to_owned());
@@ -178,6 +183,8 @@ fn bearer(token: &str) -> Result<HeaderValue, String> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::FileType;
+
     use super::*;
 
     #[test]
@@ -221,5 +228,15 @@ mod tests {
                 .contains("no file")
         );
         assert!(secret_of(&directory.path().join("none")).is_err());
+        let pipe = directory.path().join("pipe");
+        let mode = Mode::RUSR | Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, FileType::Fifo, mode, 0).expect("a pipe");
+        assert!(secret_of(&pipe).expect_err("a pipe").contains("no file"));
+        if geteuid().is_root() {
+            check("abc", 0o600, "Bearer abc");
+            std::os::unix::fs::chown(&file, Some(12345), None).expect("given away");
+            let why = secret_of(&file).expect_err("another's");
+            assert!(why.contains("belongs to another user"), "{why}");
+        }
     }
 }

@@ -55,6 +55,24 @@ async fn a_server_that_exits_at_its_start() {
 }
 
 #[tokio::test]
+async fn a_server_that_fails_in_each_way_of_greeting() {
+    let script = r#"while read -r line; do
+        case $line in *server/discover*) exit 3;; esac
+        id=${line#*\"id\":}; id=${id%%[,\}]*}
+        printf '{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"no key"}}\n' "$id"
+    done"#;
+    let hub = hub(&[("bad", ServerDefinition::new("/bin/sh", &["-c", script]))]);
+    let error = hub.list("bad").await.expect_err("refused").to_string();
+    for words in [
+        "server 'bad' did not start: it refused the handshake: ",
+        "no key; greeted in another way before, it exited with status 3 before it answered",
+    ] {
+        assert!(error.contains(words), "{error}");
+    }
+    hub.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_server_that_never_says_anything() {
     check("hang", &["did not answer its start within", "still starting"]).await;
 }

@@ -1,11 +1,12 @@
 //! Calls that wait for the client: their servers have asked, the client was told, and comes again with the answers.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use rmcp::model::ErrorData;
 use serde_json::{Map, Value, json};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::desk::Posed;
 use super::flight::Flight;
@@ -33,7 +34,14 @@ pub(super) struct Call {
 /// The calls of one connection that wait, by handles that nobody can guess and that are good once.
 #[derive(Debug, Default)]
 pub(super) struct Parked {
-    calls: Arc<Mutex<HashMap<String, Call>>>,
+    calls: Arc<Mutex<HashMap<String, Waiting>>>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    call: Call,
+    /// Gives it up.
+    _timer: AbortOnDropHandle<()>,
 }
 
 // === impl Call ===
@@ -96,17 +104,9 @@ impl Parked {
         let handle = format!("{PREFIX}{secret}");
         let asks = call.asks(&handle);
         call.flight.set_parked(true);
-        self.lock().insert(handle.clone(), call);
-        let calls = Arc::downgrade(&self.calls);
-        tokio::spawn(async move {
-            tokio::time::sleep(PATIENCE).await;
-            if let Some(calls) = calls.upgrade() {
-                calls
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .remove(&handle);
-            }
-        });
+        let timer = tokio::spawn(give_up(Arc::downgrade(&self.calls), handle.clone()));
+        let _timer = AbortOnDropHandle::new(timer);
+        self.lock().insert(handle, Waiting { call, _timer });
         Ok(asks)
     }
 
@@ -123,9 +123,10 @@ impl Parked {
         let Some(handle) = state.filter(|state| state.starts_with(PREFIX)) else {
             return Ok(None);
         };
-        let mut call = self.lock().remove(handle).ok_or_else(|| {
+        let waiting = self.lock().remove(handle).ok_or_else(|| {
             bad("is none that waits: it is good once and for five minutes; call again without it")
         })?;
+        let mut call = waiting.call;
         let mut begun_with = params.clone();
         begun_with.remove(STATE);
         let responses = begun_with.remove(RESPONSES);
@@ -141,8 +142,17 @@ impl Parked {
         Ok(Some((call, is_complete)))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Call>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends the call if its client has not come again in time.
+async fn give_up(calls: Weak<Mutex<HashMap<String, Waiting>>>, handle: String) {
+    tokio::time::sleep(PATIENCE).await;
+    if let Some(calls) = calls.upgrade() {
+        let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.remove(&handle);
     }
 }
 

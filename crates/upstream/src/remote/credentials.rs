@@ -208,6 +208,8 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = directory.path().join("token");
         let check = |content: &str, mode: u32, expected: &str| {
+            // That before may be one that nobody can write to.
+            let _ = std::fs::remove_file(&file);
             std::fs::write(&file, content).expect("written");
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).expect("set");
             let found = match secret_of(&file).and_then(|token| bearer(&token)) {

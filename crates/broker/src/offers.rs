@@ -29,7 +29,7 @@ struct Page {
 }
 
 impl RunCalls {
-    /// Answers the host calls `resources`, `resource`, `prompts` and `prompt`.
+    /// Answers the host calls `resources`, `resource`, `prompts`, `prompt` and `completion`.
     pub(crate) async fn answer_offer(&self, call: &str, mut args: Args) -> Answer {
         let server = args.optional_text("server")?;
         match call {
@@ -47,6 +47,14 @@ impl RunCalls {
                 };
                 self.ask(&server, "resources/read", object(json!({"uri": uri})))
                     .await
+            }
+            "completion" => {
+                let server = match (server, args.optional_text("template")?) {
+                    (Some(server), template) => (self.reachable(&server).await?, template),
+                    (None, Some(template)) => (self.server_of(&template).await?, Some(template)),
+                    (None, None) => return Err(error::bad_call("'server' is missing")),
+                };
+                self.complete(server, args).await
             }
             _ => {
                 let name = args.text("name")?;
@@ -70,8 +78,16 @@ impl RunCalls {
         let names = catalog.servers().map(|server| server.name.clone());
         let names: Vec<String> = names.filter(|name| reach.holds(name)).collect();
         let lists = join_all(names.iter().map(|name| self.list_of(name, method))).await;
-        // One that fails costs its own items only; asked by name it says why.
-        Ok(lists.into_iter().flatten().flatten().collect())
+        // One that fails costs its own items only; asked by name it says why. That all fail is no empty list.
+        match lists
+            .iter()
+            .all(Result::is_err)
+            .then(|| lists.first().cloned())
+            .flatten()
+        {
+            Some(failed) => failed,
+            None => Ok(lists.into_iter().flatten().flatten().collect()),
+        }
     }
 
     async fn list_of(&self, server: &str, method: &str) -> Result<Vec<Value>, HostCallError> {
@@ -125,7 +141,8 @@ impl RunCalls {
             let length = fixed(item);
             length > 0 && uri.starts_with(&template[..length])
         });
-        let found = fitting.max_by_key(|item| fixed(item)).and_then(server);
+        // Of equal ones the first in the configuration.
+        let found = fitting.rev().max_by_key(|item| fixed(item)).and_then(server);
         found.ok_or_else(|| {
             error::bad_call(format!(
                 "no server lists the resource {uri:?}; name its server, as in read(uri, server=\"name\")"
@@ -142,6 +159,20 @@ impl RunCalls {
             Err(unknown) if matches!(reach, Reach::Every) => Err(error::unknown(&unknown)),
             _ => Err(error::not_loaded(server)),
         }
+    }
+
+    /// What the server proposes for an argument of a prompt, or for a part of a template of uris.
+    async fn complete(&self, (server, template): (String, Option<String>), mut args: Args) -> Answer {
+        let reference = match template {
+            Some(template) => json!({"type": "ref/resource", "uri": template}),
+            None => json!({"type": "ref/prompt", "name": args.text("name")?}),
+        };
+        let argument = json!({"name": args.text("argument")?, "value": args.text("value")?});
+        let mut params = object(json!({"ref": reference, "argument": argument}));
+        if let Some(others) = args.take("args") {
+            params.insert("context".to_owned(), json!({"arguments": others}));
+        }
+        self.ask(&server, "completion/complete", params).await
     }
 
     async fn ask(&self, server: &str, method: &str, params: Map<String, Value>) -> Answer {

@@ -110,7 +110,9 @@ impl RunCalls {
                 let (query, limit, detail) = (args.text("query")?, args.limit()?, args.detail()?);
                 raw(&self.shared.search(&self.principal, &query, limit, detail).await)
             }
-            "resources" | "resource" | "prompts" | "prompt" => self.answer_offer(&call.name, args).await,
+            "resources" | "resource" | "prompts" | "prompt" | "completion" => {
+                self.answer_offer(&call.name, args).await
+            }
             "manual" => raw(&json!({ "text": MANUAL })),
             other if self.run.loaded.is_some() => self.answer_saved(other, args).await,
             other => Err(error::unknown_call(other)),

@@ -72,6 +72,10 @@ impl StandardService for Server {
         self.shared.hub.tools()
     }
 
+    async fn tell_log_level(&self) {
+        self.shared.hub.tell_log_level().await;
+    }
+
     fn attach(&self, client: Arc<dyn Client>) {
         self.shared.hub.attach(client);
     }

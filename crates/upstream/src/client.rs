@@ -12,7 +12,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use serde_json::{Map, Value, json};
-use tokio::time::timeout;
+use tokio::time::sleep;
 
 use crate::transport::Traffic;
 
@@ -26,6 +26,9 @@ pub trait Client: Debug + Send + Sync {
 
     /// Answers a request of a server.
     fn ask(&self, server: &str, method: String, params: Option<Value>) -> Answered<'_>;
+
+    /// How much it wants to hear of what servers log, if it has said so: a level of the protocol.
+    fn log_level(&self) -> Option<String>;
 
     /// Takes note of a notification of a server. Must not block.
     fn tell(&self, server: &str, method: &str, params: &Value);
@@ -43,7 +46,7 @@ pub struct Refusal {
 }
 
 /// While the client is asked, how often that counts as progress of what the server is asked.
-const STILL_ASKING: Duration = Duration::from_secs(1);
+const STILL_ASKING: Duration = Duration::from_millis(100);
 
 /// The place of the client, empty on surfaces on which servers reach nobody.
 pub(crate) type ClientSlot = Arc<OnceLock<Arc<dyn Client>>>;
@@ -66,7 +69,7 @@ impl Service<RoleClient> for Behind {
     async fn handle_request(
         &self,
         request: ServerRequest,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ClientResult, ErrorData> {
         if matches!(request, ServerRequest::PingRequest(_)) {
             return Ok(ClientResult::EmptyResult(EmptyResult {}));
@@ -83,12 +86,15 @@ impl Service<RoleClient> for Behind {
                 Err(nobody(&method))
             };
         };
-        let mut answer = client.ask(&self.server, method, params);
+        let mut answer = client.ask(&self.server, method.clone(), params);
         // A server that waits for a person is not silent.
         let answer = loop {
-            match timeout(STILL_ASKING, &mut answer).await {
-                Ok(answer) => break answer,
-                Err(_elapsed) => self.traffic.hold(),
+            self.traffic.hold();
+            tokio::select! {
+                answer = &mut answer => break answer,
+                // The server has taken it back, or is gone.
+                () = context.ct.cancelled() => return Err(taken_back(&method)),
+                () = sleep(STILL_ASKING) => {}
             }
         };
         answer
@@ -108,6 +114,10 @@ impl Service<RoleClient> for Behind {
     fn get_info(&self) -> ClientConfig {
         self.config.clone()
     }
+}
+
+fn taken_back(method: &str) -> ErrorData {
+    ErrorData::internal_error(format!("{method}: nobody waits for the answer any more"), None)
 }
 
 fn nobody(method: &str) -> ErrorData {

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, NumberOrString, RequestId,
-    ServerCapabilities,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, NumberOrString,
+    RequestId, ServerCapabilities,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use crate::client::ClientSlot;
 use crate::error::UpstreamError;
 use crate::hub::Era;
 use crate::question::Along;
@@ -76,6 +78,23 @@ impl Connection {
             _ if method.starts_with("prompts/") => capabilities.prompts.is_some(),
             _ => true,
         }
+    }
+
+    /// Tells a server of the legacy era how much the client wants to hear of what it logs, if it has said so; one of the
+    /// modern era hears that with each request. The answer is not waited for.
+    pub(crate) async fn tell_log_level(&self, client: &ClientSlot) {
+        const METHOD: &str = "logging/setLevel";
+        let level = client.get().and_then(|client| client.log_level());
+        let Some(level) = level.filter(|_| self.offers(METHOD)) else {
+            return;
+        };
+        let request = CustomRequest::new(METHOD, Some(json!({"level": level})));
+        let request = ClientRequest::CustomRequest(request);
+        // A server that cannot be told is about to be found out.
+        let _ = self
+            .peer
+            .send_request_with_option(request, PeerRequestOptions::no_options())
+            .await;
     }
 
     /// Waits until the server has ended.

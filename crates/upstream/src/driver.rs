@@ -132,6 +132,7 @@ impl Driver {
         self.link.set_phase(Phase::Running(Arc::clone(&connection)));
         let is_passed_on = self.link.client.get().is_some();
         let _subscription = subscribe(&connection, &greeting, is_passed_on).await;
+        connection.tell_log_level(&self.link.client).await;
         let stop_service = service.cancellation_token();
         let mut closed = std::pin::pin!(service.waiting());
         let mut refreshing = Some(refresh(&self.link, &connection, &greeting, Instant::now()));

@@ -20,7 +20,7 @@ use crate::config::{Config, ServerConfig, Transport};
 use crate::connection::Connection;
 use crate::environment::Environment;
 use crate::error::UpstreamError;
-use crate::link::Link;
+use crate::link::{Link, Phase};
 use crate::logs::Logs;
 use crate::places::{HOLD, Places};
 use crate::roster::{Makings, Roster, Succession};
@@ -290,6 +290,17 @@ impl Hub {
                 |connection, raw| result(connection, raw, &name),
             )
             .await
+    }
+
+    /// Tells the servers that run how much the client wants to hear of what they log; others are told when they start.
+    pub async fn tell_log_level(&self) {
+        let servers = self.roster().servers.clone();
+        for server in servers.iter() {
+            let phase = server.link.state.borrow().phase.clone();
+            if let Phase::Running(connection) = phase {
+                connection.tell_log_level(&server.link.client).await;
+            }
+        }
     }
 
     /// What is known of each server, in the order of the configuration; those left out come last.

@@ -33,6 +33,8 @@ pub(crate) use traffic::Traffic;
 /// Numbers of the requests of the handshake. The library counts its own from zero; these are far off, and small enough
 /// for servers that keep numbers as they like.
 pub(crate) const HANDSHAKE_IDS: RangeInclusive<i64> = 2_000_000_000..=2_000_000_002;
+/// The notification by which a server takes back what it has asked.
+const CANCELLED: &str = "notifications/cancelled";
 
 /// Both pipes of a server: those of a process, or what stands for them where it is remote.
 ///
@@ -114,6 +116,11 @@ impl Pipes {
             Line::Whole(line) => match Frame::parse(&line) {
                 Frame::Answer(answer) => self.answer(answer),
                 Frame::Request(request) => self.ready.push_back(*request),
+                Frame::Notification { method, .. } if method == CANCELLED => {
+                    // The library knows which of its questions that is.
+                    self.ready
+                        .extend(serde_json::from_slice::<ServerJsonRpcMessage>(&line));
+                }
                 Frame::Notification { method, params } => self.traffic.notice(&method, params),
                 Frame::Broken { id } => self.broken(id, &line),
                 Frame::Noise => self.traffic.noise(&line),

@@ -86,6 +86,52 @@ async fn what_a_server_logs_reaches_the_client() {
 }
 
 #[tokio::test]
+async fn a_server_that_starts_later_is_told_the_level_of_logs() {
+    let codeyard = one(Era::Legacy);
+    let mut client = open(&codeyard, Era::Legacy).await;
+    client
+        .result("logging/setLevel", json!({"level": "warning"}))
+        .await
+        .unwrap();
+    client.tools().await.unwrap();
+    let said = client.notification("notifications/message").await.unwrap();
+    assert_eq!(said, json!({"level": "warning", "data": "stub"}));
+    let loud = client
+        .start("logging/setLevel", json!({"level": "loud"}))
+        .await
+        .unwrap();
+    let refused = client.answer(&loud).await.unwrap();
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+}
+
+#[tokio::test]
+async fn questions_that_were_taken_back_keep_no_place() {
+    let codeyard = one(Era::Legacy);
+    let mut client = who_answers(&codeyard, Era::Legacy, json!({"elicitation": {}})).await;
+    for _ in 0..2 {
+        let params = json!({"name": "withdraw", "arguments": {"times": 16}});
+        let answer = client.result("tools/call", params).await.unwrap();
+        assert_eq!(answer["content"][0]["text"], "withdrawn");
+    }
+    let inquire = json!({"name": "inquire", "arguments": {}});
+    let id = client.start("tools/call", inquire).await.unwrap();
+    // The client answers all that it has seen, also what nobody waits for any more.
+    let answer = loop {
+        let line: Value = serde_json::from_str(&client.line().await.unwrap()).unwrap();
+        if line["id"] == id {
+            break line;
+        }
+        if line.get("method").is_some() && line.get("id").is_some() {
+            let result = json!({"action": "accept", "content": {"age": 7}});
+            let answer = json!({"jsonrpc": "2.0", "id": line["id"], "result": result});
+            client.send(&answer).await.unwrap();
+        }
+    };
+    let text = answer["result"]["structuredContent"].to_string();
+    assert!(text.contains("\"age\":7"), "{answer}");
+}
+
+#[tokio::test]
 async fn a_client_of_the_modern_era_hears_only_of_calls_for_which_it_asked() {
     for upstream in ERAS {
         let codeyard = one(upstream);

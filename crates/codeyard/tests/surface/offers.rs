@@ -63,6 +63,14 @@ async fn prompts_are_listed_and_filled_in() {
             "import mcp.prompts\nprint(mcp.prompts.get_sync('one', 'greet')['messages'][0]['role'])",
             "user\n",
         ),
+        (
+            "print(await prompts.complete('two', 'greet', 'who', 'A', {'tone': 'kind'}))",
+            "['greet', 'two']\n",
+        ),
+        (
+            "print(mcp.resources.complete_sync('one://page/{number}', 'number'))",
+            "['one://page/{number}', 'one']\n",
+        ),
     ] {
         client.check(code, stdout).await;
     }

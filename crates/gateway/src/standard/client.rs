@@ -1,7 +1,8 @@
 //! The client as upstream servers reach it: their questions, their notices, and that their lists have changed.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -20,7 +21,7 @@ pub(super) const INTERNAL_ERROR: i32 = -32603;
 /// Notices that wait for a client that does not read; further ones are dropped.
 const NOTICES: usize = 256;
 
-/// Questions that wait for the client at once: a server that asks without end must not fill its window.
+/// Questions of one server that wait for the client at once: one that asks without end must not fill its window.
 pub(super) const MOST_QUESTIONS: usize = 16;
 
 /// Questions of servers that are passed on, and the capability that a client declares for each.
@@ -55,7 +56,10 @@ pub(crate) struct Downstream {
     pub(super) desk: Arc<Desk>,
     /// Whether questions say which server asks.
     names_servers: AtomicBool,
-    questions: Semaphore,
+    /// Places for questions, by server.
+    questions: Mutex<HashMap<String, Arc<Semaphore>>>,
+    /// How much a client of the legacy era wants to hear of what servers log.
+    log_level: Mutex<Option<String>>,
     notices: mpsc::Sender<ServerNotification>,
     pub(super) changes: watch::Sender<Changes>,
 }
@@ -68,7 +72,8 @@ impl Downstream {
             known: OnceLock::new(),
             desk: Arc::default(),
             names_servers: AtomicBool::new(false),
-            questions: Semaphore::new(MOST_QUESTIONS),
+            questions: Mutex::default(),
+            log_level: Mutex::default(),
             notices,
             changes: watch::channel(Changes::default()).0,
         };
@@ -136,9 +141,9 @@ impl Downstream {
                 "{method}: the client did not declare the capability '{capability}'"
             )));
         }
-        let Ok(_place) = self.questions.try_acquire() else {
+        let Ok(_place) = self.places(server).try_acquire_owned() else {
             return Err(refused(format!(
-                "{method}: {MOST_QUESTIONS} questions wait for the client already"
+                "{method}: {MOST_QUESTIONS} questions of this server wait for the client already"
             )));
         };
         let params = params.map(|params| self.signed(server, &method, params));
@@ -159,6 +164,18 @@ impl Downstream {
                 data: None,
             }),
         }
+    }
+
+    /// Places for the questions of that server.
+    fn places(&self, server: &str) -> Arc<Semaphore> {
+        let mut questions = self.questions.lock().unwrap_or_else(PoisonError::into_inner);
+        let places = questions.entry(server.to_owned());
+        Arc::clone(places.or_insert_with(|| Arc::new(Semaphore::new(MOST_QUESTIONS))))
+    }
+
+    /// Notes how much it wants to hear of what servers log.
+    pub(super) fn set_log_level(&self, level: String) {
+        *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(level);
     }
 
     /// What a person reads says which server asks.
@@ -184,6 +201,11 @@ impl Client for Downstream {
     fn ask(&self, server: &str, method: String, params: Option<Value>) -> Answered<'_> {
         let server = server.to_owned();
         Box::pin(async move { self.put(&server, method, params).await })
+    }
+
+    fn log_level(&self) -> Option<String> {
+        let level = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
+        level.clone()
     }
 
     fn tell(&self, server: &str, method: &str, params: &Value) {

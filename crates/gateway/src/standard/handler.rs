@@ -24,14 +24,23 @@ use crate::running::{self, is_modern};
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
 /// Pages of a list that are asked for.
 const MOST_PAGES: usize = 100;
+/// How much a client may want to hear, as the protocol has it.
+const LOG_LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
 
 /// One connection of a client that sees the `standard` surface.
 pub(crate) struct StandardHandler<S> {
     pub(super) service: Arc<S>,
     pub(super) client: Arc<Downstream>,
     directory: Arc<Mutex<Directory>>,
-    /// How much a client of the legacy era wants to hear of what servers log.
-    pub(super) log_level: Mutex<Option<Value>>,
     /// Calls of a client of the modern era whose servers have asked something.
     pub(super) parked: Parked,
     pub(super) closed: CancellationToken,
@@ -47,7 +56,6 @@ impl<S: StandardService> StandardHandler<S> {
             service: Arc::new(service),
             client,
             directory: Arc::default(),
-            log_level: Mutex::default(),
             parked: Parked::default(),
             closed,
         }
@@ -106,7 +114,7 @@ impl<S: StandardService> StandardHandler<S> {
                 self.by_uri(method, params, context).await
             }
             "completion/complete" => self.complete(params, context).await,
-            "logging/setLevel" if !is_modern(context) => self.set_level(params, context).await,
+            "logging/setLevel" if !is_modern(context) => self.set_level(&params).await,
             _ => Err(running::not_understood(method, is_modern(context))),
         }
     }
@@ -241,20 +249,15 @@ impl<S: StandardService> StandardHandler<S> {
         self.relay(&server, "completion/complete", params, context).await
     }
 
-    /// Tells every server that logs how much is wanted.
-    async fn set_level(&self, params: Map<String, Value>, context: &RequestContext<RoleServer>) -> Answer {
-        let level = text(&params, "level")?;
-        *self.log_level.lock().unwrap_or_else(PoisonError::into_inner) = Some(json!(level));
-        let upstreams = self.upstreams().await.upstreams;
-        let told = upstreams.iter().map(|upstream| {
-            let question = self.question(&upstream.name, "logging/setLevel", params.clone(), context);
-            self.service.relay(Question {
-                deadline: Instant::now() + LIST_PATIENCE,
-                ..question
-            })
-        });
-        // A server that does not log, or does not run, has nothing to say less of.
-        drop(join_all(told).await);
+    /// Notes how much the client of the legacy era wants to hear of what servers log, and tells them.
+    async fn set_level(&self, params: &Map<String, Value>) -> Answer {
+        let level = text(params, "level")?;
+        if !LOG_LEVELS.contains(&level.as_str()) {
+            let message = format!("Invalid params: `level` must be one of {}", LOG_LEVELS.join(", "));
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        self.client.set_log_level(level);
+        self.service.tell_log_level().await;
         Ok("{}".to_owned())
     }
 

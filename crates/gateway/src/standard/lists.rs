@@ -1,5 +1,6 @@
 //! Lists of all servers as one: the names that clients see, page by page, every definition as its server sent it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -222,11 +223,17 @@ fn named(all: &[(&Upstream, &str, &RawValue)], with_server: bool) -> (HashMap<St
     (places, definitions)
 }
 
-/// The definition under another name; all else as it came.
+/// The definition under another name; all else as it came, to the last digit.
 fn renamed(definition: &RawValue, name: &str) -> String {
-    let mut fields: Value = serde_json::from_str(definition.get()).unwrap_or_default();
-    fields["name"] = json!(name);
-    fields.to_string()
+    let text = definition.get();
+    let fields: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(text).unwrap_or_default();
+    let Some(old) = fields.get("name").map(|old| old.get()) else {
+        return text.to_owned();
+    };
+    // The value is a part of the text.
+    let start = old.as_ptr().addr() - text.as_ptr().addr();
+    let (before, after) = (&text[..start], &text[start + old.len()..]);
+    format!("{before}{}{after}", json!(name))
 }
 
 fn text(definition: &RawValue, field: &str) -> Option<String> {
@@ -237,6 +244,13 @@ fn text(definition: &RawValue, field: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_name_leaves_all_else_as_it_was() {
+        let text = r#"{ "x" : 12345678901234567890123, "n\u0061me" :"a","y":{"name":1.50} }"#;
+        let definition = RawValue::from_string(text.to_owned()).unwrap();
+        assert_eq!(renamed(&definition, "b\"c"), text.replace(r#""a""#, r#""b\"c""#));
+    }
 
     #[test]
     fn pages_follow_each_other_to_the_end() {

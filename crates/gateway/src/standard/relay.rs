@@ -1,14 +1,12 @@
 //! One request on its way through: to a server, its progress back, and what the server wants to know first, in either era.
 
-use std::sync::PoisonError;
-
 use rmcp::RoleServer;
 use rmcp::model::{CustomNotification, ErrorCode, ErrorData, ServerNotification};
 use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use types::Limits;
-use upstream::{Question, Refusal};
+use upstream::{Client as _, Question, Refusal};
 
 use super::client::{declared, meta};
 use super::desk::Terms;
@@ -127,9 +125,8 @@ impl<S: StandardService> StandardHandler<S> {
         context: &RequestContext<RoleServer>,
     ) -> Question {
         let mut meta = meta(context);
-        let level = self.log_level.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(level) = level.clone() {
-            meta.entry(LOG_LEVEL).or_insert(level);
+        if let Some(level) = self.client.log_level() {
+            meta.entry(LOG_LEVEL).or_insert(json!(level));
         }
         Question {
             server: server.to_owned(),
@@ -137,7 +134,8 @@ impl<S: StandardService> StandardHandler<S> {
             params,
             meta,
             progress: None,
-            deadline: Instant::now() + Limits::DEFAULT_MAX_WALL_TIME,
+            // A person may think for long; the server's own `timeout` stands still meanwhile.
+            deadline: Instant::now() + Limits::MAX_WALL_TIME,
         }
     }
 }

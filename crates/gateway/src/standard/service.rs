@@ -23,6 +23,9 @@ pub trait StandardService: Send + Sync + 'static {
     /// What the servers list; changes by itself.
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
 
+    /// Tells servers that the client wants to hear more or less of what they log.
+    fn tell_log_level(&self) -> impl Future<Output = ()> + Send;
+
     /// Lets servers ask and tell this client.
     fn attach(&self, client: Arc<dyn Client>);
 }

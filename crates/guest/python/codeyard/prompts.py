@@ -2,9 +2,9 @@
 
 from codeyard.calls import host, host_async
 from codeyard.jsonable import to_arguments
-from codeyard.resources import named, record, records
+from codeyard.resources import named, proposals, record, records
 
-__all__ = ["get", "get_sync", "list", "list_sync"]
+__all__ = ["complete", "complete_sync", "get", "get_sync", "list", "list_sync"]
 
 
 async def list(server=None):
@@ -25,6 +25,22 @@ async def get(server, name, args=None):
 def get_sync(server, name, args=None):
     """The same, blocking."""
     return record(host("prompt", **_wanted(server, name, args)))
+
+
+async def complete(server, name, argument, value="", args=None):
+    """What the server proposes for an argument of a prompt that begins with `value`, where the others are `args`."""
+    return proposals(await host_async("completion", **_asked(server, name, argument, value, args)))
+
+
+def complete_sync(server, name, argument, value="", args=None):
+    """The same, blocking."""
+    return proposals(host("completion", **_asked(server, name, argument, value, args)))
+
+
+def _asked(server, name, argument, value, args):
+    needed = None if server is None or name is None or argument is None else ""
+    asked = named(needed=needed, server=server, name=name, argument=argument, value=value)
+    return asked if args is None else {**asked, "args": to_arguments("prompts.complete", args)}
 
 
 def _wanted(server, name, args):

@@ -4,9 +4,10 @@ from base64 import b64decode
 
 from codeyard.calls import host, host_async
 from codeyard.errors import failed_call
+from codeyard.jsonable import to_arguments
 from codeyard.values import Items, Record
 
-__all__ = ["list", "list_sync", "read", "read_sync"]
+__all__ = ["complete", "complete_sync", "list", "list_sync", "read", "read_sync"]
 
 
 class Listed(Items):
@@ -45,6 +46,27 @@ def read_sync(uri, server=None):
     return _contents(host("resource", **named(needed=uri, uri=uri, server=server)))
 
 
+async def complete(template, argument, value="", args=None, server=None):
+    """What a server proposes for the part `{argument}` of a template that begins with `value`, where the others are `args`."""
+    return proposals(await host_async("completion", **_asked(template, argument, value, args, server)))
+
+
+def complete_sync(template, argument, value="", args=None, server=None):
+    """The same, blocking."""
+    return proposals(host("completion", **_asked(template, argument, value, args, server)))
+
+
+def proposals(answer):
+    """The values that a server proposes: a list of strings."""
+    try:
+        values = [str(value) for value in answer["completion"]["values"]]
+    except (KeyError, TypeError) as error:
+        raise _odd(error) from None
+    items = Items(values)
+    items.raw = answer
+    return items
+
+
 def named(needed="", **names):
     """The names of a host call, those that are given; `needed` must be."""
     given = {name: value for name, value in names.items() if value is not None}
@@ -81,12 +103,22 @@ def _contents(answer):
     try:
         parts = [_part(part, answer) for part in answer.get("contents") or []]
     except (AttributeError, TypeError, ValueError) as error:
-        raise failed_call(f"the server's answer is not as the protocol has it: {error}", kind="upstream") from None
+        raise _odd(error) from None
     if len(parts) == 1:
         return parts[0]
     items = Items(parts)
     items.raw = answer
     return items
+
+
+def _asked(template, argument, value, args, server):
+    needed = None if template is None or argument is None else ""
+    asked = named(needed=needed, template=template, argument=argument, value=value, server=server)
+    return asked if args is None else {**asked, "args": to_arguments("resources.complete", args)}
+
+
+def _odd(error):
+    return failed_call(f"the server's answer is not as the protocol has it: {error}", kind="upstream")
 
 
 def _part(part, answer):

@@ -28,3 +28,33 @@ class Resources(GuestCase):
                     "the server's answer is not as the protocol has it",
                     guest=self.reading({"contents": contents}),
                 )
+
+
+class Completion(GuestCase):
+    def asked(self, code):
+        guest = Guest(answer=lambda name, args: {"completion": {"values": ["a", "b"], "total": 2}})
+        self.addCleanup(guest.close)
+        self.check(code, ["a", "b"], guest=guest)
+        return guest.calls[-1]
+
+    def test_what_is_asked(self):
+        self.assertEqual(
+            self.asked("from mcp import prompts\nprompts.complete_sync('stub', 'greet', 'who', 'A', {'tone': 'kind'})"),
+            (
+                "completion",
+                {"server": "stub", "name": "greet", "argument": "who", "value": "A", "args": {"tone": "kind"}},
+            ),
+        )
+        self.assertEqual(
+            self.asked("from mcp import resources\nawait resources.complete('x://{id}', 'id')"),
+            ("completion", {"template": "x://{id}", "argument": "id", "value": ""}),
+        )
+
+    def test_what_is_missing_or_odd(self):
+        for answer in ({}, {"completion": None}, {"completion": {"values": 5}}):
+            with self.subTest(answer):
+                guest = Guest(answer=lambda name, args, answer=answer: answer)
+                self.addCleanup(guest.close)
+                code = "from mcp import prompts\nprompts.complete_sync('stub', 'greet', 'who')"
+                self.check_error(code, "ToolError", "not as the protocol has it", guest=guest)
+        self.check_error("from mcp import prompts\nprompts.complete_sync('stub', None, 'who')", "ToolError", "'name' is missing")

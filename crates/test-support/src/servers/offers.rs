@@ -53,7 +53,9 @@ pub(super) fn answer(method: &str, params: &Value, connection: &Connection) -> O
             let content = json!({"type": "text", "text": format!("{name} greets {who}")});
             json!({"messages": [{"role": "user", "content": content}]})
         }
-        "completion/complete" => json!({"completion": {"values": [params["ref"]["name"], name]}}),
+        "completion/complete" => {
+            json!({"completion": {"values": [params["ref"].get("name").unwrap_or(&params["ref"]["uri"]), name]}})
+        }
         "logging/setLevel" => {
             connection.notify(
                 "notifications/message",
@@ -86,6 +88,13 @@ pub(super) fn call(call: &ToolCall<'_>) -> Option<Answer> {
             let times = call.arguments["times"].as_u64()?;
             let answers = (0..times).map(|_| call.connection.ask("elicitation/create", &params));
             structured(json!({"answers": answers.collect::<Vec<_>>()}))
+        }
+        "withdraw" => {
+            let params = question("elicitation/create");
+            for _ in 0..call.arguments["times"].as_u64()? {
+                call.connection.withdraw("elicitation/create", &params);
+            }
+            text("withdrawn")
         }
         "say" => {
             let data = call.arguments["text"].clone();

@@ -362,14 +362,26 @@ impl Connection {
         self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sends a request to the client and waits for its answer.
-    pub(super) fn ask(&self, method: &str, params: &Value) -> Value {
+    /// Sends a request to the client and takes it back.
+    pub(super) fn withdraw(&self, method: &str, params: &Value) {
+        let id = self.begin(method, params);
+        self.notify("notifications/cancelled", json!({"requestId": id}));
+    }
+
+    /// Sends a request to the client; gives its id.
+    fn begin(&self, method: &str, params: &Value) -> String {
         let id = {
             let mut said = self.said();
             said.asked += 1;
             format!("ask-{}", said.asked)
         };
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Sends a request to the client and waits for its answer.
+    pub(super) fn ask(&self, method: &str, params: &Value) -> Value {
+        let id = self.begin(method, params);
         let mut said = self.said();
         loop {
             if let Some(place) = said.answers.iter().position(|answer| answer["id"] == *id) {

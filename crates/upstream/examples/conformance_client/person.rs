@@ -53,5 +53,9 @@ impl Client for Person {
         })
     }
 
+    fn log_level(&self) -> Option<String> {
+        None
+    }
+
     fn tell(&self, _server: &str, _method: &str, _params: &Value) {}
 }

@@ -109,10 +109,9 @@ async fn a_token_is_renewed_when_it_expires_and_when_it_is_refused() {
 async fn processes_that_renew_at_once_use_a_token_once() {
     let yard = Yard::logged_in().await;
     yard.expire();
-    let call = || yard.codeyard.command(CALL).unwrap().output();
     // Each writes the configuration before the first one reads it.
-    let calls = [call(), call(), call(), call()];
-    for called in join_all(calls).await {
+    let mut commands: Vec<_> = (0..4).map(|_| yard.codeyard.command(CALL).unwrap()).collect();
+    for called in join_all(commands.iter_mut().map(|command| command.output())).await {
         let called = called.unwrap();
         assert!(
             called.status.success(),

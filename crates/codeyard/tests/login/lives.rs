@@ -65,6 +65,8 @@ async fn a_running_codeyard_takes_up_a_login_and_its_end_at_the_next_request() {
     }
     let listed = test_support::run(&client.codeyard, &["servers", "--json"], "").await;
     assert_eq!(listed.json()["servers"][0]["state"], "needs login");
+    let table = test_support::run(&client.codeyard, &["servers"], "").await.out;
+    assert!(table.contains("needs login: codeyard login far"), "{table}");
     let login = Login::begin(&client.codeyard, &["far"]).await.unwrap().unwrap();
     browse(&login.url).await.unwrap();
     assert!(login.end().await.unwrap().is_done);

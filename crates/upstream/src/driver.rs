@@ -49,6 +49,8 @@ pub(crate) struct Driver {
     commands: mpsc::Receiver<Command>,
     /// Failures since the last call that was answered.
     failures: u32,
+    /// Whether its last start failed for want of a login.
+    awaits_login: bool,
 }
 
 /// Why a life is over.
@@ -67,6 +69,7 @@ impl Driver {
             link,
             commands,
             failures: 0,
+            awaits_login: false,
         }
     }
 
@@ -90,19 +93,22 @@ impl Driver {
             };
             match started {
                 Ok(life) => {
+                    self.awaits_login = false;
                     if let End::Asked(done) = self.live(life).await {
                         break done;
                     }
                 }
+                Err(error) if error.awaits_login() => {
+                    // Every search finds that out anew.
+                    if !std::mem::replace(&mut self.awaits_login, true) {
+                        tracing::warn!("{error}");
+                    }
+                    self.fail(error, Duration::ZERO);
+                }
                 Err(error) => {
                     tracing::warn!("{error}");
-                    let pause = if error.awaits_login() {
-                        Duration::ZERO
-                    } else {
-                        self.failures += 1;
-                        pause(self.failures)
-                    };
-                    self.fail(error, pause);
+                    self.failures += 1;
+                    self.fail(error, pause(self.failures));
                 }
             }
         };

@@ -263,6 +263,8 @@ fn first_paragraph(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use rmcp::model::ErrorCode;
+
     use super::*;
 
     #[test]
@@ -287,6 +289,18 @@ mod tests {
         let greeting = modern(raw).expect("a greeting");
         assert_eq!(greeting.description.as_deref(), Some("Says the time"));
         assert!(!greeting.tells_changes);
+    }
+
+    #[test]
+    fn a_refused_version_is_tried_again_if_the_server_takes_it() {
+        let check = |code: i32, data: Value, expected: bool| {
+            let error = ErrorData::new(ErrorCode(code), "unsupported", Some(data));
+            assert_eq!(takes_ours(&error), expected, "{error:?}");
+        };
+        check(-32022, json!({"supported": ["2026-07-28"]}), true);
+        check(-32022, json!({"supported": ["2025-11-25"]}), false);
+        check(-32022, json!({}), false);
+        check(-32601, json!({"supported": ["2026-07-28"]}), false);
     }
 
     #[test]

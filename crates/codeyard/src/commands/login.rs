@@ -136,10 +136,7 @@ async fn answer(
 }
 
 fn nobody(wait: Duration) -> Failure {
-    let why = format!(
-        "nobody logged in within {} s; run it again when you are ready",
-        wait.as_secs()
-    );
+    let why = format!("nobody logged in within {wait:?}; run it again when you are ready");
     Failure::new(Exit::Upstream, why)
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn transcript(codeyard: &Codeyard, commands: &[(&str, &str)]) -
         .replace(&*stub_server().to_string_lossy(), "stub-server")
 }
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 20] = [
     "",
     "mcp",
     "run",
@@ -54,6 +54,8 @@ const COMMANDS: [&str; 18] = [
     "tools",
     "tools show",
     "call",
+    "login",
+    "logout",
     "trust",
     "python",
     "python sync",

@@ -125,7 +125,7 @@ async fn where_one_cannot_log_in_it_is_said() {
         ("far", "it does not say where one logs in to it"),
         ("keyed", "is let in to by its definition"),
         ("stub", "only remote servers have logins"),
-        ("none", "there is no server `none`; there is "),
+        ("none", "'none' not found in configuration; there is "),
     ] {
         let ended = Login::begin(&codeyard, &[name]).await.unwrap().unwrap_err();
         assert!(

@@ -65,6 +65,8 @@ async fn a_running_codeyard_takes_up_a_login_and_its_end_at_the_next_request() {
     }
     let listed = test_support::run(&client.codeyard, &["servers", "--json"], "").await;
     assert_eq!(listed.json()["servers"][0]["state"], "needs login");
+    let table = test_support::run(&client.codeyard, &["servers"], "").await.out;
+    assert!(table.contains("needs login: codeyard login far"), "{table}");
     let login = Login::begin(&client.codeyard, &["far"]).await.unwrap().unwrap();
     browse(&login.url).await.unwrap();
     assert!(login.end().await.unwrap().is_done);
@@ -109,10 +111,9 @@ async fn a_token_is_renewed_when_it_expires_and_when_it_is_refused() {
 async fn processes_that_renew_at_once_use_a_token_once() {
     let yard = Yard::logged_in().await;
     yard.expire();
-    let call = || yard.codeyard.command(CALL).unwrap().output();
     // Each writes the configuration before the first one reads it.
-    let calls = [call(), call(), call(), call()];
-    for called in join_all(calls).await {
+    let mut commands: Vec<_> = (0..4).map(|_| yard.codeyard.command(CALL).unwrap()).collect();
+    for called in join_all(commands.iter_mut().map(|command| command.output())).await {
         let called = called.unwrap();
         assert!(
             called.status.success(),

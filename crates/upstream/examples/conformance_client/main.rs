@@ -23,6 +23,10 @@ const MAX_LOGINS: usize = 3;
 /// Rounds of questions that a tool may need.
 const MAX_ROUNDS: usize = 10;
 
+/// The tool whose schema is to be kept whole, and the one that is given it.
+const KNOWN_SCHEMA: &str = "json_schema_2020_12_tool";
+const SCHEMA_ECHO: &str = "json_schema_echo";
+
 /// What the suite says of a scenario beside its name.
 #[derive(Debug, Default, Deserialize)]
 struct Wishes {
@@ -100,16 +104,21 @@ async fn use_all(hub: &Hub, wishes: &Wishes) -> Result<(), UpstreamError> {
 fn listed(hub: &Hub) -> Vec<Wish> {
     let servers = hub.tools().borrow().clone();
     let tools = servers.iter().filter_map(|server| server.tools.as_ref());
-    tools
+    let definitions: Vec<Value> = tools
         .flat_map(|tools| tools.iter())
-        .map(|tool| {
-            let definition: Value = serde_json::from_str(tool.definition().get()).unwrap_or_default();
-            Wish {
-                name: tool.name.clone(),
-                arguments: arguments(&definition["inputSchema"]),
-            }
-        })
-        .collect()
+        .map(|tool| serde_json::from_str(tool.definition().get()).unwrap_or_default())
+        .collect();
+    // One tool is to be given the schema of another as it came.
+    let known = definitions.iter().find(|tool| tool["name"] == KNOWN_SCHEMA);
+    let call = |tool: &Value| {
+        let mut arguments = arguments(&tool["inputSchema"]);
+        if let (Some(known), true) = (known, tool["name"] == SCHEMA_ECHO) {
+            arguments.insert("schema".to_owned(), known["inputSchema"].clone());
+        }
+        let name = tool["name"].as_str().unwrap_or_default().to_owned();
+        Wish { name, arguments }
+    };
+    definitions.iter().map(call).collect()
 }
 
 fn arguments(schema: &Value) -> Map<String, Value> {

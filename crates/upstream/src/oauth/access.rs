@@ -120,7 +120,6 @@ impl Shared {
             // One for another address is none.
             Ok(Ok(Found::Login(_) | Found::Nothing)) => Ok(None),
             Ok(Ok(Found::SetAside(told))) => {
-                tracing::warn!("{told}");
                 self.traffic.warn(told);
                 Ok(None)
             }

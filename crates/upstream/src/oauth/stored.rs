@@ -215,11 +215,13 @@ impl LoginFile {
     fn set_aside(&self, why: &str) -> io::Result<Found> {
         let aside = self.path.with_extension(format!("json.unusable-{}", now()));
         fs::rename(&self.path, &aside)?;
-        Ok(Found::SetAside(format!(
+        let told = format!(
             "the login in {} is not used, because {why}; it was renamed to {}",
             self.path.display(),
             aside.display()
-        )))
+        );
+        tracing::warn!("{told}");
+        Ok(Found::SetAside(told))
     }
 
     /// Replaces the login, whole or not at all.

@@ -75,7 +75,6 @@ pub(super) struct Credentials {
 }
 
 /// What one request is sent with.
-#[derive(Debug, Default)]
 pub(super) struct Sent {
     pub(super) headers: HeaderMap,
     /// The token of a login among them.

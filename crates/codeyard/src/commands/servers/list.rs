@@ -225,6 +225,9 @@ impl Row {
             several => format!("{} ({several})", self.state()),
         };
         match &self.login {
+            _ if self.state() == Activity::NeedsLogin.name() => {
+                format!("{state}: codeyard login {}", self.name)
+            }
             Some(login) => format!("{state}, {login}"),
             None => state,
         }

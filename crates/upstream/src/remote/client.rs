@@ -12,6 +12,8 @@ use rustls::{CertificateError, ClientConfig, RootCertStore};
 use super::address::Resolver;
 
 const CONNECT: Duration = Duration::from_secs(10);
+/// Names of a certificate that a message shows.
+const SHOWN: usize = 3;
 const NO_TLS: &str = "it does not speak TLS there; is it `http:`?";
 
 /// Makes the client; reads the machine's certificate authorities if they are needed, which takes a while.
@@ -99,7 +101,7 @@ fn certificate(why: &CertificateError) -> String {
         }
         CertificateError::NotValidForNameContext { presented, .. } => format!(
             "its certificate is for another name ({}); write that name in `url`",
-            presented.iter().map(|name| bare(name)).collect::<Vec<_>>().join(", ")
+            presented.iter().take(SHOWN).map(|name| bare(name)).collect::<Vec<_>>().join(", ")
         ),
         other => format!("its certificate is not accepted ({other}); whoever runs the server has to mend it"),
     }

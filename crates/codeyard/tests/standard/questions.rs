@@ -235,7 +235,7 @@ async fn only_so_many_calls_wait_at_once() {
     let refused = client.call_tool("inquire", json!({})).await.unwrap();
     let told = refused["structuredContent"]["error"]["message"].as_str().unwrap();
     assert!(
-        told.contains("16 questions wait for the client already"),
+        told.contains("16 questions of this server wait for the client already"),
         "{told}"
     );
     client.call_tool("echo", json!({"message": "x"})).await.unwrap();

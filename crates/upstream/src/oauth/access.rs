@@ -152,6 +152,11 @@ impl Shared {
                 Ok(Some(tokens.access))
             };
         };
+        // The authorization server may say again what it was sent.
+        let secrets = &self.traffic.secrets;
+        for secret in login.client.secret.iter().chain([refresh]) {
+            secrets.learn(secret);
+        }
         match token::renew(&self.fetch, &login, refresh).await {
             Ok(granted) => {
                 let access = granted.tokens.access.clone();
@@ -163,13 +168,13 @@ impl Shared {
             Err(Failure::Ended(why)) => {
                 login.tokens = None;
                 self.write(login).await;
-                Err(Denied::Ended(format!(
+                Err(Denied::Ended(secrets.hide(&format!(
                     "its login has ended, because it could not be renewed ({why})"
-                )))
+                ))))
             }
-            Err(Failure::Transient(why)) => Err(Denied::Transient(format!(
-                "its login could not be renewed: {why}"
-            ))),
+            Err(Failure::Transient(why)) => Err(Denied::Transient(
+                secrets.hide(&format!("its login could not be renewed: {why}")),
+            )),
         }
     }
 

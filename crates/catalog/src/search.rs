@@ -56,6 +56,27 @@ const MAX_FIELD: usize = 16 * 1024;
 /// A hit this much weaker than the best is none.
 const MIN_SHARE: f32 = 0.1;
 
+/// What counts in a search beside the words themselves. Everything does by default; measurements leave some of it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ranking {
+    /// Likeness of meaning.
+    pub meaning: bool,
+    /// What people say in place of tools' words.
+    pub lexicon: bool,
+    /// That the query names a server.
+    pub names: bool,
+}
+
+impl Default for Ranking {
+    fn default() -> Ranking {
+        Ranking {
+            meaning: true,
+            lexicon: true,
+            names: true,
+        }
+    }
+}
+
 /// A tool that matches a query.
 #[derive(Debug, Clone, Copy)]
 pub struct Hit<'a> {
@@ -163,7 +184,7 @@ impl Index {
     }
 
     /// All matches, best first; entries of equal score in catalog order.
-    pub(crate) fn search(&self, query: &str) -> Vec<Hit<'_>> {
+    pub(crate) fn search(&self, query: &str, ranking: Ranking) -> Vec<Hit<'_>> {
         let query = &query[..query.floor_char_boundary(MAX_FIELD)];
         if words(query).next().is_none() {
             return self
@@ -172,7 +193,7 @@ impl Index {
                 .map(|entry| Hit { entry, score: 0.0 })
                 .collect();
         }
-        let scores = self.scores(query);
+        let scores = self.scores(query, ranking);
         let best = scores.iter().copied().fold(0.0, f32::max);
         let mut hits: Vec<(usize, f32)> = scores
             .into_iter()
@@ -189,8 +210,8 @@ impl Index {
     }
 
     /// How well each entry matches; 0 where it has nothing to do with the query.
-    fn scores(&self, text: &str) -> Vec<f32> {
-        let query = self.read(text);
+    fn scores(&self, text: &str, ranking: Ranking) -> Vec<f32> {
+        let query = self.read(text, ranking);
         let mut scores = vec![0.0f32; self.entries.len()];
         for (postings, weight) in query.terms {
             for (entry, score) in postings {
@@ -200,15 +221,17 @@ impl Index {
                 }
             }
         }
-        for (score, meaning) in scores.iter_mut().zip(&self.meanings) {
-            let likeness = dot(meaning, &query.meaning);
-            if *score > 0.0 || likeness >= MIN_LIKENESS {
-                *score += LIKENESS_WEIGHT * likeness.max(0.0);
+        if ranking.meaning {
+            for (score, meaning) in scores.iter_mut().zip(&self.meanings) {
+                let likeness = dot(meaning, &query.meaning);
+                if *score > 0.0 || likeness >= MIN_LIKENESS {
+                    *score += LIKENESS_WEIGHT * likeness.max(0.0);
+                }
             }
         }
-        for (entries, weight) in self.names.named_in(text) {
-            for score in scores.iter_mut().take(entries.end).skip(entries.start) {
-                if *score > 0.0 {
+        if ranking.names {
+            for (entries, weight) in self.names.named_in(text) {
+                for score in scores[entries].iter_mut().filter(|score| **score > 0.0) {
                     *score += weight;
                 }
             }
@@ -218,13 +241,19 @@ impl Index {
 
     /// The query's words and what they may mean, with their postings; words that no tool has and that mean nothing known are
     /// replaced by similar ones.
-    fn read(&self, text: &str) -> Query<'_> {
+    fn read(&self, text: &str, ranking: Ranking) -> Query<'_> {
         let said: Vec<&str> = words(text).take(MAX_WORDS).collect();
         let mut weights: BTreeMap<String, f32> = BTreeMap::new();
         let mut meant: BTreeSet<&str> = BTreeSet::new();
         let mut is_known = vec![false; said.len()];
-        for meaning in Lexicon::get().meanings(&said) {
-            let is_used = meaning.said.len() == 1 && self.postings.contains_key(&of(said[meaning.said.start]));
+        let meanings = if ranking.lexicon {
+            Lexicon::get().meanings(&said)
+        } else {
+            Vec::new()
+        };
+        for meaning in meanings {
+            let is_used =
+                meaning.said.len() == 1 && self.postings.contains_key(&of(said[meaning.said.start]));
             let weight = if is_used { MEANT_WEIGHT } else { SAID_WEIGHT };
             let share = weight / small(meaning.words.len()).sqrt();
             for word in meaning.words {
@@ -248,7 +277,11 @@ impl Index {
                 terms.extend(similar.map(|postings| (postings, SIMILAR_WEIGHT)));
             }
         }
-        terms.extend(weights.iter().filter_map(|(stem, weight)| Some((&**self.postings.get(stem)?, *weight))));
+        terms.extend(
+            weights
+                .iter()
+                .filter_map(|(stem, weight)| Some((&**self.postings.get(stem)?, *weight))),
+        );
         let meaning = meaning_of(text, &meant.into_iter().collect::<Vec<_>>().join(" "));
         Query { terms, meaning }
     }

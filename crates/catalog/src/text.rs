@@ -34,9 +34,9 @@ pub fn summary(description: &str) -> String {
 pub(crate) fn first_sentence(description: &str) -> &str {
     let paragraph = first_paragraph(description);
     let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_SENTENCE)];
-    let end = paragraph.match_indices(['.', '!', '?']).find(|(at, _)| {
-        paragraph[at + 1..].chars().next().is_none_or(char::is_whitespace)
-    });
+    let end = paragraph
+        .match_indices(['.', '!', '?'])
+        .find(|(at, _)| paragraph[at + 1..].chars().next().is_none_or(char::is_whitespace));
     end.map_or(paragraph, |(at, _)| &paragraph[..at])
 }
 

@@ -9,7 +9,8 @@ use super::words::{folded, stem};
 /// Words of the longest phrase.
 const LONGEST_PHRASE: usize = 3;
 
-static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(include_str!("../../assets/lexicon.txt")));
+static LEXICON: LazyLock<Lexicon> =
+    LazyLock::new(|| Lexicon::parse(include_str!("../../assets/lexicon.txt")));
 
 /// For each word or phrase that people say, the words of tools that it may mean.
 #[derive(Debug, Default)]
@@ -72,7 +73,10 @@ mod tests {
         let check = |query: &[&str], expected: &str| {
             let meanings = Lexicon::get().meanings(query);
             let found = meanings.iter().flat_map(|meaning| meaning.words.iter());
-            assert!(found.into_iter().any(|word| *word == expected), "{query:?}: {meanings:?}");
+            assert!(
+                found.into_iter().any(|word| *word == expected),
+                "{query:?}: {meanings:?}"
+            );
         };
         check(&["Ordner"], "folder");
         check(&["Loeschen"], "delete");
@@ -85,7 +89,10 @@ mod tests {
     #[test]
     fn nothing_else_is_found() {
         let meanings = Lexicon::get().meanings(&["xylophone", "up", "set", ""]);
-        assert!(meanings.iter().all(|meaning| meaning.said.len() == 1), "{meanings:?}");
+        assert!(
+            meanings.iter().all(|meaning| meaning.said.len() == 1),
+            "{meanings:?}"
+        );
         assert!(Lexicon::get().meanings(&[]).is_empty());
     }
 }

@@ -46,7 +46,10 @@ impl Names {
             let whole = known.contains(&server.parts.concat());
             small(met) / parts.max(1.0).sqrt() + if whole { WHOLE_WEIGHT } else { 0.0 }
         };
-        let weighed = self.0.iter().map(|server| (server.entries.clone(), weight(server)));
+        let weighed = self
+            .0
+            .iter()
+            .map(|server| (server.entries.clone(), weight(server)));
         weighed.filter(|(_, weight)| *weight > 0.0).collect()
     }
 }

@@ -8,7 +8,10 @@ use super::words::{folded, words};
 /// The number of a piece is its place in the file.
 static VOCABULARY: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
     let pieces = include_str!("../../assets/tool-embedding/vocabulary.txt").lines();
-    pieces.enumerate().map(|(number, piece)| (piece, number)).collect()
+    pieces
+        .enumerate()
+        .map(|(number, piece)| (piece, number))
+        .collect()
 });
 
 /// What a piece within a word begins with.

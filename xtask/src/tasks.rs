@@ -4,6 +4,7 @@ pub mod bench;
 pub mod demo;
 pub mod fuzz;
 mod rivals;
+pub mod search;
 pub mod setup;
 pub mod test;
 

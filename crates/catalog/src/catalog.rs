@@ -9,7 +9,7 @@ use types::{ServerTools, Tool, ToolRef};
 use crate::entry::Entry;
 use crate::names::aliases;
 use crate::resolve::Names;
-use crate::search::{Hit, Index};
+use crate::search::{Hit, Index, Ranking};
 
 /// All tools of all servers at one moment.
 #[derive(Debug, Default)]
@@ -90,7 +90,12 @@ impl Catalog {
 
     /// Every tool that the query matches, best first; all tools in their order for an empty query.
     pub fn ranked(&self, query: &str) -> Vec<Hit<'_>> {
-        self.index().search(query)
+        self.ranked_by(query, Ranking::default())
+    }
+
+    /// The same where only some things count.
+    pub fn ranked_by(&self, query: &str, ranking: Ranking) -> Vec<Hit<'_>> {
+        self.index().search(query, ranking)
     }
 
     /// Whether a search returns within a millisecond; the first one builds the index, a tenth of a second's work

@@ -20,6 +20,6 @@ pub use catalog::{Catalog, Server};
 pub use entry::Entry;
 pub use names::{PYTHON_KEYWORDS, normalise};
 pub use resolve::{Unknown, UnknownKind};
-pub use search::Hit;
+pub use search::{Hit, Ranking};
 pub use stub::module as stub_module;
 pub use text::summary;

@@ -1,20 +1,29 @@
-//! Ranking of tools for a query: BM25 over weighted fields, with an index that is built once per snapshot.
+//! Ranking of tools for a query: what they say (BM25 over weighted fields), what they mean (a static embedding), and the
+//! server that the query names; with an index that is built once per snapshot.
 
+mod embedding;
+mod lexicon;
+mod named;
+mod pieces;
 mod words;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::catalog::Server;
 use crate::entry::Entry;
 use crate::schema;
-use words::{stems, words};
+use crate::text::first_sentence;
+use embedding::{Sum, Vector, dot};
+use lexicon::Lexicon;
+use named::Names;
+use words::{stem, stems, words};
 
 /// Saturation of repeated words, as BM25 calls it.
 const K1: f32 = 1.2;
 
-/// Different words of one query that count; more say nothing more.
-const MAX_TERMS: usize = 32;
+/// Words of one query that count; more say nothing more.
+const MAX_WORDS: usize = 64;
 
 /// Unknown words of one query for which similar ones are looked up.
 const MAX_REPAIRS: usize = 4;
@@ -25,6 +34,19 @@ const MAX_SIMILAR: usize = 8;
 /// What a similar word counts beside an exact one.
 const SIMILAR_WEIGHT: f32 = 0.6;
 
+/// What a word counts that the lexicon gives for one of the query's: less beside a word that tools use themselves.
+const MEANT_WEIGHT: f32 = 0.6;
+const SAID_WEIGHT: f32 = 1.0;
+
+/// What the lexicon's words count in the meaning of a query beside its own.
+const MEANT_LEANING: f32 = 0.5;
+
+/// What a likeness of meaning counts beside the sum of a query's words.
+const LIKENESS_WEIGHT: f32 = 20.0;
+
+/// A tool that shares no word with the query is a hit if its meaning is as near as this.
+const MIN_LIKENESS: f32 = 0.35;
+
 /// Shortest word that may be the beginning of another, or mistyped.
 const MIN_REPAIRED: usize = 3;
 
@@ -33,6 +55,27 @@ const MAX_FIELD: usize = 16 * 1024;
 
 /// A hit this much weaker than the best is none.
 const MIN_SHARE: f32 = 0.1;
+
+/// What counts in a search beside the words themselves. Everything does by default; measurements leave some of it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ranking {
+    /// Likeness of meaning.
+    pub meaning: bool,
+    /// What people say in place of tools' words.
+    pub lexicon: bool,
+    /// That the query names a server.
+    pub names: bool,
+}
+
+impl Default for Ranking {
+    fn default() -> Ranking {
+        Ranking {
+            meaning: true,
+            lexicon: true,
+            names: true,
+        }
+    }
+}
 
 /// A tool that matches a query.
 #[derive(Debug, Clone, Copy)]
@@ -89,12 +132,16 @@ const FIELDS: [Field; 7] = [
     },
 ];
 
-/// Inverted index: for each word the entries that hold it, with the finished weight.
+/// What is known of the entries of one snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     entries: Vec<Arc<Entry>>,
-    /// In order, so that words with a common beginning are neighbours.
+    /// For each word the entries that hold it, with the finished weight; in order, so that words with a common beginning
+    /// are neighbours.
     postings: BTreeMap<String, Box<[Posting]>>,
+    /// What each entry means, in the order of the entries.
+    meanings: Vec<Vector>,
+    names: Names,
 }
 
 /// The number of an entry, and what a word weighs there.
@@ -107,46 +154,46 @@ type Text = [Vec<u32>; FIELDS.len()];
 #[derive(Debug, Default)]
 struct Vocabulary(HashMap<String, u32>);
 
+/// What a query says and means.
+struct Query<'a> {
+    /// Words that some tool has, with what each counts.
+    terms: Vec<(&'a [Posting], f32)>,
+    meaning: Vector,
+}
+
 // === impl Index ===
 
 impl Index {
     pub(crate) fn build(servers: &[Arc<Server>]) -> Self {
-        let mut entries = Vec::new();
+        let mut index = Index::default();
         let mut texts: Vec<Text> = Vec::new();
         let mut vocabulary = Vocabulary::default();
         for server in servers {
             let about = stems(server.description.as_deref().unwrap_or_default(), MAX_FIELD);
             let name = stems(&server.name, MAX_FIELD);
+            let first = index.entries.len();
             for entry in server.entries() {
-                entries.push(entry.clone());
+                index.entries.push(entry.clone());
+                index.meanings.push(meaning(&server.name, entry));
                 texts.push(fields(entry, &name, &about).map(|words| vocabulary.numbers(words)));
             }
+            index.names.insert(&server.name, first..index.entries.len());
         }
-        let postings = postings(&texts, vocabulary);
-        Self { entries, postings }
+        index.postings = postings(&texts, vocabulary);
+        index
     }
 
     /// All matches, best first; entries of equal score in catalog order.
-    pub(crate) fn search(&self, query: &str) -> Vec<Hit<'_>> {
-        let terms = self.terms(query);
-        if terms.is_empty() && words(query).next().is_none() {
+    pub(crate) fn search(&self, query: &str, ranking: Ranking) -> Vec<Hit<'_>> {
+        let query = &query[..query.floor_char_boundary(MAX_FIELD)];
+        if words(query).next().is_none() {
             return self
                 .entries
                 .iter()
                 .map(|entry| Hit { entry, score: 0.0 })
                 .collect();
         }
-        let mut scores = vec![0.0f32; self.entries.len()];
-        for (postings, weight) in terms {
-            for (entry, score) in postings {
-                if let Some(sum) = usize::try_from(*entry)
-                    .ok()
-                    .and_then(|entry| scores.get_mut(entry))
-                {
-                    *sum += weight * score;
-                }
-            }
-        }
+        let scores = self.scores(query, ranking);
         let best = scores.iter().copied().fold(0.0, f32::max);
         let mut hits: Vec<(usize, f32)> = scores
             .into_iter()
@@ -162,29 +209,81 @@ impl Index {
             .collect()
     }
 
-    /// The query's words with their postings; words that no tool has are replaced by similar ones.
-    fn terms(&self, query: &str) -> Vec<(&[Posting], f32)> {
-        let mut distinct: Vec<String> = Vec::new();
-        for stem in stems(query, MAX_FIELD) {
-            if distinct.len() < MAX_TERMS && !distinct.contains(&stem) {
-                distinct.push(stem);
+    /// How well each entry matches; 0 where it has nothing to do with the query.
+    fn scores(&self, text: &str, ranking: Ranking) -> Vec<f32> {
+        let query = self.read(text, ranking);
+        let mut scores = vec![0.0f32; self.entries.len()];
+        for (postings, weight) in query.terms {
+            for (entry, score) in postings {
+                let entry = usize::try_from(*entry).ok();
+                if let Some(sum) = entry.and_then(|entry| scores.get_mut(entry)) {
+                    *sum += weight * score;
+                }
             }
+        }
+        if ranking.meaning {
+            for (score, meaning) in scores.iter_mut().zip(&self.meanings) {
+                let likeness = dot(meaning, &query.meaning);
+                if *score > 0.0 || likeness >= MIN_LIKENESS {
+                    *score += LIKENESS_WEIGHT * likeness.max(0.0);
+                }
+            }
+        }
+        if ranking.names {
+            for (entries, weight) in self.names.named_in(text) {
+                for score in scores[entries].iter_mut().filter(|score| **score > 0.0) {
+                    *score += weight;
+                }
+            }
+        }
+        scores
+    }
+
+    /// The query's words and what they may mean, with their postings; words that no tool has and that mean nothing known are
+    /// replaced by similar ones.
+    fn read(&self, text: &str, ranking: Ranking) -> Query<'_> {
+        let said: Vec<&str> = words(text).take(MAX_WORDS).collect();
+        let mut weights: BTreeMap<String, f32> = BTreeMap::new();
+        let mut meant: BTreeSet<&str> = BTreeSet::new();
+        let mut is_known = vec![false; said.len()];
+        let meanings = if ranking.lexicon {
+            Lexicon::get().meanings(&said)
+        } else {
+            Vec::new()
+        };
+        for meaning in meanings {
+            let is_used =
+                meaning.said.len() == 1 && self.postings.contains_key(&of(said[meaning.said.start]));
+            let weight = if is_used { MEANT_WEIGHT } else { SAID_WEIGHT };
+            let share = weight / small(meaning.words.len()).sqrt();
+            for word in meaning.words {
+                let most = weights.entry(of(word)).or_default();
+                *most = most.max(share);
+            }
+            meant.extend(meaning.words);
+            is_known[meaning.said].fill(true);
         }
         let mut repairs = 0;
         let mut terms = Vec::new();
-        for stem in distinct {
-            if let Some(postings) = self.postings.get(&stem) {
-                terms.push((&**postings, 1.0));
-            } else if repairs < MAX_REPAIRS && stem.len() >= MIN_REPAIRED {
+        for (word, is_known) in said.iter().zip(is_known) {
+            let Some(stem) = stems(word, MAX_FIELD).pop() else {
+                continue;
+            };
+            if self.postings.contains_key(&stem) {
+                weights.insert(stem, SAID_WEIGHT);
+            } else if !is_known && repairs < MAX_REPAIRS && stem.len() >= MIN_REPAIRED {
                 repairs += 1;
-                terms.extend(
-                    self.similar(&stem)
-                        .into_iter()
-                        .map(|postings| (postings, SIMILAR_WEIGHT)),
-                );
+                let similar = self.similar(&stem).into_iter();
+                terms.extend(similar.map(|postings| (postings, SIMILAR_WEIGHT)));
             }
         }
-        terms
+        terms.extend(
+            weights
+                .iter()
+                .filter_map(|(stem, weight)| Some((&**self.postings.get(stem)?, *weight))),
+        );
+        let meaning = meaning_of(text, &meant.into_iter().collect::<Vec<_>>().join(" "));
+        Query { terms, meaning }
     }
 
     /// Postings of words that begin with `stem`, else of those one typing mistake away with the same first letter.
@@ -208,6 +307,26 @@ impl Index {
             .map(|(_, postings)| &**postings)
             .collect()
     }
+}
+
+/// What an entry is about: its name, its title, and the first sentence of its description.
+fn meaning(server: &str, entry: &Entry) -> Vector {
+    let definition = &entry.definition;
+    let title = definition.title.as_deref().unwrap_or_default();
+    let description = first_sentence(definition.description.as_deref().unwrap_or_default());
+    Sum::of(&format!("{server} {} {title} {description}", definition.name)).direction()
+}
+
+/// What a query is about, which leans towards the words of tools that it may mean.
+fn meaning_of(query: &str, meant: &str) -> Vector {
+    let mut sum = Sum::of(query);
+    sum.lean(&Sum::of(meant), MEANT_LEANING);
+    sum.direction()
+}
+
+/// The stem of one word of tools.
+fn of(word: &str) -> String {
+    stem(word.to_lowercase())
 }
 
 /// The words of one entry by field.

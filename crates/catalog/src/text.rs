@@ -3,6 +3,9 @@
 /// Longest description in an answer that is a list.
 const SUMMARY_CHARS: usize = 240;
 
+/// Longest sentence that is read for its meaning.
+const MAX_SENTENCE: usize = 400;
+
 /// The first paragraph of a description on one line, cut at a word if it is long.
 pub fn summary(description: &str) -> String {
     let mut line = String::new();
@@ -25,6 +28,16 @@ pub fn summary(description: &str) -> String {
         line.push_str(&word);
     }
     line
+}
+
+/// Up to the end of the first sentence, or of the first paragraph; at most some hundred bytes.
+pub(crate) fn first_sentence(description: &str) -> &str {
+    let paragraph = first_paragraph(description);
+    let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_SENTENCE)];
+    let end = paragraph
+        .match_indices(['.', '!', '?'])
+        .find(|(at, _)| paragraph[at + 1..].chars().next().is_none_or(char::is_whitespace));
+    end.map_or(paragraph, |(at, _)| &paragraph[..at])
 }
 
 /// Up to the first empty line; leading empty lines do not count.

@@ -79,8 +79,21 @@ fn the_server_decides_between_equal_tools() {
 }
 
 #[test]
-fn equal_scores_keep_the_order_of_the_catalog() {
-    check("create issue", &["github.create_issue", "jira.create_issue"]);
+fn equal_tools_of_two_servers_are_both_found() {
+    let catalog = catalog();
+    let hits = catalog.search("create issue", 2);
+    let servers: Vec<&str> = hits.iter().map(|hit| hit.entry.tool.server.as_str()).collect();
+    assert!(
+        servers.contains(&"github") && servers.contains(&"jira"),
+        "{servers:?}"
+    );
+}
+
+#[test]
+fn tools_are_found_by_meaning_synonyms_and_translations() {
+    check("write a letter to my boss", &["mail.send_message"]);
+    check("nachricht senden", &["mail.send_message"]);
+    check("crear un ticket en jira", &["jira.create_issue"]);
 }
 
 #[test]

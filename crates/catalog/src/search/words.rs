@@ -1,5 +1,8 @@
 //! From text to comparable words: split at separators and case, in lower case, without common words and endings.
 
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
 /// Words that say nothing about what a tool does.
 const COMMON: [&str; 44] = [
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "by", "can", "do", "does", "for",
@@ -51,8 +54,14 @@ fn split_case(run: &str) -> Vec<&str> {
     parts
 }
 
+/// The word in lower case without accents: `L\u{f6}schen` and `loschen` meet.
+pub(super) fn folded(word: &str) -> String {
+    let parts = word.nfd().filter(|c| !is_combining_mark(*c));
+    parts.collect::<String>().to_lowercase().replace('\u{df}', "ss")
+}
+
 /// The word without the endings of plural and verb forms: `files`, `filing`, `filed` and `file` meet.
-fn stem(word: String) -> String {
+pub(super) fn stem(word: String) -> String {
     if !word.is_ascii() || word.len() < 4 || word.ends_with(|c: char| c.is_ascii_digit()) {
         return word;
     }

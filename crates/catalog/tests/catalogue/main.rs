@@ -9,6 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use types::{ServerTools, Tool};
 
+mod queries;
 mod stubs;
 
 /// What the servers listed, in the order of their names.

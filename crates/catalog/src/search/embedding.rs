@@ -1,0 +1,124 @@
+//! The meaning of a text as a direction: the mean of its pieces' rows in a static embedding that is compiled in and read in place.
+
+use std::sync::LazyLock;
+
+use half::f16;
+use safetensors::SafeTensors;
+
+use super::pieces::pieces;
+
+/// Numbers of one vector.
+pub(super) const SIZE: usize = 128;
+/// Bytes of a number in the file.
+const WIDTH: usize = 2;
+
+/// The rows of the table, in the file's own bytes.
+static ROWS: LazyLock<&'static [u8]> = LazyLock::new(|| {
+    let file = include_bytes!("../../assets/tool-embedding/model.safetensors");
+    let table = SafeTensors::deserialize(file).and_then(|tensors| tensors.tensor("embeddings"));
+    // A test reads every row; without the table no text has a meaning.
+    table.map_or(&[], |table| table.data())
+});
+
+/// A vector as long as 1, or zero.
+pub(super) type Vector = [f32; SIZE];
+
+/// The sum of the rows of some text, which has no direction yet.
+#[derive(Debug, Clone)]
+pub(super) struct Sum {
+    vector: Vector,
+    rows: usize,
+}
+
+impl Default for Sum {
+    fn default() -> Sum {
+        Sum {
+            vector: [0.0; SIZE],
+            rows: 0,
+        }
+    }
+}
+
+impl Sum {
+    /// The sum over a text's pieces.
+    pub(super) fn of(text: &str) -> Sum {
+        let mut sum = Sum::default();
+        for row in pieces(text).into_iter().filter_map(row) {
+            for (sum, number) in sum.vector.iter_mut().zip(row) {
+                *sum += number;
+            }
+            sum.rows += 1;
+        }
+        sum
+    }
+
+    /// Adds another text, which counts `weight` times as much as this one in whole, however long they are.
+    pub(super) fn lean(&mut self, other: &Sum, weight: f32) {
+        if other.rows == 0 {
+            return;
+        }
+        let scale = weight * count(self.rows.max(1)) / count(other.rows);
+        for (sum, number) in self.vector.iter_mut().zip(other.vector) {
+            *sum += scale * number;
+        }
+    }
+
+    /// Its direction.
+    pub(super) fn direction(mut self) -> Vector {
+        let length = dot(&self.vector, &self.vector).sqrt();
+        if length > 0.0 {
+            for number in &mut self.vector {
+                *number /= length;
+            }
+        }
+        self.vector
+    }
+}
+
+/// The cosine of two directions.
+pub(super) fn dot(a: &Vector, b: &Vector) -> f32 {
+    // Lanes that do not wait for each other, so that the processor adds them at once.
+    let mut lanes = [0.0f32; 8];
+    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+            *lane += a * b;
+        }
+    }
+    lanes.iter().sum()
+}
+
+fn row(number: usize) -> Option<impl Iterator<Item = f32>> {
+    let start = number.checked_mul(SIZE * WIDTH)?;
+    let bytes = ROWS.get(start..start.checked_add(SIZE * WIDTH)?)?;
+    let numbers = bytes.chunks_exact(WIDTH);
+    Some(numbers.map(|bytes| f16::from_le_bytes([bytes[0], bytes[1]]).to_f32()))
+}
+
+/// Texts are bounded far below where this would be inexact.
+fn count(rows: usize) -> f32 {
+    f32::from(u16::try_from(rows).unwrap_or(u16::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cosine(a: &str, b: &str) -> f32 {
+        dot(&Sum::of(a).direction(), &Sum::of(b).direction())
+    }
+
+    #[test]
+    fn every_row_is_there() {
+        assert_eq!(ROWS.len(), 30_522 * SIZE * WIDTH);
+        assert!(row(30_521).is_some() && row(30_522).is_none());
+    }
+
+    #[test]
+    fn texts_of_one_topic_are_near() {
+        assert!((cosine("send an email", "send an email") - 1.0).abs() < 1e-5);
+        let near = cosine("send an email", "post a mail message");
+        let far = cosine("send an email", "restart a virtual machine");
+        assert!(near > far + 0.2, "{near} {far}");
+        assert_eq!(cosine("", "send an email"), 0.0);
+    }
+}

@@ -48,13 +48,13 @@ fuzz_target!(|data: &[u8]| {
 async fn converse(opened: bool, said: &[u8]) -> Vec<u8> {
     let (mut to_server, reads) = tokio::io::duplex(ROOM);
     let (writes, from_server) = tokio::io::duplex(ROOM);
-    let serving = tokio::spawn(serve_code(Connection {
-        service: Ready,
-        policy: Arc::new(Policy::new(policy::Config::default()).expect("the default policy")),
+    let policy = Policy::new(policy::Config::default()).expect("the default policy");
+    let connection = Connection {
         pipes: Pipes::over(reads, writes),
         signals: Signals::default(),
         shutdown: CancellationToken::new(),
-    }));
+    };
+    let serving = tokio::spawn(serve_code(Ready, Arc::new(policy), connection));
     let before = if opened { handshake() } else { String::new() };
     let last = json!({"jsonrpc": "2.0", "id": LAST, "method": "ping"});
     for bytes in [before.as_bytes(), said, b"\n", last.to_string().as_bytes(), b"\n"] {

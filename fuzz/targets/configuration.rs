@@ -46,15 +46,19 @@ fn accepted(loaded: &Loaded, host: &Files) {
     names.dedup();
     assert_eq!(names.len(), loaded.servers.len(), "a name is one server's");
     for server in &loaded.servers {
-        let texts = server
+        assert!(!server.name.contains('\0'), "{server:?}");
+        let Some(process) = server.transport.stdio() else {
+            continue;
+        };
+        let mut texts = process
             .args
             .iter()
-            .chain(server.env.values())
-            .chain([&server.command, &server.name]);
-        assert!(texts.into_iter().all(|text| !text.contains('\0')), "{server:?}");
-        assert!(!server.command.is_empty(), "{server:?}");
+            .chain(process.env.values())
+            .chain([&process.command]);
+        assert!(texts.all(|text| !text.contains('\0')), "{server:?}");
+        assert!(!process.command.is_empty(), "{server:?}");
         assert!(
-            server
+            process
                 .env
                 .keys()
                 .all(|name| !name.is_empty() && !name.contains(['=', '\0'])),

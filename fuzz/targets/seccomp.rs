@@ -49,8 +49,10 @@ fuzz_target!(|data: &[u8]| {
 fn compiled(rules: &Rules, arguments: &[u8]) {
     let session = |memory, namespaces| (rules.session(memory, namespaces), Preamble::None);
     let tables = [
-        (rules.zygote(), Preamble::CheckArchitecture),
+        (rules.zygote(Namespaces::Own), Preamble::CheckArchitecture),
+        (rules.zygote(Namespaces::Mapped), Preamble::CheckArchitecture),
         session(KernelMemory::Counted, Namespaces::Own),
+        session(KernelMemory::Counted, Namespaces::Mapped),
         session(KernelMemory::Uncounted, Namespaces::Shared),
     ];
     for (table, preamble) in tables {
@@ -126,6 +128,12 @@ fn interesting(rule: Option<&Rule>, given: &[u8]) -> Vec<[u64; 6]> {
         let (argument, values) = match condition {
             Condition::In { argument, values } => {
                 (argument, values.iter().map(|value| u64::from(*value)).collect())
+            }
+            Condition::NotIn { argument, values } => {
+                let refused = values.iter().map(|value| u64::from(*value));
+                // The last one meets it.
+                let other = refused.clone().max().unwrap_or_default() + 1;
+                (argument, refused.chain([other]).collect())
             }
             Condition::Without { argument, mask } => (argument, vec![!u64::from(*mask), u64::from(*mask)]),
             Condition::Equals { argument, value } => (argument, vec![*value]),

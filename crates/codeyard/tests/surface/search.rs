@@ -119,7 +119,7 @@ async fn servers_that_are_slow_to_start_are_pending_and_come_later() {
         .server("broken", &ServerDefinition::hostile("exit"));
     let mut client = CodeClient::of(codeyard).await;
     let asked = Instant::now();
-    let found = client.search(json!({"query": "returns the message"})).await;
+    let found = client.search(json!({"query": "echo a message"})).await;
     assert!(
         asked.elapsed() < Duration::from_millis(6900),
         "{:?}",
@@ -134,7 +134,7 @@ async fn servers_that_are_slow_to_start_are_pending_and_come_later() {
     );
     // A later search does not wait for it again; one day it is there.
     let found = loop {
-        let found = client.search(json!({"query": "returns the message"})).await;
+        let found = client.search(json!({"query": "echo a message"})).await;
         if found["structuredContent"].get("pending").is_none() {
             break found;
         }

@@ -314,7 +314,8 @@ fn meaning(server: &str, entry: &Entry) -> Vector {
     let definition = &entry.definition;
     let title = definition.title.as_deref().unwrap_or_default();
     let description = first_sentence(definition.description.as_deref().unwrap_or_default());
-    Sum::of(&format!("{server} {} {title} {description}", definition.name)).direction()
+    let text = format!("{server} {} {title} {description}", definition.name);
+    Sum::of(&text[..text.floor_char_boundary(MAX_FIELD)]).direction()
 }
 
 /// What a query is about, which leans towards the words of tools that it may mean.

@@ -47,10 +47,10 @@ struct Waiting {
 // === impl Call ===
 
 impl Call {
-    pub(super) fn new(flight: Flight, method: &str, params: Map<String, Value>) -> Call {
+    pub(super) fn new(flight: Flight, method: String, params: Map<String, Value>) -> Call {
         Call {
             flight,
-            method: method.to_owned(),
+            method,
             params,
             open: HashMap::new(),
             asked: 0,

@@ -33,22 +33,16 @@ impl<S: StandardService> StandardHandler<S> {
         params: Map<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> Answer {
+        let question = self.question(server, method, params, context);
         if is_modern(context) {
-            self.relay_modern(server, method, params, context).await
+            self.relay_modern(question, context).await
         } else {
-            self.relay_legacy(server, method, params, context).await
+            self.relay_legacy(question, context).await
         }
     }
 
     /// The client is asked by requests, whatever era the server is of.
-    async fn relay_legacy(
-        &self,
-        server: &str,
-        method: &str,
-        params: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
-    ) -> Answer {
-        let mut question = self.question(server, method, params, context);
+    async fn relay_legacy(&self, mut question: Question, context: &RequestContext<RoleServer>) -> Answer {
         for _ in 0..MOST_ROUNDS {
             let mut flight = Flight::start(&self.service, question.clone(), None);
             let raw = loop {
@@ -66,7 +60,7 @@ impl<S: StandardService> StandardHandler<S> {
             for (key, request) in wanted.requests {
                 let asked = request["method"].as_str().unwrap_or_default().to_owned();
                 let params = request.get("params").cloned();
-                let answer = self.client.put(server, asked, params).await;
+                let answer = self.client.put(&question.server, asked, params).await;
                 responses.insert(key, answer.map_err(error)?);
             }
             question
@@ -76,24 +70,22 @@ impl<S: StandardService> StandardHandler<S> {
                 question.params.insert("requestState".to_owned(), state);
             }
         }
-        Err(too_curious(server))
+        Err(too_curious(&question.server))
     }
 
     /// What a server of the modern era asks goes through as it is. A server of the legacy era asks by a request while it is
     /// called: the call waits until the client comes again with the answer.
-    async fn relay_modern(
-        &self,
-        server: &str,
-        method: &str,
-        params: Map<String, Value>,
-        context: &RequestContext<RoleServer>,
-    ) -> Answer {
-        let mut call = match self.parked.resume(method, &params)? {
+    async fn relay_modern(&self, question: Question, context: &RequestContext<RoleServer>) -> Answer {
+        let server = question.server.clone();
+        let mut call = match self.parked.resume(&question.method, &question.params)? {
             Some((call, true)) => call,
             Some((call, false)) => return self.parked.park(call),
             None => {
-                let question = self.question(server, method, params.clone(), context);
-                let seat = self.client.desk.seat(server, terms(method, &question.meta));
+                let seat = self
+                    .client
+                    .desk
+                    .seat(&server, terms(&question.method, &question.meta));
+                let (method, params) = (question.method.clone(), question.params.clone());
                 let flight = Flight::start(&self.service, question, Some(seat));
                 Call::new(flight, method, params)
             }
@@ -111,7 +103,7 @@ impl<S: StandardService> StandardHandler<S> {
                 asked = call.take_up(posed);
             }
             if asked > MOST_ROUNDS {
-                return Err(too_curious(server));
+                return Err(too_curious(&server));
             }
             return self.parked.park(call);
         }

@@ -180,7 +180,7 @@ impl Shared {
 
     async fn write(&self, login: Login) {
         let file = self.file.clone();
-        let written = spawn_blocking(move || file.write(&login)).await;
+        let written = spawn_blocking(move || file.write(login)).await;
         let written = written.map_err(std::io::Error::other).and_then(|written| written);
         if let Err(error) = written {
             let told = format!("its renewed login could not be kept: {error}");

@@ -16,7 +16,7 @@ use tracing::subscriber::NoSubscriber;
 use super::error::{LoginError, clean};
 use super::fetch::Fetch;
 use super::redirect::parameter;
-use super::stored::{Found, Identity, Login, LoginFile, Parts};
+use super::stored::{Found, Identity, Login, LoginFile};
 use super::token;
 use crate::config::{Http, HttpKind, OAuth};
 use crate::handshake::client_info;
@@ -275,7 +275,7 @@ impl Attempt {
         let file = self.file;
         let kept = tokio::task::spawn_blocking(move || {
             let _lock = file.lock()?;
-            file.write(&login)
+            file.write(login)
         });
         kept.await
             .map_err(std::io::Error::other)
@@ -304,7 +304,7 @@ impl Attempt {
         let field = |name: &str| self.metadata.additional_fields.get(name);
         let methods = field("token_endpoint_auth_methods_supported").and_then(Value::as_array);
         let takes = |method: &str| methods.is_some_and(|methods| methods.iter().any(|known| known == method));
-        Login::new(Parts {
+        Login {
             server: self.server.clone(),
             resource: parameter(&self.url, "resource").unwrap_or_default(),
             issuer: self.metadata.issuer.clone(),
@@ -318,7 +318,7 @@ impl Attempt {
                 in_body: takes("client_secret_post") && !takes("client_secret_basic"),
             },
             scopes,
-            tokens,
-        })
+            tokens: Some(tokens),
+        }
     }
 }

@@ -22,7 +22,6 @@ const SOON: u64 = 30;
 /// A login to one server: what it was given for, who we are there, and what lets us in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Login {
-    format: u32,
     /// The address of the server in its definition; a login counts for no other.
     pub(crate) server: String,
     /// What the tokens are for, in the letters of the server.
@@ -58,16 +57,12 @@ pub(crate) struct Tokens {
     pub(crate) expires_at: Option<u64>,
 }
 
-/// Everything of a login but the format.
-pub(crate) struct Parts {
-    pub(crate) server: String,
-    pub(crate) resource: String,
-    pub(crate) issuer: Option<String>,
-    pub(crate) token_endpoint: String,
-    pub(crate) revocation_endpoint: Option<String>,
-    pub(crate) client: Identity,
-    pub(crate) scopes: Vec<String>,
-    pub(crate) tokens: Tokens,
+/// What stands in a file.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    format: u32,
+    #[serde(flatten)]
+    login: Login,
 }
 
 /// What a person may know of a login.
@@ -107,30 +102,6 @@ pub fn state(directory: &Path, server: &str, http: &Http) -> Option<State> {
 // === impl Login ===
 
 impl Login {
-    pub(crate) fn new(parts: Parts) -> Login {
-        let Parts {
-            server,
-            resource,
-            issuer,
-            token_endpoint,
-            revocation_endpoint,
-            client,
-            scopes,
-            tokens,
-        } = parts;
-        Login {
-            format: FORMAT,
-            server,
-            resource,
-            issuer,
-            token_endpoint,
-            revocation_endpoint,
-            client,
-            scopes,
-            tokens: Some(tokens),
-        }
-    }
-
     fn state(&self) -> State {
         match &self.tokens {
             None => State::Ended,
@@ -204,8 +175,8 @@ impl LoginFile {
         }
         let mut text = Vec::new();
         file.take(MAX_BYTES).read_to_end(&mut text)?;
-        match serde_json::from_slice::<Login>(&text) {
-            Ok(login) if login.format == FORMAT => Ok(Found::Login(Box::new(login))),
+        match serde_json::from_slice::<Written>(&text) {
+            Ok(Written { format, login }) if format == FORMAT => Ok(Found::Login(Box::new(login))),
             Ok(_) => self.set_aside("it is of another version of codeyard"),
             Err(error) if error.is_eof() => self.set_aside("it is cut short"),
             Err(_) => self.set_aside("it is damaged"),
@@ -225,11 +196,12 @@ impl LoginFile {
     }
 
     /// Replaces the login, whole or not at all.
-    pub(crate) fn write(&self, login: &Login) -> io::Result<()> {
+    pub(crate) fn write(&self, login: Login) -> io::Result<()> {
         let directory = self.directory()?;
         // Made for its owner alone.
         let mut file = tempfile::NamedTempFile::new_in(directory)?;
-        file.write_all(&serde_json::to_vec_pretty(login)?)?;
+        let format = FORMAT;
+        file.write_all(&serde_json::to_vec_pretty(&Written { format, login })?)?;
         file.as_file().sync_all()?;
         file.persist(&self.path)?;
         Ok(())
@@ -274,7 +246,7 @@ pub(crate) mod tests {
 
     /// A login whose token has this many seconds to live.
     pub(crate) fn login(seconds: u64, refresh: Option<&str>) -> Login {
-        Login::new(Parts {
+        Login {
             server: "https://example.com/mcp".to_owned(),
             resource: "https://example.com".to_owned(),
             issuer: Some("https://as.example.com".to_owned()),
@@ -286,13 +258,13 @@ pub(crate) mod tests {
                 in_body: false,
             },
             scopes: Vec::new(),
-            tokens: Tokens {
+            tokens: Some(Tokens {
                 access: "s3cret-access".to_owned(),
                 refresh: refresh.map(str::to_owned),
                 received_at: now(),
                 expires_at: Some(now() + seconds),
-            },
-        })
+            }),
+        }
     }
 
     #[test]
@@ -302,7 +274,7 @@ pub(crate) mod tests {
         assert!(matches!(file.read(), Ok(Found::Nothing)));
         assert!(!file.remove().expect("nothing to remove"));
         let login = login(3600, Some("s3cret-refresh"));
-        file.write(&login).expect("written");
+        file.write(login.clone()).expect("written");
         assert!(file.path.ends_with("logins/a%2fb.json"));
         for (path, mode) in [
             (&*file.path, 0o600),
@@ -323,7 +295,11 @@ pub(crate) mod tests {
     fn what_cannot_be_trusted_is_set_aside() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let file = LoginFile::new(directory.path(), "far");
-        let whole = serde_json::to_string(&login(60, None)).expect("JSON");
+        let whole = serde_json::to_string(&Written {
+            format: FORMAT,
+            login: login(60, None),
+        })
+        .expect("JSON");
         let check = |text: &str, mode: u32, why: &str| {
             fs::write(&file.path, text).expect("written");
             fs::set_permissions(&file.path, fs::Permissions::from_mode(mode)).expect("set");

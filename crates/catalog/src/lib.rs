@@ -7,6 +7,7 @@
 mod arguments;
 mod catalog;
 mod entry;
+mod learned;
 mod names;
 mod resolve;
 mod schema;
@@ -18,6 +19,7 @@ mod text;
 pub use arguments::ArgumentError;
 pub use catalog::{Catalog, Server};
 pub use entry::Entry;
+pub use learned::Learned;
 pub use names::{PYTHON_KEYWORDS, normalise};
 pub use resolve::{Unknown, UnknownKind};
 pub use search::{Hit, Ranking};

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs nine real, public MCP servers that work offline and without keys, for the tests, and writes mcp.json beside them;
-# and remote.json: how three of them are started as remote servers, with {port} in the place of their port.
+# and remote.json: how three of them are started as remote servers, with {port} in the place of their port;
+# and older.json: earlier releases of four, which answer in JSON without an output schema.
 # Usage: install-upstreams.sh DIR   (about 300 MB; done once; needs npm, git and python3 with venv)
 # PYTHON_PATH, if given, is the search path on which python3 is looked up.
 set -euo pipefail
@@ -8,17 +9,26 @@ dir=${1:?usage: install-upstreams.sh DIR}; mkdir -p "$dir"; dir=$(cd "$dir" && p
 node_packages=(@modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31
                @modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/server-sequential-thinking@2026.8.31
                oidc-provider@8.8.1)                                                      # no server: who logs people in to one
+older_packages=(@modelcontextprotocol/server-filesystem@2025.3.28 @modelcontextprotocol/server-memory@2025.4.25
+                @modelcontextprotocol/server-sequential-thinking@2025.7.1
+                zod@3.25.76)                                                             # with zod 4 they list no parameters
 modern=(mcp-server-git==2026.10.19 mcp-server-time==2026.10.19 excel-mcp-server==2.2.2)  # speak the 2026-07-28 protocol
-legacy=('mcp<2' mcp-server-sqlite==2025.4.25 mcp-server-calculator==0.2.1)               # need the 1.x SDK
+legacy=('mcp<2' mcp-server-sqlite==2025.4.25 mcp-server-calculator==0.2.1                # need the 1.x SDK
+        mcp-server-time==2025.9.25)                                                      # an earlier release, see above
 
 python=$(PATH=${PYTHON_PATH:-$PATH} command -v python3) || { echo "install-upstreams.sh: python3 is missing" >&2; exit 1; }
 # Installed once for these versions, this Python and this place: scripts of both kinds hold paths.
-wanted="$dir ${node_packages[*]} ${modern[*]} ${legacy[*]} $python $("$python" -V)"
+wanted="$dir ${node_packages[*]} ${older_packages[*]} ${modern[*]} ${legacy[*]} $python $("$python" -V)"
 stamp=$dir/.installed
 if [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
-  rm -rf "$stamp" "$dir"/{mcp.json,package.json,package-lock.json,node_modules,py-modern,py-legacy}
+  rm -rf "$stamp" "$dir"/{mcp.json,package.json,package-lock.json,node_modules,older,py-modern,py-legacy}
   echo "installing the servers of the tests in $dir (once, about 300 MB)" >&2
-  (cd "$dir" && npm init -y >/dev/null && npm install --loglevel=error --no-audit --no-fund --ignore-scripts "${node_packages[@]}" >/dev/null)
+  node_install() {
+    mkdir -p "$1"
+    (cd "$1" && npm init -y >/dev/null && npm install --loglevel=error --no-audit --no-fund --ignore-scripts "${@:2}" >/dev/null)
+  }
+  node_install "$dir" "${node_packages[@]}"
+  node_install "$dir/older" "${older_packages[@]}"
   "$python" -m venv "$dir/py-modern"
   "$dir/py-modern/bin/pip" install -q --disable-pip-version-check "${modern[@]}"
   "$python" -m venv "$dir/py-legacy"
@@ -62,3 +72,14 @@ cat >"$dir/remote.json.new" <<J
 }
 J
 mv "$dir/remote.json.new" "$dir/remote.json"
+
+o=$dir/older/node_modules/.bin
+cat >"$dir/older.json.new" <<J
+{"mcpServers": {
+  "clock": {"command": "$dir/py-legacy/bin/mcp-server-time", "args": ["--local-timezone", "UTC"]},
+  "graph": {"command": "$o/mcp-server-memory", "env": {"MEMORY_FILE_PATH": "$dir/data/graph.jsonl"}},
+  "steps": {"command": "$o/mcp-server-sequential-thinking"},
+  "tree": {"command": "$o/mcp-server-filesystem", "args": ["$dir/data"]}
+}}
+J
+mv "$dir/older.json.new" "$dir/older.json"

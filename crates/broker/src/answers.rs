@@ -1,6 +1,6 @@
 //! The JSON that host calls and `search_tools` answer with.
 
-use catalog::{Entry, Hit, Server, summary};
+use catalog::{Entry, Server, summary};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,10 +21,13 @@ pub enum Detail {
 /// What a search answers, also to `search_tools`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SearchAnswer {
-    /// The best first.
+    /// The best first; none where no tool answers the query.
     pub tools: Vec<FoundTool>,
     /// How many more match.
     pub more: usize,
+    /// Where no tool answers the query, those that come nearest.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nearest: Vec<FoundTool>,
     /// Servers whose tools are not known yet because they are still starting.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
@@ -121,8 +124,7 @@ impl Detail {
 // === impl FoundTool ===
 
 impl FoundTool {
-    pub(crate) fn of(hit: &Hit<'_>, detail: Detail) -> Self {
-        let entry = hit.entry;
+    pub(crate) fn of(entry: &Entry, score: f32, detail: Detail) -> Self {
         let more = detail != Detail::Name;
         Self {
             server: entry.tool.server.clone(),
@@ -134,7 +136,7 @@ impl FoundTool {
                 .as_deref()
                 .filter(|_| more)
                 .map(summary),
-            score: more.then(|| (hit.score * 100.0).round() / 100.0),
+            score: more.then(|| (score * 100.0).round() / 100.0),
             stub: (detail == Detail::Full).then(|| entry.stub()),
         }
     }

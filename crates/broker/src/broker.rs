@@ -1,9 +1,10 @@
 //! The broker's face: searching, looking up, and answering the host calls of runs.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Catalog, Entry};
+use catalog::{Catalog, Entry, Hit};
 use policy::Policy;
 use sandbox::{HostCallError, HostCalls};
 use store::{Records, Saved};
@@ -14,10 +15,13 @@ use crate::answers::{self, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAn
 use crate::error;
 use crate::run::{Reach, RunCalls, RunScope};
 use crate::saved::Keeper;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Numbered, Snapshot};
 
 /// Most tools that one search returns.
-pub const MAX_SEARCH_LIMIT: usize = 100;
+pub const MAX_SEARCH_LIMIT: usize = 50;
+
+/// Longest query, in bytes.
+pub const MAX_QUERY: usize = 4096;
 
 /// How long a search waits for servers that were never asked for their tools.
 const DISCOVERY: Duration = Duration::from_secs(5);
@@ -105,35 +109,49 @@ impl Shared {
         limit: usize,
         detail: Detail,
     ) -> SearchAnswer {
-        let (catalog, pending) = self.discovered().await;
-        if !catalog.searches_at_once() {
-            let unprepared = catalog.clone();
-            // If the thread failed, the search below builds the index itself.
-            let _ = tokio::task::spawn_blocking(move || unprepared.prepare_search()).await;
-        }
+        let before = self.snapshot.numbered().await;
+        let (current, mut pending) = self.discovered().await;
+        let searched = if is_met(&before.catalog, &current.catalog) {
+            self.snapshot.searched().await
+        } else {
+            // This search has waited for servers to list their tools for the first time: it is to find them.
+            self.snapshot.searched_with(&current).await
+        };
+        let search = &searched.search;
+        pending.extend(unread(search.catalog(), &current.catalog));
+        let is_newest = Arc::ptr_eq(search.catalog(), &current.catalog);
+        // What was searched may be older than the lists: what is gone is not named, what has changed is shown as it is now.
+        let now = |entry: &Arc<Entry>| match is_newest {
+            true => Some(entry.clone()),
+            false => current.catalog.entry(&entry.tool).cloned(),
+        };
+        let found = search.find(query, |entry| {
+            self.may_call(principal, entry) && (is_newest || current.catalog.entry(&entry.tool).is_some())
+        });
+        let shown = |hits: &[Hit<'_>], most: usize| -> Vec<FoundTool> {
+            let current = hits.iter().filter_map(|hit| Some((now(hit.entry)?, hit.score)));
+            let shown = current.take(most);
+            shown
+                .map(|(entry, score)| FoundTool::of(&entry, score, detail))
+                .collect()
+        };
         let limit = limit.clamp(1, MAX_SEARCH_LIMIT);
-        let hits = catalog.ranked(query);
-        let mut visible = hits.iter().filter(|hit| self.may_call(principal, hit.entry));
-        let tools: Vec<FoundTool> = visible
-            .by_ref()
-            .take(limit)
-            .map(|hit| FoundTool::of(hit, detail))
-            .collect();
         SearchAnswer {
-            tools,
-            more: visible.count(),
+            tools: shown(&found.hits, limit),
+            more: found.hits.len().saturating_sub(limit),
+            nearest: shown(&found.nearest, limit),
             pending,
         }
     }
 
     /// A catalog in which every server has listed its tools, and the names of those that are still starting.
-    pub(crate) async fn discovered(&self) -> (Arc<Catalog>, Vec<String>) {
-        let catalog = self.snapshot.current().await;
-        if catalog.servers().all(|server| server.listed) {
-            return (catalog, Vec::new());
+    pub(crate) async fn discovered(&self) -> (Numbered, Vec<String>) {
+        let current = self.snapshot.numbered().await;
+        if current.catalog.servers().all(|server| server.listed) {
+            return (current, Vec::new());
         }
         let pending = self.hub.discover(DISCOVERY).await;
-        (self.snapshot.current().await, pending)
+        (self.snapshot.numbered().await, pending)
     }
 
     /// Refuses a server that the run has not loaded; none of its processes is started for that.
@@ -198,4 +216,23 @@ impl Shared {
         self.list(&found.name).await?;
         Ok(self.snapshot.current().await)
     }
+}
+
+/// Whether every server of the later catalog that has listed its tools had done so in the earlier one.
+fn is_met(earlier: &Catalog, later: &Catalog) -> bool {
+    unread(earlier, later).is_empty()
+}
+
+/// The servers that have listed their tools in the later catalog, and not in the earlier one.
+fn unread(earlier: &Catalog, later: &Catalog) -> Vec<String> {
+    let read: HashSet<&str> = listed(earlier).collect();
+    listed(later)
+        .filter(|name| !read.contains(name))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn listed(catalog: &Catalog) -> impl Iterator<Item = &str> {
+    let listed = catalog.servers().filter(|server| server.listed);
+    listed.map(|server| server.name.as_str())
 }

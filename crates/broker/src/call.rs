@@ -106,7 +106,7 @@ impl Shared {
             UnknownKind::Bare | UnknownKind::Server if OWN_TOOLS.contains(&tool) => {
                 return Err(error::nested(tool));
             }
-            UnknownKind::Bare => self.discovered().await.0,
+            UnknownKind::Bare => self.discovered().await.0.catalog,
             UnknownKind::Server | UnknownKind::Tool => return Err(error::unknown(&unknown)),
         };
         complete

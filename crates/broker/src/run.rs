@@ -10,12 +10,15 @@ use serde_json::{Map, Value, json};
 use types::{Principal, RunId};
 
 use crate::answers::Detail;
-use crate::broker::Shared;
+use crate::broker::{MAX_QUERY, MAX_SEARCH_LIMIT, Shared};
 use crate::call::Asked;
 use crate::error;
 
 /// Tools that a search returns unless asked otherwise.
 const SEARCH_LIMIT: usize = 5;
+
+/// Characters of a wrong value that a message shows.
+const MAX_SHOWN: usize = 60;
 
 /// The long manual, for `runtime.manual()`.
 const MANUAL: &str = include_str!("manual.md");
@@ -107,7 +110,7 @@ impl RunCalls {
             }
             // Programs of the bridge look through the lists of what they have loaded.
             "search" if self.run.loaded.is_none() => {
-                let (query, limit, detail) = (args.text("query")?, args.limit()?, args.detail()?);
+                let (query, limit, detail) = (args.query()?, args.limit()?, args.detail()?);
                 raw(&self.shared.search(&self.principal, &query, limit, detail).await)
             }
             "resources" | "resource" | "prompts" | "prompt" | "completion" => {
@@ -187,14 +190,30 @@ impl Args {
         version.transpose()
     }
 
-    fn limit(&mut self) -> Result<usize, HostCallError> {
-        match self.take("limit") {
-            None => Ok(SEARCH_LIMIT),
-            Some(limit) => limit
-                .as_u64()
-                .map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
-                .ok_or_else(|| error::bad_call("'limit' must be a whole number from 1 to 100")),
+    fn query(&mut self) -> Result<String, HostCallError> {
+        let query = self.text("query")?;
+        match query.len() <= MAX_QUERY {
+            true => Ok(query),
+            false => Err(error::bad_call(format!(
+                "'query' has {} bytes; it may have {MAX_QUERY}",
+                query.len()
+            ))),
         }
+    }
+
+    fn limit(&mut self) -> Result<usize, HostCallError> {
+        let Some(limit) = self.take("limit") else {
+            return Ok(SEARCH_LIMIT);
+        };
+        let whole = limit.as_u64().and_then(|limit| usize::try_from(limit).ok());
+        whole
+            .filter(|limit| (1..=MAX_SEARCH_LIMIT).contains(limit))
+            .ok_or_else(|| {
+                let limit = shown(&limit);
+                error::bad_call(format!(
+                    "'limit' must be an integer from 1 to {MAX_SEARCH_LIMIT}, not {limit}"
+                ))
+            })
     }
 
     fn detail(&mut self) -> Result<Detail, HostCallError> {
@@ -203,5 +222,14 @@ impl Args {
             Some(name) => Detail::from_name(&name)
                 .ok_or_else(|| error::bad_call("'detail' must be 'name', 'summary' or 'full'")),
         }
+    }
+}
+
+/// A value for a message, cut short.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
     }
 }

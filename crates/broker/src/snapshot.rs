@@ -1,16 +1,28 @@
-//! The catalog of what the hub lists now: built when it is asked for and the lists have changed since.
+//! The catalog of what the hub lists now, and what searches read, which one task keeps building in the background.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::time::Duration;
 
-use catalog::Catalog;
+use catalog::{Catalog, Search};
 use tokio::sync::{Mutex, watch};
 use types::ServerTools;
 
 type Lists = watch::Receiver<Arc<Vec<ServerTools>>>;
 
-/// The current catalog. Building happens on a thread for blocking work, once for all who wait for it.
+/// Lists that change within this time are read together.
+const SETTLING: Duration = Duration::from_millis(20);
+
+/// The current catalog and the newest finished search.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
+    current: Arc<Current>,
+    /// Since the first search: who never searches pays for none.
+    searched: OnceLock<watch::Receiver<Arc<Searched>>>,
+}
+
+/// The current catalog. Building happens on a thread for blocking work, once for all who wait for it.
+#[derive(Debug)]
+struct Current {
     state: RwLock<State>,
     building: Mutex<()>,
 }
@@ -19,7 +31,21 @@ pub(crate) struct Snapshot {
 struct State {
     /// Has seen exactly the lists that `catalog` was built from.
     seen: Lists,
-    catalog: Arc<Catalog>,
+    numbered: Numbered,
+}
+
+/// A catalog with its number: a later one has a higher.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Numbered {
+    number: u64,
+    pub(crate) catalog: Arc<Catalog>,
+}
+
+/// What searches read, and the number of the catalog that it was built from.
+#[derive(Debug, Default)]
+pub(crate) struct Searched {
+    number: u64,
+    pub(crate) search: Search,
 }
 
 // === impl Snapshot ===
@@ -28,93 +54,132 @@ impl Snapshot {
     pub(crate) fn new(mut lists: Lists) -> Self {
         lists.mark_changed();
         Self {
-            state: RwLock::new(State {
-                seen: lists,
-                catalog: Arc::default(),
+            current: Arc::new(Current {
+                state: RwLock::new(State {
+                    seen: lists,
+                    numbered: Numbered::default(),
+                }),
+                building: Mutex::new(()),
             }),
-            building: Mutex::new(()),
+            searched: OnceLock::new(),
         }
     }
 
     /// The catalog of the newest lists.
     pub(crate) async fn current(&self) -> Arc<Catalog> {
-        if let Some(catalog) = self.unchanged() {
-            return catalog;
+        self.current.get().await.catalog
+    }
+
+    /// The same with its number.
+    pub(crate) async fn numbered(&self) -> Numbered {
+        self.current.get().await
+    }
+
+    /// What is searched: the newest that is finished. Waits for the very first only.
+    pub(crate) async fn searched(&self) -> Arc<Searched> {
+        self.searched_since(1).await
+    }
+
+    /// What is searched, built from this catalog or a later one.
+    pub(crate) async fn searched_with(&self, wanted: &Numbered) -> Arc<Searched> {
+        self.searched_since(wanted.number).await
+    }
+
+    async fn searched_since(&self, number: u64) -> Arc<Searched> {
+        let mut searched = self.searched.get_or_init(|| keep(self.current.clone())).clone();
+        let found = searched.wait_for(|searched| searched.number >= number).await;
+        let found = found.map(|found| found.clone());
+        // The task that builds ends with the hub only: what it built last stays.
+        found.unwrap_or_else(|_| searched.borrow().clone())
+    }
+}
+
+/// Starts the task that builds what is searched, now and after every change of the lists, until the hub or the reader is gone.
+fn keep(current: Arc<Current>) -> watch::Receiver<Arc<Searched>> {
+    let (finished, searched) = watch::channel(Arc::<Searched>::default());
+    let mut lists = current.lists();
+    tokio::spawn(async move {
+        loop {
+            lists.mark_unchanged();
+            let numbered = current.get().await;
+            let before = finished.borrow().clone();
+            if numbered.number > before.number {
+                let next = tokio::task::spawn_blocking(move || before.next(numbered)).await;
+                match next {
+                    Ok(next) => _ = finished.send_replace(Arc::new(next)),
+                    Err(error) => {
+                        tracing::error!(%error, "the tools could not be read for searches; those of before are searched");
+                    }
+                }
+            }
+            tokio::select! {
+                changed = lists.changed() => if changed.is_err() { return },
+                () = finished.closed() => return,
+            }
+            tokio::time::sleep(SETTLING).await;
+        }
+    });
+    searched
+}
+
+// === impl Searched ===
+
+impl Searched {
+    fn next(&self, numbered: Numbered) -> Searched {
+        Searched {
+            number: numbered.number,
+            search: self.search.update(numbered.catalog),
+        }
+    }
+}
+
+// === impl Current ===
+
+impl Current {
+    fn lists(&self) -> Lists {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.seen.clone()
+    }
+
+    async fn get(&self) -> Numbered {
+        if let Some(numbered) = self.unchanged() {
+            return numbered;
         }
         let _building = self.building.lock().await;
         // Who waited here finds what the other one built.
-        if let Some(catalog) = self.unchanged() {
-            return catalog;
+        if let Some(numbered) = self.unchanged() {
+            return numbered;
         }
         let (mut seen, known) = {
             let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-            (state.seen.clone(), state.catalog.clone())
+            (state.seen.clone(), state.numbered.clone())
         };
         let lists = seen.borrow_and_update().clone();
-        let before = known.clone();
+        let before = known.catalog.clone();
         let built = tokio::task::spawn_blocking(move || Arc::new(before.update(&lists))).await;
         let catalog = built.unwrap_or_else(|error| {
             tracing::error!(%error, "the catalog could not be built; the one before stays in use");
-            known
+            known.catalog
         });
+        let numbered = Numbered {
+            number: known.number + 1,
+            catalog,
+        };
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         *state = State {
             seen,
-            catalog: catalog.clone(),
+            numbered: numbered.clone(),
         };
-        catalog
+        numbered
     }
 
-    fn unchanged(&self) -> Option<Arc<Catalog>> {
+    fn unchanged(&self) -> Option<Numbered> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
         // An error means that the hub is gone: its last lists stay.
         let changed = state.seen.has_changed().unwrap_or(false);
-        (!changed).then(|| state.catalog.clone())
+        (!changed).then(|| state.numbered.clone())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use serde_json::value::to_raw_value;
-    use types::Tool;
-
-    use super::*;
-
-    fn lists(tools: &[&str]) -> Arc<Vec<ServerTools>> {
-        let tool = |name: &&str| {
-            let definition = to_raw_value(&json!({"name": name, "inputSchema": {}})).expect("JSON");
-            Arc::new(Tool::parse(definition).expect("a definition"))
-        };
-        Arc::new(vec![ServerTools {
-            name: "stub".to_owned(),
-            description: None,
-            cwd: None,
-            tools: Some(tools.iter().map(tool).collect()),
-        }])
-    }
-
-    #[tokio::test]
-    async fn the_catalog_follows_the_lists() {
-        let (sender, receiver) = watch::channel(lists(&["a"]));
-        let snapshot = Snapshot::new(receiver);
-        let first = snapshot.current().await;
-        assert!(first.resolve("stub", "a").is_ok());
-        assert!(Arc::ptr_eq(&first, &snapshot.current().await));
-
-        sender.send(lists(&["b"])).expect("a receiver");
-        let second = snapshot.current().await;
-        assert!(second.resolve("stub", "b").is_ok() && second.resolve("stub", "a").is_err());
-
-        drop(sender);
-        assert!(Arc::ptr_eq(&second, &snapshot.current().await));
-    }
-
-    #[tokio::test]
-    async fn all_who_wait_share_one_catalog() {
-        let (_sender, receiver) = watch::channel(lists(&["a"]));
-        let snapshot = Snapshot::new(receiver);
-        let (a, b, c) = tokio::join!(snapshot.current(), snapshot.current(), snapshot.current());
-        assert!(Arc::ptr_eq(&a, &b) && Arc::ptr_eq(&b, &c));
-    }
-}
+mod tests;

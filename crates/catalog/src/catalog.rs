@@ -1,23 +1,20 @@
-//! The snapshot itself: servers in configured order, their entries, and the indexes over them.
+//! The snapshot itself: servers in configured order, their entries, and the names that lead to them.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use types::{ServerTools, Tool, ToolRef};
 
 use crate::entry::Entry;
 use crate::names::aliases;
 use crate::resolve::Names;
-use crate::search::{Hit, Index, Ranking};
 
 /// All tools of all servers at one moment.
 #[derive(Debug, Default)]
 pub struct Catalog {
     servers: Vec<Arc<Server>>,
     names: Names,
-    /// Built at the first search: names alone are enough for a call.
-    index: OnceLock<Index>,
 }
 
 /// One server.
@@ -67,7 +64,6 @@ impl Catalog {
         Catalog {
             servers: built,
             names,
-            index: OnceLock::new(),
         }
     }
 
@@ -81,36 +77,10 @@ impl Catalog {
         self.servers().flat_map(Server::entries)
     }
 
-    /// The best `limit` tools for the query, best first. An empty query lists the first tools.
-    pub fn search(&self, query: &str, limit: usize) -> Vec<Hit<'_>> {
-        let mut hits = self.ranked(query);
-        hits.truncate(limit);
-        hits
-    }
-
-    /// Every tool that the query matches, best first; all tools in their order for an empty query.
-    pub fn ranked(&self, query: &str) -> Vec<Hit<'_>> {
-        self.ranked_by(query, Ranking::default())
-    }
-
-    /// The same where only some things count.
-    pub fn ranked_by(&self, query: &str, ranking: Ranking) -> Vec<Hit<'_>> {
-        self.index().search(query, ranking)
-    }
-
-    /// Whether a search returns within a millisecond; the first one builds the index, a tenth of a second's work
-    /// for thousands of tools.
-    pub fn searches_at_once(&self) -> bool {
-        self.index.get().is_some()
-    }
-
-    /// Builds what searches need, if it is not there yet.
-    pub fn prepare_search(&self) {
-        self.index();
-    }
-
-    fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::build(&self.servers))
+    /// The tool of exactly these names, if it is listed.
+    pub fn entry(&self, tool: &ToolRef) -> Option<&Arc<Entry>> {
+        let server = self.server_at(self.names.find(&tool.server)?)?;
+        server.entry(&tool.tool).filter(|entry| entry.tool == *tool)
     }
 
     pub(crate) fn server_names(&self) -> &Names {

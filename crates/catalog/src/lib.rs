@@ -22,6 +22,6 @@ pub use entry::Entry;
 pub use learned::Learned;
 pub use names::{PYTHON_KEYWORDS, normalise};
 pub use resolve::{Unknown, UnknownKind};
-pub use search::{Hit, Ranking};
+pub use search::{Found, Hit, Ranking, Search};
 pub use stub::module as stub_module;
 pub use text::summary;

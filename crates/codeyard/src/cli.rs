@@ -161,11 +161,11 @@ pub struct RunArguments {
 pub struct ToolsArguments {
     #[command(subcommand)]
     pub command: Option<ToolsCommand>,
-    /// Words to look for; without them every tool is listed
+    /// Words to look for, or a server or SERVER.TOOL to look at; without them every tool is listed
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// At most this many tools of a search
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=50))]
     pub limit: u16,
     /// Print JSON
     #[arg(long)]
@@ -403,7 +403,9 @@ const TOOLS_HELP: &str = "\
 Examples:
   codeyard tools                         every tool of every server
   codeyard tools send a message          the best matches
-  codeyard tools show mailbox.send_mail  one tool with its parameters
+  codeyard tools mailbox                 every tool of one server
+  codeyard tools mailbox.send_mail       one tool with its parameters
+  codeyard tools show mailbox.send_mail  the same, and an error if there is none
   codeyard tools --json                  for another program";
 
 const SHOW_HELP: &str = "\

@@ -21,6 +21,7 @@ mod tools;
 use std::ffi::OsString;
 use std::path::Path;
 
+pub use broker::MAX_QUERY;
 pub use calls::{CallFailed, Fault};
 pub use gateway::{Output, Timeouts};
 pub use parts::{Server, StartError};

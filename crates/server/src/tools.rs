@@ -81,11 +81,30 @@ impl Server {
     pub async fn list(&self) -> Listing {
         let shared = &self.shared;
         let pending = shared.hub.discover(PATIENCE).await;
+        self.listing(&pending, |_| true).await
+    }
+
+    /// Lists one server, by name or alias; starts it if it has never been asked.
+    pub async fn list_one(&self, name: &str) -> Listing {
+        let hub = &self.shared.hub;
+        let named = |server: &str| normalise(server) == normalise(name);
+        let configured = hub.states().into_iter().find(|state| named(&state.name));
+        if let Some(state) = configured {
+            // The listing says why, if it fails.
+            let _ = hub.list(&state.name).await;
+        }
+        self.listing(&[], named).await
+    }
+
+    /// What is known now of the servers that `wanted` lets through.
+    async fn listing(&self, pending: &[String], wanted: impl Fn(&str) -> bool) -> Listing {
+        let shared = &self.shared;
         let catalog = shared.broker.catalog().await;
         let states = shared.hub.states();
-        let servers = states.into_iter().map(|state| {
+        let states = states.into_iter().filter(|state| wanted(&state.name));
+        let servers = states.map(|state| {
             let server = catalog.servers().find(|server| server.name == state.name);
-            let problem = problem(&state, &pending, server.is_some_and(|server| server.listed));
+            let problem = problem(&state, pending, server.is_some_and(|server| server.listed));
             NamedServer {
                 alias: server.map(|server| server.alias.clone()),
                 description: server.and_then(|server| server.description.clone()),
@@ -158,7 +177,7 @@ impl Server {
             }
         }
         Err(match first_error {
-            Some(error) if !self.is_configured(name) => not_configured(name, error),
+            Some(error) if !self.is_tool_of_a_server(name) => not_configured(name, error),
             Some(error) => CallFailed::from(error),
             None => CallFailed {
                 message: format!("`{name}` names no tool; write SERVER.TOOL, as `codeyard tools` lists them"),
@@ -167,12 +186,16 @@ impl Server {
         })
     }
 
-    /// Whether the beginning of a tool's name can mean a server.
-    fn is_configured(&self, name: &str) -> bool {
+    /// Whether a server has this name or one spelled alike.
+    pub fn is_server(&self, name: &str) -> bool {
+        let name = normalise(name);
         let states = self.shared.hub.states();
-        let known: Vec<String> = states.iter().map(|state| normalise(&state.name)).collect();
-        let mut servers = name.match_indices('.').map(|(at, _)| normalise(&name[..at]));
-        servers.any(|server| known.contains(&server))
+        states.iter().any(|state| normalise(&state.name) == name)
+    }
+
+    /// Whether the text begins with a server's name and a dot.
+    pub fn is_tool_of_a_server(&self, name: &str) -> bool {
+        name.match_indices('.').any(|(at, _)| self.is_server(&name[..at]))
     }
 }
 

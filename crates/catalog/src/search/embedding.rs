@@ -52,6 +52,16 @@ impl Sum {
         sum
     }
 
+    /// The sum over this text and another.
+    pub(super) fn plus(&self, other: &Sum) -> Sum {
+        let mut sum = self.clone();
+        for (sum, number) in sum.vector.iter_mut().zip(other.vector) {
+            *sum += number;
+        }
+        sum.rows += other.rows;
+        sum
+    }
+
     /// Adds another text, which counts `weight` times as much as this one in whole, however long they are.
     pub(super) fn lean(&mut self, other: &Sum, weight: f32) {
         if other.rows == 0 {

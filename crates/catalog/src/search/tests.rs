@@ -6,14 +6,14 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use types::{ServerTools, Tool};
 
-use crate::Catalog;
+use crate::{Catalog, Hit, Search};
 
 fn tool(name: &str, description: &str, input_schema: Value) -> Arc<Tool> {
     let definition = json!({"name": name, "description": description, "inputSchema": input_schema});
     Arc::new(Tool::parse(to_raw_value(&definition).expect("JSON")).expect("a definition"))
 }
 
-fn catalog() -> Catalog {
+fn search() -> Search {
     let server = |name: &str, about: &str, tools: Vec<Arc<Tool>>| ServerTools {
         name: name.to_owned(),
         description: Some(about.to_owned()),
@@ -22,7 +22,7 @@ fn catalog() -> Catalog {
     };
     let state =
         json!({"properties": {"state": {"enum": ["merged", "draft"]}, "assigneeName": {"type": "string"}}});
-    Catalog::build(&[
+    built(&[
         server(
             "github",
             "Code hosting",
@@ -52,12 +52,20 @@ fn catalog() -> Catalog {
     ])
 }
 
+fn built(servers: &[ServerTools]) -> Search {
+    Search::build(Arc::new(Catalog::build(servers)))
+}
+
+fn names(hits: &[Hit<'_>]) -> Vec<String> {
+    hits.iter().map(|hit| hit.entry.tool.to_string()).collect()
+}
+
 /// Checks the names of the first hits.
 fn check(query: &str, expected: &[&str]) {
-    let catalog = catalog();
-    let hits = catalog.search(query, expected.len().max(1));
-    let names: Vec<String> = hits.iter().map(|hit| hit.entry.tool.to_string()).collect();
-    assert_eq!(names, expected, "{query}");
+    let search = search();
+    let found = search.find(query, |_| true);
+    let first = found.hits.len().min(expected.len().max(1));
+    assert_eq!(names(&found.hits[..first]), expected, "{query}: {found:?}");
 }
 
 #[test]
@@ -80,9 +88,13 @@ fn the_server_decides_between_equal_tools() {
 
 #[test]
 fn equal_tools_of_two_servers_are_both_found() {
-    let catalog = catalog();
-    let hits = catalog.search("create issue", 2);
-    let servers: Vec<&str> = hits.iter().map(|hit| hit.entry.tool.server.as_str()).collect();
+    let search = search();
+    let found = search.find("create issue", |_| true);
+    let servers: Vec<&str> = found
+        .hits
+        .iter()
+        .map(|hit| hit.entry.tool.server.as_str())
+        .collect();
     assert!(
         servers.contains(&"github") && servers.contains(&"jira"),
         "{servers:?}"
@@ -106,16 +118,57 @@ fn beginnings_and_typing_mistakes_are_repaired() {
 #[test]
 fn an_empty_query_lists_and_common_words_find_nothing() {
     check("", &["github.create_issue", "github.listPullRequests"]);
-    check("  ?! ", &["github.create_issue"]);
-    check("how do I", &[]);
+    check(" \t", &["github.create_issue"]);
+    for query in ["how do I", "?!", "\u{0}\u{1b}", "\u{200b}"] {
+        check(query, &[]);
+    }
 }
 
 #[test]
 fn the_limit_and_the_scores_hold() {
-    let catalog = catalog();
-    let hits = catalog.ranked("list messages folder");
-    assert!(hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
-    assert_eq!(hits[0].entry.tool.to_string(), "mail.list_messages");
-    assert!(catalog.search("issue", 0).is_empty());
-    assert!(Catalog::build(&[]).search("issue", 5).is_empty());
+    let search = search();
+    let found = search.find("list messages folder", |_| true);
+    assert!(found.hits.windows(2).all(|pair| pair[0].score >= pair[1].score));
+    assert_eq!(names(&found.hits)[0], "mail.list_messages");
+    assert!(built(&[]).find("issue", |_| true).hits.is_empty());
+}
+
+#[test]
+fn what_is_not_visible_is_neither_found_nor_near() {
+    let search = search();
+    for query in ["send message", "message", "", "feed the parrots its message"] {
+        let found = search.find(query, |entry| entry.tool.server != "mail");
+        let shown = [names(&found.hits), names(&found.nearest)].concat();
+        assert!(
+            shown.iter().all(|name| !name.starts_with("mail.")),
+            "{query}: {shown:?}"
+        );
+    }
+}
+
+#[test]
+fn a_query_without_an_answer_has_no_hits_and_names_the_nearest() {
+    let search = search();
+    let found = search.find("order a pizza with extra cheese for the new neighbours", |_| true);
+    assert!(found.hits.is_empty() && found.nearest.len() <= 3, "{found:?}");
+    let found = search.find("water my plants with the new watering can", |_| true);
+    assert!(found.hits.is_empty(), "{found:?}");
+    assert_eq!(names(&found.nearest), ["jira.create_issue", "github.create_issue"]);
+}
+
+#[test]
+fn an_update_finds_the_same_as_a_new_build() {
+    let catalogs = [search().catalog().clone(), Arc::new(Catalog::build(&[]))];
+    let mut updated = Search::default();
+    for catalog in catalogs.iter().cycle().take(5) {
+        updated = updated.update(catalog.clone());
+    }
+    let (old, new) = (updated.find("create issue", |_| true), search());
+    let new = new.find("create issue", |_| true);
+    let of = |hits: &[Hit<'_>]| {
+        hits.iter()
+            .map(|hit| (hit.entry.tool.to_string(), hit.score.to_bits()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of(&old.hits), of(&new.hits));
 }

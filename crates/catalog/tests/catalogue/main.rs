@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use catalog::Catalog;
+use catalog::{Catalog, Search};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use types::{ServerTools, Tool};
@@ -169,10 +169,15 @@ fn typical_calls_pass_and_wrong_ones_are_explained() {
 
 #[test]
 fn search_finds_tools_of_real_servers() {
-    let catalog = Catalog::build(&servers());
+    let search = Search::build(Arc::new(Catalog::build(&servers())));
     let check = |query: &str, expected: &str| {
-        let hits = catalog.search(query, 5);
-        let names: Vec<String> = hits.iter().map(|hit| hit.entry.tool.to_string()).collect();
+        let found = search.find(query, |_| true);
+        let names: Vec<String> = found
+            .hits
+            .iter()
+            .take(5)
+            .map(|hit| hit.entry.tool.to_string())
+            .collect();
         assert!(names.iter().any(|name| name == expected), "{query}: {names:?}");
     };
     check("read multiple files", "filesystem.read_multiple_files");
@@ -204,5 +209,7 @@ fn an_update_keeps_what_did_not_change() {
     assert!(same(&changed, &second));
     assert!(same("time", "convert_time"));
     assert!(!after.servers().next().expect("a server").listed);
-    assert_eq!(after.search("xylophone", 1)[0].entry.tool.tool, first);
+    let search = Search::build(Arc::new(before)).update(Arc::new(after));
+    let found = search.find("xylophone", |_| true);
+    assert_eq!(found.hits[0].entry.tool.tool, first);
 }

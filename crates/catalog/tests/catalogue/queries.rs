@@ -1,31 +1,66 @@
-//! How often a search over the lists of real servers has a right tool among its first hits.
+//! How often a search over the lists of real servers has a right tool among its first hits, and says that there is none.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use catalog::Catalog;
+use catalog::{Catalog, Search};
 use serde_json::Value;
+
+fn search() -> Search {
+    Search::build(Arc::new(Catalog::build(&super::servers())))
+}
+
+fn queries(file: &str) -> Vec<Value> {
+    let queries = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/queries");
+    let text = std::fs::read_to_string(queries.join(file)).expect("the queries of test-support");
+    text.lines()
+        .map(|line| serde_json::from_str(line).expect("a query"))
+        .collect()
+}
 
 #[test]
 fn a_right_tool_is_among_the_first_for_most_queries() {
-    let catalog = Catalog::build(&super::servers());
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/queries/tool-queries.jsonl");
-    let queries = std::fs::read_to_string(file).expect("the queries of test-support");
-    let places: Vec<usize> = queries.lines().map(|line| place(&catalog, line)).collect();
+    let search = search();
+    let queries = queries("tool-queries.jsonl");
+    let places: Vec<Option<usize>> = queries.iter().map(|query| place(&search, query)).collect();
     assert_eq!(places.len(), 150);
-    let found = |depth: usize| places.iter().filter(|place| **place < depth).count();
+    let found = |depth: usize| places.iter().flatten().filter(|place| **place < depth).count();
     assert!(found(1) >= 150 * 60 / 100, "{} of 150 come first", found(1));
     assert!(found(5) >= 150 * 80 / 100, "{} of 150 are among five", found(5));
+    let silent = queries
+        .iter()
+        .filter(|query| is_unanswered(&search, query))
+        .count();
+    assert!(
+        silent <= 150 * 3 / 100,
+        "{silent} of 150 are said to have no answer"
+    );
+}
+
+#[test]
+fn queries_without_an_answer_are_told_from_others() {
+    let search = search();
+    let queries = queries("unanswerable-queries.jsonl");
+    assert_eq!(queries.len(), 60);
+    let told = queries
+        .iter()
+        .filter(|query| is_unanswered(&search, query))
+        .count();
+    assert!(told >= 60 * 70 / 100, "{told} of 60 are said to have no answer");
+}
+
+fn is_unanswered(search: &Search, query: &Value) -> bool {
+    let found = search.find(query["query"].as_str().expect("text"), |_| true);
+    assert!(found.nearest.len() <= 3 && (found.hits.is_empty() || found.nearest.is_empty()));
+    found.hits.is_empty()
 }
 
 /// How many hits go before the first right one.
-fn place(catalog: &Catalog, line: &str) -> usize {
-    let query: Value = serde_json::from_str(line).expect("a query");
+fn place(search: &Search, query: &Value) -> Option<usize> {
     let relevant = query["relevant"].as_array().expect("right tools");
-    let hits = catalog.search(query["query"].as_str().expect("text"), 10);
+    let found = search.find(query["query"].as_str().expect("text"), |_| true);
     let is_right =
         |server: &str, tool: &str| relevant.iter().any(|right| *right == format!("{server}/{tool}"));
-    let place = hits
-        .iter()
-        .position(|hit| is_right(&hit.entry.tool.server, &hit.entry.tool.tool));
-    place.unwrap_or(usize::MAX)
+    let mut hits = found.hits.iter();
+    hits.position(|hit| is_right(&hit.entry.tool.server, &hit.entry.tool.tool))
 }

@@ -1,7 +1,7 @@
 //! `codeyard tools`: what is connected.
 
 use config::Machine;
-use server::{Listing, Server, ToolView};
+use server::{Listing, MAX_QUERY, Server, ToolView};
 
 use crate::cli::{ShowArguments, ToolsArguments, ToolsCommand};
 use crate::commands::call;
@@ -19,8 +19,18 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     let work = async {
         match &arguments.command {
             Some(ToolsCommand::Show(show)) => show_tool(context, &server, show).await,
-            None if arguments.query.is_empty() => list(context, &server, arguments).await,
-            None => search(context, &server, arguments).await,
+            None => match arguments.query.as_slice() {
+                [] => list(context, &server, arguments, None).await,
+                [name] if server.is_server(name) => list(context, &server, arguments, Some(name)).await,
+                [name] if server.is_tool_of_a_server(name) => {
+                    let show = ShowArguments {
+                        tool: name.clone(),
+                        json: arguments.json,
+                    };
+                    show_tool(context, &server, &show).await
+                }
+                _ => search(context, &server, arguments).await,
+            },
         }
     };
     let done = tokio::select! {
@@ -31,9 +41,18 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     Ok(interrupt.exit(done?))
 }
 
-async fn list(context: &Context, server: &Server, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
+/// Lists every server, or the one of that name.
+async fn list(
+    context: &Context,
+    server: &Server,
+    arguments: &ToolsArguments,
+    name: Option<&str>,
+) -> anyhow::Result<Exit> {
     context.output.progress("asking the servers for their tools ...");
-    let listing = server.list().await;
+    let listing = match name {
+        None => server.list().await,
+        Some(name) => server.list_one(name).await,
+    };
     if arguments.json {
         context.output.json(&listing)?;
     } else {
@@ -88,21 +107,24 @@ fn tool_text(signature: &str, description: Option<&str>, output: &Output) -> Str
 }
 
 async fn search(context: &Context, server: &Server, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
+    let query = arguments.query.join(" ");
+    check(&query)?;
     context.output.progress("searching ...");
-    let answer = server
-        .search(&arguments.query.join(" "), usize::from(arguments.limit))
-        .await;
+    let answer = server.search(&query, usize::from(arguments.limit)).await;
     let output = &context.output;
     if arguments.json {
         output.json(&answer)?;
         return Ok(Exit::Done);
     }
-    for tool in &answer.tools {
+    if !answer.nearest.is_empty() {
+        output.line("no tool seems to do this; the nearest:")?;
+    }
+    for tool in answer.tools.iter().chain(&answer.nearest) {
         let name = format!("{}.{}", tool.server, tool.tool);
         let signature = tool.signature.as_ref().unwrap_or(&name);
         output.print(&tool_text(signature, tool.description.as_deref(), output))?;
     }
-    match (answer.tools.len(), answer.more) {
+    match (answer.tools.len() + answer.nearest.len(), answer.more) {
         (0, _) => output.line("no tool matches")?,
         (_, 0) => {}
         (_, more) => output.line(&format!("{more} more match; --limit shows more"))?,
@@ -111,6 +133,17 @@ async fn search(context: &Context, server: &Server, arguments: &ToolsArguments) 
         output.tell(&format!("warning: {server} has not listed its tools yet"));
     }
     Ok(Exit::Done)
+}
+
+fn check(query: &str) -> Result<(), Failure> {
+    let wrong = match query.len() {
+        _ if query.trim().is_empty() => {
+            "QUERY is blank; write some words, or none to list every tool".to_owned()
+        }
+        0..=MAX_QUERY => return Ok(()),
+        long => format!("QUERY has {long} bytes; it may have {MAX_QUERY}"),
+    };
+    Err(Failure::new(Exit::Usage, wrong))
 }
 
 async fn show_tool(context: &Context, server: &Server, arguments: &ShowArguments) -> anyhow::Result<Exit> {

@@ -239,10 +239,14 @@ fn asides(run: &Executed) -> Vec<String> {
 fn found_text(answer: &Value) -> String {
     let empty = Vec::new();
     let tools = answer["tools"].as_array().unwrap_or(&empty);
-    let mut lines: Vec<String> = tools.iter().map(tool_line).collect();
-    if lines.is_empty() {
-        lines.push("no tool matches".to_owned());
+    let nearest = answer["nearest"].as_array().unwrap_or(&empty);
+    let mut lines: Vec<String> = Vec::new();
+    match (tools.is_empty(), nearest.is_empty()) {
+        (true, true) => lines.push("no tool matches".to_owned()),
+        (true, false) => lines.push("no tool seems to do this; the nearest:".to_owned()),
+        (false, _) => {}
     }
+    lines.extend(tools.iter().chain(nearest).map(tool_line));
     if let Some(more) = answer["more"].as_u64().filter(|more| *more > 0) {
         lines.push(format!("{more} more match; narrow the query or raise limit"));
     }
@@ -432,5 +436,10 @@ mod tests {
              still starting, search again for their tools: mail"
         );
         assert_eq!(found_text(&json!({"tools": [], "more": 0})), "no tool matches");
+        let far = json!({"tools": [], "more": 0, "nearest": [{"server": "crm", "tool": "list"}]});
+        assert_eq!(
+            found_text(&far),
+            "no tool seems to do this; the nearest:\ncrm.list"
+        );
     }
 }

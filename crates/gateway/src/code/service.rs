@@ -22,7 +22,7 @@ pub trait CodeService: Send + Sync + 'static {
     /// Takes note of a program that was not run because what was asked is wrong.
     fn refused(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;
 
-    /// Finds tools; the answer is `{tools, more, pending?}`.
+    /// Finds tools; the answer is `{tools, more, nearest?, pending?}`.
     fn search(&self, request: Search) -> impl Future<Output = Result<Value, NotSearched>> + Send;
 
     /// The files that the client's programs wrote to `/results`, the newest first.

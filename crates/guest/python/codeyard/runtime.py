@@ -10,6 +10,7 @@ __all__ = [
     "ToolError",
     "call_tool",
     "capability_summary",
+    "describe",
     "describe_server",
     "discovered_servers",
     "last_raw",
@@ -25,23 +26,34 @@ __all__ = [
     "search",
     "search_tool_docs",
     "search_tool_docs_sync",
+    "search_tools",
+    "servers",
+    "tools",
 ]
 
 _SUMMARY = """--- PYTHON SANDBOX MANUAL ---
 Programs run in a persistent session: variables, imports and files stay from run to run. Top-level `await` and \
 `return` work. Tools: `await tools.<server>.<tool>(key=value)`, the same as `await mcp_<alias>.<tool>(key=value)`, or \
 blocking after `from servers.<server> import <tool>`; results are Python values and the raw result is at `.raw`; \
-failures raise ToolError. Find tools with `runtime.search("words")`, `runtime.list_servers_sync()`, \
-`runtime.query_tool_docs_sync("server")`; `runtime.manual()` says everything. Files: /workspace (current directory), \
+failures raise ToolError. Find tools with `runtime.search_tools("words")`, `runtime.servers()`, \
+`runtime.tools("server")`, `runtime.describe("server.tool")`; `runtime.manual()` says everything. Files: /workspace (current directory), \
 /scratch, /results (shown to the user), /tools (stubs). No network."""
 
 _MOVED = """ This sandbox cannot mount: write runtime.path("/results/a.png") for each path that begins with one of these."""
 
 
+# Most tools that one search returns.
+_MOST = 50
+
+
 class Hits(list):
-    """Tools found, best first. `more` counts those left out, `pending` names servers that have not answered yet."""
+    """Tools found, best first; none where no tool does what is asked, then `nearest` has those that come nearest.
+
+    `more` counts those left out, `pending` names servers that have not answered yet.
+    """
 
     more = 0
+    nearest = ()
     pending = ()
 
     def __await__(self):
@@ -65,8 +77,36 @@ def path(place):
 
 
 def search(query, limit=5, detail="summary"):
-    """Tools that fit some words, best first: `{server, tool, signature, description, score}`."""
-    return _hits(host("search", **_search_args(query, limit, detail)))
+    """Tools that do what some words say, best first: `{server, tool, signature, description, score}`."""
+    return _hits(_ask("search", query=_checked(query), limit=_whole(limit), detail=detail))
+
+
+search_tools = search
+
+
+def servers():
+    """Every server: `{name, alias, description, listed}`. Starts none; `listed` says whether its tools are known."""
+    return list(host("servers"))
+
+
+def tools(server):
+    """The tools of a server in its order: `{name, alias, description, signature}`. Starts it if need be."""
+    _check_server(server, "tools")
+    return _ask("tools", server=server, detail="summary")["tools"]
+
+
+def describe(tool, name=None):
+    """One tool, as `"server.tool"` or as two names: its signature, whole description and schemas."""
+    _check_server(tool, "describe")
+    if name is not None:
+        return _description(_ask("tools", server=tool, detail="full"), name)
+    known = {name: entry["name"] for entry in host("servers") for name in (entry["alias"], entry["name"])}
+    splits = [(tool[:at], tool[at + 1 :]) for at, char in enumerate(tool) if char == "."]
+    if not splits:
+        raise MCPError(f"'{tool}' names no tool; write \"server.tool\"")
+    # Either name may hold dots itself: the longest beginning that is a server.
+    server, name = next((split for split in reversed(splits) if split[0] in known), splits[0])
+    return _description(_ask("tools", server=server, detail="full"), name)
 
 
 def discovered_servers(detailed=False):
@@ -175,16 +215,27 @@ def _check_server(server, function):
 
 
 def _search_args(query, limit, detail):
-    if not isinstance(query, str) or not query.strip():
-        raise MCPError("Missing 'query' value")
     if not isinstance(limit, int) or isinstance(limit, bool):
         raise MCPError("'limit' must be an integer")
-    return {"query": query, "limit": max(1, min(limit, 20)), "detail": detail}
+    return {"query": _checked(query), "limit": max(1, min(limit, 20)), "detail": detail}
+
+
+def _checked(query):
+    if not isinstance(query, str) or not query.strip():
+        raise MCPError("Missing 'query' value")
+    return query
+
+
+def _whole(limit):
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= _MOST:
+        raise MCPError(f"'limit' must be an integer from 1 to {_MOST}, not {limit!r:.60}")
+    return limit
 
 
 def _hits(answer):
     hits = Hits(answer["tools"])
     hits.more = answer.get("more", 0)
+    hits.nearest = tuple(answer.get("nearest") or ())
     hits.pending = tuple(answer.get("pending") or ())
     return hits
 
@@ -216,6 +267,13 @@ def _docs(answer, tool, detail):
         if tool in (doc["tool"], doc["toolAlias"]):
             return doc
     raise MCPError(f"Tool '{tool}' not found for server {answer['name']}")
+
+
+def _description(answer, name):
+    for tool in answer["tools"]:
+        if name in (tool["name"], tool["alias"]):
+            return {"server": answer["name"], "tool": tool["name"], **{k: v for k, v in tool.items() if k != "name"}}
+    raise MCPError(f"Tool '{name}' not found for server {answer['name']}")
 
 
 def _doc(server, tool, detail):

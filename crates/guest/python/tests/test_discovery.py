@@ -64,10 +64,25 @@ class Runtime(GuestCase):
         self.check("(await runtime.search_tool_docs('echo', limit=3))[0]['toolAlias']", "echo")
         self.check("runtime.search_tool_docs_sync('echo', detail='full')[0]['inputSchema']", _SCHEMA)
         self.assertEqual([args["limit"] for name, args in self.guest.calls if name == "search"], [5, 5, 5, 3, 5])
-        self.check("len(runtime.search('echo', limit=500))", 1)
-        self.assertEqual(self.guest.calls[-1][1]["limit"], 20)
+        self.check("len(await runtime.search_tool_docs('echo', limit=500))", 1)
+        self.assertEqual([args["limit"] for name, args in self.guest.calls if name == "search"][-1], 20)
+        self.check("runtime.search_tools('echo') == runtime.search('echo'), runtime.search('echo').nearest", [True, []])
+        for limit in (0, -1, 10_000, "x", 2.5, True):
+            error = f"'limit' must be an integer from 1 to 50, not {limit!r}"
+            self.check_error(f"runtime.search_tools('x', limit={limit!r})", "MCPError", error)
         self.check_error("runtime.search('')", "MCPError", "Missing 'query' value")
         self.check_error("runtime.search('x', limit='5')", "MCPError", "'limit' must be an integer")
+
+    def test_browsing(self):
+        self.check("[server['name'] for server in runtime.servers()]", ["stub", "My-Stub"])
+        self.check("[tool['name'] for tool in runtime.tools('stub')][:2]", ["echo", "add"])
+        self.check("runtime.describe('stub.add')['server'], runtime.describe('stub.add')['tool']", ["stub", "add"])
+        self.check("runtime.describe('my_stub.list_things')['tool']", "list-things")
+        self.check("runtime.describe('stub', 'add') == runtime.describe('stub.add')", True)
+        self.check("runtime.describe('stub.add')['inputSchema']", _SCHEMA)
+        self.check_error("runtime.describe('stub.nope')", "MCPError", "Tool 'nope' not found for server stub")
+        self.check_error("runtime.describe('nope')", "MCPError", "'nope' names no tool; write \"server.tool\"")
+        self.check_error("runtime.tools('')", "MCPError", "requires a server name")
 
     def test_tools_of_a_server(self):
         tool = {

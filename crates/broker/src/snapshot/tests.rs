@@ -1,0 +1,136 @@
+//! Catalogs and searches while lists change.
+
+use std::time::Instant;
+
+use serde_json::json;
+use serde_json::value::to_raw_value;
+use types::Tool;
+
+use super::*;
+
+fn server(name: &str, tools: impl Iterator<Item = String>) -> ServerTools {
+    let tool = |name: String| {
+        let description = format!("Does {name} for whoever asks for it");
+        let definition = json!({"name": name, "description": description, "inputSchema": {}});
+        Arc::new(Tool::parse(to_raw_value(&definition).expect("JSON")).expect("a definition"))
+    };
+    ServerTools {
+        name: name.to_owned(),
+        description: None,
+        cwd: None,
+        tools: Some(tools.map(tool).collect()),
+    }
+}
+
+fn lists(tools: &[&str]) -> Arc<Vec<ServerTools>> {
+    Arc::new(vec![server("stub", tools.iter().map(|tool| (*tool).to_owned()))])
+}
+
+fn found(searched: &Searched, query: &str) -> Vec<String> {
+    let found = searched.search.find(query, |_| true);
+    found.hits.iter().map(|hit| hit.entry.tool.to_string()).collect()
+}
+
+#[tokio::test]
+async fn the_catalog_follows_the_lists() {
+    let (sender, receiver) = watch::channel(lists(&["a"]));
+    let snapshot = Snapshot::new(receiver);
+    let first = snapshot.current().await;
+    assert!(first.resolve("stub", "a").is_ok());
+    assert!(Arc::ptr_eq(&first, &snapshot.current().await));
+
+    sender.send(lists(&["b"])).expect("a receiver");
+    let second = snapshot.current().await;
+    assert!(second.resolve("stub", "b").is_ok() && second.resolve("stub", "a").is_err());
+
+    drop(sender);
+    assert!(Arc::ptr_eq(&second, &snapshot.current().await));
+}
+
+#[tokio::test]
+async fn all_who_wait_share_one_catalog() {
+    let (_sender, receiver) = watch::channel(lists(&["a"]));
+    let snapshot = Snapshot::new(receiver);
+    let (a, b, c) = tokio::join!(snapshot.current(), snapshot.current(), snapshot.current());
+    assert!(Arc::ptr_eq(&a, &b) && Arc::ptr_eq(&b, &c));
+}
+
+#[tokio::test]
+async fn what_is_searched_follows_the_lists_and_outlives_the_hub() {
+    let (sender, receiver) = watch::channel(lists(&["paint"]));
+    let snapshot = Snapshot::new(receiver);
+    assert_eq!(found(&*snapshot.searched().await, "paint"), ["stub.paint"]);
+
+    sender.send(lists(&["sing"])).expect("a receiver");
+    let wanted = snapshot.numbered().await;
+    let searched = snapshot.searched_with(&wanted).await;
+    assert_eq!(found(&searched, "sing"), ["stub.sing"]);
+    assert!(found(&searched, "paint").is_empty());
+
+    drop(sender);
+    assert_eq!(found(&*snapshot.searched().await, "sing"), ["stub.sing"]);
+}
+
+/// Two servers come and go among 20,000 tools while searches run.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_search_waits_while_servers_come_and_go() {
+    let crowd: Vec<ServerTools> = (0..20)
+        .map(|number| {
+            server(
+                &format!("crowd{number}"),
+                (0..1_000).map(move |tool| format!("task_{number}_{tool}")),
+            )
+        })
+        .collect();
+    let toggled = [
+        server("painter", ["paint".to_owned()].into_iter()),
+        server("singer", ["sing".to_owned()].into_iter()),
+    ];
+    let with = |painter: bool, singer: bool| {
+        let there = toggled.iter().zip([painter, singer]).filter(|(_, there)| *there);
+        Arc::new(
+            crowd
+                .iter()
+                .chain(there.map(|(server, _)| server))
+                .cloned()
+                .collect::<Vec<_>>(),
+        )
+    };
+    let (sender, receiver) = watch::channel(with(true, true));
+    let snapshot = Arc::new(Snapshot::new(receiver));
+    let start = Instant::now();
+    snapshot.searched().await;
+    let whole_build = start.elapsed();
+    let mut waits = Vec::new();
+    for (painter, singer) in [
+        (false, true),
+        (true, true),
+        (true, false),
+        (false, false),
+        (true, true),
+    ] {
+        sender.send(with(painter, singer)).expect("a receiver");
+        let wanted = snapshot.numbered().await;
+        // Until the build is finished searches answer from the one before, at once.
+        loop {
+            let asked = Instant::now();
+            let searched = snapshot.searched().await;
+            waits.push(asked.elapsed());
+            assert!(found(&searched, "task_3_7").contains(&"crowd3.task_3_7".to_owned()));
+            if searched.number >= wanted.number {
+                assert_eq!(
+                    found(&searched, "painter paint").contains(&"painter.paint".to_owned()),
+                    painter
+                );
+                assert_eq!(
+                    found(&searched, "singer sing").contains(&"singer.sing".to_owned()),
+                    singer
+                );
+                break;
+            }
+        }
+    }
+    let longest = waits.iter().max().expect("waits");
+    assert!(waits.len() > 10, "{} searches", waits.len());
+    assert!(*longest < whole_build / 4, "{longest:?} of {whole_build:?}");
+}

@@ -1,0 +1,160 @@
+//! Which tools hold which words, and what each weighs there: BM25F, in which the fields of a tool are one text with weighted
+//! repetitions.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::said::{OWN_FIELDS, Said};
+
+/// Saturation of repeated words, as BM25 calls it.
+const K1: f32 = 1.2;
+
+/// Where a word stands, how much it counts there, and how much the length of the field takes from it.
+#[derive(Debug, Clone, Copy)]
+struct Field {
+    weight: f32,
+    length_effect: f32,
+}
+
+/// Those of a definition as [`Said`] has them, then the server's name and what it is for.
+const FIELDS: [Field; OWN_FIELDS + 2] = [
+    field(3.0, 0.3),
+    field(1.5, 0.3),
+    field(1.0, 0.75),
+    field(0.8, 0.75),
+    field(0.4, 0.75),
+    field(1.5, 0.0),
+    field(0.4, 0.75),
+];
+
+const fn field(weight: f32, length_effect: f32) -> Field {
+    Field {
+        weight,
+        length_effect,
+    }
+}
+
+/// The number of an entry, and what a word weighs there.
+pub(super) type Posting = (u32, f32);
+
+/// The finished weights of all words, in order, so that words with a common beginning are neighbours.
+#[derive(Debug, Default)]
+pub(super) struct Postings {
+    words: BTreeMap<String, Box<[Posting]>>,
+    entries: usize,
+}
+
+/// Texts of entries while the postings are built.
+#[derive(Debug, Default)]
+pub(super) struct Texts {
+    numbers: HashMap<Box<str>, u32>,
+    /// The words of each entry by field, each as its number: thousands of entries have few different words.
+    entries: Vec<[Box<[u32]>; FIELDS.len()]>,
+}
+
+// === impl Texts ===
+
+impl Texts {
+    /// Adds the next entry: what its definition says, the words of its server's name, and of what that is for.
+    pub(super) fn push(&mut self, said: &Arc<Said>, server: &str, about: &str) {
+        let [name, title, description, parameters, values] = &said.fields;
+        let texts: [&str; FIELDS.len()] = [name, title, description, parameters, values, server, about];
+        self.entries
+            .push(texts.map(|text| numbers(&mut self.numbers, text)));
+    }
+
+    /// Weighs every word in every entry.
+    pub(super) fn finish(self) -> Postings {
+        let count = small(self.entries.len());
+        let average = self.average();
+        let mut frequencies: Vec<Vec<Posting>> = vec![Vec::new(); self.numbers.len()];
+        for (entry, fields) in (0u32..).zip(&self.entries) {
+            for ((field, words), average) in FIELDS.iter().zip(fields).zip(average) {
+                let length = small(words.len()) / average.max(f32::MIN_POSITIVE);
+                let each = field.weight / (1.0 - field.length_effect + field.length_effect * length);
+                for word in words {
+                    let number = usize::try_from(*word).ok();
+                    let Some(postings) = number.and_then(|number| frequencies.get_mut(number)) else {
+                        continue;
+                    };
+                    match postings.last_mut() {
+                        Some((last, frequency)) if *last == entry => *frequency += each,
+                        _ => postings.push((entry, each)),
+                    }
+                }
+            }
+        }
+        let words = self.numbers.into_iter().filter_map(|(word, number)| {
+            let postings = frequencies.get_mut(usize::try_from(number).ok()?)?;
+            let rarity = rarity(count, small(postings.len()));
+            for (_, frequency) in postings.iter_mut() {
+                *frequency = rarity * *frequency / (K1 + *frequency);
+            }
+            Some((String::from(word), std::mem::take(postings).into_boxed_slice()))
+        });
+        Postings {
+            words: words.collect(),
+            entries: self.entries.len(),
+        }
+    }
+
+    /// The mean length of each field.
+    fn average(&self) -> [f32; FIELDS.len()] {
+        let count = small(self.entries.len());
+        let mut average = [0.0f32; FIELDS.len()];
+        for fields in &self.entries {
+            for (sum, words) in average.iter_mut().zip(fields) {
+                *sum += small(words.len()) / count;
+            }
+        }
+        average
+    }
+}
+
+fn numbers(known: &mut HashMap<Box<str>, u32>, text: &str) -> Box<[u32]> {
+    let words = text.split(' ').filter(|word| !word.is_empty());
+    let number = words.map(|word| match known.get(word) {
+        Some(number) => *number,
+        None => {
+            let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+            known.insert(word.into(), next);
+            next
+        }
+    });
+    number.collect()
+}
+
+// === impl Postings ===
+
+impl Postings {
+    /// The entries that hold a word.
+    pub(super) fn of(&self, stem: &str) -> Option<&[Posting]> {
+        self.words.get(stem).map(|postings| &**postings)
+    }
+
+    /// Words that begin with this, with their entries, in order.
+    pub(super) fn beginning<'a, 'b>(
+        &'a self,
+        with: &'b str,
+    ) -> impl Iterator<Item = (&'a str, &'a [Posting])> + use<'a, 'b> {
+        let range = self
+            .words
+            .range::<str, _>((std::ops::Bound::Included(with), std::ops::Bound::Unbounded));
+        let words = range.take_while(move |(word, _)| word.starts_with(with));
+        words.map(|(word, postings)| (word.as_str(), &**postings))
+    }
+
+    /// How much it says that an entry holds a word that so many hold.
+    pub(super) fn rarity(&self, holders: usize) -> f32 {
+        rarity(small(self.entries), small(holders))
+    }
+}
+
+fn rarity(count: f32, holders: f32) -> f32 {
+    (1.0 + (count - holders + 0.5).max(0.0) / (holders + 0.5)).ln()
+}
+
+/// A count as a number to compute with; counts here stay far below where that would be inexact.
+pub(super) fn small(count: usize) -> f32 {
+    f32::from(u16::try_from(count).unwrap_or(u16::MAX))
+}

@@ -2,11 +2,13 @@
 
 mod explain;
 mod lower;
+mod partial;
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use lower::{Draft, Lowered};
+pub use partial::{Partial, Path};
 
 /// Problems named in one message.
 const MAX_PROBLEMS: usize = 3;
@@ -80,8 +82,8 @@ impl Check {
         let Some(validator) = &self.validator else {
             return Ok(());
         };
-        let most = MAX_WORK / self.nodes.max(1);
-        if weight(arguments, most) > most {
+        if self.is_beyond(arguments) {
+            let most = self.most();
             return Err(ArgumentError {
                 problems: vec![format!(
                     "the arguments hold more than {most} values, more than can be checked"
@@ -104,6 +106,20 @@ impl Check {
             problems.push(format!("and {more} more"));
         }
         Err(ArgumentError { problems })
+    }
+}
+
+// === impl Check ===
+
+impl Check {
+    /// Values that are checked at most.
+    fn most(&self) -> usize {
+        MAX_WORK / self.nodes.max(1)
+    }
+
+    /// Whether there are more values than can be checked.
+    fn is_beyond(&self, arguments: &Value) -> bool {
+        weight(arguments, self.most()) > self.most()
     }
 }
 

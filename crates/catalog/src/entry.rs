@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use types::{Tool, ToolRef};
 
-use crate::arguments::{ArgumentError, Check, weight};
+use crate::arguments::{ArgumentError, Check, Partial, weight};
 use crate::names::is_identifier;
 use crate::{signature, stub};
 
@@ -59,6 +59,13 @@ impl Entry {
     /// Checks the arguments of a call by the input schema, which is compiled at the first use.
     pub fn validate(&self, arguments: &Value) -> Result<(), ArgumentError> {
         self.check().run(|| self.definition.input_schema(), arguments)
+    }
+
+    /// What [`Entry::validate`] will refuse for certain, whatever the arguments are that are not known: each names the
+    /// parameter and what is expected.
+    pub fn contradictions(&self, partial: &Partial) -> Vec<String> {
+        self.check()
+            .contradictions(|| self.definition.input_schema(), partial)
     }
 
     /// Whether [`Entry::validate`] returns within microseconds: the schema is compiled, the arguments are small.

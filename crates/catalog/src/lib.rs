@@ -7,6 +7,7 @@
 mod arguments;
 mod catalog;
 mod entry;
+mod fields;
 mod learned;
 mod names;
 mod resolve;
@@ -16,12 +17,13 @@ mod signature;
 mod stub;
 mod text;
 
-pub use arguments::ArgumentError;
+pub use arguments::{ArgumentError, Partial, Path};
 pub use catalog::{Catalog, Server};
 pub use entry::Entry;
+pub use fields::{NoField, Step, no_field};
 pub use learned::Learned;
 pub use names::{PYTHON_KEYWORDS, normalise};
-pub use resolve::{Unknown, UnknownKind};
+pub use resolve::{Unknown, UnknownKind, nearest};
 pub use search::{Found, Hit, Ranking, Search};
 pub use stub::module as stub_module;
-pub use text::summary;
+pub use text::{python_string, summary};

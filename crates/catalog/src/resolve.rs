@@ -198,7 +198,7 @@ fn listing<'a>(lead: &str, names: impl Iterator<Item = &'a str>) -> Option<Strin
 }
 
 /// The candidate most like `name`, if one is like it at all; the first of equals.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = compared(name);
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates.take(MAX_CANDIDATES) {

@@ -73,7 +73,7 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
 }
 
 /// A Python string literal in single quotes on one line, of at most `max` bytes of text.
-pub(crate) fn python_string(text: &str, max: usize) -> String {
+pub fn python_string(text: &str, max: usize) -> String {
     let mut literal = String::from("'");
     for c in cut(text, max).chars() {
         match c {

@@ -1,0 +1,110 @@
+//! Arguments of which a program's text tells only a part, and what is wrong with them whatever the rest is.
+
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind as Kind;
+use jsonschema::paths::LocationSegment;
+use serde_json::{Map, Value};
+
+use super::{Check, MAX_PROBLEMS, explain};
+
+/// Errors that are looked at.
+const MAX_ERRORS: usize = 64;
+
+/// From the arguments to a value in them: names, and indexes in decimal.
+pub type Path = Vec<String>;
+
+/// Arguments as far as they are known.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Partial {
+    /// The known ones; an unknown value stands as null.
+    pub arguments: Map<String, Value>,
+    /// Where values are unknown.
+    pub unknown: Vec<Path>,
+    /// Objects that may have other keys too; the empty path is the arguments themselves.
+    pub open: Vec<Path>,
+}
+
+// === impl Partial ===
+
+impl Partial {
+    /// Whether every value is known.
+    fn is_whole(&self) -> bool {
+        self.unknown.is_empty() && self.open.is_empty()
+    }
+
+    /// Whether an error stands whatever the unknown values are.
+    fn is_certain(&self, error: &ValidationError<'_>) -> bool {
+        if self.is_whole() {
+            return true;
+        }
+        let place: Path = error.instance_path().into_iter().map(segment).collect();
+        if self.unknown.iter().any(|path| place.starts_with(path)) || is_conditional(error) {
+            return false;
+        }
+        if self.open.contains(&place)
+            && matches!(error.kind(), Kind::Required { .. } | Kind::MinProperties { .. })
+        {
+            return false;
+        }
+        let below = |path: &Path| path.starts_with(&place);
+        let is_known_below = !self.unknown.iter().any(below) && !self.open.iter().any(below);
+        is_known_below || is_of_shape(error.kind())
+    }
+}
+
+/// Whether an error is about the kind, the keys or the number of items of a value, and not about what is in it.
+fn is_of_shape(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Type { .. }
+            | Kind::Required { .. }
+            | Kind::AdditionalProperties { .. }
+            | Kind::MinProperties { .. }
+            | Kind::MaxProperties { .. }
+            | Kind::MinItems { .. }
+            | Kind::MaxItems { .. }
+    )
+}
+
+/// Whether an error holds only because of something elsewhere in the arguments.
+fn is_conditional(error: &ValidationError<'_>) -> bool {
+    let path = error.schema_path().as_str();
+    let words = [
+        "/then",
+        "/else",
+        "/dependentSchemas",
+        "/dependentRequired",
+        "/unevaluated",
+    ];
+    words.iter().any(|word| path.contains(word))
+}
+
+fn segment(segment: LocationSegment<'_>) -> String {
+    match segment {
+        LocationSegment::Property(name) => name.to_string(),
+        LocationSegment::Index(index) => index.to_string(),
+    }
+}
+
+// === impl Check ===
+
+impl Check {
+    /// What is wrong with the arguments for certain; empty if they may be right.
+    pub(crate) fn contradictions(&self, input: impl FnOnce() -> Value, partial: &Partial) -> Vec<String> {
+        let arguments = Value::Object(partial.arguments.clone());
+        let Some(validator) = &self.validator else {
+            return Vec::new();
+        };
+        if self.is_beyond(&arguments) || validator.is_valid(&arguments) {
+            return Vec::new();
+        }
+        let errors = validator.iter_errors(&arguments).take(MAX_ERRORS);
+        let certain: Vec<ValidationError<'_>> = errors.filter(|error| partial.is_certain(error)).collect();
+        if certain.is_empty() {
+            return Vec::new();
+        }
+        let mut problems = explain::problems(&input(), &arguments, certain.into_iter());
+        problems.truncate(MAX_PROBLEMS);
+        problems
+    }
+}

@@ -1,0 +1,182 @@
+//! Holds what a program's text tells against the tools there are.
+
+mod fields;
+mod unknown;
+
+use std::sync::Arc;
+
+use catalog::{Catalog, Entry, Learned, Partial, nearest, python_string};
+use serde_json::Value;
+
+use crate::program::{Call, Form, Given, Mistake, MistakeKind, Program};
+use crate::report::{Finding, Report, Weight};
+
+/// Longest signature in a finding, in bytes; what comes back is not part of it.
+const MAX_SIGNATURE: usize = 500;
+
+/// Longest name in a finding, in bytes.
+const MAX_NAME: usize = 80;
+
+/// The tools as one principal sees them.
+pub struct View<'a> {
+    /// All tools.
+    pub catalog: &'a Catalog,
+    /// Whether the principal may call a tool: what it may not call does not exist for it.
+    pub may_call: &'a dyn Fn(&Entry) -> bool,
+    /// What was observed of a tool's results.
+    pub learned: &'a dyn Fn(&Entry) -> Option<Arc<Learned>>,
+    /// Tools that are answered otherwise although no server has them.
+    pub own_tools: &'a [&'a str],
+}
+
+/// Finds the calls that would fail. What the catalog does not know yet is let through.
+pub fn judge(program: &Program, view: &View<'_>) -> Report {
+    let mut findings = Vec::new();
+    let mut entries = Vec::with_capacity(program.calls.len());
+    for call in &program.calls {
+        let entry = match view.find(call) {
+            Found::Tool(entry) => Some(entry),
+            Found::Nothing(text) => {
+                findings.push(Finding {
+                    line: call.line,
+                    weight: Weight::Error,
+                    text,
+                });
+                None
+            }
+            Found::Uncertain => None,
+        };
+        if let Some(entry) = &entry {
+            findings.extend(arguments(call, entry));
+        }
+        entries.push(entry);
+    }
+    let mistakes = program.mistakes.iter();
+    findings.extend(mistakes.map(|mistake| told(mistake, &program.calls[mistake.call])));
+    fields::judge(program, &entries, view, &mut findings);
+    Report::of(findings)
+}
+
+/// What a call's names mean.
+enum Found {
+    Tool(Arc<Entry>),
+    /// No tool, and what to write instead.
+    Nothing(String),
+    Uncertain,
+}
+
+/// A tool as a call of this form names it, with its parameters.
+fn signature(form: Form, entry: &Entry) -> String {
+    let whole = entry.signature();
+    let call = whole.rsplit_once(" -> ").map_or(whole, |(call, _)| call);
+    let root = match form {
+        Form::Tools | Form::Data => "tools.",
+        Form::Bridge => "mcp_",
+        Form::Blocking => "servers.",
+    };
+    let call = if call.len() > MAX_SIGNATURE {
+        format!("{}(...)", entry.alias)
+    } else {
+        call.to_owned()
+    };
+    format!("{root}{}.{call}", entry.server_alias)
+}
+
+/// A call as it is written, without its arguments.
+fn label(call: &Call) -> String {
+    match call.form {
+        Form::Tools => format!("tools.{}.{}", shown(&call.server), shown(&call.tool)),
+        Form::Bridge if call.server.is_empty() => shown(&call.tool),
+        Form::Bridge => format!("mcp_{}.{}", shown(&call.server), shown(&call.tool)),
+        Form::Blocking => format!("servers.{}.{}", shown(&call.server), shown(&call.tool)),
+        Form::Data if call.server.is_empty() => python_string(&call.tool, MAX_NAME),
+        Form::Data => format!(
+            "{}, {}",
+            python_string(&call.server, MAX_NAME),
+            python_string(&call.tool, MAX_NAME)
+        ),
+    }
+}
+
+/// A name, in quotes where Python does not take it.
+fn shown(name: &str) -> String {
+    if name.chars().all(|c| c.is_alphanumeric() || c == '_') && name.len() <= MAX_NAME {
+        name.to_owned()
+    } else {
+        python_string(name, MAX_NAME)
+    }
+}
+
+fn told(mistake: &Mistake, call: &Call) -> Finding {
+    let label = label(call);
+    let text = match mistake.kind {
+        MistakeKind::NeverAwaited => format!("{label}(...) is never awaited; write await {label}(...)"),
+        MistakeKind::UsedUnawaited => {
+            format!("{label}(...) is used before it is awaited; write (await {label}(...))")
+        }
+        MistakeKind::AwaitedResult => {
+            format!("{label}(...) blocks and gives its result at once; write it without await")
+        }
+    };
+    Finding {
+        line: mistake.line,
+        weight: Weight::Error,
+        text,
+    }
+}
+
+/// What is wrong with the arguments of a call.
+fn arguments(call: &Call, entry: &Entry) -> Option<Finding> {
+    let (weight, problem) = match &call.arguments {
+        Given::Unknown => return None,
+        Given::Wrong(what) => (
+            Weight::Error,
+            format!("takes keyword arguments or one mapping, not {what}"),
+        ),
+        Given::Mapping(partial) => match entry.contradictions(partial) {
+            problems if problems.is_empty() => (Weight::Warning, undeclared(entry, partial)?),
+            problems => (Weight::Error, problems.join("; ")),
+        },
+    };
+    Some(Finding {
+        line: call.line,
+        weight,
+        text: format!(
+            "{}: {problem}; write {}",
+            label(call),
+            signature(call.form, entry)
+        ),
+    })
+}
+
+/// An argument that the tool does not declare, where its schema neither forbids nor allows others.
+fn undeclared(entry: &Entry, partial: &Partial) -> Option<String> {
+    let name = partial.arguments.keys().find(|name| !entry.declares(name))?;
+    let schema = entry.definition.input_schema();
+    let says_more = [
+        "additionalProperties",
+        "patternProperties",
+        "unevaluatedProperties",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+        "$ref",
+        "dependentSchemas",
+    ];
+    let properties = schema.get("properties").and_then(Value::as_object)?;
+    if properties.is_empty() || says_more.iter().any(|word| schema.get(word).is_some()) {
+        return None;
+    }
+    let quoted = python_string(name, MAX_NAME);
+    let free = properties
+        .keys()
+        .filter(|known| !partial.arguments.contains_key(*known));
+    Some(match nearest(name, free.map(String::as_str)) {
+        Some(near) => format!(
+            "declares no argument {quoted}; did you mean {}?",
+            python_string(near, MAX_NAME)
+        ),
+        None => format!("declares no argument {quoted}"),
+    })
+}

@@ -1,0 +1,120 @@
+//! Fields of results that are not there, by what the tool declares or by what was observed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use catalog::{Entry, Learned, NoField, nearest, no_field, python_string};
+use serde_json::Value;
+
+use super::{MAX_NAME, View, label};
+use crate::program::{Call, Program, Use};
+use crate::report::{Finding, Weight};
+
+/// Calls since the shape of results last changed from which a field that was never seen is refused.
+const STEADY: u64 = 5;
+
+/// Fields that are listed where none is near.
+const MAX_LISTED: usize = 12;
+
+/// What is known of a tool's results.
+enum Shape {
+    Declared(Value),
+    Learned(Arc<Learned>),
+}
+
+/// Finds the uses of fields that no result has. `entries` are the tools of the program's calls.
+pub(super) fn judge(
+    program: &Program,
+    entries: &[Option<Arc<Entry>>],
+    view: &View<'_>,
+    findings: &mut Vec<Finding>,
+) {
+    let mut shapes: HashMap<usize, Option<Shape>> = HashMap::new();
+    for used in &program.uses {
+        let Some(Some(entry)) = entries.get(used.call) else {
+            continue;
+        };
+        let shape = shapes.entry(used.call).or_insert_with(|| Shape::of(entry, view));
+        let finding = shape
+            .as_ref()
+            .and_then(|shape| shape.finding(used, &program.calls[used.call]));
+        findings.extend(finding);
+    }
+}
+
+// === impl Shape ===
+
+impl Shape {
+    fn of(entry: &Entry, view: &View<'_>) -> Option<Shape> {
+        match entry.definition.output_schema() {
+            Some(schema) => Some(Shape::Declared(schema)),
+            None => (view.learned)(entry).map(Shape::Learned),
+        }
+    }
+
+    fn schema(&self) -> &Value {
+        match self {
+            Shape::Declared(schema) => schema,
+            Shape::Learned(learned) => &learned.schema,
+        }
+    }
+
+    fn finding(&self, used: &Use, call: &Call) -> Option<Finding> {
+        let missing = no_field(self.schema(), &used.path, &used.field)?;
+        let weight = match self {
+            Shape::Learned(learned) if learned.steady < STEADY => Weight::Warning,
+            _ => Weight::Error,
+        };
+        let seen = match self {
+            Shape::Declared(_) => String::new(),
+            Shape::Learned(learned) => format!(" (observed in {} calls)", learned.calls),
+        };
+        let field = python_string(&used.field, MAX_NAME);
+        let (what, tool) = (what(used), label(call));
+        let text = match missing {
+            NoField::Others(names) => {
+                let instead = match nearest(&used.field, names.iter().map(String::as_str)) {
+                    Some(near) => format!("write {}", python_string(near, MAX_NAME)),
+                    None => format!("it has {}", listed(&names)),
+                };
+                format!("{what} of {tool} has no field {field}; {instead}{seen}")
+            }
+            NoField::List => format!(
+                "{what} of {tool} is a list and has no field {field}; take one item of it first, as in [0]{seen}"
+            ),
+            NoField::Plain(kind) => format!("{what} of {tool} is {kind} and has no field {field}{seen}"),
+        };
+        Some(Finding {
+            line: used.line,
+            weight,
+            text,
+        })
+    }
+}
+
+/// Which part of a result is meant.
+fn what(used: &Use) -> String {
+    if used.path.is_empty() {
+        return "the result".to_owned();
+    }
+    let mut place = String::new();
+    for step in &used.path {
+        match step {
+            catalog::Step::Key(key) => place.push_str(&format!("[{}]", python_string(key, MAX_NAME))),
+            catalog::Step::Item => place.push_str("[0]"),
+        }
+    }
+    format!("{place} in the result")
+}
+
+fn listed(names: &[String]) -> String {
+    let mut told: Vec<String> = names
+        .iter()
+        .take(MAX_LISTED)
+        .map(|name| python_string(name, MAX_NAME))
+        .collect();
+    if names.len() > MAX_LISTED {
+        told.push("...".to_owned());
+    }
+    told.join(", ")
+}

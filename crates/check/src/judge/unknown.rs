@@ -1,0 +1,145 @@
+//! From a call's names to its tool, and from wrong names to the nearest right ones.
+
+use std::sync::Arc;
+
+use catalog::{Catalog, Entry, Server, nearest, python_string};
+
+use super::{Found, MAX_NAME, View, label, shown, signature};
+use crate::program::{Call, Form};
+
+/// Names that are listed where none is near.
+const MAX_LISTED: usize = 8;
+
+// === impl View ===
+
+impl View<'_> {
+    pub(super) fn find(&self, call: &Call) -> Found {
+        if !call.starred.is_empty() {
+            return self.starred(call);
+        }
+        if call.server.is_empty() {
+            return self.bare(call);
+        }
+        let Ok(server) = self.catalog.server(&call.server) else {
+            return Found::Nothing(self.no_server(call));
+        };
+        match server.entry(&call.tool) {
+            Some(entry) if (self.may_call)(entry) => Found::Tool(entry.clone()),
+            None if !server.listed => Found::Uncertain,
+            _ => Found::Nothing(self.no_tool(call, server)),
+        }
+    }
+
+    /// A name that a star import may have made.
+    fn starred(&self, call: &Call) -> Found {
+        let mut servers = call
+            .starred
+            .iter()
+            .filter_map(|(_, name)| self.catalog.server(name).ok());
+        let found = servers.find_map(|server| {
+            let entry = server.entry(&call.tool)?;
+            (entry.alias == call.tool && (self.may_call)(entry)).then_some(entry)
+        });
+        found.map_or(Found::Uncertain, |entry| Found::Tool(entry.clone()))
+    }
+
+    /// A tool whose server is not named.
+    fn bare(&self, call: &Call) -> Found {
+        if let Ok(entry) = self.catalog.resolve("", &call.tool)
+            && (self.may_call)(entry)
+        {
+            return Found::Tool(entry.clone());
+        }
+        let is_known = self.catalog.servers().all(|server| server.listed);
+        if !is_known || self.own_tools.contains(&call.tool.as_str()) {
+            return Found::Uncertain;
+        }
+        let holders: Vec<&str> = self
+            .catalog
+            .servers()
+            .filter(|server| {
+                server
+                    .entry(&call.tool)
+                    .is_some_and(|entry| (self.may_call)(entry))
+            })
+            .map(|server| server.name.as_str())
+            .collect();
+        let name = python_string(&call.tool, MAX_NAME);
+        Found::Nothing(match holders.as_slice() {
+            [] => match nearest(&call.tool, self.tools(self.catalog)) {
+                Some(near) => format!("no tool is named {name}; write {}", python_string(near, MAX_NAME)),
+                None => format!("no tool is named {name}; search_tools finds those there are"),
+            },
+            servers => format!(
+                "more than one server has a tool {name}; name the server first: {}",
+                listed(servers.iter().copied())
+            ),
+        })
+    }
+
+    fn tools<'c>(&'c self, catalog: &'c Catalog) -> impl Iterator<Item = &'c str> {
+        let visible = catalog.entries().filter(|entry| (self.may_call)(entry));
+        visible.map(|entry| entry.tool.tool.as_str())
+    }
+
+    fn no_server(&self, call: &Call) -> String {
+        let lead = format!("there is no server {}", python_string(&call.server, MAX_NAME));
+        let names = || self.catalog.servers().map(|server| server.name.as_str());
+        if let Some(near) = nearest(&call.server, names()).and_then(|near| self.catalog.server(near).ok()) {
+            let tool = near.entry(&call.tool).filter(|entry| (self.may_call)(entry));
+            return match tool {
+                Some(entry) => format!("{lead}; write {}", signature(call.form, entry)),
+                None => format!("{lead}; write {}", server_label(call.form, near)),
+            };
+        }
+        match self.elsewhere(call) {
+            Some(entry) => format!("{lead}; write {}", signature(call.form, entry)),
+            None if names().next().is_none() => format!("{lead}; no server is configured"),
+            None => format!("{lead}; the servers are {}", listed(names())),
+        }
+    }
+
+    fn no_tool(&self, call: &Call, server: &Server) -> String {
+        let lead = format!("{} does not exist", label(call));
+        let visible = || server.entries().filter(|entry| (self.may_call)(entry));
+        let near = nearest(&call.tool, visible().map(|entry| entry.tool.tool.as_str()));
+        let near = near
+            .and_then(|near| server.entry(near))
+            .or_else(|| self.elsewhere(call));
+        match near {
+            Some(entry) => format!("{lead}; write {}", signature(call.form, entry)),
+            None if visible().next().is_none() => format!("{lead}; the server has no tools"),
+            None => format!(
+                "{lead}; search_tools finds the right one; the tools of {} are {}",
+                shown(&server.name),
+                listed(visible().map(|entry| entry.tool.tool.as_str()))
+            ),
+        }
+    }
+
+    /// The tool of that very name on another server.
+    fn elsewhere(&self, call: &Call) -> Option<&Arc<Entry>> {
+        let mut entries = self
+            .catalog
+            .servers()
+            .filter_map(|server| server.entry(&call.tool));
+        entries.find(|entry| (self.may_call)(entry))
+    }
+}
+
+fn server_label(form: Form, server: &Server) -> String {
+    match form {
+        Form::Tools => format!("tools.{}", server.alias),
+        Form::Bridge => format!("mcp_{}", server.alias),
+        Form::Blocking => format!("servers.{}", server.alias),
+        Form::Data => python_string(&server.name, MAX_NAME),
+    }
+}
+
+fn listed<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
+    let mut told: Vec<String> = names.by_ref().take(MAX_LISTED).map(shown).collect();
+    if names.next().is_some() {
+        told.push("...".to_owned());
+    }
+    told.join(", ")
+}

@@ -1,0 +1,128 @@
+//! A program as far as its text tells for certain: the tools that it calls, what it reads of results, what it leaves bound.
+
+mod arguments;
+mod asynchronous;
+mod bindings;
+mod call;
+mod depth;
+mod expression;
+mod facts;
+mod imports;
+mod lines;
+mod scope;
+mod statement;
+mod value;
+mod walker;
+
+use catalog::{Partial, Step};
+
+use crate::names::Names;
+
+pub(crate) use value::{Form, Meaning};
+
+/// Longest program that is read, in bytes; what is longer holds data and not calls.
+const MAX_SOURCE: usize = 256 * 1024;
+
+/// What a program's text tells.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub(crate) calls: Vec<Call>,
+    pub(crate) uses: Vec<Use>,
+    pub(crate) mistakes: Vec<Mistake>,
+    left: Names,
+}
+
+/// One call of a tool.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) line: u32,
+    pub(crate) form: Form,
+    /// As they are written. The server is empty where only the tool is named.
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    /// The name may be one that a star import has made of these servers' tools, and may be another.
+    pub(crate) starred: Vec<(Form, String)>,
+    pub(crate) arguments: Given,
+}
+
+/// What a call is given.
+#[derive(Debug)]
+pub(crate) enum Given {
+    /// Names and values, as far as they are known.
+    Mapping(Partial),
+    /// Something that no tool takes: what it is.
+    Wrong(&'static str),
+    /// Anything.
+    Unknown,
+}
+
+/// One field of a result that is read.
+#[derive(Debug)]
+pub(crate) struct Use {
+    pub(crate) line: u32,
+    /// The call, by its number.
+    pub(crate) call: usize,
+    /// From the result to the value that is asked for the field.
+    pub(crate) path: Vec<Step>,
+    pub(crate) field: String,
+}
+
+/// What is wrong with a call whatever its tool is.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    pub(crate) line: u32,
+    pub(crate) call: usize,
+    pub(crate) kind: MistakeKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MistakeKind {
+    /// It is created and never awaited.
+    NeverAwaited,
+    /// It is used as its result is, without being awaited.
+    UsedUnawaited,
+    /// It blocks, and its result is awaited.
+    AwaitedResult,
+}
+
+// === impl Program ===
+
+impl Program {
+    /// Reads a program that runs after others which have left `names` bound. One that does not parse, is very long or
+    /// very deep is read as one that calls nothing; Python says what is wrong with it.
+    pub fn read(source: &str, names: &Names) -> Program {
+        let source = source.strip_prefix('\u{feff}').unwrap_or(source);
+        if source.len() > MAX_SOURCE || !depth::is_bounded(source) {
+            return Program::of_anything();
+        }
+        match ruff_python_parser::parse_module(source) {
+            Ok(parsed) => walker::walk(source, &parsed.syntax().body, names),
+            // Nothing of it is executed.
+            Err(_) => Program::default(),
+        }
+    }
+
+    /// What it leaves bound.
+    pub fn into_left(self) -> Names {
+        self.left
+    }
+
+    /// The servers that it calls, as they are written; one that is named by its tool alone is the empty name.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.calls.iter().map(|call| call.server.as_str())
+    }
+
+    /// Whether there is nothing to hold against the tools there are.
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.mistakes.is_empty()
+    }
+
+    fn of_anything() -> Program {
+        let mut left = Names::default();
+        left.bind_anything();
+        Program {
+            left,
+            ..Program::default()
+        }
+    }
+}

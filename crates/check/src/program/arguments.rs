@@ -1,0 +1,112 @@
+//! The arguments of a call as far as they are written out.
+
+use std::rc::Rc;
+
+use catalog::Partial;
+use ruff_python_ast::Arguments;
+use serde_json::{Map, Value as Json};
+
+use super::Given;
+use super::value::{Dict, Value};
+use super::walker::Walker;
+
+/// Values of one call that are looked at.
+const MAX_VALUES: usize = 10_000;
+
+// === impl Walker ===
+
+impl<'a> Walker<'a> {
+    /// Keyword arguments, or one mapping.
+    pub(super) fn given(&mut self, arguments: &'a Arguments) -> Given {
+        let positional: Vec<Value> = arguments
+            .args
+            .iter()
+            .map(|argument| self.value(argument))
+            .collect();
+        let named = dict(self, arguments);
+        if arguments.args.iter().any(ruff_python_ast::Expr::is_starred_expr) {
+            return Given::Unknown;
+        }
+        match positional.as_slice() {
+            [] => mapping(&named),
+            [one] if arguments.keywords.is_empty() => mapping(one),
+            _ => Given::Wrong("positional arguments"),
+        }
+    }
+}
+
+/// Keyword arguments as a dict.
+pub(super) fn dict<'a>(walker: &mut Walker<'a>, arguments: &'a Arguments) -> Value {
+    let mut made = Dict::default();
+    for keyword in &arguments.keywords {
+        let value = walker.value(&keyword.value);
+        match &keyword.arg {
+            Some(name) => made.take(&Value::Dict(Rc::new(Dict {
+                items: vec![(name.as_str().to_owned(), value)],
+                open: false,
+            }))),
+            None => made.take(&value),
+        }
+    }
+    Value::Dict(Rc::new(made))
+}
+
+/// No arguments.
+pub(super) fn none() -> Given {
+    Given::Mapping(Partial::default())
+}
+
+/// What a call is given by one value.
+pub(super) fn mapping(value: &Value) -> Given {
+    match value {
+        Value::Dict(_) => {
+            let mut partial = Partial::default();
+            let mut left = MAX_VALUES;
+            match fill(value, &mut Vec::new(), &mut partial, &mut left) {
+                Some(Json::Object(arguments)) => {
+                    partial.arguments = arguments;
+                    Given::Mapping(partial)
+                }
+                _ => Given::Unknown,
+            }
+        }
+        Value::Scalar(Json::Null) => none(),
+        Value::Scalar(Json::String(_)) | Value::Text => Given::Wrong("a text"),
+        Value::Scalar(_) => Given::Wrong("a number"),
+        Value::List(_) | Value::Each(_) => Given::Wrong("a list"),
+        _ => Given::Unknown,
+    }
+}
+
+/// The JSON of a value; its unknown parts are noted and stand as null. `None` if it is too large.
+fn fill(value: &Value, path: &mut Vec<String>, partial: &mut Partial, left: &mut usize) -> Option<Json> {
+    *left = left.checked_sub(1)?;
+    Some(match value {
+        Value::Scalar(json) => json.clone(),
+        Value::List(items) => {
+            let mut array = Vec::with_capacity(items.len());
+            for (at, item) in items.iter().enumerate() {
+                path.push(at.to_string());
+                array.push(fill(item, path, partial, left)?);
+                path.pop();
+            }
+            Json::Array(array)
+        }
+        Value::Dict(dict) => {
+            if dict.open {
+                partial.open.push(path.clone());
+            }
+            let mut object = Map::new();
+            for (name, item) in &dict.items {
+                path.push(name.clone());
+                object.insert(name.clone(), fill(item, path, partial, left)?);
+                path.pop();
+            }
+            Json::Object(object)
+        }
+        _ => {
+            partial.unknown.push(path.clone());
+            Json::Null
+        }
+    })
+}

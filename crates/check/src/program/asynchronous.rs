@@ -1,0 +1,48 @@
+//! What `asyncio` hands on: calls go in, their results come out.
+
+use std::rc::Rc;
+
+use ruff_python_ast::{Arguments, Expr};
+use serde_json::Value as Json;
+
+use super::value::Value;
+use super::walker::Walker;
+
+// === impl Walker ===
+
+impl<'a> Walker<'a> {
+    /// `asyncio.gather(...)`: a list of what its arguments give.
+    pub(super) fn gather(&mut self, given: &'a Arguments) -> Value {
+        let mut returns_errors = false;
+        for keyword in &given.keywords {
+            let value = self.value(&keyword.value);
+            returns_errors |= value != Value::Scalar(Json::Bool(false));
+        }
+        let gathered = match given.args.as_ref() {
+            [Expr::Starred(all)] => {
+                let value = self.value(&all.value);
+                Value::Each(Rc::new(value.item().awaited()))
+            }
+            arguments => {
+                let values: Vec<Value> = arguments
+                    .iter()
+                    .map(|argument| self.value(argument).awaited())
+                    .collect();
+                match arguments.iter().any(Expr::is_starred_expr) {
+                    true => Value::Unknown,
+                    false => Value::List(values.into()),
+                }
+            }
+        };
+        if returns_errors {
+            return Value::Unknown;
+        }
+        Value::Awaitable(Rc::new(gathered))
+    }
+
+    /// `asyncio.create_task(...)` and the like: what the first argument gives.
+    pub(super) fn wrap(&mut self, given: &'a Arguments) -> Value {
+        let values = self.all_of(given);
+        Value::Awaitable(Rc::new(values.first().map_or(Value::Unknown, Value::awaited)))
+    }
+}

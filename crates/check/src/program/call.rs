@@ -1,0 +1,336 @@
+//! Calls: of tools, of what hands results on, and of anything else.
+
+use std::rc::Rc;
+
+use catalog::Step;
+use ruff_python_ast::{Arguments, Expr, ExprAttribute, ExprCall};
+use serde_json::Value as Json;
+
+use super::value::{Form, Meaning, Value};
+use super::walker::Walker;
+use super::{Call, Given, MistakeKind, arguments};
+
+/// Methods that give a part of a dict or list, or change nothing.
+const HARMLESS_METHODS: [&str; 5] = ["keys", "count", "index", "isdigit", "strip"];
+
+/// Methods that change a value, so that it may have other keys and items than its call gave it.
+const CHANGING_METHODS: [&str; 10] = [
+    "update",
+    "setdefault",
+    "pop",
+    "popitem",
+    "clear",
+    "append",
+    "extend",
+    "insert",
+    "__setitem__",
+    "__ior__",
+];
+
+/// Builtins that ask what a value is.
+const ASKING: [&str; 5] = ["isinstance", "type", "callable", "hasattr", "dir"];
+
+/// Builtins that cannot do anything with a call that is not awaited.
+const BLIND: [&str; 16] = [
+    "print", "len", "str", "repr", "sorted", "list", "sum", "min", "max", "set", "tuple", "dict", "int",
+    "float", "any", "all",
+];
+
+// === impl Walker ===
+
+impl<'a> Walker<'a> {
+    pub(super) fn call(&mut self, call: &'a ExprCall) -> Value {
+        if let Expr::Attribute(method) = call.func.as_ref()
+            && let Some(value) = self.method(method, &call.arguments)
+        {
+            return value;
+        }
+        let callee = self.value(&call.func);
+        match callee {
+            Value::Known(meaning) if meaning.is_callable() => self.tool(call, &meaning),
+            Value::Known(Meaning::Gather) => self.gather(&call.arguments),
+            Value::Known(Meaning::Wrap) => self.wrap(&call.arguments),
+            Value::Unbound => match call.func.as_ref() {
+                Expr::Name(name) => self.builtin(&name.id, &call.arguments),
+                _ => self.other(call),
+            },
+            _ => self.other(call),
+        }
+    }
+
+    /// Any other call: what it is given, it may change.
+    fn other(&mut self, call: &'a ExprCall) -> Value {
+        let given = self.all_of(&call.arguments);
+        let is_own = matches!(call.func.as_ref(), Expr::Name(_));
+        if is_own && self.facts.stores_any_key {
+            for value in given {
+                if let Value::Result(origin) = value {
+                    self.uncertain.push(origin.call);
+                }
+            }
+        }
+        Value::Unknown
+    }
+
+    /// Follows all arguments; gives the values of the positional ones.
+    pub(super) fn all_of(&mut self, arguments: &'a Arguments) -> Vec<Value> {
+        let values = arguments
+            .args
+            .iter()
+            .map(|argument| self.value(argument))
+            .collect();
+        for keyword in &arguments.keywords {
+            self.value(&keyword.value);
+        }
+        values
+    }
+
+    /// A call of a tool. Names of tools that are data have to be written out.
+    fn tool(&mut self, call: &'a ExprCall, meaning: &Meaning) -> Value {
+        let given = &call.arguments;
+        let line = self.line(call);
+        let found = match meaning {
+            Meaning::Tool(form, server, tool) => {
+                let arguments = self.given(given);
+                Some((*form, server.to_string(), tool.to_string(), arguments))
+            }
+            Meaning::Starred(_, name) => {
+                let arguments = self.given(given);
+                Some((Form::Bridge, String::new(), name.to_string(), arguments))
+            }
+            Meaning::CallTool => self.call_tool(given),
+            Meaning::ToolCall => self.toolcall(given),
+            _ => None,
+        };
+        let Some((form, server, tool, arguments)) = found else {
+            return Value::Unknown;
+        };
+        let starred = match meaning {
+            Meaning::Starred(servers, _) => servers
+                .iter()
+                .map(|(form, name)| (*form, name.to_string()))
+                .collect(),
+            _ => Vec::new(),
+        };
+        // Whether such a name is a tool at all is not known here.
+        let is_certain = starred.is_empty();
+        let number = self.found(Call {
+            line,
+            form,
+            server,
+            tool,
+            starred,
+            arguments,
+        });
+        match form {
+            _ if !is_certain => Value::Unknown,
+            Form::Blocking => Value::Call(number).awaited(),
+            Form::Tools | Form::Bridge | Form::Data => Value::Call(number),
+        }
+    }
+
+    /// `runtime.call_tool(server, tool, arguments=None)`.
+    fn call_tool(&mut self, given: &'a Arguments) -> Option<(Form, String, String, Given)> {
+        let mut values = self.all_of(given).into_iter();
+        if given.args.iter().any(Expr::is_starred_expr) {
+            return None;
+        }
+        let mut argument = |name: &str| {
+            let named = given.find_keyword(name).map(|keyword| &keyword.value);
+            values.next().or_else(|| named.map(|value| self.value(value)))
+        };
+        let (server, tool) = (argument("server")?, argument("tool")?);
+        let mapping = argument("arguments");
+        let (Value::Scalar(Json::String(server)), Value::Scalar(Json::String(tool))) = (server, tool) else {
+            return None;
+        };
+        let arguments = match mapping {
+            None | Some(Value::Scalar(Json::Null)) => arguments::none(),
+            Some(value) => arguments::mapping(&value),
+        };
+        Some((Form::Data, server, tool, arguments))
+    }
+
+    /// `__toolcall__(tool, args)` or `__toolcall__(server, tool, args)`.
+    fn toolcall(&mut self, given: &'a Arguments) -> Option<(Form, String, String, Given)> {
+        let mut values = self.all_of(given);
+        if given.args.iter().any(Expr::is_starred_expr) || !given.keywords.is_empty() {
+            return None;
+        }
+        let arguments = match values.last()? {
+            Value::Scalar(Json::String(_)) => arguments::none(),
+            Value::Unknown | Value::Unbound | Value::Text => return None,
+            _ => arguments::mapping(&values.pop()?),
+        };
+        let names: Option<Vec<String>> = values.into_iter().map(text).collect();
+        match names?.as_slice() {
+            [tool] => Some((Form::Data, String::new(), tool.clone(), arguments)),
+            [server, tool] => Some((Form::Data, server.clone(), tool.clone(), arguments)),
+            _ => None,
+        }
+    }
+
+    /// A method of something that is known; `None` if it is none.
+    fn method(&mut self, method: &'a ExprAttribute, given: &'a Arguments) -> Option<Value> {
+        let name = method.attr.as_str();
+        let is_of_value = HARMLESS_METHODS.contains(&name)
+            || CHANGING_METHODS.contains(&name)
+            || matches!(
+                name,
+                "get" | "values" | "items" | "copy" | "sort" | "result" | "create_task"
+            );
+        if !is_of_value || self.is_of_tools(&method.value) {
+            return None;
+        }
+        let whole = self.value(&method.value);
+        match (&whole, name) {
+            (Value::Result(_), "get") => {
+                let given = self.all_of(given);
+                Some(match given.first() {
+                    Some(Value::Scalar(Json::String(key))) => self.part(&whole, Step::Key(key.clone())),
+                    _ => Value::Unknown,
+                })
+            }
+            (Value::Result(_), "sort") => {
+                self.keyed(given, &whole.item());
+                Some(Value::Unknown)
+            }
+            (Value::Result(_), "copy") => Some(whole),
+            (Value::Result(origin), _) if CHANGING_METHODS.contains(&name) => {
+                self.uncertain.push(origin.call);
+                self.all_of(given);
+                Some(Value::Unknown)
+            }
+            (Value::Dict(dict), "get") => {
+                let given = self.all_of(given);
+                Some(match given.first() {
+                    Some(Value::Scalar(Json::String(key))) => dict.get(key),
+                    _ => Value::Unknown,
+                })
+            }
+            (Value::Awaitable(value), "result") => Some(value.as_ref().clone()),
+            // A task group's.
+            (_, "create_task") if !matches!(whole, Value::Known(_)) => Some(self.wrap(given)),
+            (Value::Known(_), _) => None,
+            (Value::Call(_), _) => {
+                self.refuse_call(&method.value, &whole);
+                self.all_of(given);
+                Some(Value::Unknown)
+            }
+            _ => {
+                self.all_of(given);
+                Some(Value::Unknown)
+            }
+        }
+    }
+
+    /// Whether an expression names a part of the tree of tools, in which `get` and `update` are names of tools.
+    fn is_of_tools(&self, expression: &Expr) -> bool {
+        let mut part = expression;
+        loop {
+            part = match part {
+                Expr::Attribute(attribute) => &attribute.value,
+                Expr::Subscript(subscript) => &subscript.value,
+                Expr::Name(name) => {
+                    let known = self.lookup(&name.id);
+                    return matches!(known, Value::Known(ref meaning) if *meaning != Meaning::ServerMap);
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    /// A function that Python has.
+    fn builtin(&mut self, name: &str, given: &'a Arguments) -> Value {
+        let values = match name {
+            "sorted" | "min" | "max" => self.keyed_of(given),
+            "filter" | "map" => return self.mapped(name, given),
+            _ => self.all_of(given),
+        };
+        if BLIND.contains(&name) {
+            self.refuse_unawaited(given, &values);
+        }
+        if ASKING.contains(&name)
+            && let Some(Value::Result(origin)) = values.first()
+        {
+            self.uncertain.push(origin.call);
+        }
+        let first = values.first().cloned().unwrap_or(Value::Unknown);
+        match name {
+            "sorted" | "list" | "tuple" | "reversed" | "iter" if values.len() == 1 => sequence(first),
+            "min" | "max" | "next" if values.len() == 1 => first.item(),
+            "next" if values.len() == 2 => first.item().or(values[1].clone()),
+            "enumerate" => Value::Each(Rc::new(Value::List([Value::Unknown, first.item()].into()))),
+            "zip" => Value::Each(Rc::new(Value::List(values.iter().map(Value::item).collect()))),
+            "dict" if given.args.is_empty() => arguments::dict(self, given),
+            "dict" if given.keywords.is_empty() => match first {
+                Value::Dict(_) => first,
+                _ => Value::Unknown,
+            },
+            _ => Value::Unknown,
+        }
+    }
+
+    /// Calls that are made as arguments of what cannot await them.
+    fn refuse_unawaited(&mut self, given: &'a Arguments, values: &[Value]) {
+        for (argument, value) in given.args.iter().zip(values) {
+            if let (Expr::Call(_), Value::Call(call)) = (argument, value) {
+                let line = self.line(argument);
+                self.mistake(line, *call, MistakeKind::NeverAwaited);
+            }
+        }
+    }
+
+    /// The values of arguments of which `key=` is called with items of the first.
+    fn keyed_of(&mut self, given: &'a Arguments) -> Vec<Value> {
+        let values: Vec<Value> = given.args.iter().map(|argument| self.value(argument)).collect();
+        let item = values.first().map_or(Value::Unknown, Value::item);
+        self.keyed(given, &item);
+        values
+    }
+
+    fn keyed(&mut self, given: &'a Arguments, item: &Value) {
+        for keyword in &given.keywords {
+            match &keyword.value {
+                Expr::Lambda(lambda) => {
+                    self.lambda(lambda, item.clone());
+                }
+                other => {
+                    self.value(other);
+                }
+            }
+        }
+    }
+
+    /// `map` and `filter` with a lambda.
+    fn mapped(&mut self, name: &str, given: &'a Arguments) -> Value {
+        let [function, rest @ ..] = given.args.as_ref() else {
+            return Value::Unknown;
+        };
+        let values: Vec<Value> = rest.iter().map(|argument| self.value(argument)).collect();
+        let item = values.first().map_or(Value::Unknown, Value::item);
+        let made = match function {
+            Expr::Lambda(lambda) => self.lambda(lambda, item.clone()),
+            other => {
+                self.value(other);
+                Value::Unknown
+            }
+        };
+        Value::Each(Rc::new(if name == "map" { made } else { item }))
+    }
+}
+
+/// A list of the same items.
+fn sequence(value: Value) -> Value {
+    match value {
+        Value::Result(_) | Value::Each(_) | Value::List(_) => value,
+        _ => Value::Unknown,
+    }
+}
+
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::Scalar(Json::String(text)) => Some(text),
+        _ => None,
+    }
+}

@@ -1,0 +1,318 @@
+//! Follows a program from its first statement to its last, and keeps what each name is known to stand for.
+
+use std::sync::Arc;
+
+use ruff_python_ast::visitor::Visitor;
+use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
+use ruff_text_size::Ranged;
+
+use super::bindings::{self, Bound};
+use super::facts::Facts;
+use super::lines::Lines;
+use super::scope::{Kind, Scope};
+use super::value::{Form, Meaning, Value};
+use super::{Call, Mistake, MistakeKind, Program, Use};
+use crate::names::Names;
+
+/// Calls and uses of one program that are looked at.
+const MAX_FOUND: usize = 5_000;
+
+/// What is known while a program is followed.
+pub(super) struct Walker<'a> {
+    pub(super) facts: Facts<'a>,
+    pub(super) scopes: Vec<Scope<'a>>,
+    pub(super) calls: Vec<Call>,
+    pub(super) uses: Vec<Use>,
+    pub(super) mistakes: Vec<Mistake>,
+    /// Calls whose results the program may change, or does not take for granted.
+    pub(super) uncertain: Vec<usize>,
+    /// Servers whose tools were imported by a star.
+    pub(super) stars: Vec<(Form, Arc<str>)>,
+    /// Open blocks that catch what a missing field raises.
+    pub(super) forgiving: usize,
+    lines: Lines,
+    names: &'a Names,
+}
+
+/// Follows a program.
+pub(super) fn walk(source: &str, body: &[Stmt], names: &Names) -> Program {
+    let facts = Facts::of(body);
+    if facts.is_dynamic {
+        return Program::of_anything();
+    }
+    let mut walker = Walker {
+        facts,
+        scopes: vec![Scope::new(Kind::Module, bindings::of_body(body))],
+        calls: Vec::new(),
+        uses: Vec::new(),
+        mistakes: Vec::new(),
+        uncertain: Vec::new(),
+        stars: Vec::new(),
+        forgiving: 0,
+        lines: Lines::of(source),
+        names,
+    };
+    walker.body(body);
+    walker.functions();
+    if walker.facts.is_dynamic {
+        return Program::of_anything();
+    }
+    walker.finish()
+}
+
+// === impl Walker ===
+
+impl<'a> Walker<'a> {
+    /// The scope that is followed.
+    pub(super) fn scope(&mut self) -> &mut Scope<'a> {
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// The scope whose names statements bind: a comprehension has only its targets.
+    fn home(&self) -> usize {
+        let own = self
+            .scopes
+            .iter()
+            .rposition(|scope| scope.kind != Kind::Comprehension);
+        own.unwrap_or(0)
+    }
+
+    pub(super) fn line(&self, place: &impl Ranged) -> u32 {
+        self.lines.line(place.start())
+    }
+
+    /// What a name stands for here.
+    pub(super) fn lookup(&self, name: &str) -> Value {
+        if self.facts.shared.contains(name) {
+            return Value::Unknown;
+        }
+        // A function reads the names around it later, when they may have been assigned again.
+        let mut later = false;
+        for scope in self.scopes.iter().rev() {
+            let times = scope.bound.get(name).copied().unwrap_or(0);
+            let is_seen = scope.kind != Kind::Class || !later;
+            if times > 0 && is_seen {
+                let value = match scope.get(name) {
+                    Some(value) if times == 1 || !later => value.clone(),
+                    Some(_) => Value::Unknown,
+                    None => Value::Unbound,
+                };
+                // A name that the module has not bound yet is that of the session.
+                if scope.kind != Kind::Module || value != Value::Unbound {
+                    return value;
+                }
+            }
+            later |= scope.kind == Kind::Function;
+        }
+        self.outside(name)
+    }
+
+    /// What a name stands for that the program has not bound.
+    fn outside(&self, name: &str) -> Value {
+        if self.names.may_be_anything() {
+            return Value::Unknown;
+        }
+        if let Some(left) = self.names.get(name) {
+            return left.map_or(Value::Unknown, |meaning| Value::Known(meaning.clone()));
+        }
+        let meaning = match name {
+            "tools" => Meaning::Servers(Form::Tools),
+            "servers" => Meaning::Servers(Form::Blocking),
+            "mcp" => Meaning::Mcp,
+            "mcp_servers" => Meaning::ServerMap,
+            "runtime" => Meaning::Runtime,
+            "__toolcall__" => Meaning::ToolCall,
+            _ => match name.strip_prefix("mcp_") {
+                // The guest makes it a server only where nothing of the program binds it.
+                Some(_) if self.scopes.iter().any(|scope| scope.bound.contains_key(name)) => {
+                    return Value::Unknown;
+                }
+                Some(alias) => Meaning::Server(Form::Bridge, alias.into()),
+                None if self.stars.is_empty() => return Value::Unbound,
+                None => Meaning::Starred(self.stars.as_slice().into(), name.into()),
+            },
+        };
+        Value::Known(meaning)
+    }
+
+    /// Binds a name where statements bind names.
+    pub(super) fn bind(&mut self, name: &'a str, value: Value) {
+        let home = self.home();
+        self.bind_in(home, name, value);
+    }
+
+    /// Binds a target of a comprehension or a parameter.
+    pub(super) fn bind_own(&mut self, name: &'a str, value: Value) {
+        let own = self.scopes.len() - 1;
+        self.bind_in(own, name, value);
+    }
+
+    fn bind_in(&mut self, scope: usize, name: &'a str, value: Value) {
+        let is_certain = !(value.is_changeable() && self.facts.fragile.contains(name));
+        // The name of a builtin is another name now.
+        let value = match value {
+            Value::Unbound => Value::Unknown,
+            value if is_certain => value,
+            _ => Value::Unknown,
+        };
+        let before = self.before(scope, name);
+        self.scopes[scope].set(name, before, value);
+    }
+
+    fn before(&self, scope: usize, name: &str) -> Value {
+        match self.scopes[scope].get(name) {
+            Some(value) => value.clone(),
+            None if scope == 0 => self.outside(name),
+            None => Value::Unbound,
+        }
+    }
+
+    /// Nothing is known any more of names that a loop binds: its body follows itself.
+    pub(super) fn blur(&mut self, names: Bound<'a>) {
+        let home = self.home();
+        for name in names.into_keys() {
+            let before = self.before(home, name);
+            self.scopes[home].blur(name, before);
+        }
+    }
+
+    /// Follows statements that may be passed over, or end early.
+    pub(super) fn block(&mut self, follow: impl FnOnce(&mut Self)) {
+        let home = self.home();
+        let mark = self.scopes[home].mark();
+        follow(self);
+        self.scopes[home].settle(mark);
+    }
+
+    /// Follows one of several ways on; the next one begins where this one did.
+    pub(super) fn way(&mut self, follow: impl FnOnce(&mut Self)) {
+        let home = self.home();
+        let mark = self.scopes[home].mark();
+        follow(self);
+        self.scopes[home].restore(mark);
+    }
+
+    /// Makes what was bound since the beginning of a block uncertain.
+    pub(super) fn settle(&mut self, mark: super::scope::Mark) {
+        let home = self.home();
+        self.scopes[home].settle(mark);
+    }
+
+    pub(super) fn mark(&self) -> super::scope::Mark {
+        self.scopes[self.home()].mark()
+    }
+
+    /// Follows something in a scope of its own.
+    pub(super) fn within<T>(
+        &mut self,
+        kind: Kind,
+        bound: Bound<'a>,
+        follow: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        self.scopes.push(Scope::new(kind, bound));
+        let forgiving = self.forgiving;
+        let followed = follow(self);
+        self.forgiving = forgiving;
+        self.functions();
+        self.scopes.pop();
+        followed
+    }
+
+    /// Follows the bodies of the functions that were defined in the scope, now that it is over.
+    fn functions(&mut self) {
+        let functions = std::mem::take(&mut self.scope().functions);
+        for function in functions {
+            self.function(function);
+        }
+    }
+
+    fn function(&mut self, function: &'a StmtFunctionDef) {
+        let mut bound = bindings::of_body(&function.body);
+        for name in bindings::parameters(&function.parameters) {
+            *bound.entry(name).or_default() += 1;
+        }
+        let forgiving = std::mem::take(&mut self.forgiving);
+        self.within(Kind::Function, bound, |walker| {
+            for name in bindings::parameters(&function.parameters) {
+                walker.bind_own(name, Value::Unknown);
+            }
+            walker.body(&function.body);
+        });
+        self.forgiving = forgiving;
+    }
+
+    pub(super) fn body(&mut self, body: &'a [Stmt]) {
+        for statement in body {
+            self.statement(statement);
+        }
+    }
+
+    /// Takes note of a call; gives its number.
+    pub(super) fn found(&mut self, call: Call) -> usize {
+        if self.calls.len() >= MAX_FOUND {
+            self.facts.is_dynamic = true;
+        } else {
+            self.calls.push(call);
+        }
+        self.calls.len() - 1
+    }
+
+    /// Takes note of a field that is read.
+    pub(super) fn used(&mut self, field: Use) {
+        let is_excused = self.forgiving > 0 || self.facts.excused.contains(field.field.as_str());
+        if !is_excused && self.uses.len() < MAX_FOUND {
+            self.uses.push(field);
+        }
+    }
+
+    pub(super) fn mistake(&mut self, line: u32, call: usize, kind: MistakeKind) {
+        if self.forgiving == 0 && !self.mistakes.iter().any(|known| known.call == call) {
+            self.mistakes.push(Mistake { line, call, kind });
+        }
+    }
+
+    fn finish(self) -> Program {
+        let Walker {
+            scopes,
+            calls,
+            mut uses,
+            mistakes,
+            uncertain,
+            stars,
+            facts,
+            ..
+        } = self;
+        uses.retain(|field| !uncertain.contains(&field.call));
+        let mut left = Names::default();
+        if !stars.is_empty() {
+            left.bind_anything();
+        }
+        for (name, value) in scopes.iter().take(1).flat_map(Scope::names) {
+            let meaning = match value {
+                Some(Value::Known(meaning)) => Some(meaning.clone()),
+                _ => None,
+            };
+            left.bind(name.to_owned(), meaning);
+        }
+        for name in facts.shared {
+            left.bind(name.to_owned(), None);
+        }
+        Program {
+            calls,
+            uses,
+            mistakes,
+            left,
+        }
+    }
+}
+
+impl<'a> Visitor<'a> for Walker<'a> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        self.statement(statement);
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        self.value(expression);
+    }
+}

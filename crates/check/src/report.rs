@@ -1,0 +1,114 @@
+//! What the check has found, in lines that say what to write instead.
+
+use std::fmt;
+
+/// Findings that are told; the others are counted.
+const MAX_FINDINGS: usize = 20;
+
+/// What is done with what is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Nothing is looked for.
+    Off,
+    /// The program runs and the findings stand beside its result.
+    Warn,
+    /// The program does not run if one of its calls would fail for certain.
+    #[default]
+    Enforce,
+}
+
+/// How certain a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// It would fail.
+    Error,
+    /// It may be meant.
+    Warning,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The line of the program, from 1.
+    pub line: u32,
+    /// How certain it is.
+    pub weight: Weight,
+    /// What is wrong and what to write instead, on one line.
+    pub text: String,
+}
+
+/// Everything that was found in one program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// By line; at most some.
+    pub findings: Vec<Finding>,
+    /// How many more there are.
+    pub more: usize,
+}
+
+// === impl Mode ===
+
+impl Mode {
+    /// Every mode.
+    pub const ALL: [Mode; 3] = [Mode::Off, Mode::Warn, Mode::Enforce];
+
+    /// The word of arguments and settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Off => "off",
+            Mode::Warn => "warn",
+            Mode::Enforce => "enforce",
+        }
+    }
+
+    /// The mode of that name.
+    pub fn from_name(name: &str) -> Option<Mode> {
+        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+// === impl Finding ===
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.text)
+    }
+}
+
+// === impl Report ===
+
+impl Report {
+    pub(crate) fn of(mut findings: Vec<Finding>) -> Report {
+        findings.sort_by(|a, b| (a.line, &a.text).cmp(&(b.line, &b.text)));
+        findings.dedup();
+        // What would fail is told before what may be meant.
+        let more = findings.len().saturating_sub(MAX_FINDINGS);
+        if more > 0 {
+            findings.sort_by_key(|finding| finding.weight == Weight::Warning);
+            findings.truncate(MAX_FINDINGS);
+            findings.sort_by_key(|finding| finding.line);
+        }
+        Report { findings, more }
+    }
+
+    /// Whether nothing was found.
+    pub fn is_empty(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// Whether the program would fail for certain.
+    pub fn has_errors(&self) -> bool {
+        self.findings
+            .iter()
+            .any(|finding| finding.weight == Weight::Error)
+    }
+
+    /// One line a finding, and one for those that are left out.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.findings.iter().map(ToString::to_string).collect();
+        if self.more > 0 {
+            lines.push(format!("and {} more", self.more));
+        }
+        lines
+    }
+}

@@ -17,7 +17,7 @@ use crate::error;
 use crate::run::Reach;
 
 /// Tools of codeyard's own surfaces: a program that runs behind them cannot call them.
-const OWN_TOOLS: [&str; 7] = [
+pub(crate) const OWN_TOOLS: [&str; 7] = [
     "execute_code",
     "search_tools",
     "run_python",

@@ -10,6 +10,7 @@
 mod answers;
 mod broker;
 mod call;
+mod check;
 mod error;
 mod files;
 mod offers;

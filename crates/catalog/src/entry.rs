@@ -73,6 +73,11 @@ impl Entry {
         self.check.get().is_some() && weight(arguments, LIGHT_ARGUMENTS) <= LIGHT_ARGUMENTS
     }
 
+    /// Whether the input schema is compiled: checks by it take microseconds.
+    pub fn is_compiled(&self) -> bool {
+        self.check.get().is_some()
+    }
+
     /// Whether the input schema has a parameter of this name.
     pub fn declares(&self, parameter: &str) -> bool {
         let parameters = self.parameters.get_or_init(|| {

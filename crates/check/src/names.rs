@@ -20,10 +20,10 @@ pub struct Names {
 
 impl Names {
     /// Takes in what a run may have left.
-    pub fn take(&mut self, left: Names) {
+    pub fn take(&mut self, left: &Names) {
         self.anything |= left.anything;
-        for (name, meaning) in left.bound {
-            self.bind(name, meaning);
+        for (name, meaning) in &left.bound {
+            self.bind(name.clone(), meaning.clone());
         }
     }
 

@@ -103,13 +103,15 @@ impl Program {
     }
 
     /// What it leaves bound.
-    pub fn into_left(self) -> Names {
-        self.left
+    pub fn left(&self) -> &Names {
+        &self.left
     }
 
-    /// The servers that it calls, as they are written; one that is named by its tool alone is the empty name.
-    pub fn servers(&self) -> impl Iterator<Item = &str> {
-        self.calls.iter().map(|call| call.server.as_str())
+    /// The servers and tools that it calls, as they are written; the server is empty where only the tool is named.
+    pub fn tools(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.calls
+            .iter()
+            .map(|call| (call.server.as_str(), call.tool.as_str()))
     }
 
     /// Whether there is nothing to hold against the tools there are.

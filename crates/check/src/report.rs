@@ -5,18 +5,6 @@ use std::fmt;
 /// Findings that are told; the others are counted.
 const MAX_FINDINGS: usize = 20;
 
-/// What is done with what is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// Nothing is looked for.
-    Off,
-    /// The program runs and the findings stand beside its result.
-    Warn,
-    /// The program does not run if one of its calls would fail for certain.
-    #[default]
-    Enforce,
-}
-
 /// How certain a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
@@ -44,27 +32,6 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How many more there are.
     pub more: usize,
-}
-
-// === impl Mode ===
-
-impl Mode {
-    /// Every mode.
-    pub const ALL: [Mode; 3] = [Mode::Off, Mode::Warn, Mode::Enforce];
-
-    /// The word of arguments and settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Off => "off",
-            Mode::Warn => "warn",
-            Mode::Enforce => "enforce",
-        }
-    }
-
-    /// The mode of that name.
-    pub fn from_name(name: &str) -> Option<Mode> {
-        Mode::ALL.into_iter().find(|mode| mode.name() == name)
-    }
 }
 
 // === impl Finding ===

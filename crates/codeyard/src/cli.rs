@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use types::CheckMode;
 
 pub use login::{LoginArguments, LogoutArguments};
 pub use runs::RunsArguments;
@@ -142,6 +143,10 @@ pub struct RunArguments {
     /// Longest duration, such as 30s or 500ms [default: `[limits] wall_time` of the settings]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub timeout: Option<Duration>,
+    /// What to do if calls of the program would fail: refuse to run it, run it and say so, or do not look [default:
+    /// `[check] default` of the settings]
+    #[arg(long, value_name = "enforce|warn|off", value_parser = parse_check)]
+    pub check: Option<CheckMode>,
     /// Save figures and images of the run in this directory
     #[arg(long, value_name = "DIR")]
     pub images: Option<PathBuf>,
@@ -355,6 +360,10 @@ impl Cli {
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
     types::units::duration(text)
+}
+
+fn parse_check(text: &str) -> Result<CheckMode, String> {
+    CheckMode::from_name(text).ok_or_else(|| "write enforce, warn or off".to_owned())
 }
 
 const AFTER_HELP: &str = "\

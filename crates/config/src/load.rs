@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use types::Limit;
+use types::{CheckMode, Limit};
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables as BridgeVariables};
@@ -72,6 +72,8 @@ pub struct Parts {
     pub workspace: workspace::Config,
     /// Of the sessions.
     pub sessions: session::Config,
+    /// What is done with what the check before a run finds.
+    pub check: CheckMode,
     /// Of the records.
     pub records: store::Config,
     /// The database of the tools and memories that programs save.
@@ -130,6 +132,7 @@ impl Loaded {
             mounts,
             pool,
             sessions,
+            check,
             ..
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
@@ -165,6 +168,7 @@ impl Loaded {
                 idle_memory: sessions.idle_memory,
                 ..session::Config::default()
             },
+            check,
             records,
             saved,
             policy,

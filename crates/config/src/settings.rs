@@ -1,4 +1,4 @@
-//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, records, Python and log.
+//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, the check, records, Python and log.
 
 mod files;
 mod limits;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use policy::Requirement;
 use sandbox_process::Profile;
-use types::Limit;
+use types::{CheckMode, Limit};
 
 use crate::mistakes::{Findings, nearest};
 use table::{Table, Value};
@@ -21,7 +21,7 @@ pub use records::Records;
 pub use sessions::Sessions;
 
 /// The sections of the file, in the order of the documentation.
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "limits",
     "policy",
     "sandbox",
@@ -29,6 +29,7 @@ const SECTIONS: [&str; 10] = [
     "mounts",
     "pool",
     "sessions",
+    "check",
     "records",
     "python",
     "log",
@@ -49,6 +50,8 @@ pub struct Settings {
     pub pool: sandbox_process::Pool,
     /// `[sessions]`.
     pub sessions: Sessions,
+    /// `[check] default`.
+    pub check: CheckMode,
     /// `[records]`.
     pub records: Records,
     /// `[python]`.
@@ -126,6 +129,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
                 "workspace" => files::set(&mut settings.workspace, key, &value),
                 "pool" => sessions::set_pool(&mut settings.pool, key, &value),
                 "sessions" => sessions::set(&mut settings.sessions, key, &value),
+                "check" => check(&mut settings.check, key, &value),
                 "records" => records::set(&mut settings.records, key, &value),
                 "python" => python(&mut settings.python, key, &value, directory),
                 _ => log(&mut settings, key, &value),
@@ -176,6 +180,14 @@ fn sandbox(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), 
             ])?;
         }
         _ => return Err(unknown("key", key, ["backend", "require"])),
+    }
+    Ok(())
+}
+
+fn check(check: &mut CheckMode, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "default" => *check = value.one_of(CheckMode::ALL.map(|mode| (mode.name(), mode)))?,
+        _ => return Err(unknown("key", key, ["default"])),
     }
     Ok(())
 }

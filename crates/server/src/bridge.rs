@@ -11,7 +11,7 @@ use store::{Front, Refused};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use types::Granted;
+use types::{CheckMode, Granted};
 
 use crate::Server;
 use crate::files::blocking;
@@ -120,6 +120,8 @@ impl BridgeService for Bridge {
                 limits,
                 named: Vec::new(),
             },
+            // What does not fit is for the server to say, as it always was on that surface.
+            check: CheckMode::Off,
             surface: Some(request.servers.surface),
             loaded: Some(request.servers.names),
         };

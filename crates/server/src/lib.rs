@@ -5,6 +5,7 @@
 pub mod attack;
 mod bridge;
 mod calls;
+mod check;
 pub mod control;
 pub mod doctor;
 mod files;

@@ -13,10 +13,11 @@ use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
 use store::{Attempt, Code, Front, Recording, Records, Saved};
-use types::{Limits, Principal};
+use types::{CheckMode, Limits, Principal};
 use upstream::Hub;
 use workspace::{Keeping, WorkspaceError, Workspaces};
 
+use crate::check::BeforeRun;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
 
@@ -37,6 +38,8 @@ pub(crate) struct Shared {
     /// Whether that is what runs where nothing is said of it.
     default_backend: bool,
     pub(crate) sessions: Sessions,
+    /// What is done with what the check before a run finds, where nothing is said of it.
+    pub(crate) check: CheckMode,
     /// What sessions see of the host's files.
     pub(crate) files: Arc<SessionFiles>,
     pub(crate) workspaces: Workspaces,
@@ -82,6 +85,7 @@ impl Server {
             sandbox,
             mut workspace,
             sessions,
+            check,
             records,
             saved,
         } = parts;
@@ -110,7 +114,12 @@ impl Server {
             workspaces.clone(),
             ToolFiles::new(hub.clone(), broker.clone(), principal.clone()),
         ));
-        let sessions = Sessions::new(backend.clone(), files.clone(), sessions);
+        let sessions = Sessions::new(
+            backend.clone(),
+            files.clone(),
+            Arc::new(BeforeRun(broker.clone())),
+            sessions,
+        );
         Ok(Server {
             shared: Arc::new(Shared {
                 hub,
@@ -119,6 +128,7 @@ impl Server {
                 backend,
                 default_backend,
                 sessions,
+                check,
                 files,
                 workspaces,
                 log,

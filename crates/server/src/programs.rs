@@ -7,7 +7,7 @@ use policy::TimeoutError;
 use session::{Language, RunRequest, SessionError};
 use store::{Front, Refused};
 use tokio_util::sync::CancellationToken;
-use types::{Granted, Outcome, RunId, SessionName};
+use types::{CheckMode, Granted, Outcome, RunId, SessionName};
 
 use crate::Server;
 
@@ -18,6 +18,8 @@ pub struct Program {
     pub code: String,
     /// Longest duration; the settings' if absent.
     pub timeout: Option<Duration>,
+    /// What is done with what the check before the run finds; the settings' if absent.
+    pub check: Option<CheckMode>,
 }
 
 /// What became of a program.
@@ -31,6 +33,8 @@ pub struct Ran {
     pub outcome: Outcome,
     /// Longest duration that it had.
     pub wall_time: Duration,
+    /// What the check before the run found, one line each.
+    pub findings: Vec<String>,
     /// What else is to be said.
     pub notice: Option<String>,
     /// What it ran in, if that is another backend than the default.
@@ -89,6 +93,7 @@ impl Server {
                 },
                 calls,
                 cancel,
+                check: program.check.unwrap_or(shared.check),
                 surface: None,
                 record,
             })
@@ -98,6 +103,7 @@ impl Server {
             session: result.session,
             outcome: result.outcome,
             wall_time,
+            findings: result.findings,
             notice: result.notice,
             backend: self.chosen_backend(),
         })

@@ -10,7 +10,7 @@ use serde_json::Value;
 use session::{Language, RunRequest, Selector};
 use store::{Front, Refused};
 use tokio_util::sync::CancellationToken;
-use types::{Granted, Principal, SessionName};
+use types::{CheckMode, Granted, Principal, SessionName};
 use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Server;
@@ -22,6 +22,7 @@ pub(crate) struct Asked {
     pub(crate) language: Language,
     pub(crate) session: Selector,
     pub(crate) granted: Granted,
+    pub(crate) check: CheckMode,
     /// What the surface tells the guest beside the program.
     pub(crate) surface: Option<Value>,
     /// The servers that the program may call, if that is not all of them.
@@ -56,6 +57,7 @@ impl Server {
             granted: asked.granted,
             calls: self.calls(scope),
             cancel,
+            check: asked.check,
             surface: asked.surface,
             record,
         };
@@ -68,6 +70,7 @@ impl Server {
             run_id: result.run_id,
             session: result.session,
             outcome: result.outcome,
+            findings: result.findings,
             notice: result.notice,
             backend: self.chosen_backend(),
             keeps_files: result.keeps_files,
@@ -82,6 +85,7 @@ impl CodeService for Server {
             language: request.language,
             session: request.session,
             granted: request.granted,
+            check: request.check.unwrap_or(self.shared.check),
             surface: None,
             loaded: None,
         };

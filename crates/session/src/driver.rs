@@ -4,14 +4,16 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use check::Names;
 use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
 use serde_json::Value;
 use store::{RunRecord, SessionRecord};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use types::{Granted, GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status};
+use types::{CheckMode, Granted, GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status};
 
+use crate::check::{Checked, checked, refused};
 use crate::files::Given;
 use crate::names::mint_id;
 use crate::request::{RunResult, SessionError};
@@ -30,8 +32,18 @@ pub(crate) struct Job {
     pub(crate) granted: Granted,
     pub(crate) calls: Arc<dyn HostCalls>,
     pub(crate) cancel: CancellationToken,
+    pub(crate) check: CheckMode,
     pub(crate) surface: Option<Value>,
     pub(crate) reply: oneshot::Sender<Result<RunResult, SessionError>>,
+}
+
+/// What is asked of one turn beside the run itself.
+struct Asked<'a> {
+    granted: Granted,
+    calls: Arc<dyn HostCalls>,
+    check: CheckMode,
+    /// What the check found and the run goes on with.
+    findings: &'a mut Vec<String>,
 }
 
 /// The task of one session.
@@ -51,6 +63,8 @@ pub(crate) struct Driver {
     lease: Option<Box<dyn Send + Sync>>,
     /// Whether files in `/workspace` and `/results` outlive the guest.
     keeps_files: bool,
+    /// What the runs of the guest have left bound.
+    names: Names,
     /// Whether what the guest holds was looked at since its last run.
     measured: bool,
 }
@@ -80,6 +94,7 @@ impl Driver {
             shared_tree: None,
             lease: None,
             keeps_files: false,
+            names: Names::default(),
             measured: false,
         }
     }
@@ -158,6 +173,7 @@ impl Driver {
             granted,
             calls,
             cancel,
+            check,
             surface,
             mut reply,
         } = job;
@@ -173,8 +189,15 @@ impl Driver {
         self.measured = false;
         let (contact, exceeded) = (self.contact.clone(), run.exceeded.clone());
         let (files, principal) = (self.shared.files.clone(), self.key.principal.clone());
+        let mut findings = Vec::new();
         let (result, ended) = {
-            let mut work = pin!(self.work(run, granted, calls, &mut record));
+            let asked = Asked {
+                granted,
+                calls,
+                check,
+                findings: &mut findings,
+            };
+            let mut work = pin!(self.work(run, asked, &mut record));
             tokio::select! {
                 biased;
                 done = &mut work => done,
@@ -201,6 +224,7 @@ impl Driver {
             run_id,
             session: self.key.name.clone(),
             outcome,
+            findings,
             notice: notice.as_ref().map(|why| self.notice(why)),
             keeps_files: self.keeps_files,
         });
@@ -214,6 +238,7 @@ impl Driver {
     /// The guest is gone.
     fn lose(&mut self, why: &Why) {
         self.guest = None;
+        self.names = Names::default();
         if let Some(life) = self.life.take() {
             life.lost(why.name());
         }
@@ -247,18 +272,30 @@ impl Driver {
     async fn work(
         &mut self,
         run: Run,
-        granted: Granted,
-        calls: Arc<dyn HostCalls>,
+        asked: Asked<'_>,
         record: &mut RunRecord,
     ) -> (Result<Outcome, SessionError>, Ended) {
+        let untouched = if self.guest.is_some() {
+            Ended::Kept
+        } else {
+            Ended::NoGuest
+        };
         if let Err(unrecorded) = record.begin().await {
-            let ended = if self.guest.is_some() {
-                Ended::Kept
-            } else {
-                Ended::NoGuest
-            };
-            return (Err(SessionError::NotRecorded(unrecorded)), ended);
+            return (Err(SessionError::NotRecorded(unrecorded)), untouched);
         }
+        let checked = match run
+            .cancel
+            .run_until_cancelled(self.check(&run, asked.check))
+            .await
+        {
+            Some(checked) => checked,
+            None => return (Ok(cancelled()), untouched),
+        };
+        if asked.check == CheckMode::Enforce && checked.report.has_errors() {
+            return (Ok(refused(&checked.report)), untouched);
+        }
+        *asked.findings = checked.report.lines();
+        let Asked { granted, calls, .. } = asked;
         if self.guest.is_none() {
             match self.launch(&run, granted.limits.clone(), record).await {
                 Ok(Some(guest)) => {
@@ -284,9 +321,27 @@ impl Driver {
             return (Ok(cancelled()), Ended::NoGuest);
         };
         record.begun();
+        self.names.take(checked.program.left());
         let outcome = guest.execute(run, calls).await;
         let ended = Ended::of(&outcome);
         (Ok(outcome), ended)
+    }
+
+    /// What is found in the program before it runs; on other surfaces than `code` nothing is looked for.
+    async fn check(&mut self, run: &Run, mode: CheckMode) -> Checked {
+        if run.surface.is_some() {
+            return Checked::default();
+        }
+        let (check, principal) = (self.shared.check.as_ref(), &self.key.principal);
+        checked(
+            check,
+            principal,
+            &run.code,
+            &self.names,
+            mode,
+            run.limits.wall_time,
+        )
+        .await
     }
 
     /// A limit that the caller named and that the open session does not have.

@@ -13,6 +13,7 @@
 //! A session that is Lost or Closed starts afresh with the next run of its name, and the result of that run says
 //! that variables are gone, and why. `table` decides all of this and does nothing else; `driver` acts.
 
+mod check;
 mod driver;
 mod files;
 mod names;
@@ -20,6 +21,7 @@ mod request;
 mod sessions;
 mod table;
 
+pub use check::{Check, NoCheck};
 pub use files::{Files, Given, NoFiles};
 pub use names::{BadName, Language, UnknownLanguage, default_name, mint_run, session_name};
 pub use request::{RunRequest, RunResult, Selector, SessionError};

@@ -7,7 +7,7 @@ use sandbox::{HostCalls, LaunchError};
 use serde_json::Value;
 use store::{NotRecorded, Refused, RunRecord};
 use tokio_util::sync::CancellationToken;
-use types::{Granted, Limit, Outcome, Principal, RunId, SessionName};
+use types::{CheckMode, Granted, Limit, Outcome, Principal, RunId, SessionName};
 
 use crate::names::Language;
 
@@ -38,6 +38,8 @@ pub struct RunRequest {
     pub calls: Arc<dyn HostCalls>,
     /// Ends the run, also while it waits for its turn.
     pub cancel: CancellationToken,
+    /// What is done with what the check before the run finds.
+    pub check: CheckMode,
     /// What its surface tells the guest beside it; `None` for `code`.
     pub surface: Option<Value>,
     /// Its handle, and what is written down of it.
@@ -53,6 +55,8 @@ pub struct RunResult {
     pub session: SessionName,
     /// How it ended.
     pub outcome: Outcome,
+    /// What the check found, one line each.
+    pub findings: Vec<String>,
     /// That an earlier life of the session is gone, and why.
     pub notice: Option<String>,
     /// Whether files in `/workspace` and `/results` outlive the session.

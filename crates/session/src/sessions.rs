@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use types::{Principal, SessionName};
 
+use crate::check::Check;
 use crate::driver::{Driver, Job, cancelled};
 use crate::files::Files;
 use crate::names::default_name;
@@ -70,6 +71,7 @@ pub(crate) struct Shared {
     table: Mutex<Table<Job>>,
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) files: Arc<dyn Files>,
+    pub(crate) check: Arc<dyn Check>,
     pub(crate) config: Config,
     lives: AtomicU64,
     runs: AtomicU64,
@@ -99,12 +101,18 @@ impl Default for Config {
 
 impl Sessions {
     /// Prepares sessions on this backend; starts nothing.
-    pub fn new(backend: Arc<dyn Backend>, files: Arc<dyn Files>, config: Config) -> Sessions {
+    pub fn new(
+        backend: Arc<dyn Backend>,
+        files: Arc<dyn Files>,
+        check: Arc<dyn Check>,
+        config: Config,
+    ) -> Sessions {
         Sessions {
             shared: Arc::new(Shared {
                 table: Mutex::new(Table::new(config.clone())),
                 backend,
                 files,
+                check,
                 config,
                 lives: AtomicU64::new(0),
                 runs: AtomicU64::new(0),
@@ -135,7 +143,14 @@ impl Sessions {
                     let outcome = cancelled();
                     let recorded = job.record.ended(&outcome, None).await;
                     recorded.map_err(SessionError::EndNotRecorded)?;
-                    return Ok(RunResult { run_id, session, outcome, notice: None, keeps_files: true });
+                    return Ok(RunResult {
+                        run_id,
+                        session,
+                        outcome,
+                        findings: Vec::new(),
+                        notice: None,
+                        keeps_files: true,
+                    });
                 }
                 // Its turn has come: the guest is being interrupted and the outcome says what became of it.
                 answer.await
@@ -214,6 +229,7 @@ impl Shared {
             granted: request.granted,
             calls: request.calls,
             cancel: request.cancel,
+            check: request.check,
             surface: request.surface,
             reply,
         };

@@ -1,5 +1,6 @@
 //! The words everyone shares: ids, principals, tools, limits, content and outcomes; no I/O, no async.
 
+mod check;
 mod content;
 mod ids;
 mod limits;
@@ -8,6 +9,7 @@ mod tool;
 pub mod units;
 mod written;
 
+pub use check::CheckMode;
 pub use content::Content;
 pub use ids::{Principal, RunId, SessionId, SessionName};
 pub use limits::{Granted, Limit, Limits, Network, RunLimits};

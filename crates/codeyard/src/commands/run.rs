@@ -32,6 +32,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     let program = Program {
         code,
         timeout: arguments.timeout,
+        check: arguments.check,
     };
     let ran = server.run(program, interrupt.token.clone()).await;
     server.close().await;
@@ -73,7 +74,10 @@ fn read_program(file: &Path) -> anyhow::Result<String> {
 
 /// Serves the surface `bridge` to a client that starts it by this command, as it started the one before.
 async fn without_file(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
-    let asks_for_a_run = arguments.timeout.is_some() || arguments.images.is_some() || arguments.json;
+    let asks_for_a_run = arguments.timeout.is_some()
+        || arguments.check.is_some()
+        || arguments.images.is_some()
+        || arguments.json;
     if asks_for_a_run || std::io::stdin().is_terminal() {
         let usage = Cli::usage_of("run");
         return Err(Failure::new(
@@ -129,6 +133,9 @@ fn show(output: &Output, ran: &Ran, images: &[String]) -> anyhow::Result<()> {
     if let Some(error) = ran.error_text() {
         output.tell(&harmless(&error));
     }
+    for finding in &ran.findings {
+        output.tell(&harmless(&format!("check: {finding}")));
+    }
     if let Some(notice) = &ran.notice {
         output.tell(&format!("notice: {notice}"));
     }
@@ -150,6 +157,7 @@ fn described(ran: &Ran, images: &[String]) -> Value {
         "stdout": outcome.stdout.text,
         "stderr": outcome.stderr.text,
         "error": ran.error_text(),
+        "check": ran.findings,
         "images": images,
         "artifacts": outcome.artifacts,
         "session_lost": outcome.session == SessionFate::Lost,

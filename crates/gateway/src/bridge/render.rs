@@ -184,6 +184,7 @@ mod tests {
             run_id: RunId::new("r1"),
             session: SessionName::new("default"),
             outcome,
+            findings: Vec::new(),
             notice: None,
             backend: None,
             keeps_files: false,

@@ -6,7 +6,7 @@ use policy::{Asked, Policy};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use session::{Language, Selector, session_name};
-use types::{Granted, SessionName};
+use types::{CheckMode, Granted, SessionName};
 
 use super::service::{Detail, Execute, Search};
 
@@ -90,7 +90,7 @@ pub(super) fn execute(arguments: &JsonObject, policy: &Policy) -> Result<Execute
         true => Receipt::Asked,
         false => Receipt::Omitted,
     };
-    check.word("check", ["off", "warn", "enforce"]);
+    let before = check.word("check", CheckMode::ALL.map(CheckMode::name));
     let format = match check.word("format", ["text", "json"]) {
         Some("json") => Format::Json,
         _ => Format::Text,
@@ -100,6 +100,7 @@ pub(super) fn execute(arguments: &JsonObject, policy: &Policy) -> Result<Execute
         language,
         session,
         granted,
+        check: before.and_then(CheckMode::from_name),
     };
     check.finish(ExecuteArguments {
         request,

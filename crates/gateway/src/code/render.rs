@@ -100,6 +100,9 @@ fn structured(run: &Executed, error: Option<&str>, receipt: Receipt) -> Map<Stri
     if let Some(backend) = run.backend {
         put("backend", json!(backend));
     }
+    if !run.findings.is_empty() {
+        put("check", json!(run.findings));
+    }
     if let Some(notice) = &run.notice {
         put("notice", json!(notice));
     }
@@ -230,6 +233,7 @@ fn asides(run: &Executed) -> Vec<String> {
         };
         lines.push(format!("session {} is lost: {gone}", run.session));
     }
+    lines.extend(run.findings.iter().map(|finding| format!("check: {finding}")));
     if let Some(notice) = &run.notice {
         lines.push(format!("notice: {notice}"));
     }
@@ -294,6 +298,7 @@ mod tests {
             run_id: RunId::new("r1"),
             session: SessionName::new("main"),
             outcome: Outcome::bare(status, SessionFate::Kept, None),
+            findings: Vec::new(),
             notice: None,
             backend: None,
             keeps_files: true,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use session::{Language, Selector};
 use tokio_util::sync::CancellationToken;
-use types::{Granted, Outcome, RunId, SessionName};
+use types::{CheckMode, Granted, Outcome, RunId, SessionName};
 use workspace::{Artifacts, ReadError};
 
 /// Runs programs and finds tools for one client.
@@ -48,6 +48,8 @@ pub struct Execute {
     pub session: Selector,
     /// What it may use, as the policy grants it.
     pub granted: Granted,
+    /// What is done with what the check before the run finds; the settings' if absent.
+    pub check: Option<CheckMode>,
 }
 
 /// What became of a program.
@@ -59,6 +61,8 @@ pub struct Executed {
     pub session: SessionName,
     /// How it ended.
     pub outcome: Outcome,
+    /// What the check before the run found, one line each.
+    pub findings: Vec<String>,
     /// What else the client should know, such as that an earlier session is gone.
     pub notice: Option<String>,
     /// What it ran in, if that is another backend than the default.

@@ -14,7 +14,9 @@ use session::{Language, RunRequest, Selector, mint_run};
 use store::RunRecord;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
-use types::{Granted, GuestError, Outcome, Principal, RunLimits, SessionFate, SessionName, Status, Text};
+use types::{
+    CheckMode, Granted, GuestError, Outcome, Principal, RunLimits, SessionFate, SessionName, Status, Text,
+};
 
 /// Bytes that every guest holds.
 pub const MEMORY: u64 = 1 << 20;
@@ -222,6 +224,7 @@ pub fn request(session: &str, code: &str) -> RunRequest {
         granted: Granted::default(),
         calls: Arc::new(NoCalls),
         cancel: CancellationToken::new(),
+        check: CheckMode::Off,
         surface: None,
         record: RunRecord::none(mint_run()),
     }

@@ -9,13 +9,18 @@ use std::time::Duration;
 use fake::{Launch, MEMORY, Stage, Stages, request};
 use proptest::prelude::*;
 use serde_json::json;
-use session::{Config, NoFiles, RunRequest, RunResult, SessionError, Sessions};
+use session::{Config, NoCheck, NoFiles, RunRequest, RunResult, SessionError, Sessions};
 use tokio::task::JoinHandle;
 use types::{Granted, Limit, Limits, Principal, SessionFate, Status};
 
 fn sessions(config: Config) -> (Sessions, Arc<Stage>) {
     let stage = Arc::new(Stage::default());
-    let sessions = Sessions::new(Arc::new(Stages(stage.clone())), Arc::new(NoFiles), config);
+    let sessions = Sessions::new(
+        Arc::new(Stages(stage.clone())),
+        Arc::new(NoFiles),
+        Arc::new(NoCheck),
+        config,
+    );
     (sessions, stage)
 }
 

@@ -1,0 +1,93 @@
+//! The check before a run: what calls would fail is decided elsewhere, what that means for the run is decided here.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use check::{Names, Program, Report};
+use sandbox::BoxFuture;
+use types::{CheckMode, GuestError, Outcome, Principal, SessionFate, Status};
+
+/// Programs up to this length are read at once; reading a longer one takes milliseconds.
+const SHORT: usize = 16 * 1024;
+
+/// How long a run waits for servers that it names and that have not listed their tools yet.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Holds programs against the tools there are.
+pub trait Check: Send + Sync {
+    /// Finds the calls of the program that would fail. Servers that it names and that have not listed their tools are
+    /// asked for them, and waited for that long.
+    fn check<'a>(
+        &'a self,
+        principal: &'a Principal,
+        program: Arc<Program>,
+        patience: Duration,
+    ) -> BoxFuture<'a, Report>;
+}
+
+/// Finds nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoCheck;
+
+impl Check for NoCheck {
+    fn check<'a>(
+        &'a self,
+        _principal: &'a Principal,
+        _program: Arc<Program>,
+        _patience: Duration,
+    ) -> BoxFuture<'a, Report> {
+        Box::pin(std::future::ready(Report::default()))
+    }
+}
+
+/// What was found in one program before its run.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// What the program leaves bound for the next.
+    pub(crate) program: Arc<Program>,
+    pub(crate) report: Report,
+}
+
+/// Reads a program and checks it as `mode` says.
+pub(crate) async fn checked(
+    check: &dyn Check,
+    principal: &Principal,
+    code: &str,
+    names: &Names,
+    mode: CheckMode,
+    wall_time: Duration,
+) -> Checked {
+    let program = if code.len() <= SHORT {
+        Program::read(code, names)
+    } else {
+        let (code, names) = (code.to_owned(), names.clone());
+        let read = tokio::task::spawn_blocking(move || Program::read(&code, &names));
+        read.await.unwrap_or_default()
+    };
+    let program = Arc::new(program);
+    let report = match mode {
+        CheckMode::Off => Report::default(),
+        CheckMode::Warn | CheckMode::Enforce if program.is_empty() => Report::default(),
+        CheckMode::Warn | CheckMode::Enforce => {
+            check
+                .check(principal, program.clone(), PATIENCE.min(wall_time))
+                .await
+        }
+    };
+    Checked { program, report }
+}
+
+/// The outcome of a program that is not run for what was found in it.
+pub(crate) fn refused(report: &Report) -> Outcome {
+    let message = format!(
+        "the program was not run and nothing has happened:\n{}\nCorrect it and run it again, or pass check: \"warn\" to \
+         run it as it is.",
+        report.lines().join("\n")
+    );
+    let error = GuestError {
+        kind: "CheckFailed".to_owned(),
+        message,
+        ..GuestError::default()
+    };
+    Outcome::bare(Status::Refused, SessionFate::Kept, Some(error))
+}

@@ -14,18 +14,21 @@ use types::{ServerTools, Tool};
 fn catalog() -> Catalog {
     let tools = |tools: Value| -> Option<Arc<[Arc<Tool>]>> {
         let tools = tools.as_array().unwrap().iter();
-        Some(tools.map(|tool| Arc::new(Tool::parse(to_raw_value(tool).unwrap()).unwrap())).collect())
+        Some(
+            tools
+                .map(|tool| Arc::new(Tool::parse(to_raw_value(tool).unwrap()).unwrap()))
+                .collect(),
+        )
     };
-    let customer = json!({"type": "object", "properties": {"name": {"type": "string"}, "email": {"type": "string"}}});
+    let customer =
+        json!({"type": "object", "properties": {"name": {"type": "string"}, "email": {"type": "string"}}});
     let server = |name: &str, tools| ServerTools {
         name: name.to_owned(),
         description: None,
         cwd: None,
         tools,
     };
-    let strict = |properties: Value, required: Value| {
-        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
-    };
+    let strict = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     Catalog::build(&[
         server(
             "crm",
@@ -78,8 +81,7 @@ fn passes(source: &str) {
     check(source, &[]);
 }
 
-const NO_TOOL: &str =
-    "tools.crm.get_customr does not exist; write tools.crm.get_customer(customer_id: str)";
+const NO_TOOL: &str = "tools.crm.get_customr does not exist; write tools.crm.get_customer(customer_id: str)";
 
 #[test]
 fn an_unknown_tool_is_found_in_every_form() {
@@ -92,29 +94,78 @@ fn an_unknown_tool_is_found_in_every_form() {
         ("await tools['crm']['get_customr'](customer_id='1')", &tools),
         ("await mcp_crm.get_customr(customer_id='1')", &bridge),
         ("await mcp_servers['crm'].get_customr(customer_id='1')", &bridge),
-        ("import tools\nawait tools.crm.get_customr(customer_id='1')", &tools),
-        ("import tools.crm as c\nawait c.get_customr(customer_id='1')", &tools),
-        ("from tools import crm\nawait crm.get_customr(customer_id='1')", &tools),
-        ("from tools.crm import get_customr\nawait get_customr(customer_id='1')", &tools),
-        ("from tools.crm.get_customr import get_customr as g\nawait g(customer_id='1')", &tools),
-        ("from servers.crm import get_customr\nget_customr(customer_id='1')", &blocking),
+        (
+            "import tools\nawait tools.crm.get_customr(customer_id='1')",
+            &tools,
+        ),
+        (
+            "import tools.crm as c\nawait c.get_customr(customer_id='1')",
+            &tools,
+        ),
+        (
+            "from tools import crm\nawait crm.get_customr(customer_id='1')",
+            &tools,
+        ),
+        (
+            "from tools.crm import get_customr\nawait get_customr(customer_id='1')",
+            &tools,
+        ),
+        (
+            "from tools.crm.get_customr import get_customr as g\nawait g(customer_id='1')",
+            &tools,
+        ),
+        (
+            "from servers.crm import get_customr\nget_customr(customer_id='1')",
+            &blocking,
+        ),
         ("servers.crm.get_customr(customer_id='1')", &blocking),
-        ("from mcp.servers import crm\nawait crm.get_customr(customer_id='1')", &bridge),
-        ("import mcp\nawait mcp.servers.crm.get_customr(customer_id='1')", &bridge),
-        ("from mcp import runtime\nawait runtime.call_tool('crm', 'get_customr', {})", &data),
+        (
+            "from mcp.servers import crm\nawait crm.get_customr(customer_id='1')",
+            &bridge,
+        ),
+        (
+            "import mcp\nawait mcp.servers.crm.get_customr(customer_id='1')",
+            &bridge,
+        ),
+        (
+            "from mcp import runtime\nawait runtime.call_tool('crm', 'get_customr', {})",
+            &data,
+        ),
         ("await __toolcall__('crm', 'get_customr', {})", &data),
         ("c = tools.crm\nawait c.get_customr(customer_id='1')", &tools),
-        ("a, b = tools.crm, 1\nf = a.get_customr\nawait f(customer_id='1')", &tools),
-        ("async def main():\n    return await tools.crm.get_customr(customer_id='1')\nawait main()", &tools),
-        ("[await tools.crm.get_customr(customer_id=i) for i in range(3)]", &tools),
-        ("import asyncio\nawait asyncio.gather(*(tools.crm.get_customr(customer_id=i) for i in 'ab'))", &tools),
-        ("if 1:\n    x = await tools.crm.get_customr(customer_id='1')", &tools),
-        ("class A:\n    async def f(self):\n        await tools.crm.get_customr(customer_id='1')", &tools),
+        (
+            "a, b = tools.crm, 1\nf = a.get_customr\nawait f(customer_id='1')",
+            &tools,
+        ),
+        (
+            "async def main():\n    return await tools.crm.get_customr(customer_id='1')\nawait main()",
+            &tools,
+        ),
+        (
+            "[await tools.crm.get_customr(customer_id=i) for i in range(3)]",
+            &tools,
+        ),
+        (
+            "import asyncio\nawait asyncio.gather(*(tools.crm.get_customr(customer_id=i) for i in 'ab'))",
+            &tools,
+        ),
+        (
+            "if 1:\n    x = await tools.crm.get_customr(customer_id='1')",
+            &tools,
+        ),
+        (
+            "class A:\n    async def f(self):\n        await tools.crm.get_customr(customer_id='1')",
+            &tools,
+        ),
         ("f'{await tools.crm.get_customr(customer_id=1)}'", &tools),
     ];
     for (source, expected) in each {
         let lines = report_after(&[], source).lines();
-        let told: Vec<&str> = lines.iter().filter_map(|line| line.split_once(": ")).map(|(_, text)| text).collect();
+        let told: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| line.split_once(": "))
+            .map(|(_, text)| text)
+            .collect();
         assert_eq!(told, [expected.as_str()], "{source}");
     }
 }
@@ -156,7 +207,9 @@ fn servers_and_tools_that_may_not_be_called_do_not_exist() {
     );
     check(
         "await tools.crm.secret()",
-        &["line 1: tools.crm.secret does not exist; search_tools finds the right one; the tools of crm are get_customer, list_customers, note"],
+        &[
+            "line 1: tools.crm.secret does not exist; search_tools finds the right one; the tools of crm are get_customer, list_customers, note",
+        ],
     );
 }
 
@@ -164,23 +217,33 @@ fn servers_and_tools_that_may_not_be_called_do_not_exist() {
 fn arguments_are_held_against_the_schema() {
     check(
         "await tools.crm.get_customer(id='1')",
-        &["line 1: tools.crm.get_customer: missing required argument 'customer_id': str; unknown argument 'id'; the tool takes 'customer_id'; write tools.crm.get_customer(customer_id: str)"],
+        &[
+            "line 1: tools.crm.get_customer: missing required argument 'customer_id': str; unknown argument 'id'; the tool takes 'customer_id'; write tools.crm.get_customer(customer_id: str)",
+        ],
     );
     check(
         "await tools.crm.list_customers(region='EMAE')",
-        &["line 1: tools.crm.list_customers: argument 'region' must be 'EMEA' or 'APAC', not str 'EMAE'; write tools.crm.list_customers(region: Literal['EMEA', 'APAC'] = …, limit: int = …)"],
+        &[
+            "line 1: tools.crm.list_customers: argument 'region' must be one of 'EMEA', 'APAC' (nearest: 'EMEA'), not str 'EMAE'; write tools.crm.list_customers(region: Literal['EMEA', 'APAC'] = …, limit: int = …)",
+        ],
     );
     check(
         "n = '5'\nfor region in regions:\n    await tools.crm.list_customers(region=region, limit=n)",
-        &["line 3: tools.crm.list_customers: argument 'limit' must be int, not str '5'; write tools.crm.list_customers(region: Literal['EMEA', 'APAC'] = …, limit: int = …)"],
+        &[
+            "line 3: tools.crm.list_customers: argument 'limit' must be int, not str '5'; write tools.crm.list_customers(region: Literal['EMEA', 'APAC'] = …, limit: int = …)",
+        ],
     );
     check(
         "await tools.crm.get_customer('C-1')",
-        &["line 1: tools.crm.get_customer: takes keyword arguments or one mapping, not a text; write tools.crm.get_customer(customer_id: str)"],
+        &[
+            "line 1: tools.crm.get_customer: takes keyword arguments or one mapping, not a text; write tools.crm.get_customer(customer_id: str)",
+        ],
     );
     check(
         "await tools.git_hub.create_issue(title='x', boddy='y')",
-        &["line 1: tools.git_hub.create_issue: declares no argument 'boddy'; did you mean 'body'?; write tools.git_hub.create_issue(title: str, body: str = …)"],
+        &[
+            "line 1: tools.git_hub.create_issue: declares no argument 'boddy'; did you mean 'body'?; write tools.git_hub.create_issue(title: str, body: str = …)",
+        ],
     );
     assert!(!report_after(&[], "await tools.git_hub.create_issue(title='x', boddy='y')").has_errors());
     let note = |arguments: &str, is_right: bool| {
@@ -215,15 +278,30 @@ fn literals_behind_names_are_known_while_nothing_changes_them() {
     };
     found("a = {'txt': 'x'}\nawait tools.crm.note(**a)", 1);
     found("a = {'txt': 'x'}\nawait tools.crm.note(a)", 1);
-    found("a = {'txt': 'x'}\na['text'] = 1\ndel a['txt']\nawait tools.crm.note(**a)", 0);
+    found(
+        "a = {'txt': 'x'}\na['text'] = 1\ndel a['txt']\nawait tools.crm.note(**a)",
+        0,
+    );
     found("a = {'txt': 'x'}\nfix(a)\nawait tools.crm.note(**a)", 0);
     found("a = {}\nb = a\nb['text'] = 'x'\nawait tools.crm.note(**a)", 0);
     found("a = {}\na.update(text='x')\nawait tools.crm.note(**a)", 0);
-    found("t = 5\nawait tools.crm.note(text=t)\nt = 'x'\nawait tools.crm.note(text=t)", 1);
+    found(
+        "t = 5\nawait tools.crm.note(text=t)\nt = 'x'\nawait tools.crm.note(text=t)",
+        1,
+    );
     found("t = 5\nif x:\n    t = 'x'\nawait tools.crm.note(text=t)", 0);
-    found("t = 5\nwhile x:\n    await tools.crm.note(text=t)\n    t = str(t)", 0);
-    found("t = 5\ndef f():\n    return tools.crm.note(text=t)\nt = 'x'\nawait f()", 0);
-    found("t = 5\nasync def f():\n    return await tools.crm.note(text=t)\nawait f()", 1);
+    found(
+        "t = 5\nwhile x:\n    await tools.crm.note(text=t)\n    t = str(t)",
+        0,
+    );
+    found(
+        "t = 5\ndef f():\n    return tools.crm.note(text=t)\nt = 'x'\nawait f()",
+        0,
+    );
+    found(
+        "t = 5\nasync def f():\n    return await tools.crm.note(text=t)\nawait f()",
+        1,
+    );
 }
 
 #[test]
@@ -237,27 +315,49 @@ fn fields_that_no_result_has_are_found() {
     let c = "c = await tools.crm.get_customer(customer_id='1')\n";
     field(&format!("{c}print(c['emial'])"), &one);
     field(&format!("{c}print(c.emial)"), &one);
-    field(&format!("{c}print(c['email'], c.name, c.get('emial'), c.items())"), &[]);
+    field(
+        &format!("{c}print(c['email'], c.name, c.get('emial'), c.items())"),
+        &[],
+    );
     field(&format!("{c}print(c['emial'] if 'emial' in c else 1)"), &[]);
     field(&format!("{c}if c.get('emial'):\n    c['emial']"), &[]);
-    field(&format!("{c}try:\n    c['emial']\nexcept KeyError:\n    pass"), &[]);
+    field(
+        &format!("{c}try:\n    c['emial']\nexcept KeyError:\n    pass"),
+        &[],
+    );
     field(&format!("{c}c['emial'] = 1\nprint(c['emial'])"), &[]);
     field(&format!("{c}c.update(more)\nprint(c['emial'])"), &[]);
     field(&format!("{c}c = c.get('x')\nprint(c.emial)"), &[]);
     field(&format!("{c}print(isinstance(c, dict), c.emial)"), &[]);
-    let item = ["line 2: ['customers'][0] in the result of tools.crm.list_customers has no field 'mail'; write 'email'"];
+    let item = [
+        "line 2: ['customers'][0] in the result of tools.crm.list_customers has no field 'mail'; write 'email'",
+    ];
     let page = "p = await tools.crm.list_customers()\n";
     field(&format!("{page}[c['mail'] for c in p['customers']]"), &item);
     field(&format!("{page}[c.mail for c in p.customers if c.name]"), &item);
     field(&format!("{page}for c in p['customers']: print(c['mail'])"), &item);
     field(&format!("{page}p['customers'][0]['mail']"), &item);
-    field(&format!("{page}sorted(p['customers'], key=lambda c: c['mail'])"), &item);
-    field(&format!("{page}for i, c in enumerate(p.customers[:3]): c.mail"), &item);
-    field(&format!("{page}for c in p.get('customers', []): c['mail']"), &item);
-    field(&format!("{page}max(p.customers, key=lambda c: c.name).mail"), &item);
+    field(
+        &format!("{page}sorted(p['customers'], key=lambda c: c['mail'])"),
+        &item,
+    );
+    field(
+        &format!("{page}for i, c in enumerate(p.customers[:3]): c.mail"),
+        &item,
+    );
+    field(
+        &format!("{page}for c in p.get('customers', []): c['mail']"),
+        &item,
+    );
+    field(
+        &format!("{page}max(p.customers, key=lambda c: c.name).mail"),
+        &item,
+    );
     field(
         &format!("{page}p['customers']['email']"),
-        &["line 2: ['customers'] in the result of tools.crm.list_customers is a list and has no field 'email'; take one item of it first, as in [0]"],
+        &[
+            "line 2: ['customers'] in the result of tools.crm.list_customers is a list and has no field 'email'; take one item of it first, as in [0]",
+        ],
     );
     field(
         "import asyncio\na, b = await asyncio.gather(tools.crm.list_customers(), tools.crm.get_customer(customer_id='1'))\nprint(a.next, b.nme)",
@@ -268,7 +368,10 @@ fn fields_that_no_result_has_are_found() {
         &["line 2: the result of tools.git_hub.get has no field 'title'; it has 'id' (observed in 9 calls)"],
     );
     field("r = await tools.crm.note(text='')\nr['title']", &[]);
-    field("r = await mcp_crm.get_customer(customer_id='1')\nr['structuredContent']['x'], r.raw", &[]);
+    field(
+        "r = await mcp_crm.get_customer(customer_id='1')\nr['structuredContent']['x'], r.raw",
+        &[],
+    );
 }
 
 #[test]
@@ -280,8 +383,14 @@ fn calls_that_nobody_awaits_are_found() {
     check("print(tools.crm.note(text='a'))", &[&format!("line 1: {never}")]);
     check("return tools.crm.note(text='a')", &[&format!("line 1: {never}")]);
     check("tools.crm.note(text='a')['x']", &[&format!("line 1: {used}")]);
-    check("r = tools.crm.note(text='a')\nprint(r.x)\nr.y", &[&format!("line 2: {used}")]);
-    check("for x in tools.crm.note(text='a'):\n    pass", &[&format!("line 1: {used}")]);
+    check(
+        "r = tools.crm.note(text='a')\nprint(r.x)\nr.y",
+        &[&format!("line 2: {used}")],
+    );
+    check(
+        "for x in tools.crm.note(text='a'):\n    pass",
+        &[&format!("line 1: {used}")],
+    );
     check(
         "await servers.crm.note(text='a')",
         &["line 1: servers.crm.note(...) blocks and gives its result at once; write it without await"],
@@ -327,8 +436,16 @@ fn hostile_programs_end_soon() {
         format!("x = {}1", "1 if 1 else ".repeat(20_000)),
         "x = 1\n".repeat(200_000),
         "tools.crm.nope()\n".repeat(20_000),
-        (0..90).map(|n| format!("{}if x:\n", " ".repeat(n))).collect::<String>() + &" ".repeat(90) + "tools.crm.nope()",
-        (0..60).map(|n| format!("{}while x:\n", " ".repeat(n))).collect::<String>() + &" ".repeat(60) + "x = tools",
+        (0..90)
+            .map(|n| format!("{}if x:\n", " ".repeat(n)))
+            .collect::<String>()
+            + &" ".repeat(90)
+            + "tools.crm.nope()",
+        (0..60)
+            .map(|n| format!("{}while x:\n", " ".repeat(n)))
+            .collect::<String>()
+            + &" ".repeat(60)
+            + "x = tools",
         "tools.crm.note(text='\0')".to_owned(),
         "\u{feff}await tools.crm.note(text='')".to_owned(),
         "é = '\u{202e}'\n\r\u{c}tools".to_owned(),

@@ -19,7 +19,7 @@ mod text;
 pub use arguments::ArgumentError;
 pub use catalog::{Catalog, Server};
 pub use entry::Entry;
-pub use learned::{Drift, DriftKind, LARGEST_RESULT, Learned, declared_drift, seen};
+pub use learned::{Drift, DriftKind, LARGEST_RESULT, Learned, SETTLED, declared_drift, seen};
 pub use names::{PYTHON_KEYWORDS, normalise};
 pub use resolve::{Unknown, UnknownKind};
 pub use search::{Found, Hit, Ranking, Search};

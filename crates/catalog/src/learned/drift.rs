@@ -11,6 +11,8 @@ const MOST: usize = 16;
 const DEEPEST: usize = 16;
 /// Parts of a result that are looked at.
 const MOST_STEPS: usize = 10_000;
+/// Stands in a path for a key that may be data.
+const DATA: &str = "*";
 
 /// One difference.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -144,7 +146,7 @@ impl<'a> Comparison<'a> {
     fn within(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
         let length = self.path.len();
         self.path.push('.');
-        self.path.push_str(if is_name(name) { name } else { "*" });
+        self.path.push_str(if is_name(name) { name } else { DATA });
         look(self);
         self.path.truncate(length);
     }

@@ -133,7 +133,7 @@ fn drift_names_place_and_kind() {
         json!({"items": [{"id": 1}], "by": {"x": "y"}, "Ann Lee": 1}),
         &[
             ("result.items[].ok", DriftKind::MissingKey),
-            ("result.by.x", DriftKind::OtherType),
+            ("result.by.*", DriftKind::OtherType),
             ("result.*", DriftKind::NewKey),
         ],
     );

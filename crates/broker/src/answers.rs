@@ -1,6 +1,6 @@
 //! The JSON that host calls and `search_tools` answer with.
 
-use catalog::{Entry, Server, summary};
+use catalog::{Entry, Learned, Server, summary};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -105,6 +105,12 @@ pub struct ToolAnswer {
     /// JSON Schema of the structured content.
     #[serde(rename = "outputSchema", skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
+    /// What was observed of its results, if it declares none.
+    #[serde(rename = "observedSchema", skip_serializing_if = "Option::is_none")]
+    pub observed_schema: Option<Value>,
+    /// In how many calls.
+    #[serde(rename = "observedCalls", skip_serializing_if = "Option::is_none")]
+    pub observed_calls: Option<u64>,
 }
 
 // === impl Detail ===
@@ -124,12 +130,13 @@ impl Detail {
 // === impl FoundTool ===
 
 impl FoundTool {
-    pub(crate) fn of(entry: &Entry, score: f32, detail: Detail) -> Self {
+    pub(crate) fn of(entry: &Entry, score: f32, detail: Detail, learned: Option<&Learned>) -> Self {
         let more = detail != Detail::Name;
         Self {
             server: entry.tool.server.clone(),
             tool: entry.tool.tool.clone(),
-            signature: more.then(|| format!("tools.{}.{}", entry.server_alias, entry.signature())),
+            signature: more
+                .then(|| format!("tools.{}.{}", entry.server_alias, entry.signature_with(learned))),
             description: entry
                 .definition
                 .description
@@ -137,7 +144,7 @@ impl FoundTool {
                 .filter(|_| more)
                 .map(summary),
             score: more.then(|| (score * 100.0).round() / 100.0),
-            stub: (detail == Detail::Full).then(|| entry.stub()),
+            stub: (detail == Detail::Full).then(|| entry.stub(learned)),
         }
     }
 }
@@ -165,7 +172,7 @@ pub(crate) fn cwd(server: &Server, reach: Reach<'_>) -> Option<String> {
 // === impl ToolAnswer ===
 
 impl ToolAnswer {
-    pub(crate) fn of(entry: &Entry, detail: Detail) -> Self {
+    pub(crate) fn of(entry: &Entry, detail: Detail, learned: Option<&Learned>) -> Self {
         let definition = &entry.definition;
         let full = detail == Detail::Full;
         let description = match (&definition.description, detail) {
@@ -177,9 +184,11 @@ impl ToolAnswer {
             name: entry.tool.tool.clone(),
             alias: entry.alias.clone(),
             description,
-            signature: (detail != Detail::Name).then(|| entry.signature().to_owned()),
+            signature: (detail != Detail::Name).then(|| entry.signature_with(learned).into_owned()),
             input_schema: full.then(|| definition.input_schema()),
             output_schema: full.then(|| definition.output_schema()).flatten(),
+            observed_schema: learned.filter(|_| full).map(|learned| learned.schema.clone()),
+            observed_calls: learned.filter(|_| full).map(|learned| learned.calls),
         }
     }
 }

@@ -7,12 +7,13 @@ use std::time::Duration;
 use catalog::{Catalog, Entry, Hit};
 use policy::Policy;
 use sandbox::{HostCallError, HostCalls};
-use store::{Records, Saved};
+use store::{Learning, Records, Saved};
 use types::Principal;
 use upstream::Hub;
 
 use crate::answers::{self, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 use crate::error;
+use crate::learner::{LearnedTypes, Learner};
 use crate::run::{Reach, RunCalls, RunScope};
 use crate::saved::Keeper;
 use crate::snapshot::{Numbered, Snapshot};
@@ -40,19 +41,21 @@ pub(crate) struct Shared {
     pub(crate) snapshot: Snapshot,
     pub(crate) records: Records,
     pub(crate) keeper: Keeper,
+    pub(crate) learner: Learner,
 }
 
 // === impl Broker ===
 
 impl Broker {
-    /// Connects the hub, the policy, the records and what programs save; starts nothing.
-    pub fn new(hub: Hub, policy: Arc<Policy>, records: Records, saved: Saved) -> Broker {
+    /// Connects the hub, the policy, the records, what programs save and what is learned; starts nothing.
+    pub fn new(hub: Hub, policy: Arc<Policy>, records: Records, saved: Saved, learning: Learning) -> Broker {
         let snapshot = Snapshot::new(hub.tools());
         Broker {
             shared: Arc::new(Shared {
                 hub,
                 policy,
                 snapshot,
+                learner: Learner::new(learning, records.clone()),
                 records,
                 keeper: Keeper::new(saved),
             }),
@@ -62,6 +65,21 @@ impl Broker {
     /// The catalog of what the hub lists now.
     pub async fn catalog(&self) -> Arc<Catalog> {
         self.shared.snapshot.current().await
+    }
+
+    /// What was observed of the results of tools that declare none, in the calls of `principal`.
+    pub async fn learned(&self, principal: &Principal) -> LearnedTypes {
+        self.shared.learner.learned(principal).await
+    }
+
+    /// Reads in the background what earlier processes learned.
+    pub fn warm(&self) {
+        self.shared.learner.warm();
+    }
+
+    /// Writes what was learned last.
+    pub async fn close(&self) {
+        self.shared.learner.close().await;
     }
 
     /// Finds tools that `principal` may call; asks servers that were never asked before.
@@ -128,11 +146,12 @@ impl Shared {
         let found = search.find(query, |entry| {
             self.may_call(principal, entry) && (is_newest || current.catalog.entry(&entry.tool).is_some())
         });
+        let learned = self.learner.learned(principal).await;
         let shown = |hits: &[Hit<'_>], most: usize| -> Vec<FoundTool> {
             let current = hits.iter().filter_map(|hit| Some((now(hit.entry)?, hit.score)));
             let shown = current.take(most);
             shown
-                .map(|(entry, score)| FoundTool::of(&entry, score, detail))
+                .map(|(entry, score)| FoundTool::of(&entry, score, detail, learned.of(&entry).as_deref()))
                 .collect()
         };
         let limit = limit.clamp(1, MAX_SEARCH_LIMIT);
@@ -195,12 +214,14 @@ impl Shared {
             return Err(error::not_loaded(&server.name));
         }
         let visible = server.entries().filter(|entry| self.may_call(principal, entry));
+        let learned = self.learner.learned(principal).await;
+        let answer = |entry: &Arc<Entry>| ToolAnswer::of(entry, detail, learned.of(entry).as_deref());
         Ok(ToolsAnswer {
             name: server.name.clone(),
             alias: server.alias.clone(),
             description: server.description.clone(),
             cwd: answers::cwd(server, reach),
-            tools: visible.map(|entry| ToolAnswer::of(entry, detail)).collect(),
+            tools: visible.map(answer).collect(),
         })
     }
 

@@ -1,4 +1,4 @@
-//! The path of one tool call, top to bottom: resolve, authorize, validate, call, record.
+//! The path of one tool call, top to bottom: resolve, authorize, validate, call, learn, record.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,12 +71,15 @@ impl Shared {
             .authorize(asked.principal, &entry.tool)
             .map_err(|denied| error::denied(&denied))?;
         let arguments = match asked.reach {
-            Reach::Every => validate(entry, asked.arguments).await?,
+            Reach::Every => validate(entry.clone(), asked.arguments).await?,
             // What does not fit is for the server to say, as it always was on that surface.
             Reach::Loaded(_) => asked.arguments,
         };
-        self.upstream(permit, arguments, record.started + asked.wait)
-            .await
+        let answer = self
+            .upstream(permit, arguments, record.started + asked.wait)
+            .await?;
+        self.learner.observe(asked.principal, &entry, asked.run, &answer);
+        Ok(answer)
     }
 
     /// Finds the tool. A server that was not asked for its tools yet is asked now, if the policy lets anybody

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → authorize → validate → call(Permit) → record
+//!                                      │                └─► learner.rs, beside it: what results look like
 //!                                      ├─► answers: servers, tools, search, manual
 //!                                      ├─► offers.rs: resources and prompts, by way of relay.rs
 //!                                      └─► saved.rs, on the bridge: tools and memories for later sessions
@@ -13,6 +14,7 @@ mod call;
 mod check;
 mod error;
 mod files;
+mod learner;
 mod offers;
 mod relay;
 mod run;
@@ -21,5 +23,6 @@ mod snapshot;
 
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 pub use broker::{Broker, MAX_QUERY, MAX_SEARCH_LIMIT};
+pub use learner::LearnedTypes;
 pub use relay::RelayError;
 pub use run::RunScope;

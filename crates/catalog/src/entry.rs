@@ -1,11 +1,15 @@
 //! One tool with everything a program or a model is told of it.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use types::{Tool, ToolRef};
 
 use crate::arguments::{ArgumentError, Check, Partial, weight};
+use crate::learned::Learned;
 use crate::names::is_identifier;
 use crate::{signature, stub};
 
@@ -24,6 +28,7 @@ pub struct Entry {
     /// What the server listed.
     pub definition: Arc<Tool>,
     signature: OnceLock<String>,
+    fingerprint: OnceLock<String>,
     check: OnceLock<Check>,
     parameters: OnceLock<Vec<String>>,
 }
@@ -38,6 +43,7 @@ impl Entry {
             alias,
             definition,
             signature: OnceLock::new(),
+            fingerprint: OnceLock::new(),
             check: OnceLock::new(),
             parameters: OnceLock::new(),
         }
@@ -51,9 +57,32 @@ impl Entry {
         })
     }
 
+    /// The same where the result was observed and is not declared.
+    pub fn signature_with(&self, learned: Option<&Learned>) -> Cow<'_, str> {
+        match learned {
+            Some(learned) if self.definition.output_schema().is_none() => Cow::Owned(signature::observed(
+                self.callable(),
+                &self.definition.input_schema(),
+                learned,
+            )),
+            _ => Cow::Borrowed(self.signature()),
+        }
+    }
+
     /// The Python file of this tool for `/tools/<server_alias>/<alias>.py`.
-    pub fn stub(&self) -> String {
-        stub::tool(self)
+    pub fn stub(&self, learned: Option<&Learned>) -> String {
+        stub::tool(self, learned)
+    }
+
+    /// SHA-256 of the definition, in hexadecimal.
+    pub fn fingerprint(&self) -> &str {
+        self.fingerprint.get_or_init(|| {
+            let hash = Sha256::digest(self.definition.definition().get());
+            hash.iter().fold(String::with_capacity(64), |mut text, byte| {
+                let _ = write!(text, "{byte:02x}");
+                text
+            })
+        })
     }
 
     /// Checks the arguments of a call by the input schema, which is compiled at the first use.

@@ -1,6 +1,19 @@
 //! What was observed of a tool's results, where the tool declares no output schema: types and keys, never values.
 
+mod drift;
+mod names;
+mod shape;
+mod value;
+
 use serde_json::Value;
+
+pub use drift::{Drift, DriftKind, declared_drift};
+pub use value::{LARGEST_RESULT, seen};
+
+use shape::Shape;
+
+/// Calls without a change of the shape from which on it is taken for settled.
+pub const SETTLED: u64 = 50;
 
 /// What was observed of one tool's results.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,11 +21,53 @@ pub struct Learned {
     /// A JSON Schema of the value that a program sees; every observed value is valid by it. It uses these words only:
     /// `type` (a name or a list of names; `properties` and `items` bind those that they fit), `properties` (the keys that
     /// were seen and are no data), `required` (those of them that were always there), `additionalProperties` (a schema:
-    /// other keys were seen as well, which are data; where it is absent no other key was ever seen) and `items`.
-    /// `{}` is a value that was not looked into.
+    /// other keys were seen as well, which are data; where it is absent no other key was ever seen) and `items` (absent
+    /// where no list had an item). `{}` is a value that was not looked into.
     pub schema: Value,
     /// Calls that were observed, at least one.
     pub calls: u64,
     /// How many of them came after the one that changed the shape last.
     pub steady: u64,
 }
+
+// === impl Learned ===
+
+impl Learned {
+    /// What one result tells: the value as a program sees it.
+    pub fn of(value: &Value) -> Learned {
+        Learned {
+            schema: Shape::of(value).bounded().schema(),
+            calls: 1,
+            steady: 0,
+        }
+    }
+
+    /// What both tell together, `later` having been observed after `self`.
+    pub fn merge(&self, later: &Learned) -> Learned {
+        let merged = Shape::of_schema(&self.schema).merge(Shape::of_schema(&later.schema));
+        let schema = merged.bounded().schema();
+        let steady = if schema == self.schema {
+            self.steady + later.calls
+        } else {
+            later.steady
+        };
+        Learned {
+            schema,
+            calls: self.calls + later.calls,
+            steady,
+        }
+    }
+
+    /// Whether enough calls have confirmed the shape that another one is worth telling.
+    pub fn is_settled(&self) -> bool {
+        self.steady >= SETTLED
+    }
+
+    /// Where a value differs from what was observed so far.
+    pub fn drift(&self, value: &Value) -> Vec<Drift> {
+        drift::learned(&self.schema, value)
+    }
+}
+
+#[cfg(test)]
+mod tests;

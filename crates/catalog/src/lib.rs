@@ -21,7 +21,7 @@ pub use arguments::{ArgumentError, Partial, Path};
 pub use catalog::{Catalog, Server};
 pub use entry::Entry;
 pub use fields::{NoField, Step, no_field};
-pub use learned::Learned;
+pub use learned::{Drift, DriftKind, LARGEST_RESULT, Learned, SETTLED, declared_drift, seen};
 pub use names::{PYTHON_KEYWORDS, normalise};
 pub use resolve::{Unknown, UnknownKind, nearest};
 pub use search::{Found, Hit, Ranking, Search};

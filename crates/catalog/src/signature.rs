@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::learned::Learned;
 use crate::names::is_identifier;
 use crate::schema::{self, Parameter};
 use crate::text::python_string;
@@ -42,6 +43,16 @@ pub(crate) fn signature(name: &str, input: &Value, output: Option<&Value>) -> St
         }
     }
     shortened(name, input, &parameters, &result(output, 0))
+}
+
+/// The same where the result was observed and is not declared.
+pub(crate) fn observed(name: &str, input: &Value, learned: &Learned) -> String {
+    let line = signature(name, input, Some(&learned.schema));
+    let calls = learned.calls;
+    format!(
+        "{line}  # observed in {calls} call{}",
+        if calls == 1 { "" } else { "s" }
+    )
 }
 
 /// The type of one value, for messages.

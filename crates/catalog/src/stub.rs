@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::catalog::Server;
 use crate::entry::Entry;
+use crate::learned::Learned;
 use crate::schema;
 use crate::text::{clean, cut, python_string, summary};
 
@@ -16,8 +17,8 @@ const MAX_PARAMETER_TEXT: usize = 400;
 const MAX_NAME: usize = 200;
 
 /// The file of one tool.
-pub(crate) fn tool(entry: &Entry) -> String {
-    let mut doc = String::from(entry.signature());
+pub(crate) fn tool(entry: &Entry, learned: Option<&Learned>) -> String {
+    let mut doc = entry.signature_with(learned).into_owned();
     let description = entry.definition.description.as_deref().unwrap_or_default().trim();
     if !description.is_empty() {
         let _ = write!(doc, "\n\n{}", cut(description, MAX_DESCRIPTION));

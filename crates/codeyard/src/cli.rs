@@ -1,5 +1,6 @@
 //! The command line: what can be asked, with an example for each.
 
+mod learned;
 mod login;
 mod runs;
 mod saved;
@@ -12,6 +13,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use types::CheckMode;
 
+pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
 pub use runs::RunsArguments;
 pub use saved::{ImportSaved, Only, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
@@ -183,6 +185,12 @@ pub enum ToolsCommand {
     /// Show one tool with its parameters
     #[command(after_help = SHOW_HELP)]
     Show(ShowArguments),
+    /// Show what was observed of the results of tools that declare none
+    #[command(after_help = learned::LEARNED_HELP)]
+    Learned(LearnedArguments),
+    /// Forget what was observed of the results of tools
+    #[command(after_help = learned::FORGET_HELP)]
+    Forget(ForgetArguments),
 }
 
 /// Arguments of `tools show`.

@@ -76,6 +76,8 @@ pub struct Parts {
     pub check: CheckMode,
     /// Of the records.
     pub records: store::Config,
+    /// Of what is learned of results.
+    pub learning: store::Learning,
     /// The database of the tools and memories that programs save.
     pub saved: PathBuf,
 }
@@ -108,6 +110,17 @@ impl Loaded {
         }
     }
 
+    /// Whether results are observed, and where what is learned is kept: beside the records, if there are any.
+    pub fn learning(&self) -> store::Learning {
+        let records = self.records();
+        let is_kept = records.recording != store::Recording::Off;
+        store::Learning {
+            enabled: self.settings.learned.enabled,
+            shared: self.settings.learned.shared,
+            file: is_kept.then_some(records.file),
+        }
+    }
+
     /// The database of the tools and memories that programs save.
     pub fn saved(&self) -> PathBuf {
         self.data_dir.join(store::FILE)
@@ -124,6 +137,7 @@ impl Loaded {
         let workspace = self.workspace();
         let records = self.records();
         let saved = self.saved();
+        let learning = self.learning();
         let logins = self.logins();
         let Settings {
             policy,
@@ -170,6 +184,7 @@ impl Loaded {
             },
             check,
             records,
+            learning,
             saved,
             policy,
         }

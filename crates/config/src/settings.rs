@@ -1,6 +1,7 @@
-//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, the check, records, Python and log.
+//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, the check, records, what is learned, Python and log.
 
 mod files;
+mod learned;
 mod limits;
 mod records;
 mod sessions;
@@ -17,11 +18,12 @@ use table::{Table, Value};
 
 pub use files::Workspace;
 pub(crate) use files::WrittenMount;
+pub use learned::Learned;
 pub use records::Records;
 pub use sessions::Sessions;
 
 /// The sections of the file, in the order of the documentation.
-const SECTIONS: [&str; 11] = [
+const SECTIONS: [&str; 12] = [
     "limits",
     "policy",
     "sandbox",
@@ -31,6 +33,7 @@ const SECTIONS: [&str; 11] = [
     "sessions",
     "check",
     "records",
+    "learned",
     "python",
     "log",
 ];
@@ -54,6 +57,8 @@ pub struct Settings {
     pub check: CheckMode,
     /// `[records]`.
     pub records: Records,
+    /// `[learned]`.
+    pub learned: Learned,
     /// `[python]`.
     pub python: Python,
     /// `[log] level`.
@@ -131,6 +136,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
                 "sessions" => sessions::set(&mut settings.sessions, key, &value),
                 "check" => check(&mut settings.check, key, &value),
                 "records" => records::set(&mut settings.records, key, &value),
+                "learned" => learned::set(&mut settings.learned, key, &value),
                 "python" => python(&mut settings.python, key, &value, directory),
                 _ => log(&mut settings, key, &value),
             };

@@ -88,6 +88,7 @@ impl Server {
             check,
             records,
             saved,
+            learning,
         } = parts;
         let records = match records.recording {
             Recording::Off => Records::off(),
@@ -96,7 +97,13 @@ impl Server {
         let policy = Arc::new(Policy::new(policy)?);
         let hub = Hub::new(upstream);
         let saved = Saved::new(saved);
-        let broker = Broker::new(hub.clone(), policy.clone(), records.clone(), saved.clone());
+        let broker = Broker::new(
+            hub.clone(),
+            policy.clone(),
+            records.clone(),
+            saved.clone(),
+            learning,
+        );
         let default_backend = backend == config::Backend::default();
         let backend: Arc<dyn Backend> = match backend {
             config::Backend::Process => Arc::new(Process::new(sandbox)),
@@ -198,6 +205,7 @@ impl Server {
             );
         }
         self.shared.saved.close().await;
+        self.shared.broker.close().await;
         // Last, because everything that ends is recorded.
         self.shared.records.close().await;
     }

@@ -108,6 +108,7 @@ async fn warm(server: Server, signals: gateway::Signals, warmth: Warmth) {
                 server.shared.backend.warm();
             }
             server.shared.records.warm();
+            server.shared.broker.warm();
         }
         () = signals.closed.cancelled() => return,
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::{Detail, SearchAnswer};
-use catalog::{Entry, normalise};
+use catalog::{Entry, Learned, normalise};
 use sandbox::HostCallError;
 use serde::Serialize;
 use serde_json::Value;
@@ -72,6 +72,8 @@ pub struct ToolView {
     pub input_schema: Value,
     /// JSON Schema of the structured content.
     pub output_schema: Option<Value>,
+    /// What was observed of its results, if it declares none.
+    pub learned: Option<Arc<Learned>>,
     /// The definition as the server sent it.
     pub definition: Value,
 }
@@ -100,6 +102,7 @@ impl Server {
     async fn listing(&self, pending: &[String], wanted: impl Fn(&str) -> bool) -> Listing {
         let shared = &self.shared;
         let catalog = shared.broker.catalog().await;
+        let learned = shared.broker.learned(&shared.principal).await;
         let states = shared.hub.states();
         let states = states.into_iter().filter(|state| wanted(&state.name));
         let servers = states.map(|state| {
@@ -111,7 +114,7 @@ impl Server {
                 tools: server
                     .into_iter()
                     .flat_map(|server| server.entries())
-                    .map(|entry| ToolLine::of(entry))
+                    .map(|entry| ToolLine::of(entry, learned.of(entry).as_deref()))
                     .collect(),
                 problem,
                 warnings: state.warnings,
@@ -148,13 +151,16 @@ impl Server {
     pub async fn show(&self, tool: &str) -> Result<ToolView, CallFailed> {
         let entry = self.find(tool).await?;
         let definition = &entry.definition;
+        let shared = &self.shared;
+        let learned = shared.broker.learned(&shared.principal).await.of(&entry);
         Ok(ToolView {
             server: entry.tool.server.clone(),
             tool: entry.tool.tool.clone(),
-            signature: signature(&entry),
+            signature: signature(&entry, learned.as_deref()),
             description: definition.description.clone(),
             input_schema: definition.input_schema(),
             output_schema: definition.output_schema(),
+            learned,
             definition: as_value(definition),
         })
     }
@@ -210,10 +216,10 @@ fn not_configured(name: &str, error: HostCallError) -> CallFailed {
 }
 
 impl ToolLine {
-    fn of(entry: &Entry) -> Self {
+    fn of(entry: &Entry, learned: Option<&Learned>) -> Self {
         Self {
             name: entry.tool.tool.clone(),
-            signature: signature(entry),
+            signature: signature(entry, learned),
             description: entry.definition.description.as_deref().map(catalog::summary),
         }
     }
@@ -224,8 +230,8 @@ pub(crate) fn as_value(tool: &Tool) -> Value {
     serde_json::from_str(tool.definition().get()).unwrap_or_default()
 }
 
-fn signature(entry: &Entry) -> String {
-    format!("tools.{}.{}", entry.server_alias, entry.signature())
+fn signature(entry: &Entry, learned: Option<&Learned>) -> String {
+    format!("tools.{}.{}", entry.server_alias, entry.signature_with(learned))
 }
 
 fn problem(state: &ServerState, pending: &[String], listed: bool) -> Option<String> {

@@ -30,6 +30,15 @@ pub(crate) enum Purpose {
     Read,
 }
 
+/// Tables that a database of an older codeyard may not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tables {
+    /// What programs save.
+    Saved,
+    /// What was observed of results.
+    Learned,
+}
+
 /// Opens the database for writing; it is there and up to date then.
 pub(crate) async fn open(file: &Path, purpose: Purpose) -> Result<SqliteConnection, Trouble> {
     make(file).map_err(|error| Trouble::of_io(file, &error))?;
@@ -166,8 +175,15 @@ async fn migrate(file: &Path, connection: &mut SqliteConnection) -> Result<(), T
     step.commit().await.map_err(trouble)
 }
 
-/// The migration that made the tables of what is saved.
-const SAVED: i64 = 2;
+impl Tables {
+    /// The migration that makes them.
+    fn migration(self) -> i64 {
+        match self {
+            Tables::Saved => 2,
+            Tables::Learned => 3,
+        }
+    }
+}
 
 fn migrations() -> Vec<Migration> {
     let simple = |version, name, sql: &'static str| {
@@ -186,19 +202,24 @@ fn migrations() -> Vec<Migration> {
             include_str!("../migrations/sqlite/0001_records.sql"),
         ),
         simple(
-            SAVED,
+            Tables::Saved.migration(),
             "saved",
             include_str!("../migrations/sqlite/0002_saved.sql"),
+        ),
+        simple(
+            Tables::Learned.migration(),
+            "learned",
+            include_str!("../migrations/sqlite/0003_learned.sql"),
         ),
     ]
 }
 
-/// Whether the database has room for saved tools and memories; one that an older codeyard has made may not.
-pub(crate) async fn has_saved(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+/// Whether the database has these tables; one that an older codeyard has made may not.
+pub(crate) async fn has(connection: &mut SqliteConnection, tables: Tables) -> Result<bool, sqlx::Error> {
     let newest: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
         .fetch_one(connection)
         .await?;
-    Ok(newest >= Some(SAVED))
+    Ok(newest >= Some(tables.migration()))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! Records of everything that ran, and what programs save: all SQL, and nothing else that knows a row.
+//! Records of everything that ran, what programs save, and what was learned: all SQL, and nothing else that knows a row.
 //!
 //! ```text
 //! Records ─► Queue ─► writer task ─► one connection: batches of rows, retention
 //! Reader  ─► a connection of its own: what `codeyard runs` shows
 //! Saved   ─► a connection of its own: tools and memories, each committed before it is answered
+//! Shapes  ─► a connection of its own: what was observed of results, merged with what other processes observed
 //! ```
 //!
 //! Who records never waits for the disk, unless the queue is full or the configuration asks for a commit. What cannot be
@@ -13,8 +14,10 @@ mod arguments;
 mod clock;
 mod config;
 mod database;
+mod file;
 mod health;
 mod insert;
+pub mod learned;
 mod process;
 mod prune;
 mod queue;
@@ -29,6 +32,7 @@ mod writer;
 pub use arguments::Arguments;
 pub use config::{Config, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Recording};
 pub use health::{Health, examine};
+pub use learned::{Learning, Shapes};
 pub use reader::{CallView, EventView, Filter, Reader, RunDetail, RunView, State};
 pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};

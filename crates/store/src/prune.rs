@@ -55,6 +55,11 @@ pub(crate) async fn step(
     ] {
         sqlx::query(statement).bind(horizon).execute(&mut *step).await?;
     }
+    // Of a tool that is not called any more, or has another definition by now.
+    sqlx::query("DELETE FROM learned WHERE last_ms < ?")
+        .bind(too_old)
+        .execute(&mut *step)
+        .await?;
     step.commit().await?;
     sqlx::query(PAGES).execute(&mut *connection).await?;
     // A database of which nothing is left to remove is as small as it gets.

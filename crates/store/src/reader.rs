@@ -9,6 +9,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use crate::config::Config;
 use crate::database;
 use crate::prune;
+use crate::rows::DRIFT;
 use crate::trouble::Trouble;
 
 /// Reads records.
@@ -176,6 +177,17 @@ impl Reader {
     pub async fn run(&mut self, id: &str) -> Result<Option<RunDetail>, Trouble> {
         let found = detail(&mut self.connection, id).await;
         found.map_err(|error| self.trouble(&error))
+    }
+
+    /// The newest `most` events of results that were not as they were before, the newest first.
+    pub async fn drift(&mut self, most: u32) -> Result<Vec<EventView>, Trouble> {
+        let rows = sqlx::query("SELECT * FROM events WHERE kind = ? ORDER BY seq DESC LIMIT ?")
+            .bind(DRIFT)
+            .bind(i64::from(most))
+            .fetch_all(&mut self.connection)
+            .await;
+        let events = rows.and_then(|rows| rows.iter().map(event).collect());
+        events.map_err(|error| self.trouble(&error))
     }
 
     /// Whether somebody has written since the last time this was asked.

@@ -6,14 +6,14 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use types::RunId;
+use types::{RunId, ToolRef};
 
 use crate::arguments::Arguments;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::queue::{MOST, Queue};
 use crate::record::RunRecord;
-use crate::rows::{Attempt, Call, CallMade, Change, Event, Refused, Row, Run};
+use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, Run};
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
@@ -115,6 +115,14 @@ impl Records {
     pub fn changed(&self, run: Option<&RunId>, change: Change, name: &str) {
         if let Some(shared) = &self.shared {
             shared.event(run, change.name(), name.to_owned());
+        }
+    }
+
+    /// Records that a result differs from the shape that was declared or observed: which tool's, where and how; never a
+    /// value.
+    pub fn drifted(&self, run: &RunId, tool: &ToolRef, kind: &str, path: &str) {
+        if let Some(shared) = &self.shared {
+            shared.event(Some(run), DRIFT, format!("{tool} {kind} {path}"));
         }
     }
 

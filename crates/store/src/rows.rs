@@ -11,6 +11,9 @@ use crate::arguments::{Arguments, hex};
 /// Longest text of a name or kind that somebody else has chosen, in bytes.
 const MAX_NAME: usize = 128;
 
+/// The kind of event of a result that is not as it was.
+pub(crate) const DRIFT: &str = "result_drift";
+
 /// One attempt to run a program, as it is known when it is made.
 #[derive(Debug, Clone)]
 pub struct Attempt {

@@ -1,7 +1,6 @@
 //! Functions and values that programs keep for later sessions: committed before they are answered, one principal's alone.
 
 mod bounds;
-mod file;
 mod memories;
 mod python;
 mod room;
@@ -15,9 +14,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use types::{Principal, RunId};
 
+use crate::database::Tables;
+use crate::file::{Fault, File};
 use crate::trouble::{Kind, Trouble};
 use bounds::{Content, check_key};
-use file::{Fault, File};
 
 pub use bounds::{
     MAX_BYTES, MAX_KEY, MAX_MEMORIES, MAX_MEMORY, MAX_NAME, MAX_SOURCE, MAX_SOURCES, MAX_TOOLS, check_memory,
@@ -119,7 +119,7 @@ pub enum SavedError {
     },
     /// The database cannot be used.
     #[error(transparent)]
-    Store(Trouble),
+    Store(#[from] Trouble),
 }
 
 // === impl Saved ===
@@ -128,7 +128,7 @@ impl Saved {
     /// What is saved in this database, which other processes and the records may share.
     pub fn new(file: PathBuf) -> Saved {
         Saved {
-            file: Arc::new(File::new(file)),
+            file: Arc::new(File::new(file, Tables::Saved)),
         }
     }
 

@@ -15,7 +15,7 @@ use broker::{Broker, RunScope};
 use policy::Policy;
 use sandbox::{HostCall, HostCallError};
 use serde_json::{Value, json};
-use store::{FILE, Records, Saved};
+use store::{FILE, Learning, Records, Saved};
 use tempfile::TempDir;
 use test_support::{ServerDefinition, stub_server};
 use types::{Principal, RunId};
@@ -42,7 +42,8 @@ impl World {
     /// Names and texts of the files that describe a server's tools.
     async fn files_of(&self, alias: &str) -> BTreeMap<String, String> {
         let catalog = self.broker.catalog().await;
-        let files = self.broker.files(&Principal::local(), &catalog);
+        let learned = self.broker.learned(&Principal::local()).await;
+        let files = self.broker.files(&Principal::local(), &catalog, &learned);
         let own = |(path, text): (String, Vec<u8>)| {
             let name = path.strip_prefix(&format!("tools/{alias}/"))?.to_owned();
             Some((name, String::from_utf8(text).expect("text")))
@@ -81,6 +82,7 @@ impl World {
                 Arc::new(policy.expect("valid rules")),
                 Records::off(),
                 Saved::new(data.path().join(FILE)),
+                Learning::default(),
             ),
             hub,
             data,

@@ -27,7 +27,7 @@ fn files(catalog: &Catalog) -> Vec<(String, String)> {
     let mut files = Vec::new();
     for server in catalog.servers() {
         let file = |name: &str| format!("{}.{name}.py", server.alias);
-        files.extend(server.entries().map(|entry| (file(&entry.alias), entry.stub())));
+        files.extend(server.entries().map(|entry| (file(&entry.alias), entry.stub(None))));
         files.push((file("__init__"), stub_module(server, |_| true)));
     }
     files

@@ -1,4 +1,6 @@
-//! `codeyard tools`: what is connected.
+//! `codeyard tools`: what is connected, and what was learned of it.
+
+mod learned;
 
 use config::Machine;
 use server::{Listing, MAX_QUERY, Server, ToolView};
@@ -12,6 +14,11 @@ use crate::output::{Output, Tone, counted, harmless};
 
 /// Lists, finds or shows.
 pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
+    match &arguments.command {
+        Some(ToolsCommand::Learned(arguments)) => return learned::show(context, arguments).await,
+        Some(ToolsCommand::Forget(arguments)) => return learned::forget(context, arguments).await,
+        Some(ToolsCommand::Show(_)) | None => {}
+    }
     let loaded = context.load()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
@@ -19,7 +26,7 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     let work = async {
         match &arguments.command {
             Some(ToolsCommand::Show(show)) => show_tool(context, &server, show).await,
-            None => match arguments.query.as_slice() {
+            _ => match arguments.query.as_slice() {
                 [] => list(context, &server, arguments, None).await,
                 [name] if server.is_server(name) => list(context, &server, arguments, Some(name)).await,
                 [name] if server.is_tool_of_a_server(name) => {
@@ -174,5 +181,14 @@ fn shown(tool: &ToolView, output: &Output) -> anyhow::Result<String> {
         let result = serde_json::to_string_pretty(schema)?;
         out.push_str(&format!("\n{}\n{result}\n", output.paint(Tone::Title, "result")));
     }
+    if let Some(learned) = &tool.learned {
+        let title = format!("result, observed in {}", counted_calls(learned.calls));
+        let schema = serde_json::to_string_pretty(&learned.schema)?;
+        out.push_str(&format!("\n{}\n{schema}\n", output.paint(Tone::Title, &title)));
+    }
     Ok(out)
+}
+
+fn counted_calls(calls: u64) -> String {
+    counted(usize::try_from(calls).unwrap_or(usize::MAX), "call")
 }

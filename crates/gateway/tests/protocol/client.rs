@@ -96,6 +96,7 @@ impl CodeService for Script {
             notice: None,
             backend: None,
             keeps_files: true,
+            findings: Vec::new(),
         })
     }
 

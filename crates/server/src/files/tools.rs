@@ -73,9 +73,10 @@ impl ToolFiles {
             return;
         }
         let (broker, principal) = (self.broker.clone(), self.principal.clone());
+        let learned = broker.learned(&principal).await;
         let (workspaces, tools) = (workspaces.clone(), catalog.clone());
         let published_now = blocking(move || {
-            let done = workspaces.publish(&broker.files(&principal, &tools));
+            let done = workspaces.publish(&broker.files(&principal, &tools, &learned));
             // Lists, index and files were all built by now, and what they needed meanwhile is a third of all memory.
             jail::memory::give_back();
             done

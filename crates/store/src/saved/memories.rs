@@ -6,10 +6,10 @@ use sqlx::{Connection as _, Row as _, SqliteConnection};
 use types::Principal;
 
 use super::bounds::Content;
-use super::file::Fault;
 use super::room::{self, What};
 use super::{By, Memory, MemoryHead, NewMemory};
 use crate::clock::now_ms;
+use crate::file::Fault;
 use crate::rows::number;
 
 const HEADS: &str = "SELECT key, version, bytes, created_ms, updated_ms, run, metadata FROM memories \

@@ -4,7 +4,7 @@ use sqlx::{Row as _, SqliteConnection};
 use types::Principal;
 
 use super::bounds::{MAX_BYTES, MAX_MEMORIES, MAX_SOURCES, MAX_TOOLS};
-use super::file::Fault;
+use crate::file::Fault;
 use crate::rows::number;
 
 /// Which of both is saved.

@@ -4,11 +4,11 @@ use sha2::{Digest as _, Sha256};
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 use types::Principal;
 
-use super::file::Fault;
 use super::room::{self, What};
 use super::{By, SavedTool};
 use crate::arguments::hex;
 use crate::clock::now_ms;
+use crate::file::Fault;
 use crate::rows::number;
 
 pub(crate) async fn save(

@@ -9,14 +9,15 @@ use sqlx::{Connection as _, SqliteConnection};
 use tokio::fs;
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::SavedError;
-use crate::database::{self, Purpose};
+use crate::database::{self, Purpose, Tables};
+use crate::saved::SavedError;
 use crate::trouble::Trouble;
 
-/// The database of saved things.
+/// The database, for whoever works with these of its tables.
 #[derive(Debug)]
 pub(crate) struct File {
     path: PathBuf,
+    tables: Tables,
     open: Mutex<Option<Open>>,
     warned: Once,
 }
@@ -57,9 +58,10 @@ impl From<sqlx::Error> for Fault {
 // === impl File ===
 
 impl File {
-    pub(crate) fn new(path: PathBuf) -> File {
+    pub(crate) fn new(path: PathBuf, tables: Tables) -> File {
         File {
             path,
+            tables,
             open: Mutex::default(),
             warned: Once::new(),
         }
@@ -70,40 +72,40 @@ impl File {
     }
 
     /// The connection for writing; the database is made if it is not there.
-    pub(crate) async fn hold_to_write(&self) -> Result<Held<'_>, SavedError> {
+    pub(crate) async fn hold_to_write(&self) -> Result<Held<'_>, Trouble> {
         let mut slot = self.open.lock().await;
         if let Some(open) = self.still_open(&mut slot).await
             && open.writes
         {
             return Ok(self.held(slot, open));
         }
-        let opened = database::open(&self.path, Purpose::Write).await;
-        let connection = opened.map_err(SavedError::Store)?;
-        self.warn_of_strangers().await;
+        let connection = database::open(&self.path, Purpose::Write).await?;
+        if self.tables == Tables::Saved {
+            self.warn_of_strangers().await;
+        }
         let open = self.opened(connection, true).await?;
         Ok(self.held(slot, open))
     }
 
-    /// The connection for reading; `None` if nothing has ever been saved. It works on a database that cannot be written.
-    pub(crate) async fn hold_to_read(&self) -> Result<Option<Held<'_>>, SavedError> {
+    /// The connection for reading; `None` if its tables were never made. It works on a database that cannot be written.
+    pub(crate) async fn hold_to_read(&self) -> Result<Option<Held<'_>>, Trouble> {
         let mut slot = self.open.lock().await;
         if let Some(open) = self.still_open(&mut slot).await {
             return Ok(Some(self.held(slot, open)));
         }
-        let opened = database::open_to_read(&self.path).await;
-        let Some(mut connection) = opened.map_err(SavedError::Store)? else {
+        let Some(mut connection) = database::open_to_read(&self.path).await? else {
             return Ok(None);
         };
-        let knows = database::has_saved(&mut connection).await;
-        if !knows.map_err(|error| SavedError::Store(Trouble::of(&self.path, &error)))? {
+        let knows = database::has(&mut connection, self.tables).await;
+        if !knows.map_err(|error| Trouble::of(&self.path, &error))? {
             return Ok(None);
         }
         let open = self.opened(connection, false).await?;
         Ok(Some(self.held(slot, open)))
     }
 
-    /// The connection for removing; `None` if nothing has ever been saved.
-    pub(crate) async fn hold_to_remove(&self) -> Result<Option<Held<'_>>, SavedError> {
+    /// The connection for removing; `None` if its tables were never made.
+    pub(crate) async fn hold_to_remove(&self) -> Result<Option<Held<'_>>, Trouble> {
         match self.hold_to_read().await? {
             Some(held) if !held.open.writes => {
                 drop(held);
@@ -134,10 +136,10 @@ impl File {
         slot.take().filter(|open| Some(open.identity) == now)
     }
 
-    async fn opened(&self, connection: SqliteConnection, writes: bool) -> Result<Open, SavedError> {
+    async fn opened(&self, connection: SqliteConnection, writes: bool) -> Result<Open, Trouble> {
         let found = fs::metadata(&self.path)
             .await
-            .map_err(|error| SavedError::Store(Trouble::of_io(&self.path, &error)))?;
+            .map_err(|error| Trouble::of_io(&self.path, &error))?;
         Ok(Open {
             connection,
             writes,
@@ -175,6 +177,14 @@ impl Held<'_> {
     }
 
     /// Gives the connection back, unless it failed.
+    pub(crate) fn done<T>(mut self, done: Result<T, sqlx::Error>) -> Result<T, Trouble> {
+        if done.is_ok() {
+            *self.slot = Some(self.open);
+        }
+        done.map_err(|error| Trouble::of(self.path, &error))
+    }
+
+    /// The same for work that may refuse something.
     pub(crate) fn release<T>(mut self, done: Result<T, Fault>) -> Result<T, SavedError> {
         if !matches!(done, Err(Fault::Database(_))) {
             *self.slot = Some(self.open);

@@ -1,0 +1,190 @@
+//! Observes the results of tools and tells what was learned: off the path of calls, which it never makes wait.
+//!
+//! ```text
+//! call ─► Learner::observe (a copy of the answer, or nothing) ─► bounded queue ─► Task ─► store, every now and then
+//!                                                                                  └─► Known: an immutable map, replaced
+//! ```
+
+mod known;
+mod task;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use catalog::{Entry, LARGEST_RESULT};
+use serde_json::value::RawValue;
+use store::{Learning, Records};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use types::{Principal, RunId};
+
+pub use known::LearnedTypes;
+use known::{Known, Whose};
+use task::Task;
+
+/// Answers that wait to be looked at.
+const MOST_JOBS: usize = 256;
+/// Bytes of them.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// How long somebody who asks waits for what an earlier process learned.
+const LOADING: Duration = Duration::from_secs(1);
+/// How long what was learned last may take to be written when the process ends.
+const CLOSING: Duration = Duration::from_secs(3);
+
+/// The door of learning. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Learner {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    learning: Learning,
+    records: Records,
+    sender: mpsc::Sender<Message>,
+    /// Until the task takes it.
+    receiver: Mutex<Option<mpsc::Receiver<Message>>>,
+    task: OnceLock<Mutex<Option<JoinHandle<()>>>>,
+    /// Bytes of the answers that wait.
+    waiting: AtomicUsize,
+    known: watch::Sender<Known>,
+}
+
+#[derive(Debug)]
+enum Message {
+    Answered(Box<Job>),
+    /// Somebody asks: other processes may have learned or forgotten something.
+    Look,
+    Close,
+}
+
+/// One answer to be looked at.
+#[derive(Debug)]
+struct Job {
+    whose: Whose,
+    entry: Arc<Entry>,
+    run: RunId,
+    answer: Box<RawValue>,
+}
+
+// === impl Learner ===
+
+impl Learner {
+    /// Starts nothing and reads nothing.
+    pub(crate) fn new(learning: Learning, records: Records) -> Learner {
+        let (sender, receiver) = mpsc::channel(MOST_JOBS);
+        let known = Known {
+            is_loaded: !learning.enabled || learning.file.is_none(),
+            ..Known::default()
+        };
+        Learner {
+            shared: Arc::new(Shared {
+                learning,
+                records,
+                sender,
+                receiver: Mutex::new(Some(receiver)),
+                task: OnceLock::new(),
+                waiting: AtomicUsize::new(0),
+                known: watch::Sender::new(known),
+            }),
+        }
+    }
+
+    /// Reads in the background what earlier processes learned.
+    pub(crate) fn warm(&self) {
+        if self.shared.learning.enabled {
+            self.shared.start();
+        }
+    }
+
+    /// Has an answer looked at, unless enough of that tool were, or too many wait.
+    pub(crate) fn observe(&self, principal: &Principal, entry: &Arc<Entry>, run: &RunId, answer: &RawValue) {
+        let shared = &self.shared;
+        let bytes = answer.get().len();
+        if !shared.learning.enabled || bytes > LARGEST_RESULT {
+            return;
+        }
+        let whose = Whose::of(principal, &shared.learning);
+        if shared.known.borrow().skips(&whose, entry) || !shared.reserve(bytes) {
+            return;
+        }
+        let job = Job {
+            whose,
+            entry: entry.clone(),
+            run: run.clone(),
+            answer: answer.to_owned(),
+        };
+        if shared.sender.try_send(Message::Answered(Box::new(job))).is_err() {
+            shared.release(bytes);
+        }
+        shared.start();
+    }
+
+    /// What is known for this principal now.
+    pub(crate) async fn learned(&self, principal: &Principal) -> LearnedTypes {
+        let shared = &self.shared;
+        let whose = Whose::of(principal, &shared.learning);
+        if !shared.learning.enabled {
+            return LearnedTypes::new(Known::default(), whose);
+        }
+        shared.start();
+        // If there is no room the task is at work anyway.
+        let _ = shared.sender.try_send(Message::Look);
+        let mut known = shared.known.subscribe();
+        // What is not there in time is not known yet.
+        let _ = timeout(LOADING, known.wait_for(|known| known.is_loaded)).await;
+        let known = known.borrow().clone();
+        LearnedTypes::new(known, whose)
+    }
+
+    /// Writes what is not written yet, and ends.
+    pub(crate) async fn close(&self) {
+        let task = self.shared.task.get();
+        let task = task.and_then(|task| task.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let Some(mut task) = task else { return };
+        let ended = async {
+            // An error means that it has ended already.
+            let _ = self.shared.sender.send(Message::Close).await;
+            (&mut task).await
+        };
+        if timeout(CLOSING, ended).await.is_err() {
+            tracing::warn!(
+                "what was learned last could not be written within {} s",
+                CLOSING.as_secs()
+            );
+            task.abort();
+        }
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    fn start(self: &Arc<Self>) {
+        self.task.get_or_init(|| {
+            let receiver = self
+                .receiver
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            let task = receiver.map(|receiver| tokio::spawn(Task::new(self.clone()).run(receiver)));
+            Mutex::new(task)
+        });
+    }
+
+    /// Room for an answer; `false` if too many bytes wait.
+    fn reserve(&self, bytes: usize) -> bool {
+        let before = self.waiting.fetch_add(bytes, Ordering::Relaxed);
+        let fits = before + bytes <= MOST_BYTES;
+        if !fits {
+            self.release(bytes);
+        }
+        fits
+    }
+
+    fn release(&self, bytes: usize) {
+        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,183 @@
+//! Where a result differs from the shape that was declared or observed: a place and a kind, never a value.
+
+use serde_json::{Map, Value};
+
+use super::names::is_name;
+use crate::schema;
+
+/// Differences that are told of one result.
+const MOST: usize = 16;
+/// Levels that are looked into.
+const DEEPEST: usize = 16;
+/// Parts of a result that are looked at.
+const MOST_STEPS: usize = 10_000;
+/// Stands in a path for a key that may be data.
+const DATA: &str = "*";
+
+/// One difference.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Drift {
+    /// Where, from `result` on: `result.items[].name`. A key that may be data is `*`.
+    pub path: String,
+    /// What.
+    pub kind: DriftKind,
+}
+
+/// What can differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DriftKind {
+    /// A key that was not there before, or that the tool says is not there.
+    NewKey,
+    /// A key that was always there, or that the tool says always is, is missing.
+    MissingKey,
+    /// A value is of another type.
+    OtherType,
+}
+
+// === impl DriftKind ===
+
+impl DriftKind {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            DriftKind::NewKey => "new_key",
+            DriftKind::MissingKey => "missing_key",
+            DriftKind::OtherType => "other_type",
+        }
+    }
+}
+
+/// Where a value differs from a schema that was learned.
+pub(super) fn learned(schema: &Value, value: &Value) -> Vec<Drift> {
+    Comparison::new(schema, true).told(value)
+}
+
+/// Where a value differs from the schema that the tool itself declares: in types, required keys, and keys that it forbids.
+/// Alternatives are not looked into.
+pub fn declared_drift(schema: &Value, value: &Value) -> Vec<Drift> {
+    Comparison::new(schema, false).told(value)
+}
+
+struct Comparison<'a> {
+    root: &'a Value,
+    /// A key that is not named is new, unless the schema says what such keys hold.
+    closed: bool,
+    steps: usize,
+    path: String,
+    found: Vec<Drift>,
+}
+
+// === impl Comparison ===
+
+impl<'a> Comparison<'a> {
+    fn new(root: &'a Value, closed: bool) -> Self {
+        Self {
+            root,
+            closed,
+            steps: MOST_STEPS,
+            path: "result".to_owned(),
+            found: Vec::new(),
+        }
+    }
+
+    fn told(mut self, value: &Value) -> Vec<Drift> {
+        self.look(self.root, value, DEEPEST);
+        self.found
+    }
+
+    fn look(&mut self, schema: &'a Value, value: &Value, depth: usize) {
+        if depth == 0 || self.steps == 0 || self.found.len() == MOST {
+            return;
+        }
+        self.steps -= 1;
+        let Some(Value::Object(schema)) = schema::follow(self.root, schema) else {
+            return;
+        };
+        if ["anyOf", "oneOf", "allOf", "not", "if"]
+            .iter()
+            .any(|word| schema.contains_key(*word))
+        {
+            return;
+        }
+        if !has_type(schema, value) {
+            self.tell(DriftKind::OtherType);
+            return;
+        }
+        match value {
+            Value::Object(fields) => self.fields(schema, fields, depth),
+            Value::Array(items) => {
+                let Some(schema) = schema.get("items") else { return };
+                let length = self.path.len();
+                self.path.push_str("[]");
+                for item in items {
+                    self.look(schema, item, depth - 1);
+                }
+                self.path.truncate(length);
+            }
+            _ => {}
+        }
+    }
+
+    fn fields(&mut self, schema: &'a Map<String, Value>, fields: &Map<String, Value>, depth: usize) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for name in schema::array(schema, "required").iter().filter_map(Value::as_str) {
+            if !fields.contains_key(name) {
+                self.within(name, |at| at.tell(DriftKind::MissingKey));
+            }
+        }
+        let others = schema.get("additionalProperties");
+        let is_new = |closed: bool| match others {
+            None => closed,
+            Some(others) => others == &Value::Bool(false) && !schema.contains_key("patternProperties"),
+        };
+        for (name, value) in fields {
+            match properties.and_then(|properties| properties.get(name)) {
+                Some(schema) => self.within(name, |at| at.look(schema, value, depth - 1)),
+                None if is_new(self.closed) => self.within(name, |at| at.tell(DriftKind::NewKey)),
+                None => {
+                    if let Some(schema @ Value::Object(_)) = others {
+                        self.within(DATA, |at| at.look(schema, value, depth - 1));
+                    }
+                }
+            }
+        }
+    }
+
+    fn within(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
+        let length = self.path.len();
+        self.path.push('.');
+        self.path.push_str(if is_name(name) { name } else { DATA });
+        look(self);
+        self.path.truncate(length);
+    }
+
+    fn tell(&mut self, kind: DriftKind) {
+        let drift = Drift {
+            path: self.path.clone(),
+            kind,
+        };
+        if self.found.len() < MOST && !self.found.contains(&drift) {
+            self.found.push(drift);
+        }
+    }
+}
+
+fn has_type(schema: &Map<String, Value>, value: &Value) -> bool {
+    let is = |name: &Value| match name.as_str() {
+        Some("null") => value.is_null(),
+        Some("boolean") => value.is_boolean(),
+        Some("integer") => {
+            value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0)
+        }
+        Some("number") => value.is_number(),
+        Some("string") => value.is_string(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        _ => true,
+    };
+    match schema.get("type") {
+        None => true,
+        Some(Value::Array(names)) => names.iter().any(is),
+        Some(name) => is(name),
+    }
+}

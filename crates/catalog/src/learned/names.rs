@@ -1,0 +1,89 @@
+//! Which keys of a result are names, and may be kept, and which may be data, and are not.
+//!
+//! A key is a name if it has at most 48 bytes, all of them ASCII letters, digits, `_` and `$`, does not begin with a digit,
+//! and has at most two digits, side by side; the few names of [`WITH_NUMBERS`] are names as well. So identifiers, dates,
+//! uuids, mail addresses, paths, host names, slugs, sentences and words of other scripts are data. Beyond the form, all keys
+//! of one object are data if there are more than 24 with scalars of one type, more than 4 with objects of one shape, or more
+//! than 128 at all; and those that are not in every object of a place are data once there are more than eight times as many
+//! keys as are in all of them, and eight.
+
+/// Longest name, in bytes.
+const LONGEST: usize = 48;
+
+/// Names with more digits than a name has.
+const WITH_NUMBERS: [&str; 5] = ["sha224", "sha256", "sha384", "sha512", "x86_64"];
+
+/// Whether the key has the form of a name.
+pub(super) fn is_name(key: &str) -> bool {
+    let bytes = key.as_bytes();
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+    let Some(first) = bytes.first() else { return false };
+    if bytes.len() > LONGEST || first.is_ascii_digit() || !bytes.iter().all(is_plain) {
+        return false;
+    }
+    WITH_NUMBERS.contains(&key) || has_few_digits(bytes)
+}
+
+fn has_few_digits(bytes: &[u8]) -> bool {
+    let mut runs = bytes
+        .split(|byte| !byte.is_ascii_digit())
+        .filter(|run| !run.is_empty());
+    match (runs.next(), runs.next()) {
+        (None, _) => true,
+        (Some(run), None) => run.len() <= 2,
+        (Some(_), Some(_)) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_name;
+
+    #[test]
+    fn names_are_told_from_data_by_their_form() {
+        for name in [
+            "id",
+            "ID",
+            "createdAt",
+            "created_at",
+            "_links",
+            "$schema",
+            "line2",
+            "address_line_2",
+            "md5",
+            "p95",
+            "utf8",
+            "base64",
+            "sha256",
+            "x86_64",
+            "HTTPStatusCode",
+            "MetadataDirective",
+        ] {
+            assert!(is_name(name), "{name}");
+        }
+        for data in [
+            "",
+            "2024",
+            "2024-01-31",
+            "user123",
+            "T024BE7LH",
+            "a1b2",
+            "3fa85f64-5717-4562-b3fc-2c963f66afa6",
+            "5f4dcc3b5aa765d61d8327deb882cf99",
+            "ann@example.com",
+            "Ann Lee",
+            "src/main.rs",
+            "main.rs",
+            "example.com",
+            "my-project",
+            "Größe",
+            "Анна",
+            "1st",
+            "app.kubernetes.io/name",
+            "a\nb",
+            &"x".repeat(49),
+        ] {
+            assert!(!is_name(data), "{data}");
+        }
+    }
+}

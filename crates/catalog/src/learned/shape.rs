@@ -1,0 +1,308 @@
+//! The shape of values: types, keys that are names, and what lies below. Two shapes merge to what holds of both; the order
+//! in which many are merged does not matter.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::names::is_name;
+
+/// Levels that are looked into.
+const DEEPEST: usize = 8;
+/// Parts of a whole shape; a larger one is cut at a level at which it is smaller.
+const MOST_PARTS: usize = 2_000;
+/// Keys of one object.
+const MOST_KEYS: usize = 128;
+/// More keys with scalars of one type than this in one object are data.
+const MOST_ALIKE: usize = 24;
+/// More keys with objects of one shape than this in one object are data.
+const MOST_ALIKE_OBJECTS: usize = 4;
+/// More keys than this, and than this for each one that is always there, are data where objects differ.
+const MOST_CHANGING: usize = 8;
+
+/// Types of which a value has one.
+const TYPES: [&str; 7] = [
+    "null", "boolean", "integer", "number", "string", "array", "object",
+];
+const NULL: u8 = 1;
+const BOOLEAN: u8 = 1 << 1;
+const INTEGER: u8 = 1 << 2;
+const NUMBER: u8 = 1 << 3;
+const STRING: u8 = 1 << 4;
+const ARRAY: u8 = 1 << 5;
+const OBJECT: u8 = 1 << 6;
+
+/// What values have in common. The empty one is that of no value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Shape {
+    /// Not looked into: anything may be there.
+    any: bool,
+    /// Bits of [`TYPES`].
+    types: u8,
+    fields: Fields,
+    items: Option<Box<Shape>>,
+}
+
+/// The keys of objects.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Fields {
+    names: BTreeMap<String, Field>,
+    /// What keys hold that are data. Once there are such, only the names that are always there are kept beside them.
+    others: Option<Box<Shape>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Field {
+    always: bool,
+    shape: Shape,
+}
+
+// === impl Shape ===
+
+impl Shape {
+    /// The shape of one value.
+    pub(super) fn of(value: &Value) -> Shape {
+        Shape::at(value, 0)
+    }
+
+    fn at(value: &Value, depth: usize) -> Shape {
+        if depth == DEEPEST {
+            return Shape::anything();
+        }
+        let mut shape = Shape::default();
+        shape.types = match value {
+            Value::Null => NULL,
+            Value::Bool(_) => BOOLEAN,
+            Value::Number(number) if number.is_f64() => NUMBER,
+            Value::Number(_) => INTEGER,
+            Value::String(_) => STRING,
+            Value::Array(items) => {
+                let items = items.iter().map(|item| Shape::at(item, depth + 1));
+                shape.items = items.reduce(Shape::merge).map(Box::new);
+                ARRAY
+            }
+            Value::Object(fields) => {
+                shape.fields = Fields::of(fields, depth + 1);
+                OBJECT
+            }
+        };
+        shape
+    }
+
+    fn anything() -> Shape {
+        Shape {
+            any: true,
+            ..Shape::default()
+        }
+    }
+
+    /// What holds of the values of both.
+    pub(super) fn merge(self, other: Shape) -> Shape {
+        if self.any || other.any {
+            return Shape::anything();
+        }
+        let had_objects = (self.types & OBJECT != 0, other.types & OBJECT != 0);
+        let mut types = self.types | other.types;
+        if types & NUMBER != 0 {
+            types &= !INTEGER;
+        }
+        Shape {
+            any: false,
+            types,
+            fields: match had_objects {
+                (true, true) => self.fields.merge(other.fields),
+                (true, false) => self.fields,
+                (false, _) => other.fields,
+            },
+            items: merge_optional(self.items, other.items),
+        }
+    }
+
+    /// Itself if it is small enough, else cut at a level at which it is.
+    pub(super) fn bounded(mut self) -> Shape {
+        let mut level = DEEPEST;
+        while level > 0 && self.parts() > MOST_PARTS {
+            level -= 1;
+            self.cut(level);
+        }
+        self
+    }
+
+    fn parts(&self) -> usize {
+        1 + self.below().map(Shape::parts).sum::<usize>()
+    }
+
+    fn below(&self) -> impl Iterator<Item = &Shape> {
+        let names = self.fields.names.values().map(|field| &field.shape);
+        names
+            .chain(self.fields.others.as_deref())
+            .chain(self.items.as_deref())
+    }
+
+    fn cut(&mut self, level: usize) {
+        if level == 0 {
+            *self = Shape::anything();
+            return;
+        }
+        let names = self.fields.names.values_mut().map(|field| &mut field.shape);
+        let below = names
+            .chain(self.fields.others.as_deref_mut())
+            .chain(self.items.as_deref_mut());
+        below.for_each(|shape| shape.cut(level - 1));
+    }
+
+    /// As a JSON Schema of the words that [`super::Learned`] names.
+    pub(super) fn schema(&self) -> Value {
+        if self.any {
+            return json!({});
+        }
+        let mut schema = Map::new();
+        let types = TYPES.iter().enumerate();
+        let mut types: Vec<Value> = types
+            .filter(|(bit, _)| self.types & (1 << bit) != 0)
+            .map(|(_, name)| Value::from(*name))
+            .collect();
+        let types = match types.len() {
+            1 => types.remove(0),
+            _ => Value::Array(types),
+        };
+        schema.insert("type".to_owned(), types);
+        self.fields.write(&mut schema);
+        if let Some(items) = &self.items {
+            schema.insert("items".to_owned(), items.schema());
+        }
+        Value::Object(schema)
+    }
+
+    /// The shape that a schema was written from. What is none is a value that was not looked into.
+    pub(super) fn of_schema(schema: &Value) -> Shape {
+        Shape::read(schema, 0).unwrap_or_else(Shape::anything)
+    }
+
+    fn read(schema: &Value, depth: usize) -> Option<Shape> {
+        if depth == DEEPEST {
+            return None;
+        }
+        let names = match schema.get("type")? {
+            Value::Array(names) => names.as_slice(),
+            name => std::slice::from_ref(name),
+        };
+        let mut types = 0;
+        for name in names {
+            types |= 1 << TYPES.iter().position(|known| name == known)?;
+        }
+        let below = |schema| Box::new(Shape::read(schema, depth + 1).unwrap_or_else(Shape::anything));
+        Some(Shape {
+            any: false,
+            types,
+            fields: Fields {
+                names: Fields::read(schema, depth + 1),
+                others: schema.get("additionalProperties").map(below),
+            },
+            items: schema.get("items").map(below),
+        })
+    }
+}
+
+fn merge_optional(one: Option<Box<Shape>>, other: Option<Box<Shape>>) -> Option<Box<Shape>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(Box::new(one.merge(*other))),
+        (one, other) => one.or(other),
+    }
+}
+
+// === impl Fields ===
+
+impl Fields {
+    /// Of one object.
+    fn of(object: &Map<String, Value>, depth: usize) -> Fields {
+        let mut fields = Fields::default();
+        for (key, value) in object {
+            let shape = Shape::at(value, depth);
+            if is_name(key) {
+                let field = Field { always: true, shape };
+                fields.names.insert(key.clone(), field);
+            } else {
+                fields.others = merge_optional(fields.others, Some(Box::new(shape)));
+            }
+        }
+        if fields.names.len() > MOST_KEYS || fields.are_alike() {
+            fields.give_up(|_| false);
+        }
+        fields
+    }
+
+    /// Whether many keys hold the same, as in a map from identifiers.
+    fn are_alike(&self) -> bool {
+        let mut shapes = self.names.values().map(|field| &field.shape);
+        let Some(first) = shapes.next() else { return false };
+        let most = if first.types == OBJECT && !first.fields.names.is_empty() {
+            MOST_ALIKE_OBJECTS
+        } else {
+            MOST_ALIKE
+        };
+        self.names.len() > most && shapes.all(|shape| shape == first)
+    }
+
+    fn merge(mut self, other: Fields) -> Fields {
+        let mut theirs = other.names;
+        for (name, field) in &mut self.names {
+            match theirs.remove(name) {
+                Some(their) => {
+                    field.always &= their.always;
+                    field.shape = std::mem::take(&mut field.shape).merge(their.shape);
+                }
+                None => field.always = false,
+            }
+        }
+        for (name, mut field) in theirs {
+            field.always = false;
+            self.names.insert(name, field);
+        }
+        self.others = merge_optional(self.others, other.others);
+        let always = self.names.values().filter(|field| field.always).count();
+        let changes = self.names.len() > MOST_CHANGING * (1 + always);
+        if self.others.is_some() || changes || self.names.len() > MOST_KEYS {
+            self.give_up(|field| field.always);
+        }
+        self
+    }
+
+    /// Takes all keys but these for data.
+    fn give_up(&mut self, stays: impl Fn(&Field) -> bool) {
+        let names = std::mem::take(&mut self.names);
+        let (kept, data): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            names.into_iter().partition(|(_, field)| stays(field));
+        self.names = kept;
+        let data = data.into_values().map(|field| field.shape).reduce(Shape::merge);
+        self.others = merge_optional(self.others.take(), data.map(Box::new));
+    }
+
+    fn write(&self, schema: &mut Map<String, Value>) {
+        if !self.names.is_empty() {
+            let properties = self.names.iter();
+            let properties = properties.map(|(name, field)| (name.clone(), field.shape.schema()));
+            schema.insert("properties".to_owned(), Value::Object(properties.collect()));
+        }
+        let always = self.names.iter().filter(|(_, field)| field.always);
+        let always: Vec<&String> = always.map(|(name, _)| name).collect();
+        if !always.is_empty() {
+            schema.insert("required".to_owned(), json!(always));
+        }
+        if let Some(others) = &self.others {
+            schema.insert("additionalProperties".to_owned(), others.schema());
+        }
+    }
+
+    fn read(schema: &Value, depth: usize) -> BTreeMap<String, Field> {
+        let required = schema.get("required").and_then(Value::as_array);
+        let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let fields = properties.into_iter().flatten().map(|(name, schema)| {
+            let shape = Shape::read(schema, depth).unwrap_or_else(Shape::anything);
+            let always = is_required(name);
+            (name.clone(), Field { always, shape })
+        });
+        fields.collect()
+    }
+}

@@ -1,0 +1,206 @@
+//! What was observed of tools' results: one row for each definition, merged with what other processes observed meanwhile.
+
+mod rows;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::database::Tables;
+use crate::file::File;
+use crate::trouble::{Kind, Trouble};
+
+/// Longest wait for the database.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whether anything is learned, and for whom.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Learning {
+    /// Results are observed.
+    pub enabled: bool,
+    /// Every principal is told what was observed of the calls of any.
+    pub shared: bool,
+    /// The database; `None` keeps what is learned as long as the process lives.
+    pub file: Option<PathBuf>,
+}
+
+/// Of which results something is known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+pub struct Subject {
+    /// Whose calls they answered; empty where principals share what is learned.
+    pub principal: String,
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The tool's name in its definition.
+    pub tool: String,
+    /// SHA-256 of the definition, in hexadecimal.
+    pub definition: String,
+}
+
+/// What is known of them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Observed {
+    /// JSON Schema of the results.
+    pub shape: Value,
+    /// Calls that were observed.
+    pub calls: u64,
+    /// How many of them came after the shape changed last.
+    pub steady: u64,
+}
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ShapeView {
+    /// Of what.
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// What.
+    #[serde(flatten)]
+    pub observed: Observed,
+    /// When the first call was observed, in milliseconds since 1970.
+    pub first_ms: i64,
+    /// When the last one was.
+    pub last_ms: i64,
+}
+
+/// Everything that is known at one moment.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Everything {
+    /// How often something was forgotten before.
+    pub forgotten: i64,
+    /// Sorted by server, tool, principal and time.
+    pub rows: Vec<ShapeView>,
+}
+
+/// Tells cheaply whether there is something new.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// How often something was forgotten.
+    pub forgotten: i64,
+    /// Rows.
+    pub rows: i64,
+    /// Calls of all rows together.
+    pub calls: i64,
+}
+
+/// What became of what was to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Written {
+    /// It is merged; this is what is known of each now.
+    Merged(Vec<Observed>),
+    /// Something was forgotten in between, so that nothing was written.
+    Forgotten,
+}
+
+/// What is to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forget<'a> {
+    /// Everything of everybody.
+    All,
+    /// Every tool of the server of this name.
+    Server(&'a str),
+    /// One tool of one server.
+    Tool(&'a str, &'a str),
+}
+
+/// The door of what was learned. Cheap to clone; touches nothing before it is used.
+#[derive(Debug, Clone)]
+pub struct Shapes {
+    file: Arc<File>,
+}
+
+// === impl Learning ===
+
+impl Default for Learning {
+    fn default() -> Self {
+        Learning {
+            enabled: true,
+            shared: false,
+            file: None,
+        }
+    }
+}
+
+// === impl Shapes ===
+
+impl Shapes {
+    /// What is learned in this database, which other processes and the records share.
+    pub fn new(file: PathBuf) -> Shapes {
+        Shapes {
+            file: Arc::new(File::new(file, Tables::Learned)),
+        }
+    }
+
+    /// The database.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Everything that is known.
+    pub async fn all(&self) -> Result<Everything, Trouble> {
+        self.within(async {
+            let Some(mut held) = self.file.hold_to_read().await? else {
+                return Ok(Everything::default());
+            };
+            let all = rows::all(held.connection()).await;
+            held.done(all)
+        })
+        .await
+    }
+
+    /// Where it stands.
+    pub async fn mark(&self) -> Result<Mark, Trouble> {
+        self.within(async {
+            let Some(mut held) = self.file.hold_to_read().await? else {
+                return Ok(Mark::default());
+            };
+            let mark = rows::mark(held.connection()).await;
+            held.done(mark)
+        })
+        .await
+    }
+
+    /// Merges these into what is there, as one step; `merge` tells what an older and a newer one are together. Nothing is
+    /// written if something was forgotten since `forgotten` was read.
+    pub async fn merge(
+        &self,
+        fresh: &[(Subject, Observed)],
+        forgotten: i64,
+        merge: fn(Observed, &Observed) -> Observed,
+    ) -> Result<Written, Trouble> {
+        self.within(async {
+            let mut held = self.file.hold_to_write().await?;
+            let written = rows::merge(held.connection(), fresh, forgotten, merge).await;
+            held.done(written)
+        })
+        .await
+    }
+
+    /// Forgets; returns how many tools. Processes that run are told when they next look.
+    pub async fn forget(&self, what: Forget<'_>) -> Result<u64, Trouble> {
+        self.within(async {
+            let Some(mut held) = self.file.hold_to_remove().await? else {
+                return Ok(0);
+            };
+            let forgotten = rows::forget(held.connection(), what).await;
+            held.done(forgotten)
+        })
+        .await
+    }
+
+    /// Closes the database; a later call opens it again.
+    pub async fn close(&self) {
+        // Everything is committed.
+        let _ = tokio::time::timeout(PATIENCE, self.file.close()).await;
+    }
+
+    async fn within<T>(&self, work: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
+        tokio::time::timeout(PATIENCE, work).await.unwrap_or_else(|_| {
+            let waited = format!("no answer within {} s", PATIENCE.as_secs());
+            Err(Trouble::new(self.path(), Kind::Locked, waited))
+        })
+    }
+}

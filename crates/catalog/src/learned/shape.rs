@@ -1,5 +1,6 @@
-//! The shape of values: types, keys that are names, and what lies below. Two shapes merge to what holds of both; the order
-//! in which many are merged does not matter.
+//! The shape of values: types, keys that are names, and what lies below.
+//!
+//! Two shapes merge to what holds of both; the order in which many are merged does not matter.
 
 use std::collections::BTreeMap;
 

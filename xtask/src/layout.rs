@@ -27,6 +27,11 @@ pub fn upstreams() -> PathBuf {
     target().join("upstreams")
 }
 
+/// What checks generated declarations.
+pub fn checkers() -> PathBuf {
+    target().join("checkers")
+}
+
 /// What the benchmarks compare with.
 pub fn rivals() -> PathBuf {
     target().join("rivals")

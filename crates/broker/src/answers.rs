@@ -1,6 +1,6 @@
 //! The JSON that host calls and `search_tools` answer with.
 
-use catalog::{Entry, Learned, Server, summary};
+use catalog::{Entry, Language, Learned, Server, summary};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ pub struct FoundTool {
     /// How well it matches, for comparing within this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
-    /// The Python file that describes it.
+    /// Its types and its function, declared in Python.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stub: Option<String>,
 }
@@ -144,7 +144,7 @@ impl FoundTool {
                 .filter(|_| more)
                 .map(summary),
             score: more.then(|| (score * 100.0).round() / 100.0),
-            stub: (detail == Detail::Full).then(|| entry.stub(learned)),
+            stub: (detail == Detail::Full).then(|| entry.declaration(Language::Python, learned)),
         }
     }
 }

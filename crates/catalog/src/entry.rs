@@ -11,6 +11,7 @@ use types::{Tool, ToolRef};
 use crate::arguments::{ArgumentError, Check, Partial, weight};
 use crate::learned::Learned;
 use crate::names::is_identifier;
+use crate::stub::Language;
 use crate::{signature, stub};
 
 /// Values up to which a check costs less than handing it to another thread.
@@ -69,9 +70,15 @@ impl Entry {
         }
     }
 
-    /// The Python file of this tool for `/tools/<server_alias>/<alias>.py`.
+    /// The Python file of this tool for `/tools/<server_alias>/<alias>.py`: its types and its function. The result's type
+    /// is that of the output schema, else of what was observed.
     pub fn stub(&self, learned: Option<&Learned>) -> String {
         stub::tool(self, learned)
+    }
+
+    /// What only declares this tool, in a file of that language.
+    pub fn declaration(&self, language: Language, learned: Option<&Learned>) -> String {
+        stub::declaration(self, language, learned)
     }
 
     /// SHA-256 of the definition, in hexadecimal.

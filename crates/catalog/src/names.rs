@@ -66,6 +66,10 @@ pub(crate) fn aliases<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<S
 
 fn base_alias(name: &str) -> String {
     let mut alias = normalise(name);
+    // Python has a meaning of its own for such names, and files for some.
+    if alias.starts_with("__") && alias.ends_with("__") {
+        alias = normalise(alias.trim_matches('_'));
+    }
     if PYTHON_KEYWORDS.contains(&alias.as_str()) {
         alias.push('_');
     }
@@ -110,6 +114,13 @@ mod tests {
         );
         check(&["日本", "", "***"], &["_", "__2", "__3"]);
         check(&["getIssue", "Ünïcode"], &["getissue", "_n_code"]);
+    }
+
+    #[test]
+    fn names_with_a_meaning_in_python_lose_their_underscores() {
+        check(&["__init__", "__debug__", "____"], &["init", "debug", "_"]);
+        check(&["init", "__init__", "__class__"], &["init", "init_2", "class_"]);
+        check(&["_private", "__half"], &["_private", "__half"]);
     }
 
     #[test]

@@ -8,10 +8,13 @@ use serde_json::{Map, Value};
 const MAX_HOPS: usize = 8;
 
 /// Parameters of one tool that are looked at; more exist in no server that is known.
-const MAX_PARAMETERS: usize = 256;
+pub(crate) const MAX_PARAMETERS: usize = 256;
 
 /// Deepest nesting of `allOf` in which parameters are looked for.
 const MAX_ALL_OF: usize = 4;
+
+/// The schema of every value.
+static ANYTHING: Value = Value::Bool(true);
 
 /// One parameter of a tool.
 #[derive(Debug, Clone, Copy)]
@@ -41,11 +44,28 @@ pub(crate) fn follow<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a V
     None
 }
 
+/// The last part of a reference's name: `Issue` of `#/$defs/Issue`.
+pub(crate) fn reference_name(schema: &Value) -> Option<&str> {
+    let reference = schema.get("$ref")?.as_str()?;
+    reference.rsplit_once('/').map(|(_, name)| name)
+}
+
 /// The parameters of an input schema in its order: required ones first.
 pub(crate) fn parameters(root: &Value) -> Vec<Parameter<'_>> {
+    properties(root, root)
+}
+
+/// The keys of an object that this part of `root` describes, in its order: required ones first.
+pub(crate) fn properties<'a>(root: &'a Value, schema: &'a Value) -> Vec<Parameter<'a>> {
     let mut properties: Vec<(&str, &Value)> = Vec::new();
     let mut required: Vec<&str> = Vec::new();
-    collect(root, root, MAX_ALL_OF, &mut properties, &mut required);
+    collect(root, schema, MAX_ALL_OF, &mut properties, &mut required);
+    // What is required and not described may be anything.
+    for name in &required {
+        if properties.len() < MAX_PARAMETERS && !properties.iter().any(|(known, _)| known == name) {
+            properties.push((name, &ANYTHING));
+        }
+    }
     let mut parameters: Vec<Parameter<'_>> = properties
         .into_iter()
         .map(|(name, schema)| Parameter {

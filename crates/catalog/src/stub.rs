@@ -1,102 +1,176 @@
-//! Python files that describe a server's tools, for reading and for importing.
+//! Declarations of tools, for reading, importing and checking: Python files and TypeScript declarations.
 //!
-//! Everything foreign in them stands inside docstrings or string literals, escaped.
+//! Everything foreign in them stands inside docstrings, comments or string literals, escaped; names of types are made
+//! here. What no type can say is `Any`.
 
-use std::fmt::Write;
+mod python;
+mod server;
+mod typescript;
 
 use serde_json::Value;
 
-use crate::catalog::Server;
 use crate::entry::Entry;
 use crate::learned::Learned;
-use crate::schema;
-use crate::text::{clean, cut, python_string, summary};
+use crate::schema::{self, Parameter};
+use crate::shapes::{Field, Reader, Shape, Shapes, Type};
+use crate::text::{clean, cut, sentences, summary};
 
-const MAX_DESCRIPTION: usize = 8 * 1024;
-const MAX_PARAMETER_TEXT: usize = 400;
+pub use server::{Observed, declarations, modules};
+
+/// Longest text of a tool, beginning with its first sentence.
+const MAX_DESCRIPTION: usize = 600;
+const MAX_PARAMETER_TEXT: usize = 240;
 const MAX_NAME: usize = 200;
 
-/// The file of one tool.
+/// Keys of all types of one tool up to which they are written out.
+const GOOD_SIZE: usize = 80;
+
+/// Nesting of arguments and of the result that is written out, in the order tried.
+const DEPTHS: [(usize, usize); 7] = [(8, 8), (4, 4), (2, 3), (1, 2), (1, 1), (0, 1), (0, 0)];
+
+/// The type of a tool's arguments where they are one mapping.
+const ARGUMENTS: &str = "Arguments";
+const RESULT: &str = "Result";
+
+/// A language in which tools are declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Python, for 3.10 or newer.
+    Python,
+    /// TypeScript, as a `.d.ts` file.
+    TypeScript,
+}
+
+/// What is written of one tool, in no language's words.
+struct Declaration {
+    alias: String,
+    description: String,
+    /// Arguments: their number and order is that of `notes`.
+    arguments: Shape,
+    notes: Vec<Note>,
+    /// Whether there may be other arguments.
+    open: bool,
+    result: Type,
+    /// In how many calls the result was observed, if it is not declared.
+    observed: Option<u64>,
+    shapes: Shapes,
+}
+
+/// What is said of one argument beside its type.
+struct Note {
+    text: Option<String>,
+    default: Option<Value>,
+}
+
+/// The Python file of one tool, which can be imported where programs run.
 pub(crate) fn tool(entry: &Entry, learned: Option<&Learned>) -> String {
-    let mut doc = entry.signature_with(learned).into_owned();
-    let description = entry.definition.description.as_deref().unwrap_or_default().trim();
-    if !description.is_empty() {
-        let _ = write!(doc, "\n\n{}", cut(description, MAX_DESCRIPTION));
-    }
-    let parameters = parameter_lines(&entry.definition.input_schema());
-    if !parameters.is_empty() {
-        let _ = write!(doc, "\n\n{}", parameters.join("\n"));
-    }
-    format!(
-        "from mcp import runtime\n\n\nasync def {alias}(*args, **kwargs):\n{doc}    return await runtime.call_tool({server}, {tool}, dict(*args, **kwargs))\n",
-        alias = entry.alias,
-        doc = docstring(&doc, "    "),
-        server = python_string(&entry.tool.server, usize::MAX),
-        tool = python_string(&entry.tool.tool, usize::MAX),
-    )
+    python::file(&Declaration::of(entry, learned), Some(&entry.tool))
 }
 
-/// The `__init__.py` of one server with the tools that are `visible`.
-pub fn module(server: &Server, visible: impl Fn(&Entry) -> bool) -> String {
-    let mut doc = format!("Tools of the server {}.", one_line(&server.name));
-    if let Some(description) = &server.description {
-        let _ = write!(doc, "\n\n{}", cut(description.trim(), MAX_DESCRIPTION));
+/// Only what declares the tool.
+pub(crate) fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> String {
+    let declaration = Declaration::of(entry, learned);
+    match language {
+        Language::Python => python::file(&declaration, None),
+        Language::TypeScript => typescript::file(&declaration),
     }
-    let mut text = docstring(&doc, "");
-    text.push('\n');
-    let mut names = Vec::new();
-    for entry in server.entries().filter(|entry| visible(entry)) {
-        let _ = writeln!(text, "from .{alias} import {alias}", alias = entry.alias);
-        names.push(python_string(&entry.alias, MAX_NAME));
-    }
-    let _ = write!(text, "\n__all__ = [{}]\n", names.join(", "));
-    text
 }
 
-/// One line for each parameter that has a description.
-fn parameter_lines(input: &Value) -> Vec<String> {
-    let parameters = schema::parameters(input).into_iter();
-    parameters
-        .filter_map(|parameter| {
-            let described = |schema: &Value| {
-                let text = schema.get("description").and_then(Value::as_str)?;
-                let line = cut(&summary(text), MAX_PARAMETER_TEXT);
-                (!line.is_empty()).then_some(line)
-            };
-            let text = described(parameter.schema)
-                .or_else(|| schema::follow(input, parameter.schema).and_then(described))?;
-            Some(format!("{}: {text}", one_line(parameter.name)))
-        })
-        .collect()
+// === impl Declaration ===
+
+impl Declaration {
+    fn of(entry: &Entry, learned: Option<&Learned>) -> Self {
+        let (input, output) = (entry.definition.input_schema(), entry.definition.output_schema());
+        let learned = learned.filter(|_| output.is_none());
+        let mut tried = DEPTHS
+            .iter()
+            .map(|depth| Self::read(entry, &input, output.as_ref(), learned, *depth));
+        let mut last = tried.next();
+        while last.as_ref().is_some_and(|one| one.shapes.size() > GOOD_SIZE) {
+            match tried.next() {
+                Some(shallower) => last = Some(shallower),
+                None => break,
+            }
+        }
+        last.unwrap_or_else(|| Self::read(entry, &input, None, None, (0, 0)))
+    }
+
+    fn read(
+        entry: &Entry,
+        input: &Value,
+        output: Option<&Value>,
+        learned: Option<&Learned>,
+        (depth, depth_of_result): (usize, usize),
+    ) -> Self {
+        let mut shapes = Shapes::default();
+        let name = shapes.take_name(ARGUMENTS);
+        let parameters = schema::parameters(input);
+        let fields = Reader::new(&mut shapes, input, depth).fields(&parameters);
+        let result = match (output, learned) {
+            (Some(root), _) => Reader::new(&mut shapes, root, depth_of_result).read(root, RESULT),
+            (None, Some(learned)) => Reader::new(&mut shapes, &learned.schema, depth_of_result)
+                .observed()
+                .read(&learned.schema, RESULT),
+            (None, None) => Type::Any,
+        };
+        shapes.retain_used(fields.iter().map(|field| &field.kind).chain([&result]));
+        let described = entry.definition.description.as_deref().unwrap_or_default();
+        Self {
+            alias: entry.alias.clone(),
+            description: sentences(described, MAX_DESCRIPTION),
+            notes: notes(input, &parameters, &fields),
+            open: parameters.len() > fields.len() || is_open(input, &parameters),
+            arguments: Shape { name, fields },
+            result,
+            observed: learned.map(|learned| learned.calls),
+            shapes,
+        }
+    }
+}
+
+/// Whether a tool takes arguments that its schema does not name.
+fn is_open(input: &Value, parameters: &[Parameter<'_>]) -> bool {
+    let more = |word: &str| {
+        input
+            .get(word)
+            .is_some_and(|value| !matches!(value, Value::Bool(false)))
+    };
+    let unnamed = ["additionalProperties", "patternProperties", "anyOf", "oneOf"];
+    parameters.len() == schema::MAX_PARAMETERS || (parameters.is_empty() && unnamed.into_iter().any(more))
+}
+
+fn notes(input: &Value, parameters: &[Parameter<'_>], fields: &[Field]) -> Vec<Note> {
+    let of = |field: &Field| {
+        let schema = parameters
+            .iter()
+            .find(|one| one.name == field.name)
+            .map(|one| one.schema);
+        let said = |word: &str| {
+            let own = schema.and_then(|schema| schema.get(word));
+            own.or_else(|| schema::follow(input, schema?)?.get(word))
+        };
+        let text = said("description").and_then(Value::as_str).map(summary);
+        Note {
+            text: text
+                .filter(|text| !text.is_empty())
+                .map(|text| cut(&text, MAX_PARAMETER_TEXT)),
+            default: said("default").cloned(),
+        }
+    };
+    fields.iter().map(of).collect()
+}
+
+/// What is said of a result that no schema declares.
+fn observed(calls: u64) -> String {
+    let calls = if calls == 1 {
+        "1 call".to_owned()
+    } else {
+        format!("{calls} calls")
+    };
+    format!("The result is not declared: observed in {calls}, keys may be absent.")
 }
 
 /// A name where a line may not end.
 fn one_line(name: &str) -> String {
     cut(&clean(name).replace(['\n', '\t'], " "), MAX_NAME)
-}
-
-/// The text as a docstring in which nothing can end the docstring.
-fn docstring(text: &str, indent: &str) -> String {
-    let text = clean(text).replace('\\', "\\\\").replace('"', "\\\"");
-    let mut doc = String::new();
-    for (index, line) in text.lines().enumerate() {
-        let line = line.trim_end();
-        match (index, line.is_empty()) {
-            (0, _) => {
-                let _ = writeln!(doc, "{indent}\"\"\"{line}");
-            }
-            (_, true) => doc.push('\n'),
-            (_, false) => {
-                let _ = writeln!(doc, "{indent}{line}");
-            }
-        }
-    }
-    // A single line closes where it stands.
-    if text.lines().count() <= 1 {
-        doc.truncate(doc.trim_end().len());
-        let _ = writeln!(doc, "\"\"\"");
-    } else {
-        let _ = writeln!(doc, "{indent}\"\"\"");
-    }
-    doc
 }

@@ -1,4 +1,6 @@
-//! Foreign text made safe to show: no control characters, bounded length, escaped where it becomes Python.
+//! Foreign text made safe to show: no control characters, bounded length, escaped where it becomes Python or TypeScript.
+
+use std::fmt::Write;
 
 /// Longest description in an answer that is a list.
 const SUMMARY_CHARS: usize = 240;
@@ -52,6 +54,25 @@ fn first_paragraph(text: &str) -> &str {
     end.map_or(text, |(at, _)| &text[..at])
 }
 
+/// As many sentences from the beginning as fit into `max` bytes, at least the first, cut if it is longer than that. Lines
+/// stay as they are.
+pub(crate) fn sentences(description: &str, max: usize) -> String {
+    let text = description.trim();
+    // Cleaning a megabyte to show a line would be a waste; what it takes away is rare.
+    let text = clean(&text[..text.floor_char_boundary(2 * max)]);
+    if text.len() <= max {
+        return text;
+    }
+    let head = &text[..text.floor_char_boundary(max)];
+    let is_end = |at: usize| text[at..].chars().next().is_none_or(char::is_whitespace);
+    let ends = head.match_indices(['.', '!', '?', ':', '\n']);
+    let end = ends.filter(|(at, mark)| *mark == "\n" || is_end(at + 1)).last();
+    match end {
+        Some((at, _)) if at * 2 > max => format!("{} …", head[..=at].trim_end()),
+        _ => format!("{head}…"),
+    }
+}
+
 /// The text without control characters (line feed and tab stay) and without marks that reorder what is displayed.
 pub(crate) fn clean(text: &str) -> String {
     text.chars()
@@ -61,7 +82,12 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// Marks that make a terminal or an editor show text in another order than it has.
 fn is_reordering(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// What ends a line or shows in a literal as something else; none of them needs more than four digits.
+fn is_unseen(c: char) -> bool {
+    c.is_control() || is_reordering(c) || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// At most `max` bytes and an ellipsis.
@@ -80,14 +106,64 @@ pub fn python_string(text: &str, max: usize) -> String {
             '\\' => literal.push_str("\\\\"),
             '\'' => literal.push_str("\\'"),
             '\n' => literal.push_str("\\n"),
-            c if c.is_control() || is_reordering(c) || matches!(c, '\u{2028}' | '\u{2029}') => {
-                literal.push_str(&format!("\\u{:04x}", u32::from(c)));
+            c if is_unseen(c) => {
+                let _ = write!(literal, "\\u{:04x}", u32::from(c));
             }
             c => literal.push(c),
         }
     }
     literal.push('\'');
     literal
+}
+
+/// A string literal in double quotes as TypeScript writes it, on one line.
+pub(crate) fn typescript_string(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '\\' => literal.push_str("\\\\"),
+            '"' => literal.push_str("\\\""),
+            '\n' => literal.push_str("\\n"),
+            c if is_unseen(c) => {
+                let _ = write!(literal, "\\u{:04x}", u32::from(c));
+            }
+            c => literal.push(c),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
+/// The text as a docstring in which nothing can end the docstring.
+pub(crate) fn docstring(text: &str, indent: &str) -> String {
+    let mut text = clean(text)
+        .trim_end()
+        .replace('\\', "\\\\")
+        .replace(r#"""""#, r#"\"\"\""#);
+    if text.ends_with('"') {
+        text.insert(text.len() - 1, '\\');
+    }
+    let mut doc = String::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim_end();
+        match (index, line.is_empty()) {
+            (0, _) => {
+                let _ = writeln!(doc, "{indent}\"\"\"{line}");
+            }
+            (_, true) => doc.push('\n'),
+            (_, false) => {
+                let _ = writeln!(doc, "{indent}{line}");
+            }
+        }
+    }
+    // A single line closes where it stands.
+    if text.lines().count() <= 1 {
+        doc.truncate(doc.trim_end().len());
+        let _ = writeln!(doc, "\"\"\"");
+    } else {
+        let _ = writeln!(doc, "{indent}\"\"\"");
+    }
+    doc
 }
 
 #[cfg(test)]
@@ -108,6 +184,39 @@ mod tests {
             "{long}"
         );
         assert_eq!(summary(&"x".repeat(1000)).len(), SUMMARY_CHARS + 3);
+    }
+
+    #[test]
+    fn whole_sentences_are_kept() {
+        let check = |text: &str, expected: &str| assert_eq!(sentences(text, 30), expected);
+        check(" Short.\n\nTwo. ", "Short.\n\nTwo.");
+        check(
+            "One sentence. Another one. A third.",
+            "One sentence. Another one. …",
+        );
+        check(
+            "Version 1.2 of a sentence that is long",
+            "Version 1.2 of a sentence that…",
+        );
+        check("A first line of text\nand a second one", "A first line of text …");
+        check(&"é".repeat(100), &format!("{}…", "é".repeat(15)));
+    }
+
+    #[test]
+    fn nothing_ends_a_docstring() {
+        let check = |text: &str, expected: &str| assert_eq!(docstring(text, ""), format!("{expected}\n"));
+        check("say \"hi\" twice", r#""""say "hi" twice""""#);
+        check("say \"hi\"", r#""""say "hi\""""" "#.trim_end());
+        check(r#"""" and """" "#, r#""""\"\"\" and \"\"\"\""""" "#.trim_end());
+        check("path\\", r#""""path\\""""#);
+        check("two\nlines\"\"", "\"\"\"two\nlines\"\\\"\n\"\"\"");
+    }
+
+    #[test]
+    fn a_typescript_string_stays_on_its_line() {
+        let check = |text: &str, expected: &str| assert_eq!(typescript_string(text), expected);
+        check("it's \"a\" \\ \n", r#""it's \"a\" \\ \n""#);
+        check("\u{0}\u{2028}", r#""\u0000\u2028""#);
     }
 
     #[test]

@@ -16,10 +16,12 @@
 //! | to know what this machine and user give | [`Mode`] |
 //! | to hold a backend to every limit | [`limits`] |
 //! | to know that nothing of a codeyard is left | [`Traces`] |
+//! | to check Python and TypeScript | [`checkers`] |
 //! | to wait for a condition | [`wait_until`] |
 
 mod bridge;
 pub mod catalogue;
+mod checkers;
 mod client;
 mod code;
 mod codeyard;
@@ -37,6 +39,7 @@ mod upstreams;
 mod wait;
 
 pub use bridge::{BridgeClient, Bridged};
+pub use checkers::checkers;
 pub use client::{Era, McpClient};
 pub use code::{CodeClient, Ran};
 pub use codeyard::Codeyard;

@@ -147,6 +147,18 @@ pub fn upstreams() -> Result<()> {
     )
 }
 
+/// Installs what checks generated declarations below `target/`.
+pub fn checkers() -> Result<()> {
+    let script = layout::root().join("xtask/install-checkers.sh");
+    run::visible(
+        Command::new("bash")
+            .arg(script)
+            .arg(layout::checkers())
+            .env("PYTHON_PATH", PLAIN_PATH)
+            .stdout(Stdio::null()),
+    )
+}
+
 /// Cargo itself, the one that runs us, in the checkout.
 pub fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -1,104 +1,111 @@
-//! Stubs are Python that does nothing but import and define, whatever the server wrote.
+//! Declarations of tools only declare, in both languages, whatever a server wrote; and they are right.
 
+mod hostile;
+mod typical;
+
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use catalog::{Catalog, Language, declarations, modules};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use types::{ServerTools, Tool};
 
-use catalog::{Catalog, stub_module};
-
 fn tool(name: &str, description: &str, input_schema: Value) -> Arc<Tool> {
-    let definition = json!({"name": name, "description": description, "inputSchema": input_schema});
+    parsed(json!({"name": name, "description": description, "inputSchema": input_schema}))
+}
+
+fn parsed(definition: Value) -> Arc<Tool> {
     Arc::new(Tool::parse(to_raw_value(&definition).expect("JSON")).expect("a definition"))
 }
 
-fn server(name: &str, description: &str, tools: Vec<Arc<Tool>>) -> Catalog {
-    Catalog::build(&[ServerTools {
+fn server(name: &str, description: &str, tools: Vec<Arc<Tool>>) -> ServerTools {
+    ServerTools {
         name: name.to_owned(),
         description: Some(description.to_owned()),
         cwd: None,
         tools: Some(tools.into()),
-    }])
-}
-
-fn files(catalog: &Catalog) -> Vec<(String, String)> {
-    let mut files = Vec::new();
-    for server in catalog.servers() {
-        let file = |name: &str| format!("{}.{name}.py", server.alias);
-        files.extend(server.entries().map(|entry| (file(&entry.alias), entry.stub(None))));
-        files.push((file("__init__"), stub_module(server, |_| true)));
     }
-    files
 }
 
-/// Compiles every file with the machine's Python and checks that it does nothing but import and define.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test waits for this child, which starts none itself"
-)]
-fn compile(files: &[(String, String)]) {
+/// All files of a catalog: below `modules` as programs find them, below `python` and `typescript` what declares.
+fn written(catalog: &Catalog) -> TempDir {
     let directory = tempfile::tempdir().expect("a directory");
-    for (name, text) in files {
-        std::fs::write(directory.path().join(name), text).expect("a file");
+    let write = |below: &str, files: std::collections::BTreeMap<String, String>| {
+        for (path, text) in files {
+            assert!(text.len() < 100_000, "{path} has {} bytes", text.len());
+            let path = directory.path().join(below).join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            std::fs::write(path, text).expect("a file");
+        }
+    };
+    write("modules", modules(catalog, &|_| true, &|_| None));
+    for server in catalog.servers() {
+        let of = |language| declarations(server, language, &|_| true, &|_| None);
+        write("python", of(Language::Python));
+        write("typescript", of(Language::TypeScript));
     }
-    let run = Command::new("python3")
-        .args(["-I", "-W", "error"])
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/catalogue/shape.py"))
-        .arg(directory.path())
+    directory
+}
+
+/// Checks that every Python file does nothing but import and define, by its syntax and when it is imported, and that its
+/// types can be evaluated.
+fn assert_inert(directory: &Path, files: usize) {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/catalogue/stubs.py");
+    let python = Command::new("python3");
+    let modules = directory.join("modules");
+    assert_eq!(
+        said(
+            python,
+            &["-I", "-W", "error", script, &modules.to_string_lossy()],
+            directory
+        ),
+        format!("{files} files")
+    );
+}
+
+/// Checks the declarations with mypy and the TypeScript compiler, as strictly as they can; returns what they object to.
+fn objections(directory: &Path) -> String {
+    let checkers = test_support::checkers().expect("checkers");
+    let mypy = Command::new(checkers.join("python/bin/mypy"));
+    let strict = [
+        "--strict",
+        "--python-version=3.10",
+        "--no-error-summary",
+        "--cache-dir=/dev/null",
+        "--explicit-package-bases",
+        ".",
+    ];
+    let python = said(mypy, &strict, &directory.join("python"));
+    let config = json!({
+        "compilerOptions": {"strict": true, "noEmit": true, "types": [], "target": "es2022", "module": "esnext",
+                            "moduleResolution": "bundler"},
+        "include": ["tools", "program.ts"],
+    });
+    let typescript = directory.join("typescript");
+    std::fs::write(typescript.join("tsconfig.json"), config.to_string()).expect("a file");
+    let tsc = Command::new(checkers.join("node_modules/.bin/tsc"));
+    let typescript = said(tsc, &["--pretty", "false", "--project", "."], &typescript);
+    [python, typescript].join("\n").trim().to_owned()
+}
+
+/// What a program prints on both streams.
+fn said(mut program: Command, arguments: &[&str], directory: &Path) -> String {
+    let run = program
+        .args(arguments)
+        .current_dir(directory)
         .output()
-        .expect("python3");
+        .expect("a program that starts");
     let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
-    assert_eq!(said.trim(), format!("{} files", files.len()));
+    said.trim().to_owned()
 }
 
 #[test]
-fn a_typical_server() {
-    let catalog = server(
-        "my-stub",
-        "A server\nfor tests.",
-        vec![
-            tool(
-                "list-things",
-                "Lists things.\n\nReturns at most `limit` of them.",
-                json!({"properties": {
-                "limit": {"type": "integer", "description": "How many.\nAt most 100.", "default": 10},
-                "kind": {"$ref": "#/$defs/kind"},
-            }, "$defs": {"kind": {"type": "string", "description": "Which kind"}}}),
-            ),
-            tool("class", "", json!({})),
-        ],
-    );
-    let files = files(&catalog);
-    let all: Vec<String> = files
-        .iter()
-        .map(|(name, text)| format!("### {name}\n{text}"))
-        .collect();
-    insta::assert_snapshot!(all.join("\n"));
-    compile(&files);
-}
-
-#[test]
-fn hostile_texts_stay_inside_their_docstring() {
-    let hostile = "\"\"\"\nimport os\nos.system('x')\n\"\"\" \\\" \\N{x} \\x \r\u{0}\u{202e} '''\\";
-    let catalog = server(
-        &format!("s'{hostile}"),
-        hostile,
-        vec![
-            tool(
-                &format!("t'{hostile}"),
-                hostile,
-                json!({"properties": {hostile: {"type": "string", "description": hostile}}}),
-            ),
-            tool("ends with a quote", "say \"hi\"", json!({})),
-            tool("ends with a backslash", "path\\", json!({})),
-        ],
-    );
-    compile(&files(&catalog));
-}
-
-#[test]
-fn every_real_server() {
-    compile(&files(&Catalog::build(&super::servers())));
+fn every_real_tool_is_declared() {
+    let catalog = Catalog::build(&super::servers());
+    let directory = written(&catalog);
+    assert_inert(directory.path(), 2_040 + 46);
+    assert_eq!(objections(directory.path()), "");
 }

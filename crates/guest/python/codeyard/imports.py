@@ -4,7 +4,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from codeyard import prompts, proxies, resources, runtime
+from codeyard import prompts, proxies, resources, runtime, stubs
 from codeyard.proxies import Server, Servers
 
 _ROOTS = ("tools", "servers", "mcp")
@@ -14,7 +14,7 @@ _MANAGED = frozenset({"numpy", "pandas", "matplotlib", "sklearn", "pydantic", "r
 
 
 class _Mcp(ModuleType):
-    """The module `mcp`: `runtime`, `servers`, `resources` and `prompts`."""
+    """The module `mcp`: `runtime`, `servers`, `resources`, `prompts` and `stubs`."""
 
     def __init__(self):
         super().__init__("mcp", "Servers as modules (`mcp.servers`) and helpers to find them (`mcp.runtime`).")
@@ -70,9 +70,9 @@ def lead_to(helpers, bridge_servers):
     """Makes `mcp` the module with these helpers and servers."""
     mcp.runtime, mcp.servers = helpers, bridge_servers
     modules = sys.modules
-    mcp.resources, mcp.prompts = resources, prompts
+    mcp.resources, mcp.prompts, mcp.stubs = resources, prompts, stubs
     modules["mcp"], modules["mcp.runtime"], modules["mcp.servers"] = mcp, helpers, bridge_servers
-    modules["mcp.resources"], modules["mcp.prompts"] = resources, prompts
+    modules["mcp.resources"], modules["mcp.prompts"], modules["mcp.stubs"] = resources, prompts, stubs
 
 
 def leave_to_programs(*names):

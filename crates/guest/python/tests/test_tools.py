@@ -46,6 +46,16 @@ class Access(GuestCase):
     def test_bare_tool_name(self):
         self.check_call("await __toolcall__('echo', {'message': 'x'})", "x", "", "echo", {"message": "x"})
 
+    def test_a_declared_tool_is_called(self):
+        declared = (
+            "from mcp.stubs import tool\n@tool('stub', 'add')\nasync def plus(*, a: int, b: int = ...) -> int:\n"
+            "    'Adds.'\n"
+        )
+        for call in ("await plus(a=1, b=2)", "await plus({'a': 1, 'b': 2})"):
+            with self.subTest(call):
+                self.check_call(declared + call, {"sum": 3}, "stub", "add", {"a": 1, "b": 2})
+        self.check(declared + "plus.__name__, plus.__doc__", ["plus", "Adds."])
+
     def test_names_are_resolved_by_the_host(self):
         for code in (
             "await tools['My-Stub']['list-things']()",

@@ -1,0 +1,377 @@
+//! The types that a schema stands for, in no language's words: what stubs are written from.
+//!
+//! An object with known keys becomes a named [`Shape`]. Equal shapes become one, a reference to a part that is being
+//! read becomes a reference to its shape, and everything is bounded, because the schemas are foreign.
+
+mod names;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use crate::schema::{self, Parameter};
+
+/// Schema nodes that are read for one tool; beyond them a type is [`Type::Any`].
+const MAX_STEPS: usize = 4_000;
+
+/// Deepest type, whatever it is made of.
+const MAX_NESTING: usize = 24;
+
+const MAX_LITERALS: usize = 128;
+const MAX_LITERAL_BYTES: usize = 200;
+const MAX_ALTERNATIVES: usize = 16;
+
+/// Longest key that is written; an object with a longer one takes any keys beside those that are.
+const MAX_KEY_BYTES: usize = 200;
+
+/// What a value may be.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Type {
+    Any,
+    Text,
+    Whole,
+    Number,
+    Truth,
+    Null,
+    /// One of these texts, whole numbers and truths.
+    Literal(Vec<Value>),
+    List(Box<Type>),
+    /// An object of any keys.
+    Map(Box<Type>),
+    /// An object with known keys: one of [`Shapes`].
+    Shape(usize),
+    Union(Vec<Type>),
+}
+
+/// One key of an object.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Field {
+    pub(crate) name: String,
+    pub(crate) kind: Type,
+    pub(crate) required: bool,
+}
+
+/// An object with known keys.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Shape {
+    pub(crate) name: String,
+    pub(crate) fields: Vec<Field>,
+}
+
+/// The named shapes of one tool.
+#[derive(Debug, Default)]
+pub(crate) struct Shapes {
+    /// `None` while a shape is read, and where it turned out to equal another.
+    slots: Vec<Option<Shape>>,
+    /// Complete ones: each comes after those that it names, unless they name each other.
+    order: Vec<usize>,
+    taken: HashSet<String>,
+}
+
+/// Reads the schemas below one root.
+pub(crate) struct Reader<'a, 's> {
+    shapes: &'s mut Shapes,
+    root: &'a Value,
+    /// Shapes by the place of their schema, so that a part that is referred to twice is read once.
+    read: HashMap<*const Value, usize>,
+    /// Shapes that were named while they were read.
+    recursive: HashSet<usize>,
+    /// Nesting of shapes that is still allowed.
+    depth: usize,
+    steps: usize,
+    nesting: usize,
+    /// Whether no key is sure to be there.
+    observed: bool,
+}
+
+// === impl Shapes ===
+
+impl Shapes {
+    /// All shapes, those that others need first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Shape)> {
+        let shape = |&index| Some((index, self.get(index)?));
+        self.order.iter().filter_map(shape)
+    }
+
+    /// The shape of that number.
+    pub(crate) fn get(&self, index: usize) -> Option<&Shape> {
+        self.slots.get(index)?.as_ref()
+    }
+
+    /// The name of the shape of that number.
+    pub(crate) fn name(&self, index: usize) -> &str {
+        self.get(index).map_or("Any", |shape| &shape.name)
+    }
+
+    /// Keys of all shapes together.
+    pub(crate) fn size(&self) -> usize {
+        self.iter().map(|(_, shape)| shape.fields.len() + 1).sum()
+    }
+
+    /// A name like `wanted` that no other type has.
+    pub(crate) fn take_name(&mut self, wanted: &str) -> String {
+        names::free(wanted, &mut self.taken)
+    }
+
+    /// Drops the shapes that none of these types needs.
+    pub(crate) fn retain_used<'t>(&mut self, roots: impl Iterator<Item = &'t Type>) {
+        let mut used = HashSet::new();
+        let mut open: Vec<&Type> = Vec::new();
+        for root in roots {
+            open.push(root);
+            while let Some(kind) = open.pop() {
+                match kind {
+                    Type::List(inner) | Type::Map(inner) => open.push(inner),
+                    Type::Union(parts) => open.extend(parts),
+                    Type::Shape(index) if used.insert(*index) => {
+                        let fields = self.slots.get(*index).into_iter().flatten();
+                        open.extend(fields.flat_map(|shape| &shape.fields).map(|field| &field.kind));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        self.order.retain(|index| used.contains(index));
+    }
+
+    /// An earlier shape with exactly these keys.
+    fn equal(&self, fields: &[Field]) -> Option<usize> {
+        let equal = |(index, shape): (usize, &Shape)| (shape.fields == fields).then_some(index);
+        self.iter().find_map(equal)
+    }
+}
+
+// === impl Reader ===
+
+impl<'a, 's> Reader<'a, 's> {
+    /// Reads parts of `root`; objects are written out `depth` levels deep.
+    pub(crate) fn new(shapes: &'s mut Shapes, root: &'a Value, depth: usize) -> Self {
+        Self {
+            shapes,
+            root,
+            read: HashMap::new(),
+            recursive: HashSet::new(),
+            depth,
+            steps: MAX_STEPS,
+            nesting: 0,
+            observed: false,
+        }
+    }
+
+    /// The same where the schema tells what was seen: no key is sure to be there the next time.
+    pub(crate) fn observed(mut self) -> Self {
+        self.observed = true;
+        self
+    }
+
+    /// The type of a value of this schema; a shape that it needs is named like `hint`.
+    pub(crate) fn read(&mut self, schema: &'a Value, hint: &str) -> Type {
+        if self.steps == 0 || self.nesting == MAX_NESTING {
+            return Type::Any;
+        }
+        self.steps -= 1;
+        self.nesting += 1;
+        let named = schema::reference_name(schema).map(names::camel);
+        let kind = match schema::follow(self.root, schema) {
+            Some(schema @ Value::Object(words)) => {
+                self.object(schema, words, named.as_deref().unwrap_or(hint))
+            }
+            _ => Type::Any,
+        };
+        self.nesting -= 1;
+        kind
+    }
+
+    /// The keys of an object, without those that are too long.
+    pub(crate) fn fields(&mut self, parameters: &[Parameter<'a>]) -> Vec<Field> {
+        let known = parameters.iter().filter(|one| one.name.len() <= MAX_KEY_BYTES);
+        known
+            .map(|one| Field {
+                name: one.name.to_owned(),
+                kind: self.read(one.schema, &names::camel(one.name)),
+                required: one.required && !self.observed,
+            })
+            .collect()
+    }
+
+    fn object(&mut self, place: &'a Value, words: &'a Map<String, Value>, hint: &str) -> Type {
+        if let Some(value) = words.get("const") {
+            return literals(std::slice::from_ref(value));
+        }
+        if let Some(Value::Array(values)) = words.get("enum") {
+            return literals(values);
+        }
+        for word in ["anyOf", "oneOf"] {
+            let alternatives = schema::array(words, word);
+            // Alternatives beside properties only say which of them go together.
+            if !alternatives.is_empty() && !words.contains_key("properties") {
+                return self.alternatives(alternatives, hint);
+            }
+        }
+        match words.get("type") {
+            Some(Value::String(name)) => self.named(name, place, words, hint),
+            Some(Value::Array(names)) => {
+                let names = names.iter().filter_map(Value::as_str).take(MAX_ALTERNATIVES);
+                union(names.map(|name| self.named(name, place, words, hint)).collect())
+            }
+            _ => self.untyped(place, words, hint),
+        }
+    }
+
+    fn named(&mut self, name: &str, place: &'a Value, words: &'a Map<String, Value>, hint: &str) -> Type {
+        match name {
+            "string" => Type::Text,
+            "integer" => Type::Whole,
+            "number" => Type::Number,
+            "boolean" => Type::Truth,
+            "null" => Type::Null,
+            "array" => self.list(words, hint),
+            "object" => self.dict(place, words, hint),
+            _ => Type::Any,
+        }
+    }
+
+    fn untyped(&mut self, place: &'a Value, words: &'a Map<String, Value>, hint: &str) -> Type {
+        if words.contains_key("properties") {
+            return self.dict(place, words, hint);
+        }
+        if words.contains_key("items") {
+            return self.list(words, hint);
+        }
+        let parts = schema::array(words, "allOf");
+        if !schema::properties(self.root, place).is_empty() {
+            return self.dict(place, words, hint);
+        }
+        // The parts hold together; the first that says something is the best short answer.
+        let mut kinds = parts
+            .iter()
+            .take(MAX_ALTERNATIVES)
+            .map(|part| self.read(part, hint));
+        kinds.find(|kind| *kind != Type::Any).unwrap_or(Type::Any)
+    }
+
+    fn list(&mut self, words: &'a Map<String, Value>, hint: &str) -> Type {
+        let item = match words.get("items") {
+            Some(items @ Value::Object(_)) => self.read(items, &names::singular(hint)),
+            _ => Type::Any,
+        };
+        Type::List(Box::new(item))
+    }
+
+    fn dict(&mut self, place: &'a Value, words: &'a Map<String, Value>, hint: &str) -> Type {
+        if let Some(&index) = self.read.get(&std::ptr::from_ref(place)) {
+            if self.shapes.get(index).is_none() {
+                self.recursive.insert(index);
+            }
+            return Type::Shape(index);
+        }
+        let parameters = schema::properties(self.root, place);
+        let beyond = parameters.len() == schema::MAX_PARAMETERS
+            || parameters.iter().any(|one| one.name.len() > MAX_KEY_BYTES);
+        if parameters.is_empty() || beyond || self.depth == 0 {
+            let value = match words.get("additionalProperties") {
+                Some(values @ Value::Object(_)) if parameters.is_empty() => {
+                    self.read(values, &names::singular(hint))
+                }
+                _ => Type::Any,
+            };
+            return Type::Map(Box::new(value));
+        }
+        Type::Shape(self.shape(place, &parameters, hint))
+    }
+
+    fn shape(&mut self, place: &'a Value, parameters: &[Parameter<'a>], hint: &str) -> usize {
+        let index = self.shapes.slots.len();
+        self.shapes.slots.push(None);
+        self.read.insert(std::ptr::from_ref(place), index);
+        self.depth -= 1;
+        let fields = self.fields(parameters);
+        self.depth += 1;
+        if !self.recursive.contains(&index)
+            && let Some(equal) = self.shapes.equal(&fields)
+        {
+            self.read.insert(std::ptr::from_ref(place), equal);
+            return equal;
+        }
+        let name = self.shapes.take_name(hint);
+        self.shapes.slots[index] = Some(Shape { name, fields });
+        self.shapes.order.push(index);
+        index
+    }
+
+    fn alternatives(&mut self, alternatives: &'a [Value], hint: &str) -> Type {
+        if alternatives.len() > MAX_ALTERNATIVES {
+            return Type::Any;
+        }
+        union(alternatives.iter().map(|one| self.read(one, hint)).collect())
+    }
+}
+
+/// One of these; `Any` swallows the rest, and literals are taken together.
+fn union(kinds: Vec<Type>) -> Type {
+    let mut distinct: Vec<Type> = Vec::new();
+    let mut values: Vec<Value> = Vec::new();
+    for kind in kinds {
+        let parts = match kind {
+            Type::Any => return Type::Any,
+            Type::Union(parts) => parts,
+            one => vec![one],
+        };
+        for part in parts {
+            match part {
+                Type::Literal(more) => values.extend(more),
+                part if !distinct.contains(&part) => distinct.push(part),
+                _ => {}
+            }
+        }
+    }
+    if !values.is_empty() {
+        match literals(&values) {
+            Type::Union(parts) => distinct.extend(parts),
+            one => distinct.insert(0, one),
+        }
+    }
+    distinct.sort_by_key(|kind| *kind == Type::Null);
+    match distinct.len() {
+        0 => Type::Any,
+        1 => distinct.remove(0),
+        _ => Type::Union(distinct),
+    }
+}
+
+/// One of these values; their types alone where there are too many, or where no type can name them.
+fn literals(values: &[Value]) -> Type {
+    let mut distinct: Vec<Value> = Vec::new();
+    let mut nameable = true;
+    for value in values.iter().take(MAX_LITERALS + 1) {
+        nameable &= match value {
+            Value::String(text) => text.len() <= MAX_LITERAL_BYTES,
+            Value::Number(number) => !number.is_f64(),
+            Value::Null | Value::Bool(_) => true,
+            Value::Array(_) | Value::Object(_) => false,
+        };
+        if !distinct.contains(value) {
+            distinct.push(value.clone());
+        }
+    }
+    if nameable && !distinct.is_empty() && distinct.len() <= MAX_LITERALS {
+        return Type::Literal(distinct);
+    }
+    union(distinct.iter().map(of_value).collect())
+}
+
+/// The type of one value, without its keys and items.
+pub(crate) fn of_value(value: &Value) -> Type {
+    match value {
+        Value::Null => Type::Null,
+        Value::Bool(_) => Type::Truth,
+        Value::Number(number) if number.is_f64() => Type::Number,
+        Value::Number(_) => Type::Whole,
+        Value::String(_) => Type::Text,
+        Value::Array(_) => Type::List(Box::new(Type::Any)),
+        Value::Object(_) => Type::Map(Box::new(Type::Any)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

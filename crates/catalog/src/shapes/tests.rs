@@ -1,0 +1,134 @@
+//! Types read from schemas.
+
+use serde_json::json;
+
+use super::*;
+
+/// Reads a schema and writes its type and shapes down, briefly.
+fn read(schema: &Value, depth: usize) -> String {
+    let mut shapes = Shapes::default();
+    let kind = Reader::new(&mut shapes, schema, depth).read(schema, "Root");
+    shapes.retain_used(std::iter::once(&kind));
+    let mut lines = vec![text(&shapes, &kind)];
+    for (_, shape) in shapes.iter() {
+        let fields = shape.fields.iter().map(|field| {
+            let mark = if field.required { "" } else { "?" };
+            format!("{}{mark}: {}", field.name, text(&shapes, &field.kind))
+        });
+        lines.push(format!(
+            "{} {{{}}}",
+            shape.name,
+            fields.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    lines.join("; ")
+}
+
+fn text(shapes: &Shapes, kind: &Type) -> String {
+    match kind {
+        Type::Shape(index) => shapes.name(*index).to_owned(),
+        Type::List(item) => format!("[{}]", text(shapes, item)),
+        Type::Map(value) => format!("<{}>", text(shapes, value)),
+        Type::Literal(values) => Value::Array(values.clone()).to_string(),
+        Type::Union(parts) => parts
+            .iter()
+            .map(|part| text(shapes, part))
+            .collect::<Vec<_>>()
+            .join("|"),
+        plain => format!("{plain:?}"),
+    }
+}
+
+fn check(schema: Value, expected: &str) {
+    assert_eq!(read(&schema, 4), expected, "{schema}");
+}
+
+#[test]
+fn scalars_lists_and_maps() {
+    check(json!({"type": "string"}), "Text");
+    check(json!({"type": ["null", "integer"]}), "Whole|Null");
+    check(json!({"type": "array", "items": {"type": "number"}}), "[Number]");
+    check(json!({"items": true}), "[Any]");
+    check(
+        json!({"type": "object", "additionalProperties": {"type": "boolean"}}),
+        "<Truth>",
+    );
+    check(json!({"type": "object"}), "<Any>");
+    for nothing in [
+        json!(true),
+        json!(false),
+        json!(7),
+        json!({}),
+        json!({"type": "file"}),
+    ] {
+        check(nothing, "Any");
+    }
+}
+
+#[test]
+fn values_that_can_be_named() {
+    check(json!({"enum": ["a", 1, null, true, "a"]}), "[\"a\",1,null,true]");
+    check(json!({"const": "a"}), "[\"a\"]");
+    check(json!({"enum": [1.5, 2]}), "Number|Whole");
+    check(json!({"enum": [{"a": 1}, [1]]}), "<Any>|[Any]");
+    check(json!({"enum": []}), "Any");
+    let many: Vec<usize> = (0..1_000).collect();
+    check(json!({"enum": many}), "Whole");
+    check(
+        json!({"anyOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]}),
+        "[\"a\",\"b\"]|Null",
+    );
+    check(json!({"anyOf": [{"type": "string"}, {}]}), "Any");
+}
+
+#[test]
+fn equal_shapes_are_one_and_clashing_names_are_not() {
+    let point = |key: &str| json!({"type": "object", "properties": {key: {"type": "integer"}}});
+    check(
+        json!({"properties": {"from": point("x"), "to": point("x"), "To": point("y")}}),
+        "Root; From {x?: Whole}; To {y?: Whole}; Root {from?: From, to?: From, To?: To}",
+    );
+    check(
+        json!({"properties": {"a_b": point("x"), "aB": point("y"), "any": point("z")}}),
+        "Root; AB {x?: Whole}; AB2 {y?: Whole}; AnyItem {z?: Whole}; Root {a_b?: AB, aB?: AB2, any?: AnyItem}",
+    );
+}
+
+#[test]
+fn recursion_is_a_name_and_depth_is_bounded() {
+    check(
+        json!({"$ref": "#/$defs/tree-node", "$defs": {"tree-node": {
+            "properties": {"inner": {"type": "array", "items": {"$ref": "#/$defs/tree-node"}}},
+        }}}),
+        "TreeNode; TreeNode {inner?: [TreeNode]}",
+    );
+    check(
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}),
+        "Any",
+    );
+    let nested = json!({"properties": {"a": {"properties": {"b": {"type": "string"}}}}});
+    assert_eq!(read(&nested, 1), "Root; Root {a?: <Any>}");
+    assert_eq!(read(&nested, 0), "<Any>");
+}
+
+#[test]
+fn parts_that_hold_together_are_one_shape() {
+    check(
+        json!({"allOf": [{"properties": {"a": {"type": "string"}}}, {"properties": {"b": {}}, "required": ["b", "c"]}]}),
+        "Root; Root {b: Any, c: Any, a?: Text}",
+    );
+}
+
+#[test]
+fn no_key_of_what_was_observed_is_sure() {
+    let schema = json!({"properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let mut shapes = Shapes::default();
+    let _ = Reader::new(&mut shapes, &schema, 4)
+        .observed()
+        .read(&schema, "Root");
+    assert!(
+        shapes
+            .iter()
+            .all(|(_, shape)| shape.fields.iter().all(|field| !field.required))
+    );
+}

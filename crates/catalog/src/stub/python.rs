@@ -1,0 +1,330 @@
+//! Python: a module with the types of one tool and its function.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write;
+
+use serde_json::Value;
+use types::ToolRef;
+
+use super::{Declaration, observed, one_line};
+use crate::names::is_identifier;
+use crate::shapes::{Field, Shape, Shapes, Type};
+use crate::text::{docstring, python_string};
+
+/// Length up to which a function's head stays on one line.
+const GOOD_LENGTH: usize = 100;
+const MAX_DEFAULT_BYTES: usize = 40;
+
+/// Names that types are written with: a key of that name inside a class would hide them.
+const USED: [&str; 8] = ["Any", "Literal", "bool", "dict", "float", "int", "list", "str"];
+
+/// Writes types and remembers what they import.
+struct Writer<'a> {
+    shapes: &'a Shapes,
+    /// The function's name, which may be that of a type.
+    alias: &'a str,
+    hides_builtin: bool,
+    imports: BTreeSet<&'static str>,
+    /// Shapes that stand above what is written now.
+    defined: HashSet<usize>,
+}
+
+/// The module; with `calls` it can be imported where programs run, and calls this tool.
+pub(super) fn file(declaration: &Declaration, calls: Option<&ToolRef>) -> String {
+    let mut writer = Writer {
+        shapes: &declaration.shapes,
+        alias: &declaration.alias,
+        hides_builtin: false,
+        imports: BTreeSet::new(),
+        defined: HashSet::new(),
+    };
+    let mut body = String::new();
+    for (index, shape) in declaration.shapes.iter() {
+        let _ = write!(body, "\n\n{}", writer.typed_dict(shape));
+        writer.defined.insert(index);
+    }
+    let takes_mapping = !declaration
+        .arguments
+        .fields
+        .iter()
+        .all(|field| is_parameter(&field.name));
+    if takes_mapping {
+        let _ = write!(body, "\n\n{}", writer.typed_dict(&declaration.arguments));
+    }
+    body.push_str("\n\n");
+    if let Some(tool) = calls {
+        let (server, name) = (
+            python_string(&tool.server, usize::MAX),
+            python_string(&tool.tool, usize::MAX),
+        );
+        let _ = writeln!(body, "@tool({server}, {name})");
+    }
+    body.push_str(&writer.function(declaration, takes_mapping));
+    let mut imports = Vec::new();
+    if calls.is_some() {
+        imports.push("from __future__ import annotations".to_owned());
+    }
+    if writer.hides_builtin {
+        imports.push("import builtins".to_owned());
+    }
+    if !writer.imports.is_empty() {
+        let names: Vec<&str> = writer.imports.into_iter().collect();
+        imports.push(format!("from typing import {}", names.join(", ")));
+    }
+    if calls.is_some() {
+        imports.push("from mcp.stubs import tool".to_owned());
+    }
+    format!("{}\n{body}", imports.join("\n\n"))
+        .trim_start()
+        .to_owned()
+}
+
+/// Whether a function can have a parameter of this name.
+fn is_parameter(name: &str) -> bool {
+    is_identifier(name) && name != "__debug__"
+}
+
+// === impl Writer ===
+
+impl Writer<'_> {
+    fn function(&mut self, declaration: &Declaration, takes_mapping: bool) -> String {
+        let alias = &declaration.alias;
+        let parts = if takes_mapping {
+            vec![self.mapping(declaration), "/".to_owned()]
+        } else {
+            self.parameters(declaration)
+        };
+        let result = self.text(&declaration.result);
+        let mut head = format!("async def {alias}({}) -> {result}:", parts.join(", "));
+        if head.len() > GOOD_LENGTH && !parts.is_empty() {
+            head = format!(
+                "async def {alias}(\n    {},\n) -> {result}:",
+                parts.join(",\n    ")
+            );
+        }
+        let doc = doc(declaration, takes_mapping);
+        let body = if doc.is_empty() {
+            "    ...\n".to_owned()
+        } else {
+            docstring(&doc, "    ")
+        };
+        format!("{head}\n{body}")
+    }
+
+    /// Keyword-only parameters.
+    fn parameters(&mut self, declaration: &Declaration) -> Vec<String> {
+        let fields = &declaration.arguments.fields;
+        let mut parts = Vec::with_capacity(fields.len() + 2);
+        if !fields.is_empty() {
+            parts.push("*".to_owned());
+        }
+        for (field, note) in fields.iter().zip(&declaration.notes) {
+            let mut part = format!("{}: {}", field.name, self.text(&field.kind));
+            if !field.required {
+                let default = note
+                    .default
+                    .as_ref()
+                    .and_then(|value| default(&field.kind, value));
+                let _ = write!(part, " = {}", default.as_deref().unwrap_or("..."));
+            }
+            parts.push(part);
+        }
+        if declaration.open {
+            let mut name = "others".to_owned();
+            while fields.iter().any(|field| field.name == name) {
+                name.push('_');
+            }
+            parts.push(format!("**{name}: {}", self.import("Any")));
+        }
+        parts
+    }
+
+    /// The one parameter of a tool some of whose names Python does not take.
+    fn mapping(&mut self, declaration: &Declaration) -> String {
+        let mut part = format!("arguments: {}", declaration.arguments.name);
+        if declaration.open {
+            let _ = write!(part, " | {}", self.text(&Type::Map(Box::new(Type::Any))));
+        }
+        if !declaration.arguments.fields.iter().any(|field| field.required) {
+            part.push_str(" = ...");
+        }
+        part
+    }
+
+    /// The definition of an object's type. Keys that must and keys that may be there take two of them.
+    fn typed_dict(&mut self, shape: &Shape) -> String {
+        self.import("TypedDict");
+        let name = &shape.name;
+        let (required, optional): (Vec<&Field>, Vec<&Field>) =
+            shape.fields.iter().partition(|field| field.required);
+        match (required.as_slice(), optional.as_slice()) {
+            (_, []) => self.definition(name, None, &required, ""),
+            ([], _) => self.definition(name, None, &optional, ", total=False"),
+            _ => {
+                let base = format!("_{name}");
+                let first = self.definition(&base, None, &required, "");
+                if self.has_plain_keys(&optional) {
+                    let second = self.definition(name, Some(&base), &optional, ", total=False");
+                    return format!("{first}\n\n{second}");
+                }
+                let other = format!("_{name}_");
+                let second = self.definition(&other, None, &optional, ", total=False");
+                format!("{first}\n\n{second}\n\nclass {name}({base}, {other}):\n    pass\n")
+            }
+        }
+    }
+
+    fn definition(&mut self, name: &str, base: Option<&str>, fields: &[&Field], total: &str) -> String {
+        let mut text;
+        if self.has_plain_keys(fields) {
+            text = format!("class {name}({}{total}):\n", base.unwrap_or("TypedDict"));
+            for field in fields {
+                let _ = writeln!(text, "    {}: {}", field.name, self.text(&field.kind));
+            }
+        } else {
+            text = format!("{name} = TypedDict('{name}', {{\n");
+            for field in fields {
+                let (key, kind) = (
+                    python_string(&field.name, usize::MAX),
+                    self.evaluated(&field.kind),
+                );
+                let _ = writeln!(text, "    {key}: {kind},");
+            }
+            let _ = writeln!(text, "}}{total})");
+        }
+        text
+    }
+
+    /// Whether all keys can stand in a class.
+    fn has_plain_keys(&self, fields: &[&Field]) -> bool {
+        let is_plain = |name: &str| {
+            let hides = USED.contains(&name) || self.shapes.iter().any(|(_, shape)| shape.name == name);
+            is_identifier(name) && !name.starts_with("__") && !hides
+        };
+        fields.iter().all(|field| is_plain(&field.name))
+    }
+
+    /// A type where it is evaluated at once: quoted if it names what is defined below.
+    fn evaluated(&mut self, kind: &Type) -> String {
+        let text = self.text(kind);
+        if self.is_defined(kind) {
+            text
+        } else {
+            python_string(&text, usize::MAX)
+        }
+    }
+
+    fn is_defined(&self, kind: &Type) -> bool {
+        match kind {
+            Type::Shape(index) => self.defined.contains(index),
+            Type::List(inner) | Type::Map(inner) => self.is_defined(inner),
+            Type::Union(parts) => parts.iter().all(|part| self.is_defined(part)),
+            _ => true,
+        }
+    }
+
+    /// A type that every module has, unless its tool is named like it.
+    fn builtin(&mut self, name: &str) -> String {
+        if name == self.alias {
+            self.hides_builtin = true;
+            return format!("builtins.{name}");
+        }
+        name.to_owned()
+    }
+
+    fn import(&mut self, name: &'static str) -> &'static str {
+        self.imports.insert(name);
+        name
+    }
+
+    fn text(&mut self, kind: &Type) -> String {
+        match kind {
+            Type::Any => self.import("Any").to_owned(),
+            Type::Text => self.builtin("str"),
+            Type::Whole => self.builtin("int"),
+            Type::Number => self.builtin("float"),
+            Type::Truth => self.builtin("bool"),
+            Type::Null => "None".to_owned(),
+            Type::Literal(values) => self.literal(values),
+            Type::List(item) => format!("{}[{}]", self.builtin("list"), self.text(item)),
+            Type::Map(value) => {
+                format!(
+                    "{}[{}, {}]",
+                    self.builtin("dict"),
+                    self.builtin("str"),
+                    self.text(value)
+                )
+            }
+            Type::Shape(index) => self.shapes.name(*index).to_owned(),
+            Type::Union(parts) => {
+                let texts: Vec<String> = parts.iter().map(|part| self.text(part)).collect();
+                texts.join(" | ")
+            }
+        }
+    }
+
+    fn literal(&mut self, values: &[Value]) -> String {
+        let texts: Vec<String> = values.iter().filter_map(literal).collect();
+        format!("{}[{}]", self.import("Literal"), texts.join(", "))
+    }
+}
+
+fn doc(declaration: &Declaration, takes_mapping: bool) -> String {
+    let mut paragraphs = Vec::new();
+    if !declaration.description.is_empty() {
+        paragraphs.push(declaration.description.clone());
+    }
+    if takes_mapping {
+        let name = declaration
+            .arguments
+            .fields
+            .iter()
+            .find(|field| !is_parameter(&field.name));
+        let name = name.map_or("", |field| &field.name);
+        let call = format!(
+            "{}({{{}: ...}})",
+            declaration.alias,
+            one_line(&python_string(name, usize::MAX))
+        );
+        paragraphs.push(format!(
+            "Takes one mapping, because not all names are Python names: {call}"
+        ));
+    }
+    let described = declaration.arguments.fields.iter().zip(&declaration.notes);
+    let lines: Vec<String> = described
+        .filter_map(|(field, note)| Some(format!("{}: {}", one_line(&field.name), note.text.as_ref()?)))
+        .collect();
+    if !lines.is_empty() {
+        paragraphs.push(lines.join("\n"));
+    }
+    paragraphs.extend(declaration.observed.map(observed));
+    paragraphs.join("\n\n")
+}
+
+/// The default, if it is short and of the parameter's type.
+fn default(kind: &Type, value: &Value) -> Option<String> {
+    let fits = match kind {
+        Type::Union(parts) => return parts.iter().find_map(|part| default(part, value)),
+        Type::Literal(values) => values.contains(value),
+        Type::Text => value.is_string(),
+        Type::Whole => value.is_i64() || value.is_u64(),
+        Type::Number => value.is_number(),
+        Type::Truth => value.is_boolean(),
+        Type::Null => value.is_null(),
+        Type::Any | Type::List(_) | Type::Map(_) | Type::Shape(_) => false,
+    };
+    let is_short = value.as_str().is_none_or(|text| text.len() <= MAX_DEFAULT_BYTES);
+    literal(value).filter(|_| fits && is_short)
+}
+
+/// A scalar as Python writes it.
+fn literal(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some("None".to_owned()),
+        Value::Bool(true) => Some("True".to_owned()),
+        Value::Bool(false) => Some("False".to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(python_string(text, usize::MAX)),
+        Value::Array(_) | Value::Object(_) => None,
+    }
+}

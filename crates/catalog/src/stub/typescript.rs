@@ -1,0 +1,183 @@
+//! TypeScript: a declaration file with the types of one tool and its function.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::{Declaration, Note, observed};
+use crate::shapes::{Field, Shapes, Type};
+use crate::text::{clean, typescript_string};
+
+/// Aliases that TypeScript does not take as the name of a function; those that Python keeps for itself have an
+/// underscore already.
+const RESERVED: [&str; 32] = [
+    "arguments",
+    "case",
+    "catch",
+    "const",
+    "debugger",
+    "default",
+    "delete",
+    "do",
+    "enum",
+    "eval",
+    "export",
+    "extends",
+    "false",
+    "function",
+    "implements",
+    "instanceof",
+    "interface",
+    "let",
+    "new",
+    "null",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "static",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "true",
+    "typeof",
+    "var",
+];
+
+/// The declaration file.
+pub(super) fn file(declaration: &Declaration) -> String {
+    let Declaration {
+        shapes, arguments, ..
+    } = declaration;
+    let mut text = String::new();
+    for (_, shape) in shapes.iter() {
+        let fields = shape.fields.iter().map(|field| (field, None));
+        text.push_str(&interface(shapes, &shape.name, fields, false));
+    }
+    let takes_some = !arguments.fields.is_empty() || declaration.open;
+    if takes_some {
+        let fields = arguments.fields.iter().zip(declaration.notes.iter().map(Some));
+        text.push_str(&interface(shapes, &arguments.name, fields, declaration.open));
+    }
+    let mut paragraphs = vec![declaration.description.clone()];
+    paragraphs.extend(declaration.observed.map(observed));
+    text.push_str(&comment(&paragraphs.join("\n\n"), ""));
+    let mark = if arguments.fields.iter().any(|field| field.required) {
+        ""
+    } else {
+        "?"
+    };
+    let parameter = if takes_some {
+        format!("args{mark}: {}", arguments.name)
+    } else {
+        String::new()
+    };
+    let result = kind(shapes, &declaration.result);
+    let name = function_name(&declaration.alias);
+    let _ = writeln!(
+        text,
+        "export declare function {name}({parameter}): Promise<{result}>;"
+    );
+    text
+}
+
+/// The name of a tool's function.
+pub(super) fn function_name(alias: &str) -> String {
+    let mark = if RESERVED.contains(&alias) || alias == "void" {
+        "_"
+    } else {
+        ""
+    };
+    format!("{alias}{mark}")
+}
+
+fn interface<'a>(
+    shapes: &Shapes,
+    name: &str,
+    fields: impl Iterator<Item = (&'a Field, Option<&'a Note>)>,
+    open: bool,
+) -> String {
+    let mut text = format!("export interface {name} {{\n");
+    for (field, note) in fields {
+        if let Some(said) = note.and_then(|note| note.text.as_deref()) {
+            text.push_str(&comment(said, "  "));
+        }
+        let mark = if field.required { "" } else { "?" };
+        let _ = writeln!(
+            text,
+            "  {}{mark}: {};",
+            key(&field.name),
+            kind(shapes, &field.kind)
+        );
+    }
+    if open {
+        text.push_str("  [key: string]: any;\n");
+    }
+    text + "}\n\n"
+}
+
+fn kind(shapes: &Shapes, of: &Type) -> String {
+    match of {
+        Type::Any => "any".to_owned(),
+        Type::Text => "string".to_owned(),
+        Type::Whole | Type::Number => "number".to_owned(),
+        Type::Truth => "boolean".to_owned(),
+        Type::Null => "null".to_owned(),
+        Type::Literal(values) => {
+            let texts: Vec<String> = values.iter().filter_map(literal).collect();
+            texts.join(" | ")
+        }
+        Type::List(item) => match item.as_ref() {
+            Type::Union(_) | Type::Literal(_) => format!("({})[]", kind(shapes, item)),
+            _ => format!("{}[]", kind(shapes, item)),
+        },
+        Type::Map(value) => format!("Record<string, {}>", kind(shapes, value)),
+        Type::Shape(index) => shapes.name(*index).to_owned(),
+        Type::Union(parts) => {
+            let mut texts: Vec<String> = Vec::new();
+            for text in parts.iter().map(|part| kind(shapes, part)) {
+                if !texts.contains(&text) {
+                    texts.push(text);
+                }
+            }
+            texts.join(" | ")
+        }
+    }
+}
+
+fn literal(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(typescript_string(text)),
+        Value::Array(_) | Value::Object(_) => None,
+        scalar => Some(scalar.to_string()),
+    }
+}
+
+/// A name as a key: quoted unless TypeScript takes it as it stands.
+fn key(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if plain {
+        name.to_owned()
+    } else {
+        typescript_string(name)
+    }
+}
+
+/// The text as a comment in which nothing can end the comment; nothing for an empty one.
+fn comment(text: &str, indent: &str) -> String {
+    let text = clean(text.trim()).replace("*/", "*\\/");
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    match lines.as_slice() {
+        [] => String::new(),
+        [line] => format!("{indent}/** {line} */\n"),
+        lines => {
+            let lines: Vec<String> = lines
+                .iter()
+                .map(|line| format!("{indent} * {line}").trim_end().to_owned())
+                .collect();
+            format!("{indent}/**\n{}\n{indent} */\n", lines.join("\n"))
+        }
+    }
+}

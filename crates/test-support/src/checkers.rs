@@ -1,0 +1,22 @@
+//! The checkers of Python and TypeScript that `cargo xtask test` installs.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+
+use crate::programs::target_directory;
+
+/// The directory with `python/bin/mypy` and `node_modules/.bin/tsc`: what `CODEYARD_CHECKERS` names, else the place below
+/// `target`.
+pub fn checkers() -> Result<PathBuf> {
+    let directory = match std::env::var_os("CODEYARD_CHECKERS") {
+        Some(path) => path.into(),
+        None => target_directory().join("checkers"),
+    };
+    ensure!(
+        directory.join(".installed").is_file(),
+        "no mypy and no TypeScript in {}: run `cargo xtask test` once, which installs them",
+        directory.display()
+    );
+    Ok(directory)
+}

@@ -42,10 +42,7 @@ enum Task {
         arguments: Vec<String>,
     },
     /// Measure the search of tools: how often a right one is among the first hits, and how long it takes.
-    SearchEval {
-        /// Queries as JSON lines with `query`, `relevant` and `kind`; those of the project if absent.
-        queries: Option<std::path::PathBuf>,
-    },
+    SearchEval(tasks::search::SearchEval),
     /// Build the release profile and open, use and close sessions in thousands: nothing may grow or be left.
     Soak {
         /// Arguments for the soak: `--short`, `--seconds N`.
@@ -65,7 +62,7 @@ fn main() -> ExitCode {
         Task::Test { filter } => tasks::test::run(filter.as_deref()),
         Task::Demo { arguments } => tasks::demo::run(&arguments),
         Task::Bench { arguments } => tasks::bench::run(Work::Measure, &arguments),
-        Task::SearchEval { queries } => tasks::search::run(queries.as_deref()),
+        Task::SearchEval(asked) => tasks::search::run(&asked),
         Task::Soak { arguments } => tasks::bench::run(Work::Soak, &arguments),
         Task::Fuzz(fuzz) => tasks::fuzz::run(&fuzz),
         Task::Conformance(side) => conformance::run(&side),

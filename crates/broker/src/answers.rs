@@ -48,7 +48,7 @@ pub struct FoundTool {
     pub description: Option<String>,
     /// How well it matches, for comparing within this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub score: Option<f32>,
+    pub score: Option<f64>,
     /// Its types and its function, declared in Python.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stub: Option<String>,
@@ -143,7 +143,7 @@ impl FoundTool {
                 .as_deref()
                 .filter(|_| more)
                 .map(summary),
-            score: more.then(|| (score * 100.0).round() / 100.0),
+            score: more.then(|| (f64::from(score) * 100.0).round() / 100.0),
             stub: (detail == Detail::Full).then(|| entry.declaration(Language::Python, learned)),
         }
     }

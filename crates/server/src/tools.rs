@@ -194,9 +194,11 @@ impl Server {
 
     /// Whether a server has this name or one spelled alike.
     pub fn is_server(&self, name: &str) -> bool {
-        let name = normalise(name);
+        // Names without a letter or digit of Python's are all spelled alike.
+        let spelled = Some(normalise(name)).filter(|name| name.contains(|c: char| c != '_'));
         let states = self.shared.hub.states();
-        states.iter().any(|state| normalise(&state.name) == name)
+        let is_named = |server: &str| server == name || spelled == Some(normalise(server));
+        states.iter().any(|state| is_named(&state.name))
     }
 
     /// Whether the text begins with a server's name and a dot.

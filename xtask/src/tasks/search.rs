@@ -1,6 +1,6 @@
 //! Measures the search of tools over the lists of real servers and a file of queries.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Result;
 
@@ -10,9 +10,23 @@ use crate::{layout, run};
 /// Where the lists and the queries are, from the root of the checkout.
 const LISTS: &str = "crates/test-support/catalogue";
 const QUERIES: &str = "crates/test-support/queries/tool-queries.jsonl";
+const UNANSWERABLE: &str = "crates/test-support/queries/unanswerable-queries.jsonl";
+
+/// What is measured.
+#[derive(Debug, clap::Args)]
+pub struct SearchEval {
+    /// Queries as JSON lines with `query`, `relevant` and `kind`; those of the project if absent.
+    queries: Option<PathBuf>,
+    /// Cross-validate: choose the weights on all folds but one, measure on that one, for each.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    folds: usize,
+    /// Measure recall and time against 100 to 20,000 tools, too.
+    #[arg(long)]
+    scale: bool,
+}
 
 /// Builds the catalog optimised and has it look for everything in the file, or in our own.
-pub fn run(queries: Option<&Path>) -> Result<()> {
+pub fn run(asked: &SearchEval) -> Result<()> {
     let root = layout::root();
     let own = root.join(QUERIES);
     let mut command = setup::cargo();
@@ -20,6 +34,9 @@ pub fn run(queries: Option<&Path>) -> Result<()> {
         .args(["run", "--locked", "--release", "--quiet", "--package=catalog"])
         .args(["--example=search_eval", "--"])
         .arg(root.join(LISTS))
-        .arg(queries.unwrap_or(&own));
+        .arg(asked.queries.as_ref().unwrap_or(&own))
+        .arg(root.join(UNANSWERABLE))
+        .args(["--folds", &asked.folds.to_string()])
+        .args(asked.scale.then_some("--scale"));
     run::visible(&mut command)
 }

@@ -90,7 +90,7 @@ async fn a_search_asks_every_server_and_ranks_their_tools() {
     let stub = answer["tools"][0]["stub"].as_str().expect("a stub");
     assert!(stub.contains("async def list_things(*args, **kwargs):"), "{stub}");
     let all = world
-        .ask("search", json!({"query": "", "limit": 1000}))
+        .ask("search", json!({"query": "", "limit": 50}))
         .await
         .expect("an answer");
     assert_eq!(
@@ -210,7 +210,7 @@ async fn wrong_host_calls_are_refused() {
     )
     .await;
     check("tools", json!({}), "invalid_arguments", "'server' is missing").await;
-    let limit = "'limit' must be a whole number from 1 to 100";
+    let limit = "'limit' must be an integer from 1 to 50, not -1";
     check(
         "search",
         json!({"query": "x", "limit": -1}),

@@ -153,7 +153,10 @@ fn a_query_without_an_answer_has_no_hits_and_names_the_nearest() {
     assert!(found.hits.is_empty() && found.nearest.len() <= 3, "{found:?}");
     let found = search.find("water my plants with the new watering can", |_| true);
     assert!(found.hits.is_empty(), "{found:?}");
-    assert_eq!(names(&found.nearest), ["jira.create_issue", "github.create_issue"]);
+    assert_eq!(
+        names(&found.nearest),
+        ["jira.create_issue", "github.create_issue"]
+    );
 }
 
 #[test]

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use catalog::{Catalog, Search};
-use serde_json::Value;
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+use types::ServerTools;
 
 fn search() -> Search {
     Search::build(Arc::new(Catalog::build(&super::servers())))
@@ -63,4 +66,45 @@ fn place(search: &Search, query: &Value) -> Option<usize> {
         |server: &str, tool: &str| relevant.iter().any(|right| *right == format!("{server}/{tool}"));
     let mut hits = found.hits.iter();
     hits.position(|hit| is_right(&hit.entry.tool.server, &hit.entry.tool.tool))
+}
+
+/// C185: 1,000 tools on 100 servers.
+#[test]
+fn a_thousand_tools_of_a_hundred_servers_are_searched_within_two_seconds() {
+    let servers: Vec<ServerTools> = (0..100)
+        .map(|server| {
+            let definition = |tool: usize| {
+                let name = format!("make_{}_{tool}", word(server * 10 + tool));
+                let definition = json!({"name": name, "description": "Makes one.", "inputSchema": {}});
+                super::tool(to_raw_value(&definition).expect("JSON"))
+            };
+            ServerTools {
+                name: format!("maker {server}"),
+                description: None,
+                cwd: None,
+                tools: Some((0..10).map(definition).collect()),
+            }
+        })
+        .collect();
+    let start = Instant::now();
+    let search = Search::build(Arc::new(Catalog::build(&servers)));
+    for number in [0, 17, 999] {
+        let found = search.find(&format!("make {}", word(number)), |_| true);
+        assert!(
+            found.hits[0].entry.tool.tool.contains(&word(number)),
+            "{:?}",
+            found.hits[0]
+        );
+    }
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+/// A word of its own for each number.
+fn word(number: usize) -> String {
+    let letters = "bcdfghjklm".as_bytes();
+    let digits = format!("{number:03}");
+    digits
+        .bytes()
+        .map(|digit| format!("{}o", char::from(letters[usize::from(digit - b'0')])))
+        .collect()
 }

@@ -13,6 +13,7 @@ use types::{Principal, ToolRef};
 
 use crate::broker::{Broker, Shared};
 use crate::call::OWN_TOOLS;
+use crate::learner::LearnedTypes;
 
 /// Calls up to which a program is held against the tools at once, where all schemas are compiled.
 const FEW: usize = 50;
@@ -25,11 +26,13 @@ impl Broker {
     pub async fn check(&self, principal: &Principal, program: Arc<Program>, patience: Duration) -> Report {
         let shared = &self.shared;
         let catalog = shared.listing(principal, &program, patience).await;
+        let learned = shared.learner.learned(principal).await;
         let (policy, principal) = (shared.policy.clone(), principal.clone());
         if is_quick(&program, &catalog) {
-            return judge(&program, &catalog, &policy, &principal);
+            return judge(&program, &catalog, &learned, &policy, &principal);
         }
-        let judged = tokio::task::spawn_blocking(move || judge(&program, &catalog, &policy, &principal));
+        let judged =
+            tokio::task::spawn_blocking(move || judge(&program, &catalog, &learned, &policy, &principal));
         judged.await.unwrap_or_default()
     }
 }
@@ -62,12 +65,18 @@ impl Shared {
     }
 }
 
-fn judge(program: &Program, catalog: &Catalog, policy: &Policy, principal: &Principal) -> Report {
+fn judge(
+    program: &Program,
+    catalog: &Catalog,
+    learned: &LearnedTypes,
+    policy: &Policy,
+    principal: &Principal,
+) -> Report {
     let may_call = |entry: &Entry| policy.authorize(principal, &entry.tool).is_ok();
     let view = View {
         catalog,
         may_call: &may_call,
-        learned: &|_| None,
+        learned: &|entry| learned.of(entry),
         own_tools: &OWN_TOOLS,
     };
     check::judge(program, &view)

@@ -10,7 +10,7 @@ mod task;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use catalog::{Entry, LARGEST_RESULT};
 use serde_json::value::RawValue;
@@ -28,6 +28,8 @@ use task::Task;
 const MOST_JOBS: usize = 256;
 /// Bytes of them.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Between two looks at what other processes have done.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long somebody who asks waits for what an earlier process learned.
 const LOADING: Duration = Duration::from_secs(1);
 /// How long what was learned last may take to be written when the process ends.
@@ -49,6 +51,8 @@ struct Shared {
     task: OnceLock<Mutex<Option<JoinHandle<()>>>>,
     /// Bytes of the answers that wait.
     waiting: AtomicUsize,
+    /// When somebody asked last for what other processes have done.
+    looked: Mutex<Option<Instant>>,
     known: watch::Sender<Known>,
 }
 
@@ -87,6 +91,7 @@ impl Learner {
                 receiver: Mutex::new(Some(receiver)),
                 task: OnceLock::new(),
                 waiting: AtomicUsize::new(0),
+                looked: Mutex::default(),
                 known: watch::Sender::new(known),
             }),
         }
@@ -130,12 +135,17 @@ impl Learner {
             return LearnedTypes::new(Known::default(), whose);
         }
         shared.start();
-        // If there is no room the task is at work anyway.
-        let _ = shared.sender.try_send(Message::Look);
-        let mut known = shared.known.subscribe();
-        // What is not there in time is not known yet.
-        let _ = timeout(LOADING, known.wait_for(|known| known.is_loaded)).await;
-        let known = known.borrow().clone();
+        if shared.looks_now() {
+            // If there is no room the task is at work anyway.
+            let _ = shared.sender.try_send(Message::Look);
+        }
+        let is_loaded = shared.known.borrow().is_loaded;
+        if !is_loaded {
+            let mut known = shared.known.subscribe();
+            // What is not there in time is not known yet.
+            let _ = timeout(LOADING, known.wait_for(|known| known.is_loaded)).await;
+        }
+        let known = shared.known.borrow().clone();
         LearnedTypes::new(known, whose)
     }
 
@@ -172,6 +182,16 @@ impl Shared {
             let task = receiver.map(|receiver| tokio::spawn(Task::new(self.clone()).run(receiver)));
             Mutex::new(task)
         });
+    }
+
+    /// Whether it is time to look at what other processes have done.
+    fn looks_now(&self) -> bool {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_time = looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY);
+        if is_time {
+            *looked = Some(Instant::now());
+        }
+        is_time
     }
 
     /// Room for an answer; `false` if too many bytes wait.

@@ -79,7 +79,7 @@ async fn what_was_observed_is_told_wherever_a_tool_is_described() {
         assert!(tool.contains(part), "{part}: {tool}");
     }
     let looked = client
-        .run("from mcp import runtime\nreturn [(await runtime.tools('crm', detail='full'))['tools'][0], open('/tools/crm/find.py').read()]")
+        .run("from mcp import runtime\nreturn [runtime.describe('crm.find'), open('/tools/crm/find.py').read()]")
         .await;
     let (described, file) = (&looked.result()[0], looked.result()[1].to_string());
     assert_eq!(described["observedCalls"], 2, "{looked:?}");

@@ -309,6 +309,10 @@ fn settings_with_every_key() {
         idle_minutes = 1
         idle_memory = "64 MiB"
 
+        [learned]
+        enabled = false
+        shared = true
+
         [records]
         record = ["full", "required"]
         keep_for = "7d"

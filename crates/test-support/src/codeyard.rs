@@ -108,6 +108,18 @@ impl Codeyard {
         Ok(self)
     }
 
+    /// Adds earlier releases of four of them, which answer in JSON without an output schema, on the same data.
+    pub fn older_servers(mut self) -> Result<Self> {
+        self.servers
+            .extend(crate::upstreams::older_servers(self.directory.path())?);
+        Ok(self)
+    }
+
+    /// The data of the real servers.
+    pub fn upstreams_data(&self) -> PathBuf {
+        self.directory.path().join("upstreams")
+    }
+
     /// Adds lines to `codeyard.toml`.
     pub fn settings(mut self, toml: &str) -> Self {
         self.settings.push_str(toml);

@@ -18,8 +18,17 @@ const REMEDY: &str = "run `cargo xtask test` once, which installs them";
 /// Their entries of `mcpServers`, by name, with a fresh copy of the files, the repository and the databases that they work
 /// on: `directory` must live as long as they run.
 pub fn real_servers(directory: &Path) -> Result<Map<String, Value>> {
+    servers("mcp.json", directory)
+}
+
+/// The same of the earlier releases that answer in JSON without an output schema.
+pub(crate) fn older_servers(directory: &Path) -> Result<Map<String, Value>> {
+    servers("older.json", directory)
+}
+
+fn servers(file: &str, directory: &Path) -> Result<Map<String, Value>> {
     let installed = installed();
-    let definitions = installed.join("mcp.json");
+    let definitions = installed.join(file);
     let definitions = fs::read_to_string(&definitions)
         .with_context(|| format!("no real servers in {}: {REMEDY}", installed.display()))?;
     let mut definitions: Value = serde_json::from_str(&own_copy(&definitions, directory)?)?;

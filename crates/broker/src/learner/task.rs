@@ -23,8 +23,6 @@ const SOON: Duration = Duration::from_millis(50);
 const LATER: Duration = Duration::from_secs(2);
 /// Between two attempts to write to a database that could not be written.
 const RETRY: Duration = Duration::from_secs(10);
-/// Between two looks at what other processes have done.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Answers above this many bytes are looked at on a thread for such work.
 const LIGHT: usize = 32 * 1024;
 /// Differences of one tool that are told.
@@ -38,7 +36,6 @@ pub(super) struct Task {
     /// As it was read last.
     forgotten: i64,
     mark: Mark,
-    looked: Option<Instant>,
     /// When what is new is written.
     due: Option<Instant>,
     is_told_of_trouble: bool,
@@ -74,7 +71,6 @@ impl Task {
             states: HashMap::new(),
             forgotten: 0,
             mark: Mark::default(),
-            looked: None,
             due: None,
             is_told_of_trouble: false,
         }
@@ -143,10 +139,6 @@ impl Task {
     /// Reads what other processes have learned or forgotten.
     async fn look(&mut self) {
         let Some(shapes) = self.shapes.clone() else { return };
-        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EVERY) {
-            return;
-        }
-        self.looked = Some(Instant::now());
         match shapes.mark().await {
             Ok(mark) if mark == self.mark => {}
             Ok(mark) => {

@@ -2,6 +2,7 @@
 
 mod answers;
 mod calls;
+mod learned;
 mod loaded;
 mod manual;
 mod saved;

@@ -104,7 +104,9 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
         "DROP TABLE memories",
         "DROP TABLE saved_tools",
         "DROP TABLE memory_versions",
-        "DELETE FROM _sqlx_migrations WHERE version = 2",
+        "DROP TABLE learned",
+        "DROP TABLE forgotten",
+        "DELETE FROM _sqlx_migrations WHERE version >= 2",
     ] {
         world.change(statement).await;
     }

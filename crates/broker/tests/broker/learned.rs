@@ -1,0 +1,74 @@
+//! Whose calls teach whom.
+
+use super::*;
+use catalog::Learned;
+
+fn principal(id: &str) -> Principal {
+    Principal { id: id.to_owned() }
+}
+
+/// Calls `crm.find` for this principal.
+async fn find(broker: &Broker, who: &str) {
+    let calls = broker.calls(principal(who), scope(LONG));
+    let call = HostCall {
+        name: "tool".to_owned(),
+        args: json!({"server": "crm", "tool": "find", "args": {"id": 1}}),
+    };
+    calls.call(call).await.expect("an answer");
+}
+
+async fn known(broker: &Broker, who: &str) -> Option<Arc<Learned>> {
+    let entry = broker
+        .resolve(&principal(who), "crm", "find")
+        .await
+        .expect("a tool");
+    broker.learned(&principal(who)).await.of(&entry)
+}
+
+async fn known_soon(broker: &Broker, who: &str) -> Arc<Learned> {
+    let found = async {
+        loop {
+            if let Some(learned) = known(broker, who).await {
+                return learned;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LONG, found)
+        .await
+        .expect("something learned")
+}
+
+fn broker(world: &World, shared: bool) -> Broker {
+    let learning = Learning {
+        shared,
+        file: Some(world.data.path().join(FILE)),
+        ..Learning::default()
+    };
+    let policy = Arc::new(Policy::new(policy::Config::default()).expect("valid rules"));
+    let saved = Saved::new(world.data.path().join(FILE));
+    Broker::new(world.hub.clone(), policy, Records::off(), saved, learning)
+}
+
+#[tokio::test]
+async fn a_principal_is_told_of_its_own_calls_only() {
+    let world = World::new(&[("crm", ServerDefinition::canned("learned/crm"))]);
+    let first = broker(&world, false);
+    find(&first, "ann").await;
+    assert_eq!(known_soon(&first, "ann").await.calls, 1);
+    assert_eq!(known(&first, "bob").await, None);
+    first.close().await;
+    // The next process knows it too.
+    let next = broker(&world, false);
+    assert_eq!(known(&next, "ann").await.map(|learned| learned.calls), Some(1));
+    assert_eq!(known(&next, "bob").await, None);
+}
+
+#[tokio::test]
+async fn principals_share_what_is_learned_where_the_operator_says_so() {
+    let world = World::new(&[("crm", ServerDefinition::canned("learned/crm"))]);
+    let broker = broker(&world, true);
+    find(&broker, "ann").await;
+    assert_eq!(known_soon(&broker, "ann").await.calls, 1);
+    assert_eq!(known(&broker, "bob").await.map(|learned| learned.calls), Some(1));
+}

@@ -1,0 +1,121 @@
+//! Programs over real servers without output schemas: how many wrong fields are found before the run, with and without what
+//! was learned.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use test_support::{CodeClient, Codeyard, run};
+
+const CALLS: &str = include_str!("../../test-support/programs/observed/calls.jsonl");
+const RIGHT: &str = include_str!("../../test-support/programs/observed/right.txt");
+const WRONG: &str = include_str!("../../test-support/programs/observed/wrong.txt");
+
+/// Makes the calls of the file in their order, then those that only read over and over until nothing new is seen.
+const OBSERVE: &str = r#"
+import json
+from mcp import runtime
+calls = [json.loads(line) for line in open("/workspace/calls.jsonl")]
+failed = []
+for turn in range(ROUNDS):
+    for call in calls:
+        try:
+            await runtime.call_tool(call["server"], call["tool"], call["arguments"])
+        except Exception as error:
+            if turn == 0:
+                failed.append((call["server"], call["tool"], str(error)[:200]))
+return failed
+"#;
+
+/// A labelled program.
+struct Program<'a> {
+    name: &'a str,
+    /// `right`, or where and how it is wrong.
+    label: &'a str,
+    code: String,
+}
+
+fn programs(file: &str) -> Vec<Program<'_>> {
+    let parts = file.split("=== ").skip(1);
+    let programs = parts.map(|part| {
+        let (name, rest) = part.split_once("\n--- ").unwrap();
+        let (label, code) = rest.split_once('\n').unwrap();
+        Program {
+            name,
+            label,
+            code: code.to_owned(),
+        }
+    });
+    programs.collect()
+}
+
+/// What happens to each program: `refused`, `warned` or how it ran.
+async fn fates(client: &mut CodeClient, file: &str) -> Vec<String> {
+    let data = client.codeyard.upstreams_data().display().to_string();
+    let mut fates = Vec::new();
+    for program in programs(file) {
+        let code = program.code.replace("@DATA@", &data);
+        let ran = client
+            .execute(json!({"code": code, "session": program.name}))
+            .await;
+        let is_warned = ran.fields().to_string().contains("observed in");
+        let fate = match ran.status() {
+            "refused" => "refused".to_owned(),
+            status if is_warned => format!("warned, then {status}"),
+            status => status.to_owned(),
+        };
+        println!(
+            "{} {}: {fate} {}",
+            program.name,
+            program.label,
+            if fate == "completed" { "" } else { ran.shown() }
+        );
+        fates.push(fate);
+    }
+    fates
+}
+
+fn count(fates: &[String], begin: &str) -> usize {
+    fates.iter().filter(|fate| fate.starts_with(begin)).count()
+}
+
+#[tokio::test]
+async fn wrong_fields_of_observed_results_are_found_before_the_run() {
+    let with_servers = || {
+        Codeyard::new()
+            .unwrap()
+            .real_servers()
+            .unwrap()
+            .older_servers()
+            .unwrap()
+    };
+    let codeyard = with_servers();
+    let data = codeyard.upstreams_data().display().to_string();
+    let mut client = CodeClient::of(codeyard).await;
+    let calls = serde_json::to_string(&CALLS.replace("@DATA@", &data)).unwrap();
+    client
+        .run(&format!("open('/workspace/calls.jsonl', 'w').write({calls})"))
+        .await;
+    let without = fates(&mut client, WRONG).await;
+    let observed = client.run(&OBSERVE.replace("ROUNDS", "3")).await;
+    println!("{observed:?}");
+    let with = fates(&mut client, WRONG).await;
+    let right = fates(&mut client, RIGHT).await;
+    let mut table = String::new();
+    for (name, fates) in [
+        ("wrong, before anything was observed", without),
+        ("wrong", with),
+        ("right", right),
+    ] {
+        writeln!(
+            table,
+            "{name}: {} of {} refused, {} warned",
+            count(&fates, "refused"),
+            fates.len(),
+            count(&fates, "warned")
+        )
+        .unwrap();
+    }
+    println!("{table}");
+}

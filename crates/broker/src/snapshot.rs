@@ -45,7 +45,7 @@ pub(crate) struct Numbered {
 #[derive(Debug, Default)]
 pub(crate) struct Searched {
     number: u64,
-    pub(crate) search: Search,
+    pub(crate) search: Arc<Search>,
 }
 
 // === impl Snapshot ===
@@ -104,13 +104,14 @@ fn keep(current: Arc<Current>) -> watch::Receiver<Arc<Searched>> {
             let numbered = current.get().await;
             let before = finished.borrow().clone();
             if numbered.number > before.number {
-                let next = tokio::task::spawn_blocking(move || before.next(numbered)).await;
-                match next {
-                    Ok(next) => _ = finished.send_replace(Arc::new(next)),
-                    Err(error) => {
-                        tracing::error!(%error, "the tools could not be read for searches; those of before are searched");
-                    }
-                }
+                let number = numbered.number;
+                let known = before.search.clone();
+                let next = tokio::task::spawn_blocking(move || Arc::new(known.update(numbered.catalog)));
+                let search = next.await.unwrap_or_else(|error| {
+                    tracing::error!(%error, "the tools could not be read for searches; those of before are searched");
+                    before.search.clone()
+                });
+                finished.send_replace(Arc::new(Searched { number, search }));
             }
             tokio::select! {
                 changed = lists.changed() => if changed.is_err() { return },
@@ -120,17 +121,6 @@ fn keep(current: Arc<Current>) -> watch::Receiver<Arc<Searched>> {
         }
     });
     searched
-}
-
-// === impl Searched ===
-
-impl Searched {
-    fn next(&self, numbered: Numbered) -> Searched {
-        Searched {
-            number: numbered.number,
-            search: self.search.update(numbered.catalog),
-        }
-    }
 }
 
 // === impl Current ===

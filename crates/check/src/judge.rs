@@ -38,8 +38,8 @@ pub fn judge(program: &Program, view: &View<'_>) -> Report {
             Found::Tool(entry) => Some(entry),
             Found::Nothing(text) => {
                 findings.push(Finding {
-                    line: call.line,
-                    weight: Weight::Error,
+                    line: named_in(program, call),
+                    weight: weight(call),
                     text,
                 });
                 None
@@ -55,6 +55,22 @@ pub fn judge(program: &Program, view: &View<'_>) -> Report {
     findings.extend(mistakes.map(|mistake| told(mistake, &program.calls[mistake.call])));
     fields::judge(program, &entries, view, &mut findings);
     Report::of(findings)
+}
+
+/// The line that names the tool: that of its import, if it was imported.
+fn named_in(program: &Program, call: &Call) -> u32 {
+    let mut imports = program.imports.iter();
+    let import = imports.find(|import| import.server == call.server && import.tool == call.tool);
+    import.map_or(call.line, |import| import.line)
+}
+
+/// A call that fails need not fail the program.
+fn weight(call: &Call) -> Weight {
+    if call.is_expected {
+        Weight::Warning
+    } else {
+        Weight::Error
+    }
 }
 
 /// What a call's names mean.
@@ -130,12 +146,12 @@ fn arguments(call: &Call, entry: &Entry) -> Option<Finding> {
     let (weight, problem) = match &call.arguments {
         Given::Unknown => return None,
         Given::Wrong(what) => (
-            Weight::Error,
+            weight(call),
             format!("takes keyword arguments or one mapping, not {what}"),
         ),
         Given::Mapping(partial) => match entry.contradictions(partial) {
             problems if problems.is_empty() => (Weight::Warning, undeclared(entry, partial)?),
-            problems => (Weight::Error, problems.join("; ")),
+            problems => (weight(call), problems.join("; ")),
         },
     };
     Some(Finding {

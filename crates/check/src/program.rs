@@ -29,6 +29,7 @@ pub struct Program {
     pub(crate) calls: Vec<Call>,
     pub(crate) uses: Vec<Use>,
     pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) imports: Vec<Import>,
     left: Names,
 }
 
@@ -43,6 +44,16 @@ pub(crate) struct Call {
     /// The name may be one that a star import has made of these servers' tools, and may be another.
     pub(crate) starred: Vec<(Form, String)>,
     pub(crate) arguments: Given,
+    /// The program asks whether the tool is there, or catches what the call raises: it does not fail by it.
+    pub(crate) is_expected: bool,
+}
+
+/// An import that names a tool.
+#[derive(Debug)]
+pub(crate) struct Import {
+    pub(crate) line: u32,
+    pub(crate) server: String,
+    pub(crate) tool: String,
 }
 
 /// What a call is given.

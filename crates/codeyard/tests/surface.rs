@@ -4,6 +4,8 @@
 
 #[path = "surface/arguments.rs"]
 mod arguments;
+#[path = "surface/check.rs"]
+mod check;
 #[path = "surface/finding.rs"]
 mod finding;
 #[path = "surface/listing.rs"]

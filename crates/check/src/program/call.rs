@@ -36,6 +36,12 @@ const BLIND: [&str; 16] = [
     "float", "any", "all",
 ];
 
+/// Whether a name is that of a function of Python that is understood here.
+pub(super) fn is_builtin(name: &str) -> bool {
+    let others = ["filter", "map", "reversed", "iter", "next", "enumerate", "zip"];
+    BLIND.contains(&name) || ASKING.contains(&name) || others.contains(&name)
+}
+
 // === impl Walker ===
 
 impl<'a> Walker<'a> {
@@ -62,6 +68,11 @@ impl<'a> Walker<'a> {
     fn other(&mut self, call: &'a ExprCall) -> Value {
         let given = self.all_of(&call.arguments);
         let is_own = matches!(call.func.as_ref(), Expr::Name(_));
+        if let Expr::Name(name) = call.func.as_ref()
+            && self.catching > 0
+        {
+            self.caught.insert(&name.id);
+        }
         if is_own && self.facts.stores_any_key {
             for value in given {
                 if let Value::Result(origin) = value {
@@ -114,7 +125,11 @@ impl<'a> Walker<'a> {
         };
         // Whether such a name is a tool at all is not known here.
         let is_certain = starred.is_empty();
+        let asked = &self.facts.asked;
+        let is_expected =
+            self.catching > 0 || asked.contains(server.as_str()) || asked.contains(tool.as_str());
         let number = self.found(Call {
+            is_expected,
             line,
             form,
             server,

@@ -70,6 +70,8 @@ pub(super) struct Facts<'a> {
     pub(super) fragile: HashSet<&'a str>,
     /// Keys that the program stores, asks for with `in`, or asks for in a way that does not fail.
     pub(super) excused: HashSet<&'a str>,
+    /// Texts that the program looks for among others: names of tools and servers that may not be there.
+    pub(super) asked: HashSet<&'a str>,
     /// How often each name is read.
     pub(super) reads: HashMap<&'a str, usize>,
     /// Functions that the program defines.
@@ -97,6 +99,12 @@ impl<'a> Facts<'a> {
         match value {
             Expr::Name(name) if is_harmless => self.read(&name.id),
             Expr::Starred(starred) => self.looked_at(&starred.value, true),
+            Expr::Dict(dict) if is_harmless => {
+                for item in &dict.items {
+                    item.key.iter().for_each(|key| self.visit_expr(key));
+                    self.looked_at(&item.value, true);
+                }
+            }
             other => self.visit_expr(other),
         }
     }
@@ -242,6 +250,14 @@ impl<'a> Visitor<'a> for Facts<'a> {
                 self.fragile.insert(&name.id);
             }
             Expr::Name(name) if name.ctx == ExprContext::Del => self.is_dynamic |= is_root(&name.id),
+            Expr::List(list) => {
+                self.asked.extend(list.elts.iter().filter_map(text));
+                visitor::walk_expr(self, expression);
+            }
+            Expr::Tuple(tuple) => {
+                self.asked.extend(tuple.elts.iter().filter_map(text));
+                visitor::walk_expr(self, expression);
+            }
             Expr::Await(awaited) => match awaited.value.as_ref() {
                 Expr::Call(call) => self.call(call, true),
                 other => self.visit_expr(other),
@@ -256,6 +272,7 @@ impl<'a> Visitor<'a> for Facts<'a> {
                     .any(|op| matches!(op, CmpOp::In | CmpOp::NotIn))
                 {
                     self.excused.extend(text(&compare.left));
+                    self.asked.extend(text(&compare.left));
                 }
                 visitor::walk_expr(self, expression);
             }

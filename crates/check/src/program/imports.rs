@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ruff_python_ast::{Alias, Identifier, StmtImport, StmtImportFrom};
 
+use super::Import;
 use super::bindings::imported;
 use super::value::{Form, Meaning, Value};
 use super::walker::Walker;
@@ -38,6 +39,14 @@ impl<'a> Walker<'a> {
                 continue;
             }
             let value = parent.as_ref().and_then(|parent| member(parent, alias));
+            if let Some(Meaning::Tool(_, server, tool)) = &value {
+                let line = self.line(import);
+                self.imports.push(Import {
+                    line,
+                    server: server.to_string(),
+                    tool: tool.to_string(),
+                });
+            }
             self.bind(imported(alias), value.map_or(Value::Unknown, Value::Known));
         }
     }

@@ -25,6 +25,9 @@ const MISSING: [&str; 7] = [
     "BaseException",
 ];
 
+/// Exceptions that a failing call raises, and those above them.
+const FAILING: [&str; 4] = ["ToolError", "MCPError", "Exception", "BaseException"];
+
 // === impl Walker ===
 
 impl<'a> Walker<'a> {
@@ -189,22 +192,28 @@ impl<'a> Walker<'a> {
         for item in &followed.items {
             self.value(&item.context_expr);
             suppresses |= is_call_of(&item.context_expr, "suppress");
+            // What is suppressed may be what a call raises.
             if let Some(target) = &item.optional_vars {
                 self.target(target, Value::Unknown);
             }
         }
         self.forgiving += usize::from(suppresses);
+        self.catching += usize::from(suppresses);
         self.block(|walker| walker.body(&followed.body));
         self.forgiving -= usize::from(suppresses);
+        self.catching -= usize::from(suppresses);
     }
 
     fn follow_try(&mut self, followed: &'a StmtTry) {
-        let forgives = followed.handlers.iter().any(catches_missing);
+        let forgives = followed.handlers.iter().any(|handler| catches(handler, &MISSING));
+        let catches = followed.handlers.iter().any(|handler| catches(handler, &FAILING));
         self.block(|walker| {
             let mark = walker.mark();
             walker.forgiving += usize::from(forgives);
+            walker.catching += usize::from(catches);
             walker.body(&followed.body);
             walker.forgiving -= usize::from(forgives);
+            walker.catching -= usize::from(catches);
             walker.body(&followed.orelse);
             for handler in &followed.handlers {
                 let ExceptHandler::ExceptHandler(handler) = handler;
@@ -282,22 +291,23 @@ impl<'a> Walker<'a> {
     }
 }
 
-fn catches_missing(handler: &ExceptHandler) -> bool {
+/// Whether a handler catches one of these exceptions; what cannot be told may be one.
+fn catches(handler: &ExceptHandler, kinds: &[&str]) -> bool {
     let ExceptHandler::ExceptHandler(handler) = handler;
     match handler.type_.as_deref() {
         None => true,
-        Some(Expr::Tuple(kinds)) => kinds.elts.iter().any(is_missing),
-        Some(kind) => is_missing(kind),
+        Some(Expr::Tuple(several)) => several.elts.iter().any(|kind| may_be(kind, kinds)),
+        Some(kind) => may_be(kind, kinds),
     }
 }
 
-/// Whether a kind of exception may be one that a missing field raises; what cannot be told may be.
-fn is_missing(kind: &Expr) -> bool {
+fn may_be(kind: &Expr, kinds: &[&str]) -> bool {
     match kind {
         Expr::Name(name) => {
-            MISSING.contains(&name.id.as_str())
-                || !(name.id.ends_with("Error") || name.id.ends_with("Exception"))
+            let is_exception = name.id.ends_with("Error") || name.id.ends_with("Exception");
+            kinds.contains(&name.id.as_str()) || !is_exception
         }
+        Expr::Attribute(_) => false,
         _ => true,
     }
 }

@@ -1,5 +1,6 @@
 //! Follows a program from its first statement to its last, and keeps what each name is known to stand for.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ruff_python_ast::visitor::Visitor;
@@ -7,11 +8,12 @@ use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged;
 
 use super::bindings::{self, Bound};
+use super::call::is_builtin;
 use super::facts::Facts;
 use super::lines::Lines;
 use super::scope::{Kind, Scope};
 use super::value::{Form, Meaning, Value};
-use super::{Call, Mistake, MistakeKind, Program, Use};
+use super::{Call, Import, Mistake, MistakeKind, Program, Use};
 use crate::names::Names;
 
 /// Calls and uses of one program that are looked at.
@@ -30,6 +32,12 @@ pub(super) struct Walker<'a> {
     pub(super) stars: Vec<(Form, Arc<str>)>,
     /// Open blocks that catch what a missing field raises.
     pub(super) forgiving: usize,
+    /// Open blocks that catch what a failing call raises.
+    pub(super) catching: usize,
+    /// Functions of the program that are called in such a block.
+    pub(super) caught: HashSet<&'a str>,
+    /// Imports that name a tool.
+    pub(super) imports: Vec<Import>,
     lines: Lines,
     names: &'a Names,
 }
@@ -49,6 +57,9 @@ pub(super) fn walk(source: &str, body: &[Stmt], names: &Names) -> Program {
         uncertain: Vec::new(),
         stars: Vec::new(),
         forgiving: 0,
+        catching: 0,
+        caught: HashSet::new(),
+        imports: Vec::new(),
         lines: Lines::of(source),
         names,
     };
@@ -173,7 +184,10 @@ impl<'a> Walker<'a> {
         let home = self.home();
         for name in names.into_keys() {
             let before = self.before(home, name);
-            self.scopes[home].blur(name, before);
+            // A name that only the loop binds stands for what the loop has bound it to.
+            if before != Value::Unbound || is_builtin(name) {
+                self.scopes[home].blur(name, before);
+            }
         }
     }
 
@@ -233,6 +247,8 @@ impl<'a> Walker<'a> {
             *bound.entry(name).or_default() += 1;
         }
         let forgiving = std::mem::take(&mut self.forgiving);
+        let is_caught = self.caught.contains(function.name.as_str());
+        let catching = std::mem::replace(&mut self.catching, usize::from(is_caught));
         self.within(Kind::Function, bound, |walker| {
             for name in bindings::parameters(&function.parameters) {
                 walker.bind_own(name, Value::Unknown);
@@ -240,6 +256,7 @@ impl<'a> Walker<'a> {
             walker.body(&function.body);
         });
         self.forgiving = forgiving;
+        self.catching = catching;
     }
 
     pub(super) fn body(&mut self, body: &'a [Stmt]) {
@@ -281,6 +298,7 @@ impl<'a> Walker<'a> {
             uncertain,
             stars,
             facts,
+            imports,
             ..
         } = self;
         uses.retain(|field| !uncertain.contains(&field.call));
@@ -302,6 +320,7 @@ impl<'a> Walker<'a> {
             calls,
             uses,
             mistakes,
+            imports,
             left,
         }
     }

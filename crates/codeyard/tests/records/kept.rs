@@ -137,7 +137,7 @@ for call in (tools.stub.fail(message='why-it-failed-71'), tools.stub.send(to='de
         pass
 print('printed-71')
 return 'returned-71'";
-    let ran = client.run(code).await;
+    let ran = client.execute(json!({"code": code, "check": "off"})).await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
     let id = ran.fields()["run_id"].clone();
     recorded(&client.codeyard, &id, "completed").await;

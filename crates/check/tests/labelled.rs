@@ -1,0 +1,167 @@
+//! The labelled programs over the catalogue of real servers: how many of the flawed ones are caught, and that no correct one is refused.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use catalog::Catalog;
+use check::{Names, Program, Report, View, Weight, judge};
+use serde_json::Value;
+use serde_json::value::to_raw_value;
+use test_support::catalogue;
+use types::{ServerTools, Tool};
+
+/// Share of the flawed programs that must be caught, of all and of each class.
+const OVERALL: f64 = 0.95;
+const EACH: f64 = 0.90;
+
+/// One program with what stands above it.
+struct Labelled {
+    name: String,
+    label: String,
+    code: String,
+}
+
+fn catalog() -> Catalog {
+    let servers = catalogue::servers().into_iter().map(|name| {
+        let listed: Value = serde_json::from_slice(&fs::read(catalogue::file(&name)).unwrap()).unwrap();
+        let tools = listed.as_array().or(listed["tools"].as_array()).unwrap().iter();
+        ServerTools {
+            name,
+            description: None,
+            cwd: None,
+            tools: Some(
+                tools
+                    .map(|tool| Arc::new(Tool::parse(to_raw_value(tool).unwrap()).unwrap()))
+                    .collect(),
+            ),
+        }
+    });
+    Catalog::build(&servers.collect::<Vec<_>>())
+}
+
+fn report(catalog: &Catalog, code: &str) -> Report {
+    let view = View {
+        catalog,
+        may_call: &|_| true,
+        learned: &|_| None,
+        own_tools: &[],
+    };
+    judge(&Program::read(code, &Names::default()), &view)
+}
+
+/// The classes of a folder with their programs.
+fn programs(folder: &str) -> BTreeMap<String, Vec<Labelled>> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../test-support/programs")
+        .join(folder);
+    let files = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .filter(|file| file.extension().is_some_and(|extension| extension == "txt"))
+        .map(|file| {
+            let class = file.file_stem().unwrap().to_string_lossy().into_owned();
+            let text = fs::read_to_string(&file).unwrap();
+            let parts = format!("\n{text}");
+            let programs = parts.split("\n=== ").skip(1).map(|part| {
+                let (name, rest) = part.split_once('\n').unwrap();
+                let (label, code) = rest.split_once('\n').unwrap();
+                Labelled {
+                    name: name.to_owned(),
+                    label: label.trim_start_matches("--- ").to_owned(),
+                    code: code.to_owned(),
+                }
+            });
+            (class, programs.collect())
+        })
+        .collect()
+}
+
+/// The lines on which a flaw may be told: those of the call that the labelled line is part of.
+fn lines_of(program: &Labelled) -> std::ops::RangeInclusive<u32> {
+    let line: u32 = program.label.split([' ', ':']).nth(1).unwrap().parse().unwrap();
+    let source: Vec<&str> = program.code.lines().collect();
+    let depth = |line: &str| -> i64 {
+        let count = |brackets: &str| line.chars().filter(|c| brackets.contains(*c)).count();
+        i64::try_from(count("([{")).unwrap() - i64::try_from(count(")]}")).unwrap()
+    };
+    let at = usize::try_from(line).unwrap();
+    // Back to where the brackets that are open there were opened.
+    let (mut first, mut open) = (at, source[..at - 1].iter().map(|line| depth(line)).sum::<i64>());
+    while open > 0 && first > 1 {
+        first -= 1;
+        open -= depth(source[first - 1]);
+    }
+    u32::try_from(first).unwrap()..=line
+}
+
+#[test]
+fn flawed_programs_are_caught() {
+    let catalog = catalog();
+    let (mut all, mut caught_of_all) = (0, 0);
+    let mut table = format!("{:<18} {:>5} {:>7} {:>7}\n", "class", "all", "caught", "refused");
+    let mut missed = Vec::new();
+    let mut weak = Vec::new();
+    for (class, programs) in programs("flawed") {
+        let (mut caught, mut refused) = (0, 0);
+        for program in &programs {
+            let lines = lines_of(program);
+            let report = report(&catalog, &program.code);
+            let mut on_line = report
+                .findings
+                .iter()
+                .filter(|finding| lines.contains(&finding.line))
+                .peekable();
+            if on_line.peek().is_some() {
+                caught += 1;
+            } else {
+                missed.push(format!(
+                    "{} ({}): {:?}",
+                    program.name,
+                    program.label,
+                    report.lines()
+                ));
+            }
+            refused += usize::from(on_line.any(|finding| finding.weight == Weight::Error));
+        }
+        table += &format!("{class:<18} {:>5} {caught:>7} {refused:>7}\n", programs.len());
+        if share(caught, programs.len()) < EACH {
+            weak.push(class);
+        }
+        all += programs.len();
+        caught_of_all += caught;
+    }
+    println!(
+        "{table}{:<18} {all:>5} {caught_of_all:>7}\nmissed:\n{}",
+        "all",
+        missed.join("\n")
+    );
+    assert!(weak.is_empty(), "classes below {EACH}: {weak:?}");
+    assert!(share(caught_of_all, all) >= OVERALL, "{caught_of_all} of {all}");
+}
+
+#[test]
+fn no_correct_program_is_refused() {
+    let catalog = catalog();
+    let mut refused = Vec::new();
+    for program in programs("correct").into_values().flatten() {
+        let report = report(&catalog, &program.code);
+        if !report.is_empty() {
+            let word = if report.has_errors() { "REFUSED" } else { "warned" };
+            refused.push(format!(
+                "{word} {} ({}): {:#?}",
+                program.name,
+                program.label,
+                report.lines()
+            ));
+        }
+    }
+    println!("{}", refused.join("\n"));
+    assert!(!refused.iter().any(|told| told.starts_with("REFUSED")));
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    f64::from(u32::try_from(part).unwrap()) / f64::from(u32::try_from(whole).unwrap())
+}

@@ -43,6 +43,11 @@ enum Task {
     },
     /// Measure the search of tools: how often a right one is among the first hits, and how long it takes.
     SearchEval(tasks::search::SearchEval),
+    /// Measure the declarations of tools: how long all of them take, and how large they are.
+    StubsEval {
+        /// Where they are written; nowhere if absent.
+        directory: Option<std::path::PathBuf>,
+    },
     /// Build the release profile and open, use and close sessions in thousands: nothing may grow or be left.
     Soak {
         /// Arguments for the soak: `--short`, `--seconds N`.
@@ -63,6 +68,7 @@ fn main() -> ExitCode {
         Task::Demo { arguments } => tasks::demo::run(&arguments),
         Task::Bench { arguments } => tasks::bench::run(Work::Measure, &arguments),
         Task::SearchEval(asked) => tasks::search::run(&asked),
+        Task::StubsEval { directory } => tasks::stubs::run(directory.as_deref()),
         Task::Soak { arguments } => tasks::bench::run(Work::Soak, &arguments),
         Task::Fuzz(fuzz) => tasks::fuzz::run(&fuzz),
         Task::Conformance(side) => conformance::run(&side),

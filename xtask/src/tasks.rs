@@ -6,6 +6,7 @@ pub mod fuzz;
 mod rivals;
 pub mod search;
 pub mod setup;
+pub mod stubs;
 pub mod test;
 
 /// Prints why a task failed.

@@ -52,20 +52,27 @@ pub(crate) fn reference_name(schema: &Value) -> Option<&str> {
 
 /// The parameters of an input schema in its order: required ones first.
 pub(crate) fn parameters(root: &Value) -> Vec<Parameter<'_>> {
-    properties(root, root)
+    let mut properties = Vec::new();
+    let mut required = Vec::new();
+    collect(root, root, MAX_ALL_OF, &mut properties, &mut required);
+    sorted(properties, &required)
 }
 
-/// The keys of an object that this part of `root` describes, in its order: required ones first.
+/// The keys of an object that this part of `root` describes, in its order: required ones first, also those that are not
+/// described and may be anything.
 pub(crate) fn properties<'a>(root: &'a Value, schema: &'a Value) -> Vec<Parameter<'a>> {
-    let mut properties: Vec<(&str, &Value)> = Vec::new();
-    let mut required: Vec<&str> = Vec::new();
+    let mut properties = Vec::new();
+    let mut required = Vec::new();
     collect(root, schema, MAX_ALL_OF, &mut properties, &mut required);
-    // What is required and not described may be anything.
     for name in &required {
         if properties.len() < MAX_PARAMETERS && !properties.iter().any(|(known, _)| known == name) {
             properties.push((name, &ANYTHING));
         }
     }
+    sorted(properties, &required)
+}
+
+fn sorted<'a>(properties: Vec<(&'a str, &'a Value)>, required: &[&str]) -> Vec<Parameter<'a>> {
     let mut parameters: Vec<Parameter<'_>> = properties
         .into_iter()
         .map(|(name, schema)| Parameter {

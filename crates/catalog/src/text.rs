@@ -66,7 +66,7 @@ pub(crate) fn sentences(description: &str, max: usize) -> String {
     let head = &text[..text.floor_char_boundary(max)];
     let is_end = |at: usize| text[at..].chars().next().is_none_or(char::is_whitespace);
     let ends = head.match_indices(['.', '!', '?', ':', '\n']);
-    let end = ends.filter(|(at, mark)| *mark == "\n" || is_end(at + 1)).last();
+    let end = ends.filter(|(at, mark)| *mark == "\n" || is_end(at + 1)).next_back();
     match end {
         Some((at, _)) if at * 2 > max => format!("{} …", head[..=at].trim_end()),
         _ => format!("{head}…"),
@@ -134,15 +134,23 @@ pub(crate) fn typescript_string(text: &str) -> String {
     literal
 }
 
+/// The text with backslashes before what could end a docstring: no two quotes follow each other, none is the last.
+fn docstring_text(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut rest = text.trim_end().chars().peekable();
+    while let Some(c) = rest.next() {
+        let matters = c == '\\' || (c == '"' && rest.peek().is_none_or(|next| *next == '"'));
+        if matters {
+            escaped.push('\\');
+        }
+        escaped.push(c);
+    }
+    escaped
+}
+
 /// The text as a docstring in which nothing can end the docstring.
 pub(crate) fn docstring(text: &str, indent: &str) -> String {
-    let mut text = clean(text)
-        .trim_end()
-        .replace('\\', "\\\\")
-        .replace(r#"""""#, r#"\"\"\""#);
-    if text.ends_with('"') {
-        text.insert(text.len() - 1, '\\');
-    }
+    let text = docstring_text(&clean(text));
     let mut doc = String::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim_end();
@@ -205,11 +213,11 @@ mod tests {
     #[test]
     fn nothing_ends_a_docstring() {
         let check = |text: &str, expected: &str| assert_eq!(docstring(text, ""), format!("{expected}\n"));
-        check("say \"hi\" twice", r#""""say "hi" twice""""#);
-        check("say \"hi\"", r#""""say "hi\""""" "#.trim_end());
-        check(r#"""" and """" "#, r#""""\"\"\" and \"\"\"\""""" "#.trim_end());
-        check("path\\", r#""""path\\""""#);
-        check("two\nlines\"\"", "\"\"\"two\nlines\"\\\"\n\"\"\"");
+        check(r#"say "hi" twice"#, r#""""say "hi" twice""""#);
+        check(r#"say "hi""#, r#""""say "hi\"""""#);
+        check(r#"""" and """"#, r#""""\"\"" and \"\"\"""""#);
+        check(r"path\", r#""""path\\""""#);
+        check("two\nlines\"\" ", "\"\"\"two\nlines\\\"\\\"\n\"\"\"");
     }
 
     #[test]

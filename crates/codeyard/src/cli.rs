@@ -5,6 +5,7 @@ mod login;
 mod runs;
 mod saved;
 mod servers;
+mod stubs;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,7 @@ pub use servers::{
     AddServer, ChangeServer, ConfigArguments, ConfigCommand, PsArguments, RemoteKind, ServerLogs,
     ServersArguments, ServersCommand,
 };
+pub use stubs::{Language, StubsArguments};
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -185,6 +187,9 @@ pub enum ToolsCommand {
     /// Show one tool with its parameters
     #[command(after_help = SHOW_HELP)]
     Show(ShowArguments),
+    /// Write files that declare tools with their types
+    #[command(after_help = stubs::STUBS_HELP)]
+    Stubs(StubsArguments),
     /// Show what was observed of the results of tools that declare none
     #[command(after_help = learned::LEARNED_HELP)]
     Learned(LearnedArguments),
@@ -202,6 +207,9 @@ pub struct ShowArguments {
     /// Print the definition as the server sent it
     #[arg(long)]
     pub json: bool,
+    /// Print what declares it in this language
+    #[arg(long, value_enum, value_name = "LANGUAGE", conflicts_with = "json")]
+    pub language: Option<Language>,
 }
 
 /// Arguments of `call`.
@@ -428,7 +436,8 @@ Examples:
 const SHOW_HELP: &str = "\
 Examples:
   codeyard tools show mailbox.send_mail
-  codeyard tools show mailbox.send_mail --json";
+  codeyard tools show mailbox.send_mail --json
+  codeyard tools show mailbox.send_mail --language typescript";
 
 const CALL_HELP: &str = "\
 Examples:

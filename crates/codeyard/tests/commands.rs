@@ -9,6 +9,9 @@ mod saved;
 #[path = "commands/scripts.rs"]
 mod scripts;
 
+#[path = "commands/stubs.rs"]
+mod stubs;
+
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 

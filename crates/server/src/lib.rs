@@ -7,6 +7,7 @@ mod bridge;
 mod calls;
 mod check;
 pub mod control;
+mod declarations;
 pub mod doctor;
 mod files;
 mod parts;
@@ -24,6 +25,8 @@ use std::path::Path;
 
 pub use broker::MAX_QUERY;
 pub use calls::{CallFailed, Fault};
+pub use catalog::Language;
+pub use declarations::Declarations;
 pub use gateway::{Output, Timeouts};
 pub use parts::{Server, StartError};
 pub use programs::{NotRun, Program, Ran};

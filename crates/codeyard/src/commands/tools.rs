@@ -1,6 +1,7 @@
 //! `codeyard tools`: what is connected, and what was learned of it.
 
 mod learned;
+mod stubs;
 
 use config::Machine;
 use server::{Listing, MAX_QUERY, Server, ToolView};
@@ -17,7 +18,7 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     match &arguments.command {
         Some(ToolsCommand::Learned(arguments)) => return learned::show(context, arguments).await,
         Some(ToolsCommand::Forget(arguments)) => return learned::forget(context, arguments).await,
-        Some(ToolsCommand::Show(_)) | None => {}
+        Some(ToolsCommand::Show(_) | ToolsCommand::Stubs(_)) | None => {}
     }
     let loaded = context.load()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
@@ -26,6 +27,7 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     let work = async {
         match &arguments.command {
             Some(ToolsCommand::Show(show)) => show_tool(context, &server, show).await,
+            Some(ToolsCommand::Stubs(arguments)) => stubs::write(context, &server, arguments).await,
             _ => match arguments.query.as_slice() {
                 [] => list(context, &server, arguments, None).await,
                 [name] if server.is_server(name) => list(context, &server, arguments, Some(name)).await,
@@ -33,6 +35,7 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
                     let show = ShowArguments {
                         tool: name.clone(),
                         json: arguments.json,
+                        language: None,
                     };
                     show_tool(context, &server, &show).await
                 }
@@ -154,6 +157,13 @@ fn check(query: &str) -> Result<(), Failure> {
 }
 
 async fn show_tool(context: &Context, server: &Server, arguments: &ShowArguments) -> anyhow::Result<Exit> {
+    if let Some(language) = arguments.language {
+        let declared = server.declaration(&arguments.tool, language.into()).await;
+        context
+            .output
+            .print(&harmless(&declared.map_err(call::failure)?))?;
+        return Ok(Exit::Done);
+    }
     let tool = server.show(&arguments.tool).await.map_err(call::failure)?;
     if arguments.json {
         context.output.json(&tool.definition)?;

@@ -1,0 +1,46 @@
+//! Arguments of `codeyard tools stubs`, and the languages of declarations.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+pub(super) const STUBS_HELP: &str = "\
+Files that declare each tool with its types, for editors and type checkers. They are written below tools/ of the directory;
+what is there already and was not written by this command is left alone, and nothing is written then.
+
+Examples:
+  codeyard tools stubs typings
+  codeyard tools stubs typings --server crm
+  codeyard tools stubs typings --language typescript";
+
+/// A language in which tools are declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    /// Python 3.10 or newer
+    Python,
+    /// TypeScript
+    Typescript,
+}
+
+/// Arguments of `tools stubs`.
+#[derive(Debug, Args)]
+pub struct StubsArguments {
+    /// Where they are written; made if it is not there
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// The language
+    #[arg(long, value_enum, value_name = "LANGUAGE", default_value = "python")]
+    pub language: Language,
+    /// Only the tools of this server
+    #[arg(long, value_name = "SERVER")]
+    pub server: Option<String>,
+}
+
+impl From<Language> for server::Language {
+    fn from(language: Language) -> Self {
+        match language {
+            Language::Python => Self::Python,
+            Language::Typescript => Self::TypeScript,
+        }
+    }
+}

@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, run};
+use serde_json::json;
+use test_support::{CodeClient, Codeyard};
 
 const CALLS: &str = include_str!("../../test-support/programs/observed/calls.jsonl");
 const RIGHT: &str = include_str!("../../test-support/programs/observed/right.txt");

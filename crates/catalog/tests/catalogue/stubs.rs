@@ -3,6 +3,7 @@
 mod hostile;
 mod typical;
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -54,11 +55,10 @@ fn written(catalog: &Catalog) -> TempDir {
 /// types can be evaluated.
 fn assert_inert(directory: &Path, files: usize) {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/catalogue/stubs.py");
-    let python = Command::new("python3");
     let modules = directory.join("modules");
     assert_eq!(
         said(
-            python,
+            "python3".as_ref(),
             &["-I", "-W", "error", script, &modules.to_string_lossy()],
             directory
         ),
@@ -69,7 +69,7 @@ fn assert_inert(directory: &Path, files: usize) {
 /// Checks the declarations with mypy and the TypeScript compiler, as strictly as they can; returns what they object to.
 fn objections(directory: &Path) -> String {
     let checkers = test_support::checkers().expect("checkers");
-    let mypy = Command::new(checkers.join("python/bin/mypy"));
+    let mypy = checkers.join("python/bin/mypy");
     let strict = [
         "--strict",
         "--python-version=3.10",
@@ -78,7 +78,7 @@ fn objections(directory: &Path) -> String {
         "--explicit-package-bases",
         ".",
     ];
-    let python = said(mypy, &strict, &directory.join("python"));
+    let python = said(mypy.as_os_str(), &strict, &directory.join("python"));
     let config = json!({
         "compilerOptions": {"strict": true, "noEmit": true, "types": [], "target": "es2022", "module": "esnext",
                             "moduleResolution": "bundler"},
@@ -86,14 +86,22 @@ fn objections(directory: &Path) -> String {
     });
     let typescript = directory.join("typescript");
     std::fs::write(typescript.join("tsconfig.json"), config.to_string()).expect("a file");
-    let tsc = Command::new(checkers.join("node_modules/.bin/tsc"));
-    let typescript = said(tsc, &["--pretty", "false", "--project", "."], &typescript);
+    let tsc = checkers.join("node_modules/.bin/tsc");
+    let typescript = said(
+        tsc.as_os_str(),
+        &["--pretty", "false", "--project", "."],
+        &typescript,
+    );
     [python, typescript].join("\n").trim().to_owned()
 }
 
 /// What a program prints on both streams.
-fn said(mut program: Command, arguments: &[&str], directory: &Path) -> String {
-    let run = program
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test waits for this child, which starts none that outlives it"
+)]
+fn said(program: &OsStr, arguments: &[&str], directory: &Path) -> String {
+    let run = Command::new(program)
         .args(arguments)
         .current_dir(directory)
         .output()

@@ -7,12 +7,13 @@ use test_support::{Codeyard, run};
 #[tokio::test]
 async fn a_tool_is_declared_in_both_languages() {
     let codeyard = Codeyard::with_stub().unwrap();
-    let shown = |language: &'static str| {
+    let shown = async |language: &str| {
         run(
             &codeyard,
             &["tools", "show", "stub.add", "--language", language],
             "",
         )
+        .await
     };
     let python = shown("python").await;
     assert!(
@@ -36,21 +37,9 @@ async fn stubs_are_written_once_and_nothing_else_is_touched() {
     let codeyard = Codeyard::with_stub().unwrap();
     let place = codeyard.work_directory().join("typings");
     let directory = place.to_string_lossy().into_owned();
-    let write = |more: &[&'static str]| {
-        let words: Vec<String> = ["tools", "stubs", &directory]
-            .into_iter()
-            .chain(more.iter().copied())
-            .map(str::to_owned)
-            .collect();
-        let codeyard = &codeyard;
-        async move {
-            run(
-                codeyard,
-                &words.iter().map(String::as_str).collect::<Vec<_>>(),
-                "",
-            )
-            .await
-        }
+    let write = async |more: &[&str]| {
+        let words = [&["tools", "stubs", directory.as_str()], more].concat();
+        run(&codeyard, &words, "").await
     };
     let first = write(&[]).await;
     assert_eq!(first.code, 0, "{first:?}");

@@ -120,9 +120,9 @@ fn without_literals(text: &str) -> String {
     while let Some(at) = rest.find(['"', '/']) {
         code.push_str(&rest[..at]);
         rest = &rest[at..];
-        let length = if rest.starts_with('"') {
+        let length = if let Some(literal) = rest.strip_prefix('"') {
             let mut escaped = false;
-            let end = rest[1..].find(|c| {
+            let end = literal.find(|c| {
                 let ends = c == '"' && !escaped;
                 escaped = c == '\\' && !escaped;
                 ends

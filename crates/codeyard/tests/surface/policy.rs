@@ -38,7 +38,9 @@ async fn denied_tools_are_neither_called_nor_shown() {
             .await;
     }
     assert_eq!(fs::read_to_string(log.path()).unwrap(), "");
-    let ran = client.run("await tools.stub.crash()").await;
+    let ran = client
+        .execute(json!({"code": "await tools.stub.crash()", "check": "off"}))
+        .await;
     assert!(
         ran.error()
             .contains("tool 'stub.crash' is denied by policy (deny rule '*/cra*')"),
@@ -80,7 +82,8 @@ async fn with_allow_rules_nothing_else_is_allowed() {
         ),
         ("tools.stub.add(a=1, b=1)", "deny rule 'stub.add'"),
     ] {
-        let ran = client.run(&format!("await {call}")).await;
+        let code = format!("await {call}");
+        let ran = client.execute(json!({"code": code, "check": "off"})).await;
         assert!(
             ran.error().contains("is denied by policy") && ran.error().contains(rule),
             "{ran:?}"

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use test_support::{CodeClient, Codeyard, ServerDefinition};
+use serde_json::json;
+use test_support::{CodeClient, Codeyard, Ran, ServerDefinition};
 
 /// Runs a call that must raise `ToolError`, and compares its kind, retryability and text.
 async fn fails(client: &mut CodeClient, call: &str, expected: &str) {
@@ -11,6 +12,11 @@ async fn fails(client: &mut CodeClient, call: &str, expected: &str) {
     );
     let ran = client.run(&code).await;
     assert_eq!(ran.stdout().trim_end(), expected, "{call}: {ran:?}");
+}
+
+/// Runs a program that the check before the run would refuse.
+async fn unchecked(client: &mut CodeClient, code: &str) -> Ran {
+    client.execute(json!({"code": code, "check": "off"})).await
 }
 
 #[tokio::test]
@@ -44,7 +50,7 @@ async fn unknown_names_come_with_the_nearest() {
         fails(&mut client, call, expected).await;
     }
     // Uncaught, the model reads the same, at the line of its program.
-    let ran = client.run("x = 1\nawait tools.stub.ad(a=1, b=2)").await;
+    let ran = unchecked(&mut client, "x = 1\nawait tools.stub.ad(a=1, b=2)").await;
     assert_eq!(ran.status(), "failed");
     for part in [
         "line 2",
@@ -106,7 +112,7 @@ async fn what_is_no_argument_at_all_is_a_type_error() {
         "tools.stub.echo({'message': 'x'}, 1)",
         "tools.stub.echo({'message': 'x'}, a=1)",
     ] {
-        let ran = client.run(&format!("await {call}")).await;
+        let ran = unchecked(&mut client, &format!("await {call}")).await;
         assert!(
             ran.error()
                 .contains("TypeError: tools.stub.echo takes keyword arguments or one mapping"),
@@ -145,9 +151,7 @@ async fn a_call_that_nobody_awaits_fails_the_run() {
     let log = tempfile::NamedTempFile::new().unwrap();
     let stub = ServerDefinition::stub().env("STUB_LOG", log.path().to_string_lossy());
     let mut client = CodeClient::of(Codeyard::new().unwrap().server("stub", &stub)).await;
-    let ran = client
-        .run("x = 1\ntools.stub.send(to='ana')\nprint('done')")
-        .await;
+    let ran = unchecked(&mut client, "x = 1\ntools.stub.send(to='ana')\nprint('done')").await;
     assert_eq!((ran.status(), ran.stdout()), ("failed", "done\n"), "{ran:?}");
     assert!(
         ran.error()
@@ -156,7 +160,7 @@ async fn a_call_that_nobody_awaits_fails_the_run() {
         ran.error()
     );
     assert_eq!(fs::read_to_string(log.path()).unwrap(), "");
-    let ran = client.run("return tools.stub.echo(message='x')").await;
+    let ran = unchecked(&mut client, "return tools.stub.echo(message='x')").await;
     assert_eq!(ran.status(), "failed", "{ran:?}");
     assert!(ran.error().contains("never awaited"), "{}", ran.error());
     // A call that is kept in a variable and awaited later is none of these.

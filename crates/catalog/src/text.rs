@@ -66,7 +66,9 @@ pub(crate) fn sentences(description: &str, max: usize) -> String {
     let head = &text[..text.floor_char_boundary(max)];
     let is_end = |at: usize| text[at..].chars().next().is_none_or(char::is_whitespace);
     let ends = head.match_indices(['.', '!', '?', ':', '\n']);
-    let end = ends.filter(|(at, mark)| *mark == "\n" || is_end(at + 1)).next_back();
+    let end = ends
+        .filter(|(at, mark)| *mark == "\n" || is_end(at + 1))
+        .next_back();
     match end {
         Some((at, _)) if at * 2 > max => format!("{} …", head[..=at].trim_end()),
         _ => format!("{head}…"),

@@ -1,17 +1,25 @@
 //! What the runs of a session have left bound for its next one.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use crate::program::Meaning;
+use crate::program::{Form, MAX_TEXT, Meaning};
 
 /// Names that are remembered of one session; one that binds more is not known any longer.
 const MAX_NAMES: usize = 4_096;
+
+/// Servers whose tools were imported by a star that are remembered.
+const MAX_STARS: usize = 16;
 
 /// The names that earlier runs of a session may have bound at top level.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Names {
     /// What each stands for; `None` for anything.
     bound: HashMap<String, Option<Meaning>>,
+    /// Servers whose tools were imported by a star.
+    stars: Vec<(Form, Arc<str>)>,
+    /// Whether another module was imported by a star: any name may stand for anything but those of the trees of tools.
+    is_starred: bool,
     /// Whether any name may stand for anything.
     anything: bool,
 }
@@ -22,6 +30,10 @@ impl Names {
     /// Takes in what a run may have left.
     pub fn take(&mut self, left: &Names) {
         self.anything |= left.anything;
+        self.is_starred |= left.is_starred;
+        for (form, server) in &left.stars {
+            self.star(*form, server.clone());
+        }
         for (name, meaning) in &left.bound {
             self.bind(name.clone(), meaning.clone());
         }
@@ -29,10 +41,14 @@ impl Names {
 
     /// Whether nothing was ever bound.
     pub fn is_empty(&self) -> bool {
-        self.bound.is_empty() && !self.anything
+        *self == Names::default()
     }
 
+    /// Of a name that is too long nothing is ever known.
     pub(crate) fn bind(&mut self, name: String, meaning: Option<Meaning>) {
+        if self.anything || name.len() > MAX_TEXT {
+            return;
+        }
         // The run may have ended before it bound the name.
         let meaning = match self.bound.get(&name) {
             Some(known) if *known != meaning => None,
@@ -44,17 +60,56 @@ impl Names {
         }
     }
 
+    /// Binds the tools of a server to their names.
+    pub(crate) fn star(&mut self, form: Form, server: Arc<str>) {
+        if self.stars.contains(&(form, server.clone())) {
+            return;
+        }
+        if self.stars.len() < MAX_STARS {
+            self.stars.push((form, server));
+        } else {
+            self.star_any();
+        }
+    }
+
+    /// Binds the names of a module that is not known.
+    pub(crate) fn star_any(&mut self) {
+        self.is_starred = true;
+    }
+
     pub(crate) fn bind_anything(&mut self) {
-        self.anything = true;
-        self.bound = HashMap::new();
+        *self = Names {
+            anything: true,
+            ..Names::default()
+        };
     }
 
     pub(crate) fn may_be_anything(&self) -> bool {
         self.anything
     }
 
+    /// Whether a star import may have bound any name but those of the trees of tools.
+    pub(crate) fn is_starred(&self) -> bool {
+        self.is_starred
+    }
+
+    pub(crate) fn stars(&self) -> &[(Form, Arc<str>)] {
+        &self.stars
+    }
+
+    /// What star imports have bound of it.
+    pub(crate) fn only_stars(&self) -> Names {
+        Names {
+            stars: self.stars.clone(),
+            is_starred: self.is_starred,
+            ..Names::default()
+        }
+    }
+
     /// What an earlier run bound the name to, if one did.
     pub(crate) fn get(&self, name: &str) -> Option<Option<&Meaning>> {
-        self.bound.get(name).map(Option::as_ref)
+        let bound = self.bound.get(name)?;
+        // A star import may have bound it again.
+        Some(bound.as_ref().filter(|_| self.stars.is_empty()))
     }
 }

@@ -14,14 +14,31 @@ mod statement;
 mod value;
 mod walker;
 
+use std::sync::Arc;
+use std::thread;
+
 use catalog::{Partial, Step};
 
 use crate::names::Names;
 
-pub(crate) use value::{Form, Meaning};
+use depth::Depth;
+
+pub(crate) use value::{Form, MAX_TEXT, Meaning};
 
 /// Longest program that is read, in bytes; what is longer holds data and not calls.
 const MAX_SOURCE: usize = 256 * 1024;
+
+/// Stack of the thread that reads a program, in bytes: many times what the deepest one takes.
+const STACK: usize = 32 * 1024 * 1024;
+
+/// Why nothing is known of a program that is too long, too deep or too intricate.
+const LARGE: &str = "the program is too large to be checked";
+
+/// Why nothing is known of a program that may bind any name.
+const DYNAMIC: &str = "the program may change what any name stands for";
+
+/// Why nothing is known of a program that follows such a one.
+const AFTER_ANYTHING: &str = "an earlier run of the session may have changed what any name stands for";
 
 /// What a program's text tells.
 #[derive(Debug, Default)]
@@ -31,6 +48,8 @@ pub struct Program {
     pub(crate) mistakes: Vec<Mistake>,
     pub(crate) imports: Vec<Import>,
     left: Names,
+    /// Why nothing of it is known, where that is so.
+    unchecked: Option<&'static str>,
 }
 
 /// One call of a tool.
@@ -74,7 +93,7 @@ pub(crate) struct Use {
     /// The call, by its number.
     pub(crate) call: usize,
     /// From the result to the value that is asked for the field.
-    pub(crate) path: Vec<Step>,
+    pub(crate) path: Arc<[Step]>,
     pub(crate) field: String,
 }
 
@@ -102,15 +121,33 @@ impl Program {
     /// Reads a program that runs after others which have left `names` bound. One that does not parse, is very long or
     /// very deep is read as one that calls nothing; Python says what is wrong with it.
     pub fn read(source: &str, names: &Names) -> Program {
+        let mut program = Program::followed(source, names);
+        program.unchecked = program.unchecked.filter(|_| may_call(source));
+        program
+    }
+
+    fn followed(source: &str, names: &Names) -> Program {
         let source = source.strip_prefix('\u{feff}').unwrap_or(source);
-        if source.len() > MAX_SOURCE || !depth::is_bounded(source) {
-            return Program::of_anything();
+        if source.len() > MAX_SOURCE {
+            return Program::of_anything(LARGE);
         }
-        match ruff_python_parser::parse_module(source) {
-            Ok(parsed) => walker::walk(source, &parsed.syntax().body, names),
+        match depth::of(source) {
+            Depth::Bounded => {}
+            Depth::Deeper => return Program::of_anything(LARGE),
             // Nothing of it is executed.
-            Err(_) => Program::default(),
+            Depth::Broken => return Program::default(),
         }
+        let read = thread::scope(|scope| {
+            let reader = thread::Builder::new().stack_size(STACK);
+            let reading = reader.spawn_scoped(scope, || read(source, names)).ok()?;
+            reading.join().ok()
+        });
+        read.unwrap_or_else(|| Program::of_anything(LARGE))
+    }
+
+    /// Why the program is not checked, where it may use tools and is not.
+    pub fn unchecked(&self) -> Option<&'static str> {
+        self.unchecked
     }
 
     /// What it leaves bound.
@@ -130,12 +167,28 @@ impl Program {
         self.calls.is_empty() && self.mistakes.is_empty()
     }
 
-    fn of_anything() -> Program {
+    fn of_anything(why: &'static str) -> Program {
         let mut left = Names::default();
         left.bind_anything();
         Program {
             left,
+            unchecked: Some(why),
             ..Program::default()
         }
+    }
+}
+
+/// Whether a program names a tree of tools somewhere.
+fn may_call(source: &str) -> bool {
+    ["tools", "servers", "mcp", "runtime", "__toolcall__"]
+        .iter()
+        .any(|name| source.contains(name))
+}
+
+fn read(source: &str, names: &Names) -> Program {
+    match ruff_python_parser::parse_module(source) {
+        Ok(parsed) => walker::walk(source, &parsed.syntax().body, names),
+        // Nothing of it is executed.
+        Err(_) => Program::default(),
     }
 }

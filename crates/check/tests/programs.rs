@@ -6,9 +6,53 @@ use std::sync::Arc;
 
 use catalog::{Catalog, Entry, Learned};
 use check::{Names, Program, Report, View, judge};
+use proptest::{collection, prelude::*, sample};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use types::{ServerTools, Tool};
+
+/// What nests, and what seems to end it.
+const PIECES: &[&str] = &[
+    "[",
+    "(",
+    "{",
+    "]",
+    ")",
+    "}",
+    ",",
+    ";",
+    ":",
+    "\n",
+    " ",
+    "lambda a,b:",
+    "lambda:",
+    "lambda a=",
+    "not ",
+    "1+",
+    "a.",
+    "a[",
+    "f(",
+    "f'{",
+    "}'",
+    "x if y else ",
+    "await ",
+    "x=",
+    "x:=",
+    "if x: ",
+    "*",
+    "**",
+    "-",
+    "for x in ",
+    "async ",
+    "class A: ",
+    "\n if x:\n",
+    "def f(): ",
+    "match x:\n case ",
+    "(yield ",
+    "x=[",
+    "'a'",
+    "a<",
+];
 
 /// `crm`, whose tools are strict, `git-hub`, whose tools leave much open, and `later`, which has listed nothing yet.
 fn catalog() -> Catalog {
@@ -183,7 +227,7 @@ fn what_is_not_known_is_let_through() {
     passes("tools.crm.nope = print\ntools.crm.nope(1)");
     passes("globals()['tools'] = x\nawait tools.crm.nope()");
     passes("def f():\n    global tools\n    tools = fake\nf()\nawait tools.crm.nope()");
-    passes("from x import *\nawait tools.crm.nope()");
+    passes("from x import *\nawait runtime.call_tool('crm', 'nope')");
     passes("with open('x') as tools:\n    tools.crm.nope()");
     passes("[tools.crm.nope() for tools in a]");
     passes("lambda tools: tools.crm.nope()");
@@ -416,11 +460,145 @@ fn names_of_earlier_runs_count() {
     after(&["import tools"], call, 1);
     after(&["def f():\n    global tools\n    tools = 1"], call, 0);
     after(&["exec('tools = 1')"], call, 0);
-    after(&["from mcp.servers.crm import *"], call, 0);
+    after(&["from mcp.servers.crm import *"], call, 1);
+    after(&["from mcp.servers.crm import *"], "await note(txet='a')", 1);
+    after(
+        &["from mcp.servers.crm import *", "note = 1"],
+        "await note(txet='a')",
+        0,
+    );
+    after(
+        &["c = tools.crm", "from mcp.servers.crm import *"],
+        "await c.nope()",
+        0,
+    );
+    after(&["from math import *"], call, 1);
+    after(&["c = tools.crm", "from math import *"], "await c.nope()", 0);
+    after(&["from math import *"], "await c.nope()", 0);
+    after(&["from mcp import *"], call, 0);
+    after(&["import unittest"], call, 1);
+    after(&["import unittest.mock"], call, 0);
+    after(&["from unittest import mock"], call, 0);
+    after(&["x = [].modules"], call, 1);
+    after(&["import sys\nsys.modules['tools'] = 1"], call, 0);
+    after(&["import sys as s"], call, 0);
+    after(&["from sys import modules"], call, 0);
+    after(&["x = __import__('sys')"], call, 0);
     after(&["from tools.crm import nope"], "await nope()", 1);
     after(&["from tools.crm import nope", "nope = 1"], "await nope()", 0);
     after(&["c = tools.crm"], "await c.nope()", 1);
     after(&["c = tools.crm"], "c = 1\nc.nope()", 0);
+}
+
+#[test]
+fn star_imports_of_other_modules_hide_no_tools() {
+    check(
+        "from math import *\nawait tools.crm.get_custmer(customer_id='a')",
+        &["line 2: tools.crm.get_custmer does not exist; write tools.crm.get_customer(customer_id: str)"],
+    );
+    passes("e = tools.crm\nfrom math import *\nawait e.nope()");
+    passes("from math import *\nawait runtime.call_tool('crm', 'nope')");
+}
+
+#[test]
+fn what_is_not_checked_is_told() {
+    let told = |earlier: &[&str], source: &str, expected: Option<&str>| {
+        let mut names = Names::default();
+        for source in earlier {
+            names.take(Program::read(source, &names).left());
+        }
+        assert_eq!(
+            Program::read(source, &names).unchecked(),
+            expected,
+            "{earlier:?} {source}"
+        );
+    };
+    let changes = Some("the program may change what any name stands for");
+    let large = Some("the program is too large to be checked");
+    let call = "await tools.crm.nope()";
+    told(&[], call, None);
+    told(&[], "x = eval('1')", None);
+    told(&[], "x = eval('1')\nawait tools.crm.nope()", changes);
+    told(&[], &format!("{call}\n{}", "x = 1\n".repeat(100_000)), large);
+    told(&[], &format!("{call}\nx = {}1", "not ".repeat(1_000)), large);
+    told(
+        &["exec('')"],
+        call,
+        Some("an earlier run of the session may have changed what any name stands for"),
+    );
+    told(&["exec('')"], "x = 1", None);
+    told(&["from math import *"], call, None);
+}
+
+#[test]
+fn programs_that_grow_are_read_in_bounded_time() {
+    let chain = |count: usize, line: &dyn Fn(usize) -> String| -> String { (0..count).map(line).collect() };
+    let nested = chain(11_000, &|n| format!("a{}=dict(p=a{n})\n", n + 1));
+    let doubled = chain(40, &|n| format!("a{}=dict(p=a{n},q=a{n})\n", n + 1));
+    let listed = chain(40, &|n| format!("a{}=[a{n},a{n}]\n", n + 1));
+    let grown = chain(8_000, &|n| format!("d = {{**d, 'k{n}': 1}}\n"));
+    let keys = chain(24_000, &|n| format!("'{n}':1,"));
+    let values = "1,".repeat(9_000);
+    let loops = chain(90, &|n| format!("{}while x:\n", " ".repeat(n)));
+    let names = chain(9_000, &|n| format!("a{n}=1;"));
+    let each = [
+        format!("a0=dict(p=1)\n{nested}"),
+        format!("a0=1\n{doubled}x=dict(p=a40,q=a40)\nif True:\n    x=dict(p=a40,q=a40)\n"),
+        format!("a0=1\n{listed}x=[a40]\nif True:\n    x=[a40]\nfor y in x: pass\n"),
+        format!(
+            "r = await tools.crm.note(text='a')\n{}",
+            "r=r['a']\n".repeat(20_000)
+        ),
+        format!(
+            "r = await tools.crm.note(text='a')\n{}",
+            format!("r=r['{}']\n", "a".repeat(200)).repeat(1_000)
+        ),
+        format!("x = {{{keys}}}\nawait tools.crm.note(**x)"),
+        format!("d = {{}}\n{grown}"),
+        format!(
+            "x = [{values}]\n{}",
+            "await tools.crm.note(tags=x)\n".repeat(4_000)
+        ),
+        format!("x = [{values}]\n{}", "for y in x: pass\n".repeat(10_000)),
+        format!("x = '{}'\n{}", "a".repeat(100_000), "y=x;z=y\n".repeat(15_000)),
+        format!("x = tools.{}\n{}", "a".repeat(100_000), "x.b()\n".repeat(20_000)),
+        format!("{loops}{}{names}\n", " ".repeat(90)),
+        format!(
+            "x = {}1{}",
+            "runtime.call_tool(server=".repeat(50),
+            ")".repeat(50)
+        ),
+        chain(3_000, &|n| format!("from mcp.servers.a{n} import *\n")) + &"x=y\n".repeat(20_000),
+        format!("if 0: x = {}1", "lambda a,b:".repeat(1_200)),
+        format!("x = {}1", "lambda a,b:".repeat(20_000)),
+        format!("x = ({}1)", "lambda a,b:".repeat(20_000)),
+        format!("x = ({}1)", "lambda a=lambda b,c: 1,d:".repeat(9_000)),
+        format!("x = {}", format!("{};", "[".repeat(100)).repeat(300)),
+        format!("x = {}", "[)".repeat(50_000)),
+        format!("x = {}", "f'{".repeat(50_000)),
+    ];
+    for source in each {
+        let begun = std::time::Instant::now();
+        let report = report_after(&[], &source);
+        let (took, start) = (begun.elapsed(), &source[..source.len().min(60)]);
+        assert!(report.findings.len() <= 20);
+        // Without the bounds they take minutes, or the process.
+        assert!(took.as_secs() < 10, "{took:?} {start}");
+        if std::env::args().any(|argument| argument == "--nocapture") {
+            println!("{took:?} {start}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_the_guard_lets_through_is_read(parts in collection::vec((sample::select(PIECES), 1_usize..300), 1..12)) {
+        let source: String = parts.iter().map(|(piece, times)| piece.repeat(*times)).collect();
+        let closed = ["", "1", "1)", "1]", "1}"].map(|end| format!("{source}{end}"));
+        for source in closed.iter().chain([&format!("if x: y = {source}1")]) {
+            report_after(&[], source);
+        }
+    }
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn what(used: &Use) -> String {
         return "the result".to_owned();
     }
     let mut place = String::new();
-    for step in &used.path {
+    for step in used.path.iter() {
         match step {
             catalog::Step::Key(key) => place.push_str(&format!("[{}]", python_string(key, MAX_NAME))),
             catalog::Step::Item => place.push_str("[0]"),

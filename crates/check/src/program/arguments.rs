@@ -1,7 +1,5 @@
 //! The arguments of a call as far as they are written out.
 
-use std::rc::Rc;
-
 use catalog::Partial;
 use ruff_python_ast::Arguments;
 use serde_json::{Map, Value as Json};
@@ -9,9 +7,6 @@ use serde_json::{Map, Value as Json};
 use super::Given;
 use super::value::{Dict, Value};
 use super::walker::Walker;
-
-/// Values of one call that are looked at.
-const MAX_VALUES: usize = 10_000;
 
 // === impl Walker ===
 
@@ -28,9 +23,31 @@ impl<'a> Walker<'a> {
             return Given::Unknown;
         }
         match positional.as_slice() {
-            [] => mapping(&named),
-            [one] if arguments.keywords.is_empty() => mapping(one),
+            [] => self.mapping(&named),
+            [one] if arguments.keywords.is_empty() => self.mapping(one),
             _ => Given::Wrong("positional arguments"),
+        }
+    }
+
+    /// What a call is given by one value.
+    pub(super) fn mapping(&mut self, value: &Value) -> Given {
+        match value {
+            Value::Dict(_) => {
+                self.take_steps(value.weight());
+                let mut partial = Partial::default();
+                match fill(value, &mut Vec::new(), &mut partial) {
+                    Json::Object(arguments) if !self.is_spent() => {
+                        partial.arguments = arguments;
+                        Given::Mapping(partial)
+                    }
+                    _ => Given::Unknown,
+                }
+            }
+            Value::Scalar(Json::Null) => none(),
+            Value::Scalar(Json::String(_)) | Value::Text => Given::Wrong("a text"),
+            Value::Scalar(_) => Given::Wrong("a number"),
+            Value::List(_) | Value::Each(_) => Given::Wrong("a list"),
+            _ => Given::Unknown,
         }
     }
 }
@@ -41,14 +58,11 @@ pub(super) fn dict<'a>(walker: &mut Walker<'a>, arguments: &'a Arguments) -> Val
     for keyword in &arguments.keywords {
         let value = walker.value(&keyword.value);
         match &keyword.arg {
-            Some(name) => made.take(&Value::Dict(Rc::new(Dict {
-                items: vec![(name.as_str().to_owned(), value)],
-                open: false,
-            }))),
-            None => made.take(&value),
+            Some(name) => made.put(name.as_str().to_owned(), value),
+            None => walker.take(&mut made, &value),
         }
     }
-    Value::Dict(Rc::new(made))
+    Value::dict(made)
 }
 
 /// No arguments.
@@ -56,38 +70,15 @@ pub(super) fn none() -> Given {
     Given::Mapping(Partial::default())
 }
 
-/// What a call is given by one value.
-pub(super) fn mapping(value: &Value) -> Given {
+/// The JSON of a value; its unknown parts are noted and stand as null.
+fn fill(value: &Value, path: &mut Vec<String>, partial: &mut Partial) -> Json {
     match value {
-        Value::Dict(_) => {
-            let mut partial = Partial::default();
-            let mut left = MAX_VALUES;
-            match fill(value, &mut Vec::new(), &mut partial, &mut left) {
-                Some(Json::Object(arguments)) => {
-                    partial.arguments = arguments;
-                    Given::Mapping(partial)
-                }
-                _ => Given::Unknown,
-            }
-        }
-        Value::Scalar(Json::Null) => none(),
-        Value::Scalar(Json::String(_)) | Value::Text => Given::Wrong("a text"),
-        Value::Scalar(_) => Given::Wrong("a number"),
-        Value::List(_) | Value::Each(_) => Given::Wrong("a list"),
-        _ => Given::Unknown,
-    }
-}
-
-/// The JSON of a value; its unknown parts are noted and stand as null. `None` if it is too large.
-fn fill(value: &Value, path: &mut Vec<String>, partial: &mut Partial, left: &mut usize) -> Option<Json> {
-    *left = left.checked_sub(1)?;
-    Some(match value {
         Value::Scalar(json) => json.clone(),
         Value::List(items) => {
             let mut array = Vec::with_capacity(items.len());
             for (at, item) in items.iter().enumerate() {
                 path.push(at.to_string());
-                array.push(fill(item, path, partial, left)?);
+                array.push(fill(item, path, partial));
                 path.pop();
             }
             Json::Array(array)
@@ -99,7 +90,7 @@ fn fill(value: &Value, path: &mut Vec<String>, partial: &mut Partial, left: &mut
             let mut object = Map::new();
             for (name, item) in &dict.items {
                 path.push(name.clone());
-                object.insert(name.clone(), fill(item, path, partial, left)?);
+                object.insert(name.clone(), fill(item, path, partial));
                 path.pop();
             }
             Json::Object(object)
@@ -108,5 +99,5 @@ fn fill(value: &Value, path: &mut Vec<String>, partial: &mut Partial, left: &mut
             partial.unknown.push(path.clone());
             Json::Null
         }
-    })
+    }
 }

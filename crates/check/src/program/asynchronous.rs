@@ -1,7 +1,5 @@
 //! What `asyncio` hands on: calls go in, their results come out.
 
-use std::rc::Rc;
-
 use ruff_python_ast::{Arguments, Expr};
 use serde_json::Value as Json;
 
@@ -21,7 +19,7 @@ impl<'a> Walker<'a> {
         let gathered = match given.args.as_ref() {
             [Expr::Starred(all)] => {
                 let value = self.value(&all.value);
-                Value::Each(Rc::new(value.item().awaited()))
+                Value::each(self.item(&value).awaited())
             }
             arguments => {
                 let values: Vec<Value> = arguments
@@ -30,19 +28,19 @@ impl<'a> Walker<'a> {
                     .collect();
                 match arguments.iter().any(Expr::is_starred_expr) {
                     true => Value::Unknown,
-                    false => Value::List(values.into()),
+                    false => Value::list(values),
                 }
             }
         };
         if returns_errors {
             return Value::Unknown;
         }
-        Value::Awaitable(Rc::new(gathered))
+        Value::awaitable(gathered)
     }
 
     /// `asyncio.create_task(...)` and the like: what the first argument gives.
     pub(super) fn wrap(&mut self, given: &'a Arguments) -> Value {
         let values = self.all_of(given);
-        Value::Awaitable(Rc::new(values.first().map_or(Value::Unknown, Value::awaited)))
+        Value::awaitable(values.first().map_or(Value::Unknown, Value::awaited))
     }
 }

@@ -1,7 +1,5 @@
 //! Calls: of tools, of what hands results on, and of anything else.
 
-use std::rc::Rc;
-
 use catalog::Step;
 use ruff_python_ast::{Arguments, Expr, ExprAttribute, ExprCall};
 use serde_json::Value as Json;
@@ -161,7 +159,7 @@ impl<'a> Walker<'a> {
         };
         let arguments = match mapping {
             None | Some(Value::Scalar(Json::Null)) => arguments::none(),
-            Some(value) => arguments::mapping(&value),
+            Some(value) => self.mapping(&value),
         };
         Some((Form::Data, server, tool, arguments))
     }
@@ -175,7 +173,10 @@ impl<'a> Walker<'a> {
         let arguments = match values.last()? {
             Value::Scalar(Json::String(_)) => arguments::none(),
             Value::Unknown | Value::Unbound | Value::Text => return None,
-            _ => arguments::mapping(&values.pop()?),
+            _ => {
+                let given = values.pop()?;
+                self.mapping(&given)
+            }
         };
         let names: Option<Vec<String>> = values.into_iter().map(text).collect();
         match names?.as_slice() {
@@ -207,7 +208,8 @@ impl<'a> Walker<'a> {
                 })
             }
             (Value::Result(_), "sort") => {
-                self.keyed(given, &whole.item());
+                let item = self.item(&whole);
+                self.keyed(given, &item);
                 Some(Value::Unknown)
             }
             (Value::Result(_), "copy") => Some(whole),
@@ -223,7 +225,7 @@ impl<'a> Walker<'a> {
                     _ => Value::Unknown,
                 })
             }
-            (Value::Awaitable(value), "result") => Some(value.as_ref().clone()),
+            (Value::Awaitable(value), "result") => Some(Value::clone(&value)),
             // A task group's.
             (_, "create_task") if !matches!(whole, Value::Known(_)) => Some(self.wrap(given)),
             (Value::Known(_), _) => None,
@@ -273,10 +275,16 @@ impl<'a> Walker<'a> {
         let first = values.first().cloned().unwrap_or(Value::Unknown);
         match name {
             "sorted" | "list" | "tuple" | "reversed" | "iter" if values.len() == 1 => sequence(first),
-            "min" | "max" | "next" if values.len() == 1 => first.item(),
-            "next" if values.len() == 2 => first.item().or(values[1].clone()),
-            "enumerate" => Value::Each(Rc::new(Value::List([Value::Unknown, first.item()].into()))),
-            "zip" => Value::Each(Rc::new(Value::List(values.iter().map(Value::item).collect()))),
+            "min" | "max" | "next" if values.len() == 1 => self.item(&first),
+            "next" if values.len() == 2 => self.item(&first).or(values[1].clone()),
+            "enumerate" => {
+                let item = self.item(&first);
+                Value::each(Value::list(vec![Value::Unknown, item]))
+            }
+            "zip" => {
+                let items = values.iter().map(|value| self.item(value)).collect();
+                Value::each(Value::list(items))
+            }
             "dict" if given.args.is_empty() => arguments::dict(self, given),
             "dict" if given.keywords.is_empty() => match first {
                 Value::Dict(_) => first,
@@ -299,7 +307,7 @@ impl<'a> Walker<'a> {
     /// The values of arguments of which `key=` is called with items of the first.
     fn keyed_of(&mut self, given: &'a Arguments) -> Vec<Value> {
         let values: Vec<Value> = given.args.iter().map(|argument| self.value(argument)).collect();
-        let item = values.first().map_or(Value::Unknown, Value::item);
+        let item = values.first().map_or(Value::Unknown, |value| self.item(value));
         self.keyed(given, &item);
         values
     }
@@ -323,7 +331,7 @@ impl<'a> Walker<'a> {
             return Value::Unknown;
         };
         let values: Vec<Value> = rest.iter().map(|argument| self.value(argument)).collect();
-        let item = values.first().map_or(Value::Unknown, Value::item);
+        let item = values.first().map_or(Value::Unknown, |value| self.item(value));
         let made = match function {
             Expr::Lambda(lambda) => self.lambda(lambda, item.clone()),
             other => {
@@ -331,7 +339,7 @@ impl<'a> Walker<'a> {
                 Value::Unknown
             }
         };
-        Value::Each(Rc::new(if name == "map" { made } else { item }))
+        Value::each(if name == "map" { made } else { item })
     }
 }
 

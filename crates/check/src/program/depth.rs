@@ -6,58 +6,107 @@ use ruff_python_parser::{Mode, lexer};
 /// Nesting up to which a program is read. People and models write a tenth of it.
 const MAX_DEPTH: usize = 400;
 
-/// Whether the tree of this program cannot be deeper than the bound. Each token since the last comma, of each bracket
-/// that is open, counts as a level.
-pub(super) fn is_bounded(source: &str) -> bool {
+/// What the tokens of a program tell of its tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// It cannot be deeper than the bound.
+    Bounded,
+    Deeper,
+    /// Its brackets do not match: it does not parse.
+    Broken,
+}
+
+/// What stands between one bracket and the one that closes it, or in one statement.
+#[derive(Default)]
+struct Level {
+    /// The bracket that closes it.
+    close: Option<TokenKind>,
+    /// Tokens since the last comma that ended something.
+    tokens: usize,
+    /// Lambdas whose parameters still follow: their commas end nothing.
+    lambdas: usize,
+}
+
+/// How deep the tree of this program can be. Each token since the last comma, of each bracket that is open, counts as
+/// a level.
+pub(super) fn of(source: &str) -> Depth {
     let mut lexer = lexer::lex(source, Mode::Module);
-    let mut counts = vec![0_usize];
+    let mut levels = vec![Level::default()];
     let (mut total, mut indentation) = (0, 0_usize);
     loop {
         let kind = lexer.next_token();
+        let is_inner = levels.len() > 1;
+        let Some(level) = levels.last_mut() else {
+            return Depth::Broken;
+        };
         match kind {
-            TokenKind::EndOfFile => return true,
-            TokenKind::Lpar
-            | TokenKind::Lsqb
-            | TokenKind::Lbrace
-            | TokenKind::FStringStart
-            | TokenKind::TStringStart => {
-                total += 1;
-                counts.push(1);
-            }
-            TokenKind::Rpar
-            | TokenKind::Rsqb
-            | TokenKind::Rbrace
-            | TokenKind::FStringEnd
-            | TokenKind::TStringEnd => {
-                if counts.len() > 1 {
-                    total -= counts.pop().unwrap_or(0);
-                }
-                step(&mut counts, &mut total);
-            }
+            TokenKind::EndOfFile if is_inner => return Depth::Broken,
+            TokenKind::EndOfFile => return Depth::Bounded,
+            TokenKind::Newline | TokenKind::Semi if is_inner => return Depth::Broken,
             TokenKind::Newline | TokenKind::Semi => {
-                counts = vec![0];
+                *level = Level::default();
                 total = 0;
             }
-            TokenKind::Comma => {
-                if let Some(count) = counts.last_mut() {
-                    total -= std::mem::take(count);
-                }
-            }
+            TokenKind::Comma if is_inner && level.lambdas == 0 => total -= std::mem::take(&mut level.tokens),
             TokenKind::Indent => indentation += 1,
             TokenKind::Dedent => indentation = indentation.saturating_sub(1),
             // Texts that stand side by side are one.
             TokenKind::Comment | TokenKind::NonLogicalNewline | TokenKind::String => {}
-            _ => step(&mut counts, &mut total),
+            _ if level.close == Some(kind) => {
+                total -= level.tokens;
+                levels.pop();
+                total += levels.last_mut().map_or(0, Level::step);
+            }
+            _ if is_closing(kind) => return Depth::Broken,
+            _ => {
+                match kind {
+                    TokenKind::Lambda => level.lambdas += 1,
+                    TokenKind::Colon => level.lambdas = level.lambdas.saturating_sub(1),
+                    _ => {}
+                }
+                total += match closing(kind) {
+                    None => level.step(),
+                    close => {
+                        levels.push(Level {
+                            close,
+                            tokens: 1,
+                            lambdas: 0,
+                        });
+                        1
+                    }
+                };
+            }
         }
         if total + indentation > MAX_DEPTH {
-            return false;
+            return Depth::Deeper;
         }
     }
 }
 
-fn step(counts: &mut [usize], total: &mut usize) {
-    if let Some(count) = counts.last_mut() {
-        *count += 1;
-        *total += 1;
+// === impl Level ===
+
+impl Level {
+    fn step(&mut self) -> usize {
+        self.tokens += 1;
+        1
     }
+}
+
+/// The token that closes what this one opens.
+fn closing(kind: TokenKind) -> Option<TokenKind> {
+    Some(match kind {
+        TokenKind::Lpar => TokenKind::Rpar,
+        TokenKind::Lsqb => TokenKind::Rsqb,
+        TokenKind::Lbrace => TokenKind::Rbrace,
+        TokenKind::FStringStart => TokenKind::FStringEnd,
+        TokenKind::TStringStart => TokenKind::TStringEnd,
+        _ => return None,
+    })
+}
+
+fn is_closing(kind: TokenKind) -> bool {
+    matches!(
+        kind,
+        TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::FStringEnd | TokenKind::TStringEnd
+    )
 }

@@ -1,7 +1,5 @@
 //! What expressions stand for, and the fields of results that they read.
 
-use std::rc::Rc;
-
 use catalog::Step;
 use ruff_python_ast::visitor;
 use ruff_python_ast::{
@@ -12,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::bindings::{self, Bound};
 use super::scope::Kind;
-use super::value::{Dict, Form, Meaning, Origin, Value};
+use super::value::{Dict, Form, MAX_TEXT, Meaning, Origin, Value};
 use super::walker::Walker;
 use super::{MistakeKind, Use};
 
@@ -109,9 +107,13 @@ const CALL_ATTRIBUTES: [&str; 6] = ["send", "throw", "close", "label", "filename
 impl<'a> Walker<'a> {
     /// Follows an expression; gives what it stands for.
     pub(super) fn value(&mut self, expression: &'a Expr) -> Value {
+        self.take_steps(1);
+        if self.is_spent() {
+            return Value::Unknown;
+        }
         match expression {
             Expr::Name(name) if name.ctx == ExprContext::Load => self.lookup(&name.id),
-            Expr::StringLiteral(text) => Value::Scalar(json!(text.value.to_str())),
+            Expr::StringLiteral(text) => Value::text(text.value.to_str()),
             Expr::NumberLiteral(number) => scalar(&number.value),
             Expr::BooleanLiteral(truth) => Value::Scalar(json!(truth.value)),
             Expr::NoneLiteral(_) => Value::Scalar(Json::Null),
@@ -193,7 +195,7 @@ impl<'a> Walker<'a> {
     /// A field of a result is read.
     fn field(&mut self, origin: &Origin, name: &str, line: u32) -> Value {
         let form = self.calls[origin.call].form;
-        if form == Form::Bridge && RAW_KEYS.contains(&name) {
+        if form == Form::Bridge && RAW_KEYS.contains(&name) || name.len() > MAX_TEXT {
             return Value::Unknown;
         }
         self.used(Use {
@@ -218,7 +220,7 @@ impl<'a> Walker<'a> {
             }
             (Value::Result(_), Value::Scalar(Json::Number(_))) => self.part(&whole, Step::Item),
             (Value::Result(_) | Value::Each(_), _) if is_slice => whole,
-            (Value::Each(item), _) => item.as_ref().clone(),
+            (Value::Each(item), _) => Value::clone(item),
             (Value::List(items), Value::Scalar(at)) => {
                 let item = at.as_u64().and_then(|at| usize::try_from(at).ok());
                 item.and_then(|at| items.get(at))
@@ -243,7 +245,7 @@ impl<'a> Walker<'a> {
                 self.mistake(line, origin.call, MistakeKind::AwaitedResult);
                 Value::Unknown
             }
-            Value::Awaitable(value) => value.as_ref().clone(),
+            Value::Awaitable(value) => Value::clone(&value),
             other => other.awaited(),
         }
     }
@@ -253,7 +255,7 @@ impl<'a> Walker<'a> {
         if items.iter().any(Expr::is_starred_expr) {
             return Value::Unknown;
         }
-        Value::List(values.into())
+        Value::list(values)
     }
 
     fn dict(&mut self, dict: &'a ExprDict) -> Value {
@@ -264,16 +266,27 @@ impl<'a> Walker<'a> {
             match key {
                 Some(Value::Scalar(Json::String(name))) => made.put(name, value),
                 Some(_) => made.open(),
-                None => made.take(&value),
+                None => self.take(&mut made, &value),
             }
         }
-        Value::Dict(Rc::new(made))
+        Value::dict(made)
+    }
+
+    /// Takes another dict into one, as `**` does.
+    pub(super) fn take(&mut self, made: &mut Dict, other: &Value) {
+        match other {
+            Value::Dict(other) => {
+                self.take_steps(other.items.len());
+                made.take(other);
+            }
+            _ => made.open(),
+        }
     }
 
     fn comprehension(&mut self, generators: &'a [Comprehension], item: &'a Expr) -> Value {
         self.within(Kind::Comprehension, targets(generators), |walker| {
             walker.generators(generators);
-            Value::Each(Rc::new(walker.value(item)))
+            Value::each(walker.value(item))
         })
     }
 
@@ -283,7 +296,8 @@ impl<'a> Walker<'a> {
             if !generator.is_async {
                 self.refuse_call(&generator.iter, &iterated);
             }
-            self.target(&generator.target, iterated.item());
+            let item = self.item(&iterated);
+            self.target(&generator.target, item);
             for condition in &generator.ifs {
                 self.value(condition);
             }
@@ -339,43 +353,6 @@ fn negated(operator: UnaryOp, operand: Value) -> Value {
             _ => Value::Unknown,
         },
         UnaryOp::Invert | UnaryOp::Not => Value::Unknown,
-    }
-}
-
-// === impl Dict ===
-
-impl Dict {
-    fn put(&mut self, name: String, value: Value) {
-        self.items.retain(|(known, _)| *known != name);
-        self.items.push((name, value));
-    }
-
-    /// Other keys may follow, and any of those before may be overwritten.
-    fn open(&mut self) {
-        self.open = true;
-        for (_, value) in &mut self.items {
-            *value = Value::Unknown;
-        }
-    }
-
-    /// Takes in another dict, as `**` does.
-    pub(super) fn take(&mut self, other: &Value) {
-        match other {
-            Value::Dict(other) => {
-                if other.open {
-                    self.open();
-                }
-                for (name, value) in &other.items {
-                    self.put(name.clone(), value.clone());
-                }
-            }
-            _ => self.open(),
-        }
-    }
-
-    pub(super) fn get(&self, name: &str) -> Value {
-        let found = self.items.iter().find(|(known, _)| known == name);
-        found.map_or(Value::Unknown, |(_, value)| value.clone())
     }
 }
 

@@ -4,12 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    CmpOp, Comprehension, Expr, ExprAttribute, ExprCall, ExprContext, ExprSubscript, Stmt, StmtFor,
+    Alias, CmpOp, Comprehension, Expr, ExprAttribute, ExprCall, ExprContext, ExprSubscript, Stmt, StmtFor,
     StmtImportFrom,
 };
 
 /// Functions by which a program may change what any name means.
-const REACHES_NAMES: [&str; 8] = [
+const REACHES_NAMES: [&str; 9] = [
+    "__import__",
     "exec",
     "eval",
     "globals",
@@ -20,8 +21,8 @@ const REACHES_NAMES: [&str; 8] = [
     "__builtins__",
 ];
 
-/// Modules by which it may do so.
-const REACHING_MODULES: [&str; 4] = ["builtins", "importlib", "codeyard", "unittest"];
+/// Modules by which it may do so, with all that they contain.
+const REACHING_MODULES: [&str; 4] = ["builtins", "importlib", "codeyard", "unittest.mock"];
 
 /// The names under which programs find the trees of tools.
 const ROOTS: [&str; 6] = [
@@ -76,6 +77,8 @@ pub(super) struct Facts<'a> {
     pub(super) reads: HashMap<&'a str, usize>,
     /// Functions that the program defines.
     pub(super) functions: HashSet<&'a str>,
+    /// Whether it imports something by a star, which may be another function of such a name.
+    is_starred: bool,
     /// Whether it stores keys that are not written out.
     pub(super) stores_any_key: bool,
 }
@@ -130,7 +133,9 @@ impl<'a> Facts<'a> {
     fn is_looking(&self, callee: &Expr) -> bool {
         match callee {
             Expr::Name(name) => {
-                LOOKING.contains(&name.id.as_str()) && !self.functions.contains(name.id.as_str())
+                LOOKING.contains(&name.id.as_str())
+                    && !self.functions.contains(name.id.as_str())
+                    && !self.is_starred
             }
             Expr::Attribute(function) => function.attr.as_str() == "dumps",
             _ => false,
@@ -183,7 +188,7 @@ impl<'a> Facts<'a> {
         if attribute.ctx != ExprContext::Load {
             self.excused.insert(attribute.attr.as_str());
         }
-        self.is_dynamic |= attribute.attr.as_str() == "modules";
+        self.is_dynamic |= attribute.attr.as_str() == "modules" && self.is_sys(&attribute.value);
         self.visit_expr(&attribute.value);
     }
 
@@ -213,13 +218,35 @@ impl<'a> Facts<'a> {
     fn imported_from(&mut self, import: &'a StmtImportFrom) {
         let module = import.module.as_ref().map_or("", |module| module.as_str());
         self.imports(module);
-        let ours = ["mcp", "tools", "servers"].contains(&module.split('.').next().unwrap_or_default());
-        self.is_dynamic |= !ours && import.names.iter().any(|alias| alias.name.as_str() == "*");
+        for alias in &import.names {
+            let name = alias.name.as_str();
+            self.imports(&format!("{module}.{name}"));
+            self.is_dynamic |= module == "sys" && name == "modules";
+            self.is_starred |= name == "*";
+        }
+    }
+
+    fn imported(&mut self, alias: &'a Alias) {
+        self.imports(&alias.name);
+        // Under another name it is not known again.
+        self.is_dynamic |= alias.name.as_str() == "sys" && alias.asname.is_some();
     }
 
     fn imports(&mut self, module: &str) {
-        let root = module.split('.').next().unwrap_or_default();
-        self.is_dynamic |= REACHING_MODULES.contains(&root);
+        let is_within = |reaching: &str| {
+            let rest = module.strip_prefix(reaching);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.is_dynamic |= REACHING_MODULES.iter().any(|reaching| is_within(reaching));
+    }
+
+    /// Whether an expression may be the module `sys`.
+    fn is_sys(&self, expression: &Expr) -> bool {
+        match expression {
+            Expr::Name(name) => name.id.as_str() == "sys",
+            Expr::Attribute(attribute) => attribute.attr.as_str() == "sys",
+            _ => false,
+        }
     }
 }
 
@@ -236,7 +263,7 @@ impl<'a> Visitor<'a> for Facts<'a> {
                 self.fragile.extend(root(&assign.value))
             }
             Stmt::For(followed) => return self.follow_for(followed),
-            Stmt::Import(import) => import.names.iter().for_each(|alias| self.imports(&alias.name)),
+            Stmt::Import(import) => import.names.iter().for_each(|alias| self.imported(alias)),
             Stmt::ImportFrom(import) => self.imported_from(import),
             _ => {}
         }

@@ -6,7 +6,7 @@ use ruff_python_ast::{Alias, Identifier, StmtImport, StmtImportFrom};
 
 use super::Import;
 use super::bindings::imported;
-use super::value::{Form, Meaning, Value};
+use super::value::{Form, MAX_TEXT, Meaning, Value};
 use super::walker::Walker;
 
 // === impl Walker ===
@@ -53,9 +53,10 @@ impl<'a> Walker<'a> {
 
     fn import_star(&mut self, module: Option<&Meaning>) {
         match module {
-            Some(Meaning::Server(form, server)) => self.stars.push((*form, server.clone())),
-            // The servers' own names, or the helpers: whatever they are, they are many.
-            _ => self.facts.is_dynamic = true,
+            Some(Meaning::Server(form, server)) => self.stars.star(*form, server.clone()),
+            // It has other servers than `servers`.
+            Some(Meaning::Mcp) => self.facts.is_dynamic = true,
+            _ => self.bind_star(),
         }
     }
 }
@@ -89,7 +90,7 @@ fn member(module: &Meaning, alias: &Alias) -> Option<Meaning> {
 impl Meaning {
     /// What an attribute of it is; `None` where that is not known.
     pub(super) fn member(&self, name: &str) -> Option<Meaning> {
-        if name.starts_with('_') {
+        if name.starts_with('_') || name.len() > MAX_TEXT {
             return None;
         }
         let name_of = |name: &str| -> Arc<str> { name.into() };
@@ -114,6 +115,9 @@ impl Meaning {
 
     /// What an item of it is.
     pub(super) fn item(&self, name: &str) -> Option<Meaning> {
+        if name.len() > MAX_TEXT {
+            return None;
+        }
         match self {
             Meaning::ServerMap => Some(Meaning::Server(Form::Bridge, name.into())),
             Meaning::Servers(form) => Some(Meaning::Server(*form, name.into())),

@@ -65,6 +65,14 @@ impl<'a> Scope<'a> {
         Mark(self.log.len())
     }
 
+    /// How many steps it takes to settle or restore what was assigned since the mark.
+    pub(super) fn since(&self, mark: Mark) -> usize {
+        self.log[mark.0..]
+            .iter()
+            .map(|(_, _, value)| value.weight())
+            .sum()
+    }
+
     /// Makes the names stand for what they did at the mark: another branch follows.
     pub(super) fn restore(&mut self, mark: Mark) {
         for (name, before, _) in self.log[mark.0..].iter().rev() {

@@ -121,7 +121,7 @@ impl<'a> Walker<'a> {
         for (at, target) in targets.iter().enumerate() {
             let part = match value {
                 Value::List(items) if !has_rest && items.len() == targets.len() => items[at].clone(),
-                Value::Each(item) => item.as_ref().clone(),
+                Value::Each(item) => Value::clone(item),
                 _ => Value::Unknown,
             };
             self.target(target, part);
@@ -158,7 +158,8 @@ impl<'a> Walker<'a> {
         }
         self.block(|walker| {
             walker.blur(bindings::of_body(&followed.body));
-            walker.target(&followed.target, iterated.item());
+            let item = walker.item(&iterated);
+            walker.target(&followed.target, item);
             walker.body(&followed.body);
             walker.body(&followed.orelse);
         });

@@ -1,10 +1,27 @@
 //! What an expression is known to stand for.
 
+use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use catalog::Step;
 use serde_json::Value as Json;
+
+/// Longest text, name or key that is known, in bytes.
+pub(crate) const MAX_TEXT: usize = 256;
+
+/// Steps from a result to a part of it that are known.
+const MAX_PATH: usize = 16;
+
+/// Values that a known value is made of, each counted as often as it is met.
+const MAX_WEIGHT: usize = 10_000;
+
+/// How deep a known value is.
+const MAX_DEPTH: usize = 64;
+
+/// Keys of a dict that are known.
+const MAX_KEYS: usize = 1_000;
 
 /// How the tools of a tree are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +70,7 @@ pub(crate) enum Meaning {
 pub(crate) struct Origin {
     /// The call, by its number.
     pub(crate) call: usize,
-    pub(crate) path: Vec<Step>,
+    pub(crate) path: Arc<[Step]>,
 }
 
 /// What an expression is known to stand for.
@@ -71,21 +88,36 @@ pub(crate) enum Value {
     /// `None`, a truth value, a number or a text.
     Scalar(Json),
     /// A list or tuple of these.
-    List(Rc<[Value]>),
+    List(Rc<Made<Vec<Value>>>),
     /// A dict with these keys, and with unknown ones too if it is open.
-    Dict(Rc<Dict>),
+    Dict(Rc<Made<Dict>>),
     /// A list of any length of such values.
-    Each(Rc<Value>),
+    Each(Rc<Made<Value>>),
     /// A text of which only the type is known.
     Text,
     /// What gives this once it is awaited.
-    Awaitable(Rc<Value>),
+    Awaitable(Rc<Made<Value>>),
+}
+
+/// A value that is made of others, and how large it is: what looks at all of it takes that many steps.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Made<T> {
+    size: Size,
+    parts: T,
+}
+
+/// How large a value is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Size {
+    /// Of how many values it is made.
+    weight: usize,
+    depth: usize,
 }
 
 /// A dict as it is written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Dict {
-    pub(crate) items: Vec<(String, Value)>,
+    pub(crate) items: BTreeMap<String, Value>,
     pub(crate) open: bool,
 }
 
@@ -93,23 +125,98 @@ pub(crate) struct Dict {
 
 impl Origin {
     pub(crate) fn then(&self, step: Step) -> Value {
-        let mut path = self.path.clone();
-        path.push(step);
+        if self.path.len() >= MAX_PATH {
+            return Value::Unknown;
+        }
         Value::Result(Origin {
             call: self.call,
-            path,
+            path: self.path.iter().cloned().chain([step]).collect(),
         })
+    }
+}
+
+// === impl Made ===
+
+impl<T> Made<T> {
+    fn new(size: Size, parts: T) -> Rc<Made<T>> {
+        Rc::new(Made { size, parts })
+    }
+}
+
+impl<T> Deref for Made<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.parts
     }
 }
 
 // === impl Value ===
 
 impl Value {
+    pub(crate) fn text(text: &str) -> Value {
+        if text.len() > MAX_TEXT {
+            return Value::Text;
+        }
+        Value::Scalar(Json::String(text.to_owned()))
+    }
+
+    pub(crate) fn list(items: Vec<Value>) -> Value {
+        match size_of(items.iter()) {
+            Some(size) => Value::List(Made::new(size, items)),
+            None => Value::Unknown,
+        }
+    }
+
+    pub(crate) fn dict(dict: Dict) -> Value {
+        match size_of(dict.items.values()) {
+            Some(size) => Value::Dict(Made::new(size, dict)),
+            None => Value::Unknown,
+        }
+    }
+
+    pub(crate) fn each(item: Value) -> Value {
+        match size_of([&item]) {
+            Some(size) => Value::Each(Made::new(size, item)),
+            None => Value::Unknown,
+        }
+    }
+
+    pub(crate) fn awaitable(value: Value) -> Value {
+        match size_of([&value]) {
+            Some(size) => Value::Awaitable(Made::new(size, value)),
+            None => Value::Unknown,
+        }
+    }
+
+    fn size(&self) -> Size {
+        match self {
+            Value::List(made) => made.size,
+            Value::Dict(made) => made.size,
+            Value::Each(made) | Value::Awaitable(made) => made.size,
+            _ => Size { weight: 1, depth: 0 },
+        }
+    }
+
+    /// How many steps it takes to look at all of it.
+    pub(crate) fn weight(&self) -> usize {
+        self.size().weight
+    }
+
+    /// Whether both are the same value.
+    fn is(&self, other: &Value) -> bool {
+        match (self, other) {
+            (Value::List(one), Value::List(other)) if Rc::ptr_eq(one, other) => true,
+            (Value::Dict(one), Value::Dict(other)) if Rc::ptr_eq(one, other) => true,
+            _ => self == other,
+        }
+    }
+
     /// What is known where it is either of two.
     pub(crate) fn or(self, other: Value) -> Value {
         match (self, other) {
             (Value::Unbound, value) | (value, Value::Unbound) => value,
-            (one, other) if one == other => one,
+            (one, other) if one.is(&other) => one,
             // Where it is empty, no field of it is looked at.
             (Value::Result(origin), other) | (other, Value::Result(origin)) if other.is_empty() => {
                 Value::Result(origin)
@@ -141,13 +248,13 @@ impl Value {
         matches!(self, Value::List(_) | Value::Dict(_) | Value::Each(_))
     }
 
-    /// What iterating over it gives.
-    pub(crate) fn item(&self) -> Value {
+    /// What iterating over it gives; takes as many steps as its weight.
+    pub(super) fn item(&self) -> Value {
         match self {
             Value::Result(origin) => origin.then(Step::Item),
-            Value::Each(value) => value.as_ref().clone(),
+            Value::Each(value) => value.parts.clone(),
             Value::List(items) => match items.split_first() {
-                Some((first, rest)) if rest.iter().all(|item| item == first) => first.clone(),
+                Some((first, rest)) if rest.iter().all(|item| item.is(first)) => first.clone(),
                 _ => Value::Unknown,
             },
             _ => Value::Unknown,
@@ -159,9 +266,58 @@ impl Value {
         match self {
             Value::Call(call) => Value::Result(Origin {
                 call: *call,
-                path: Vec::new(),
+                path: Arc::default(),
             }),
             _ => Value::Unknown,
         }
+    }
+}
+
+/// The size of what is made of these values; `None` if it is too large to be known.
+fn size_of<'v>(values: impl IntoIterator<Item = &'v Value>) -> Option<Size> {
+    let mut size = Size { weight: 1, depth: 0 };
+    for value in values {
+        let its = value.size();
+        size.weight += its.weight;
+        size.depth = size.depth.max(its.depth + 1);
+        if size.weight > MAX_WEIGHT || size.depth > MAX_DEPTH {
+            return None;
+        }
+    }
+    Some(size)
+}
+
+// === impl Dict ===
+
+impl Dict {
+    pub(crate) fn put(&mut self, name: String, value: Value) {
+        if name.len() > MAX_TEXT {
+            return self.open();
+        }
+        if self.items.len() >= MAX_KEYS {
+            self.open = true;
+            self.items.clear();
+        }
+        self.items.insert(name, value);
+    }
+
+    /// Other keys may follow, and any of those before may be overwritten.
+    pub(crate) fn open(&mut self) {
+        self.open = true;
+        self.items.values_mut().for_each(|value| *value = Value::Unknown);
+    }
+
+    /// Takes in another dict, as `**` does.
+    pub(crate) fn take(&mut self, other: &Dict) {
+        if other.open {
+            self.open();
+        }
+        for (name, value) in &other.items {
+            self.put(name.clone(), value.clone());
+        }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Value {
+        self.items.get(name).cloned().unwrap_or(Value::Unknown)
     }
 }

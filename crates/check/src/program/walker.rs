@@ -1,7 +1,6 @@
 //! Follows a program from its first statement to its last, and keeps what each name is known to stand for.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
@@ -12,12 +11,15 @@ use super::call::is_builtin;
 use super::facts::Facts;
 use super::lines::Lines;
 use super::scope::{Kind, Scope};
-use super::value::{Form, Meaning, Value};
-use super::{Call, Import, Mistake, MistakeKind, Program, Use};
+use super::value::{Form, MAX_TEXT, Meaning, Value};
+use super::{AFTER_ANYTHING, Call, DYNAMIC, Import, LARGE, Mistake, MistakeKind, Program, Use};
 use crate::names::Names;
 
 /// Calls and uses of one program that are looked at.
 const MAX_FOUND: usize = 5_000;
+
+/// Steps in which a program is followed; what takes more is not known. Programs of people take a few thousand.
+const MAX_STEPS: usize = 500_000;
 
 /// What is known while a program is followed.
 pub(super) struct Walker<'a> {
@@ -28,8 +30,8 @@ pub(super) struct Walker<'a> {
     pub(super) mistakes: Vec<Mistake>,
     /// Calls whose results the program may change, or does not take for granted.
     pub(super) uncertain: Vec<usize>,
-    /// Servers whose tools were imported by a star.
-    pub(super) stars: Vec<(Form, Arc<str>)>,
+    /// What star imports have bound, in earlier runs too.
+    pub(super) stars: Names,
     /// Open blocks that catch what a missing field raises.
     pub(super) forgiving: usize,
     /// Open blocks that catch what a failing call raises.
@@ -40,13 +42,15 @@ pub(super) struct Walker<'a> {
     pub(super) imports: Vec<Import>,
     lines: Lines,
     names: &'a Names,
+    /// Steps that are left.
+    steps: usize,
 }
 
 /// Follows a program.
 pub(super) fn walk(source: &str, body: &[Stmt], names: &Names) -> Program {
     let facts = Facts::of(body);
     if facts.is_dynamic {
-        return Program::of_anything();
+        return Program::of_anything(DYNAMIC);
     }
     let mut walker = Walker {
         facts,
@@ -55,18 +59,22 @@ pub(super) fn walk(source: &str, body: &[Stmt], names: &Names) -> Program {
         uses: Vec::new(),
         mistakes: Vec::new(),
         uncertain: Vec::new(),
-        stars: Vec::new(),
+        stars: names.only_stars(),
         forgiving: 0,
         catching: 0,
         caught: HashSet::new(),
         imports: Vec::new(),
         lines: Lines::of(source),
         names,
+        steps: MAX_STEPS,
     };
     walker.body(body);
     walker.functions();
+    if walker.is_spent() {
+        return Program::of_anything(LARGE);
+    }
     if walker.facts.is_dynamic {
-        return Program::of_anything();
+        return Program::of_anything(DYNAMIC);
     }
     walker.finish()
 }
@@ -74,6 +82,21 @@ pub(super) fn walk(source: &str, body: &[Stmt], names: &Names) -> Program {
 // === impl Walker ===
 
 impl<'a> Walker<'a> {
+    /// Counts steps; once none is left, nothing more is followed.
+    pub(super) fn take_steps(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_sub(steps);
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps == 0
+    }
+
+    /// What iterating over a value gives.
+    pub(super) fn item(&mut self, value: &Value) -> Value {
+        self.take_steps(value.weight());
+        value.item()
+    }
+
     /// The scope that is followed.
     pub(super) fn scope(&mut self) -> &mut Scope<'a> {
         let last = self.scopes.len() - 1;
@@ -121,7 +144,8 @@ impl<'a> Walker<'a> {
 
     /// What a name stands for that the program has not bound.
     fn outside(&self, name: &str) -> Value {
-        if self.names.may_be_anything() {
+        let is_hidden = self.stars.is_starred() && !is_tree(name);
+        if self.names.may_be_anything() || is_hidden || name.len() > MAX_TEXT {
             return Value::Unknown;
         }
         if let Some(left) = self.names.get(name) {
@@ -140,8 +164,8 @@ impl<'a> Walker<'a> {
                     return Value::Unknown;
                 }
                 Some(alias) => Meaning::Server(Form::Bridge, alias.into()),
-                None if self.stars.is_empty() => return Value::Unbound,
-                None => Meaning::Starred(self.stars.as_slice().into(), name.into()),
+                None if self.stars.stars().is_empty() => return Value::Unbound,
+                None => Meaning::Starred(self.stars.stars().into(), name.into()),
             },
         };
         Value::Known(meaning)
@@ -151,6 +175,19 @@ impl<'a> Walker<'a> {
     pub(super) fn bind(&mut self, name: &'a str, value: Value) {
         let home = self.home();
         self.bind_in(home, name, value);
+    }
+
+    /// Binds the names of a module that is not known, whatever they are.
+    pub(super) fn bind_star(&mut self) {
+        self.stars.star_any();
+        let home = self.home();
+        let names: Vec<&'a str> = self.scopes[home].bound.keys().copied().collect();
+        self.take_steps(names.len());
+        for name in names {
+            if !is_tree(name) {
+                self.bind(name, Value::Unknown);
+            }
+        }
     }
 
     /// Binds a target of a comprehension or a parameter.
@@ -182,6 +219,7 @@ impl<'a> Walker<'a> {
     /// Nothing is known any more of names that a loop binds: its body follows itself.
     pub(super) fn blur(&mut self, names: Bound<'a>) {
         let home = self.home();
+        self.take_steps(names.len());
         for name in names.into_keys() {
             let before = self.before(home, name);
             // A name that only the loop binds stands for what the loop has bound it to.
@@ -193,10 +231,9 @@ impl<'a> Walker<'a> {
 
     /// Follows statements that may be passed over, or end early.
     pub(super) fn block(&mut self, follow: impl FnOnce(&mut Self)) {
-        let home = self.home();
-        let mark = self.scopes[home].mark();
+        let mark = self.mark();
         follow(self);
-        self.scopes[home].settle(mark);
+        self.settle(mark);
     }
 
     /// Follows one of several ways on; the next one begins where this one did.
@@ -204,12 +241,14 @@ impl<'a> Walker<'a> {
         let home = self.home();
         let mark = self.scopes[home].mark();
         follow(self);
+        self.take_steps(self.scopes[home].since(mark));
         self.scopes[home].restore(mark);
     }
 
     /// Makes what was bound since the beginning of a block uncertain.
     pub(super) fn settle(&mut self, mark: super::scope::Mark) {
         let home = self.home();
+        self.take_steps(self.scopes[home].since(mark));
         self.scopes[home].settle(mark);
     }
 
@@ -261,6 +300,10 @@ impl<'a> Walker<'a> {
 
     pub(super) fn body(&mut self, body: &'a [Stmt]) {
         for statement in body {
+            self.take_steps(1);
+            if self.is_spent() {
+                return;
+            }
             self.statement(statement);
         }
     }
@@ -268,7 +311,7 @@ impl<'a> Walker<'a> {
     /// Takes note of a call; gives its number.
     pub(super) fn found(&mut self, call: Call) -> usize {
         if self.calls.len() >= MAX_FOUND {
-            self.facts.is_dynamic = true;
+            self.steps = 0;
         } else {
             self.calls.push(call);
         }
@@ -299,13 +342,12 @@ impl<'a> Walker<'a> {
             stars,
             facts,
             imports,
+            names,
             ..
         } = self;
+        let uncertain: HashSet<usize> = uncertain.into_iter().collect();
         uses.retain(|field| !uncertain.contains(&field.call));
-        let mut left = Names::default();
-        if !stars.is_empty() {
-            left.bind_anything();
-        }
+        let mut left = stars;
         for (name, value) in scopes.iter().take(1).flat_map(Scope::names) {
             let meaning = match value {
                 Some(Value::Known(meaning)) => Some(meaning.clone()),
@@ -322,6 +364,7 @@ impl<'a> Walker<'a> {
             mistakes,
             imports,
             left,
+            unchecked: names.may_be_anything().then_some(AFTER_ANYTHING),
         }
     }
 }
@@ -334,4 +377,9 @@ impl<'a> Visitor<'a> for Walker<'a> {
     fn visit_expr(&mut self, expression: &'a Expr) {
         self.value(expression);
     }
+}
+
+/// Whether a name is one of those under which the trees of tools are found, which no other module has.
+fn is_tree(name: &str) -> bool {
+    ["tools", "servers", "mcp", "__toolcall__"].contains(&name) || name.starts_with("mcp_")
 }

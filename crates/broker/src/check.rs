@@ -8,21 +8,20 @@ use catalog::{Catalog, Entry};
 use check::{Program, Report, View};
 use futures_util::future::join_all;
 use policy::Policy;
-use tokio::time::timeout;
 use types::{Principal, ToolRef};
 
 use crate::broker::{Broker, Shared};
 use crate::call::OWN_TOOLS;
 use crate::learner::LearnedTypes;
 
-/// Calls up to which a program is held against the tools at once, where all schemas are compiled.
+/// Calls up to which a light program is held against the tools at once, where all schemas are compiled.
 const FEW: usize = 50;
 
 // === impl Broker ===
 
 impl Broker {
     /// Finds the calls of a program that would fail. Servers that it names and that have not listed their tools are
-    /// asked for them and waited for that long; what is not known then is let through.
+    /// asked for them and waited for that long, unless that was in vain before; what is not known then is let through.
     pub async fn check(&self, principal: &Principal, program: Arc<Program>, patience: Duration) -> Report {
         let shared = &self.shared;
         let catalog = shared.listing(principal, &program, patience).await;
@@ -58,9 +57,11 @@ impl Shared {
         if unlisted.is_empty() {
             return catalog;
         }
-        let lists = join_all(unlisted.into_iter().map(|server| self.list(server)));
         // What fails here fails again at the call, which says why.
-        let _ = timeout(patience, lists).await;
+        let lists = unlisted
+            .into_iter()
+            .map(|server| self.hub.list_in_time(server, patience));
+        join_all(lists).await;
         self.snapshot.current().await
     }
 }
@@ -89,5 +90,5 @@ fn is_quick(program: &Program, catalog: &Catalog) -> bool {
         Ok(entry) => entry.is_compiled(),
         Err(_) => true,
     };
-    tools().count() <= FEW && tools().all(is_compiled)
+    program.is_light() && tools().count() <= FEW && tools().all(is_compiled)
 }

@@ -54,7 +54,7 @@ pub fn judge(program: &Program, view: &View<'_>) -> Report {
     let mistakes = program.mistakes.iter();
     findings.extend(mistakes.map(|mistake| told(mistake, &program.calls[mistake.call])));
     fields::judge(program, &entries, view, &mut findings);
-    Report::of(findings)
+    Report::of(findings, program.unchecked())
 }
 
 /// The line that names the tool: that of its import, if it was imported.

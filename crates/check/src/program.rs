@@ -28,6 +28,9 @@ pub(crate) use value::{Form, MAX_TEXT, Meaning};
 /// Longest program that is read, in bytes; what is longer holds data and not calls.
 const MAX_SOURCE: usize = 256 * 1024;
 
+/// Steps of a program that is light.
+const LIGHT: usize = 5_000;
+
 /// Stack of the thread that reads a program, in bytes: many times what the deepest one takes.
 const STACK: usize = 32 * 1024 * 1024;
 
@@ -50,6 +53,8 @@ pub struct Program {
     left: Names,
     /// Why nothing of it is known, where that is so.
     unchecked: Option<&'static str>,
+    /// Steps that it took to follow it.
+    steps: usize,
 }
 
 /// One call of a tool.
@@ -148,6 +153,11 @@ impl Program {
     /// Why the program is not checked, where it may use tools and is not.
     pub fn unchecked(&self) -> Option<&'static str> {
         self.unchecked
+    }
+
+    /// Whether it is held against the tools within microseconds, where all schemas are compiled.
+    pub fn is_light(&self) -> bool {
+        self.steps <= LIGHT
     }
 
     /// What it leaves bound.

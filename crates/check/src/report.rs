@@ -32,6 +32,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How many more there are.
     pub more: usize,
+    /// Why the program was not checked, where it may use tools and was not.
+    pub unchecked: Option<&'static str>,
 }
 
 // === impl Finding ===
@@ -45,7 +47,7 @@ impl fmt::Display for Finding {
 // === impl Report ===
 
 impl Report {
-    pub(crate) fn of(mut findings: Vec<Finding>) -> Report {
+    pub(crate) fn of(mut findings: Vec<Finding>, unchecked: Option<&'static str>) -> Report {
         findings.sort_by(|a, b| (a.line, &a.text).cmp(&(b.line, &b.text)));
         findings.dedup();
         // What would fail is told before what may be meant.
@@ -55,7 +57,11 @@ impl Report {
             findings.truncate(MAX_FINDINGS);
             findings.sort_by_key(|finding| finding.line);
         }
-        Report { findings, more }
+        Report {
+            findings,
+            more,
+            unchecked,
+        }
     }
 
     /// Whether nothing was found.
@@ -70,12 +76,13 @@ impl Report {
             .any(|finding| finding.weight == Weight::Error)
     }
 
-    /// One line a finding, and one for those that are left out.
+    /// One line a finding, one for those that are left out, and one if nothing was checked.
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.findings.iter().map(ToString::to_string).collect();
         if self.more > 0 {
             lines.push(format!("and {} more", self.more));
         }
+        lines.extend(self.unchecked.map(|why| format!("nothing was checked: {why}")));
         lines
     }
 }

@@ -112,7 +112,11 @@ fn report_after(earlier: &[&str], source: &str) -> Report {
     for source in earlier {
         names.take(Program::read(source, &names).left());
     }
-    judge(&Program::read(source, &names), &view)
+    // What is not checked has its own test.
+    Report {
+        unchecked: None,
+        ..judge(&Program::read(source, &names), &view)
+    }
 }
 
 #[track_caller]
@@ -488,6 +492,43 @@ fn names_of_earlier_runs_count() {
     after(&["from tools.crm import nope", "nope = 1"], "await nope()", 0);
     after(&["c = tools.crm"], "await c.nope()", 1);
     after(&["c = tools.crm"], "c = 1\nc.nope()", 0);
+}
+
+#[test]
+fn tools_that_are_handed_on_are_found() {
+    let unknown = "does not exist; write";
+    let finds = |source: &str, expected: &str, is_error: bool| {
+        let report = report_after(&[], source);
+        assert_eq!(report.has_errors(), is_error, "{source}: {report:?}");
+        assert!(report.lines().concat().contains(expected), "{source}: {report:?}");
+    };
+    finds(
+        "import asyncio\nawait asyncio.to_thread(servers.crm.get_custmer, customer_id='a')",
+        unknown,
+        true,
+    );
+    finds(
+        "from functools import partial\nf = partial(tools.crm.get_custmer)",
+        unknown,
+        true,
+    );
+    finds(
+        "import functools\nf = functools.partial(tools.crm.get_customer, custmer_id='a')",
+        "custmer_id",
+        true,
+    );
+    finds(
+        "import functools\nf = functools.partial(tools.crm.list_customers, region='EU')",
+        "EMEA",
+        true,
+    );
+    // Who gets it may catch what it raises.
+    finds("def f(g): pass\nf(tools.crm.get_custmer)", unknown, false);
+    passes("import functools\nf = functools.partial(tools.crm.note)\nawait f(text='a')");
+    passes("import asyncio\nawait asyncio.to_thread(servers.crm.note, **x)");
+    passes("import asyncio\nawait asyncio.to_thread(f, servers.crm.note, nope=1)");
+    let caught = "from functools import partial\ntry:\n    await partial(tools.crm.get_custmer)()\nexcept Exception: pass";
+    finds(caught, unknown, false);
 }
 
 #[test]

@@ -67,7 +67,10 @@ pub(crate) async fn checked(
     let program = Arc::new(program);
     let report = match mode {
         CheckMode::Off => Report::default(),
-        CheckMode::Warn | CheckMode::Enforce if program.is_empty() => Report::default(),
+        CheckMode::Warn | CheckMode::Enforce if program.is_empty() => Report {
+            unchecked: program.unchecked(),
+            ..Report::default()
+        },
         CheckMode::Warn | CheckMode::Enforce => {
             check
                 .check(principal, program.clone(), PATIENCE.min(wall_time))

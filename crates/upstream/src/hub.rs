@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use types::{ServerTools, ToolRef};
@@ -261,6 +261,23 @@ impl Hub {
         let server = self.server(server)?;
         self.ready().await;
         server.list(server.started_by()).await
+    }
+
+    /// As [`Hub::list`], but waits no longer than `patience`, and only for a server for which nobody has waited so in
+    /// vain: one that fails or is slow is not asked again until it is configured anew.
+    pub async fn list_in_time(&self, server: &str, patience: Duration) {
+        let Ok(server) = self.server(server) else {
+            return;
+        };
+        if server.was_missed.load(Ordering::Relaxed) {
+            return;
+        }
+        let list = async {
+            self.ready().await;
+            server.list(server.started_by()).await
+        };
+        let is_listed = matches!(timeout(patience, list).await, Ok(Ok(())));
+        server.was_missed.store(!is_listed, Ordering::Relaxed);
     }
 
     /// Calls a tool; the answer is the server's `CallToolResult` with all its fields.

@@ -36,6 +36,8 @@ pub(crate) struct Server {
     pub(crate) discovering: watch::Sender<bool>,
     /// Whether a search has waited for this server's list before.
     pub(crate) was_awaited: AtomicBool,
+    /// Whether a check of a program has waited for this server's list in vain.
+    pub(crate) was_missed: AtomicBool,
 }
 
 /// What the driver of a server is told.
@@ -59,6 +61,7 @@ impl Server {
             unstarted: Mutex::new(Some(receiver)),
             discovering: watch::channel(false).0,
             was_awaited: AtomicBool::new(false),
+            was_missed: AtomicBool::new(false),
         }
     }
 

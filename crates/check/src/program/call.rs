@@ -4,7 +4,7 @@ use catalog::Step;
 use ruff_python_ast::{Arguments, Expr, ExprAttribute, ExprCall};
 use serde_json::Value as Json;
 
-use super::value::{Form, Meaning, Value};
+use super::value::{Dict, Form, Meaning, Value};
 use super::walker::Walker;
 use super::{Call, Given, MistakeKind, arguments};
 
@@ -33,6 +33,9 @@ const BLIND: [&str; 16] = [
     "print", "len", "str", "repr", "sorted", "list", "sum", "min", "max", "set", "tuple", "dict", "int",
     "float", "any", "all",
 ];
+
+/// Functions that call what they are given first, with the arguments that they are given by name.
+const HANDING_ON: [&str; 2] = ["partial", "to_thread"];
 
 /// Whether a name is that of a function of Python that is understood here.
 pub(super) fn is_builtin(name: &str) -> bool {
@@ -65,6 +68,7 @@ impl<'a> Walker<'a> {
     /// Any other call: what it is given, it may change.
     fn other(&mut self, call: &'a ExprCall) -> Value {
         let given = self.all_of(&call.arguments);
+        self.references(call, &given);
         let is_own = matches!(call.func.as_ref(), Expr::Name(_));
         if let Expr::Name(name) = call.func.as_ref()
             && self.catching > 0
@@ -79,6 +83,52 @@ impl<'a> Walker<'a> {
             }
         }
         Value::Unknown
+    }
+
+    /// Tools that are handed on, as to `asyncio.to_thread` and `functools.partial`, which get their arguments too. What
+    /// other functions do with them is theirs.
+    fn references(&mut self, call: &'a ExprCall, given: &[Value]) {
+        let function = match call.func.as_ref() {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            _ => return,
+        };
+        let calls = HANDING_ON.contains(&function);
+        for (at, value) in given.iter().enumerate() {
+            let Value::Known(Meaning::Tool(form, server, tool)) = value else {
+                continue;
+            };
+            let arguments = match given {
+                [_] if calls => self.named(&call.arguments),
+                _ => Given::Unknown,
+            };
+            let line = self.line(&call.arguments.args[at]);
+            let is_expected = !calls || self.is_expected(server, tool);
+            self.found(Call {
+                is_expected,
+                line,
+                form: *form,
+                server: server.to_string(),
+                tool: tool.to_string(),
+                starred: Vec::new(),
+                arguments,
+            });
+        }
+    }
+
+    /// Keyword arguments that others may follow.
+    fn named(&mut self, given: &'a Arguments) -> Given {
+        let Value::Dict(named) = arguments::dict(self, given) else {
+            return Given::Unknown;
+        };
+        let items = named.items.clone();
+        self.mapping(&Value::dict(Dict { items, open: true }))
+    }
+
+    /// Whether the program asks for the tool first, or catches what its call raises.
+    fn is_expected(&self, server: &str, tool: &str) -> bool {
+        let asked = &self.facts.asked;
+        self.catching > 0 || asked.contains(server) || asked.contains(tool)
     }
 
     /// Follows all arguments; gives the values of the positional ones.
@@ -123,9 +173,7 @@ impl<'a> Walker<'a> {
         };
         // Whether such a name is a tool at all is not known here.
         let is_certain = starred.is_empty();
-        let asked = &self.facts.asked;
-        let is_expected =
-            self.catching > 0 || asked.contains(server.as_str()) || asked.contains(tool.as_str());
+        let is_expected = self.is_expected(&server, &tool);
         let number = self.found(Call {
             is_expected,
             line,

@@ -343,6 +343,7 @@ impl<'a> Walker<'a> {
             facts,
             imports,
             names,
+            steps,
             ..
         } = self;
         let uncertain: HashSet<usize> = uncertain.into_iter().collect();
@@ -364,6 +365,7 @@ impl<'a> Walker<'a> {
             mistakes,
             imports,
             left,
+            steps: MAX_STEPS - steps,
             unchecked: names.may_be_anything().then_some(AFTER_ANYTHING),
         }
     }

@@ -273,7 +273,7 @@ impl<'a> Walker<'a> {
                     _ => Value::Unknown,
                 })
             }
-            (Value::Awaitable(value), "result") => Some(Value::clone(&value)),
+            (Value::Awaitable(value), "result") => Some(Value::clone(value)),
             // A task group's.
             (_, "create_task") if !matches!(whole, Value::Known(_)) => Some(self.wrap(given)),
             (Value::Known(_), _) => None,

@@ -113,6 +113,15 @@ pub struct ToolAnswer {
     pub observed_calls: Option<u64>,
 }
 
+/// One tool with everything that is told of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DescribedTool {
+    /// Its server's name in the configuration.
+    pub server: String,
+    /// The tool, with its schemas.
+    pub tool: ToolAnswer,
+}
+
 // === impl Detail ===
 
 impl Detail {

@@ -8,21 +8,17 @@ use catalog::{Catalog, Entry, Hit};
 use policy::Policy;
 use sandbox::{HostCallError, HostCalls};
 use store::{Learning, Records, Saved};
-use types::Principal;
+use types::{Principal, ServerTools};
 use upstream::Hub;
 
-use crate::answers::{self, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
+use crate::answers::{
+    self, DescribedTool, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer,
+};
 use crate::error;
 use crate::learner::{LearnedTypes, Learner};
 use crate::run::{Reach, RunCalls, RunScope};
 use crate::saved::Keeper;
-use crate::snapshot::{Numbered, Snapshot};
-
-/// Most tools that one search returns.
-pub const MAX_SEARCH_LIMIT: usize = 50;
-
-/// Longest query, in bytes.
-pub const MAX_QUERY: usize = 4096;
+use crate::snapshot::Snapshot;
 
 /// How long a search waits for servers that were never asked for their tools.
 const DISCOVERY: Duration = Duration::from_secs(5);
@@ -82,7 +78,7 @@ impl Broker {
         self.shared.learner.close().await;
     }
 
-    /// Finds tools that `principal` may call; asks servers that were never asked before.
+    /// Finds tools that `principal` may call, `limit` at most; asks servers that were never asked before.
     pub async fn search(
         &self,
         principal: &Principal,
@@ -101,6 +97,16 @@ impl Broker {
         tool: &str,
     ) -> Result<Arc<Entry>, HostCallError> {
         self.shared.resolve(principal, server, tool).await
+    }
+
+    /// The tool of `SERVER.TOOL`; either name may hold dots itself.
+    pub async fn named(&self, principal: &Principal, name: &str) -> Result<Arc<Entry>, HostCallError> {
+        self.shared.named(principal, name).await
+    }
+
+    /// Whether the policy lets `principal` call the tool.
+    pub fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
+        self.shared.may_call(principal, entry)
     }
 
     /// What answers the host calls of one run of `principal`.
@@ -127,34 +133,32 @@ impl Shared {
         limit: usize,
         detail: Detail,
     ) -> SearchAnswer {
-        let before = self.snapshot.numbered().await;
-        let (current, mut pending) = self.discovered().await;
-        let searched = if is_met(&before.catalog, &current.catalog) {
+        let before = self.snapshot.lists();
+        let mut pending = self.discover(&before).await;
+        let searched = if unread(&listed(&before), &self.snapshot.lists()).is_empty() {
             self.snapshot.searched().await
         } else {
             // This search has waited for servers to list their tools for the first time: it is to find them.
+            let current = self.snapshot.numbered().await;
             self.snapshot.searched_with(&current).await
         };
-        let search = &searched.search;
-        pending.extend(unread(search.catalog(), &current.catalog));
-        let is_newest = Arc::ptr_eq(search.catalog(), &current.catalog);
+        let (search, lists) = (&searched.search, self.snapshot.lists());
+        pending.extend(unread(&read(search.catalog()), &lists));
         // What was searched may be older than the lists: what is gone is not named, what has changed is shown as it is now.
-        let now = |entry: &Arc<Entry>| match is_newest {
-            true => Some(entry.clone()),
-            false => current.catalog.entry(&entry.tool).cloned(),
-        };
+        let present = search.catalog().present(&lists);
         let found = search.find(query, |entry| {
-            self.may_call(principal, entry) && (is_newest || current.catalog.entry(&entry.tool).is_some())
+            self.may_call(principal, entry) && present.lists(&entry.tool)
         });
         let learned = self.learner.learned(principal).await;
         let shown = |hits: &[Hit<'_>], most: usize| -> Vec<FoundTool> {
-            let current = hits.iter().filter_map(|hit| Some((now(hit.entry)?, hit.score)));
+            let current = hits
+                .iter()
+                .filter_map(|hit| Some((present.entry(hit.entry)?, hit.score)));
             let shown = current.take(most);
             shown
                 .map(|(entry, score)| FoundTool::of(&entry, score, detail, learned.of(&entry).as_deref()))
                 .collect()
         };
-        let limit = limit.clamp(1, MAX_SEARCH_LIMIT);
         SearchAnswer {
             tools: shown(&found.hits, limit),
             more: found.hits.len().saturating_sub(limit),
@@ -163,14 +167,18 @@ impl Shared {
         }
     }
 
-    /// A catalog in which every server has listed its tools, and the names of those that are still starting.
-    pub(crate) async fn discovered(&self) -> (Numbered, Vec<String>) {
-        let current = self.snapshot.numbered().await;
-        if current.catalog.servers().all(|server| server.listed) {
-            return (current, Vec::new());
+    /// Asks servers that were never asked for their tools; the names of those that are still starting.
+    async fn discover(&self, lists: &[ServerTools]) -> Vec<String> {
+        match lists.iter().all(|server| server.tools.is_some()) {
+            true => Vec::new(),
+            false => self.hub.discover(DISCOVERY).await,
         }
-        let pending = self.hub.discover(DISCOVERY).await;
-        (self.snapshot.numbered().await, pending)
+    }
+
+    /// A catalog in which every server that could has listed its tools.
+    pub(crate) async fn discovered(&self) -> Arc<Catalog> {
+        self.discover(&self.snapshot.lists()).await;
+        self.snapshot.current().await
     }
 
     /// Refuses a server that the run has not loaded; none of its processes is started for that.
@@ -225,6 +233,26 @@ impl Shared {
         })
     }
 
+    /// One tool that `principal` may call, by two names or as `SERVER.TOOL`; asks its server if need be.
+    pub(crate) async fn describe(
+        &self,
+        principal: &Principal,
+        server: Option<&str>,
+        tool: &str,
+    ) -> Result<DescribedTool, HostCallError> {
+        let entry = match server {
+            Some(server) => self.resolve(principal, server, tool).await?,
+            None => self.named(principal, tool).await?,
+        };
+        let permit = self.policy.authorize(principal, &entry.tool);
+        drop(permit.map_err(|denied| error::denied(&denied))?);
+        let learned = self.learner.learned(principal).await;
+        Ok(DescribedTool {
+            server: entry.tool.server.clone(),
+            tool: ToolAnswer::of(&entry, Detail::Full, learned.of(&entry).as_deref()),
+        })
+    }
+
     /// A catalog in which this server has listed its tools.
     pub(crate) async fn listed(&self, server: &str) -> Result<Arc<Catalog>, HostCallError> {
         let catalog = self.snapshot.current().await;
@@ -239,21 +267,24 @@ impl Shared {
     }
 }
 
-/// Whether every server of the later catalog that has listed its tools had done so in the earlier one.
-fn is_met(earlier: &Catalog, later: &Catalog) -> bool {
-    unread(earlier, later).is_empty()
-}
-
-/// The servers that have listed their tools in the later catalog, and not in the earlier one.
-fn unread(earlier: &Catalog, later: &Catalog) -> Vec<String> {
-    let read: HashSet<&str> = listed(earlier).collect();
-    listed(later)
-        .filter(|name| !read.contains(name))
+/// The servers that have listed their tools, and are not among these.
+fn unread(known: &HashSet<&str>, lists: &[ServerTools]) -> Vec<String> {
+    let listed = listed(lists).into_iter();
+    let mut unread: Vec<String> = listed
+        .filter(|name| !known.contains(name))
         .map(str::to_owned)
-        .collect()
+        .collect();
+    unread.sort_unstable();
+    unread
 }
 
-fn listed(catalog: &Catalog) -> impl Iterator<Item = &str> {
+fn listed(lists: &[ServerTools]) -> HashSet<&str> {
+    let listed = lists.iter().filter(|server| server.tools.is_some());
+    listed.map(|server| server.name.as_str()).collect()
+}
+
+/// The servers of which a catalog has the tools.
+fn read(catalog: &Catalog) -> HashSet<&str> {
     let listed = catalog.servers().filter(|server| server.listed);
-    listed.map(|server| server.name.as_str())
+    listed.map(|server| server.name.as_str()).collect()
 }

@@ -27,6 +27,9 @@ pub(crate) const OWN_TOOLS: [&str; 7] = [
     "fs_write",
 ];
 
+/// Dots of one name at which it may end a server's name.
+const MAX_SPLITS: usize = 16;
+
 /// One call of a tool as a program asks for it.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
@@ -109,13 +112,33 @@ impl Shared {
             UnknownKind::Bare | UnknownKind::Server if OWN_TOOLS.contains(&tool) => {
                 return Err(error::nested(tool));
             }
-            UnknownKind::Bare => self.discovered().await.0.catalog,
+            UnknownKind::Bare => self.discovered().await,
             UnknownKind::Server | UnknownKind::Tool => return Err(error::unknown(&unknown)),
         };
         complete
             .resolve(server, tool)
             .cloned()
             .map_err(|unknown| error::unknown(&unknown))
+    }
+
+    /// The tool of `SERVER.TOOL`; either name may hold dots itself.
+    pub(crate) async fn named(&self, principal: &Principal, name: &str) -> Result<Arc<Entry>, HostCallError> {
+        let mut failed: Option<HostCallError> = None;
+        let dots = name.match_indices('.').filter(|(at, _)| *at > 0);
+        for (at, _) in dots.take(MAX_SPLITS) {
+            let (server, tool) = (&name[..at], &name[at + 1..]);
+            match self.resolve(principal, server, tool).await {
+                Ok(entry) => return Ok(entry),
+                Err(error) => {
+                    // What the right server says of the tool is better than what is said of a wrong server.
+                    let is_known = self.snapshot.current().await.server(server).is_ok();
+                    if is_known || failed.is_none() {
+                        failed = Some(error);
+                    }
+                }
+            }
+        }
+        Err(failed.unwrap_or_else(|| error::no_tool(name)))
     }
 
     /// The call itself: only with a permit, and to the tool that the permit names.

@@ -29,6 +29,16 @@ pub(crate) fn bad_call(message: impl Into<String>) -> HostCallError {
     failure("invalid_arguments", message.into(), None)
 }
 
+/// The name of a tool without its server's.
+pub(crate) fn no_tool(name: &str) -> HostCallError {
+    let shown = &name[..name.floor_char_boundary(80)];
+    failure(
+        "unknown_tool",
+        format!("'{shown}' names no tool; write \"server.tool\""),
+        None,
+    )
+}
+
 /// The names mean no tool.
 pub(crate) fn unknown(unknown: &Unknown) -> HostCallError {
     let hint = unknown.hint.clone().or_else(|| match unknown.kind {

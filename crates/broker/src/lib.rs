@@ -22,7 +22,7 @@ mod saved;
 mod snapshot;
 
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
-pub use broker::{Broker, MAX_QUERY, MAX_SEARCH_LIMIT};
+pub use broker::Broker;
 pub use learner::LearnedTypes;
 pub use relay::RelayError;
 pub use run::RunScope;

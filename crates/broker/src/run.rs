@@ -7,15 +7,12 @@ use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use types::{Principal, RunId};
+use types::{MAX_FOUND, MAX_QUERY, Principal, RunId, USUALLY_FOUND};
 
 use crate::answers::Detail;
-use crate::broker::{MAX_QUERY, MAX_SEARCH_LIMIT, Shared};
+use crate::broker::Shared;
 use crate::call::Asked;
 use crate::error;
-
-/// Tools that a search returns unless asked otherwise.
-const SEARCH_LIMIT: usize = 5;
 
 /// Characters of a wrong value that a message shows.
 const MAX_SHOWN: usize = 60;
@@ -113,6 +110,11 @@ impl RunCalls {
                 let (query, limit, detail) = (args.query()?, args.limit()?, args.detail()?);
                 raw(&self.shared.search(&self.principal, &query, limit, detail).await)
             }
+            "describe" if self.run.loaded.is_none() => {
+                let (server, tool) = (args.optional_text("server")?, args.text("tool")?);
+                let described = self.shared.describe(&self.principal, server.as_deref(), &tool);
+                raw(&described.await?)
+            }
             "resources" | "resource" | "prompts" | "prompt" | "completion" => {
                 self.answer_offer(&call.name, args).await
             }
@@ -203,15 +205,15 @@ impl Args {
 
     fn limit(&mut self) -> Result<usize, HostCallError> {
         let Some(limit) = self.take("limit") else {
-            return Ok(SEARCH_LIMIT);
+            return Ok(usize::from(USUALLY_FOUND));
         };
         let whole = limit.as_u64().and_then(|limit| usize::try_from(limit).ok());
         whole
-            .filter(|limit| (1..=MAX_SEARCH_LIMIT).contains(limit))
+            .filter(|limit| (1..=usize::from(MAX_FOUND)).contains(limit))
             .ok_or_else(|| {
                 let limit = shown(&limit);
                 error::bad_call(format!(
-                    "'limit' must be an integer from 1 to {MAX_SEARCH_LIMIT}, not {limit}"
+                    "'limit' must be an integer from 1 to {MAX_FOUND}, not {limit}"
                 ))
             })
     }

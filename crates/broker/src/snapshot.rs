@@ -38,7 +38,7 @@ struct State {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Numbered {
     number: u64,
-    pub(crate) catalog: Arc<Catalog>,
+    catalog: Arc<Catalog>,
 }
 
 /// What searches read, and the number of the catalog that it was built from.
@@ -63,6 +63,11 @@ impl Snapshot {
             }),
             searched: OnceLock::new(),
         }
+    }
+
+    /// What the hub lists now.
+    pub(crate) fn lists(&self) -> Arc<Vec<ServerTools>> {
+        self.current.lists().borrow().clone()
     }
 
     /// The catalog of the newest lists.

@@ -1,6 +1,6 @@
 //! The snapshot itself: servers in configured order, their entries, and the names that lead to them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -34,6 +34,13 @@ pub struct Server {
     tools: Option<Arc<[Arc<Tool>]>>,
     entries: Vec<Arc<Entry>>,
     names: Names,
+}
+
+/// Present lists, to which entries of a catalog that may be older are held.
+#[derive(Debug)]
+pub struct Present<'a> {
+    /// The tools of each server whose list is another now, by name; of one that is gone, none.
+    changed: HashMap<&'a str, HashMap<&'a str, &'a Arc<Tool>>>,
 }
 
 // === impl Catalog ===
@@ -83,6 +90,27 @@ impl Catalog {
         server.entry(&tool.tool).filter(|entry| entry.tool == *tool)
     }
 
+    /// Compares these lists with those that this was built from: without work where they are the same.
+    pub fn present<'a>(&'a self, lists: &'a [ServerTools]) -> Present<'a> {
+        let listed: HashMap<&str, &ServerTools> = lists
+            .iter()
+            .map(|listed| (listed.name.as_str(), listed))
+            .collect();
+        let changed = self.servers().filter_map(|server| {
+            let now = listed.get(server.name.as_str());
+            if now.is_some_and(|now| server.has_list_of(now)) {
+                return None;
+            }
+            let tools = now.and_then(|now| now.tools.as_deref()).unwrap_or_default();
+            // A name listed twice means its first tool.
+            let tools = tools.iter().rev().map(|tool| (tool.name.as_str(), tool));
+            Some((server.name.as_str(), tools.collect()))
+        });
+        Present {
+            changed: changed.collect(),
+        }
+    }
+
     pub(crate) fn server_names(&self) -> &Names {
         &self.names
     }
@@ -129,12 +157,15 @@ impl Server {
 
     /// Whether building it anew would give the same. Equal lists that were received twice count as different.
     fn is_built_from(&self, listed: &ServerTools) -> bool {
-        let same_tools = match (&self.tools, &listed.tools) {
+        self.has_list_of(listed) && self.description == listed.description && self.cwd == listed.cwd
+    }
+
+    fn has_list_of(&self, listed: &ServerTools) -> bool {
+        match (&self.tools, &listed.tools) {
             (Some(own), Some(listed)) => Arc::ptr_eq(own, listed),
             (None, None) => true,
             _ => false,
-        };
-        same_tools && self.description == listed.description && self.cwd == listed.cwd
+        }
     }
 
     /// Its tools in the order listed.
@@ -145,5 +176,33 @@ impl Server {
     /// The tool of that name, alias or spelling.
     pub fn entry(&self, name: &str) -> Option<&Arc<Entry>> {
         self.names.find(name).and_then(|index| self.entries.get(index))
+    }
+}
+
+// === impl Present ===
+
+impl Present<'_> {
+    /// Whether the tool is still listed.
+    pub fn lists(&self, tool: &ToolRef) -> bool {
+        let tools = self.changed.get(tool.server.as_str());
+        tools.is_none_or(|tools| tools.contains_key(tool.tool.as_str()))
+    }
+
+    /// The entry as the lists have it: itself, the same with another definition, or none.
+    pub fn entry(&self, entry: &Arc<Entry>) -> Option<Arc<Entry>> {
+        let Some(tools) = self.changed.get(entry.tool.server.as_str()) else {
+            return Some(entry.clone());
+        };
+        let definition = *tools.get(entry.tool.tool.as_str())?;
+        if entry.definition == *definition {
+            return Some(entry.clone());
+        }
+        let (server_alias, alias) = (entry.server_alias.clone(), entry.alias.clone());
+        Some(Arc::new(Entry::new(
+            entry.tool.clone(),
+            server_alias,
+            alias,
+            definition.clone(),
+        )))
     }
 }

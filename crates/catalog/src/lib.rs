@@ -19,7 +19,7 @@ mod stub;
 mod text;
 
 pub use arguments::{ArgumentError, Partial, Path};
-pub use catalog::{Catalog, Server};
+pub use catalog::{Catalog, Present, Server};
 pub use entry::Entry;
 pub use fields::{NoField, Step, no_field};
 pub use learned::{Drift, DriftKind, LARGEST_RESULT, Learned, SETTLED, declared_drift, seen};

@@ -38,7 +38,10 @@ const HELD_SPEAKS: f32 = 0.4;
 const MANY: f32 = 7.2;
 
 /// The part of the floor that holds among the fewest tools, which know few words and are seldom like anything by chance.
-const LOWEST_FLOOR: f32 = 0.6;
+const LOWEST_FLOOR: f32 = 0.55;
+
+/// How steeply the floor rises with the rarity of the rarest word: the tools of one server or a few answer in few words.
+const STEEPNESS: i32 = 5;
 
 /// Tools that are named where nothing answers the query.
 const NEAREST: usize = 3;
@@ -128,7 +131,7 @@ impl Search {
             let meaning = Sum::of(&server.name);
             let first = search.entries.len();
             for entry in server.entries() {
-                let said = search.known.said(&entry.definition);
+                let said = search.known.said(entry);
                 search.entries.push(entry.clone());
                 search.meanings.push(said.meaning.plus(&meaning).direction());
                 search.servers.push(number);
@@ -163,11 +166,16 @@ impl Search {
                 nearest: Vec::new(),
             };
         }
-        let read = Query::read(query, &self.postings, ranking);
-        let hits = self.placed(query, &read, visible, ranking);
+        let is_visible = |entry: usize| self.entries.get(entry).is_some_and(|entry| visible(entry));
+        let is_seen = |entry: u32| usize::try_from(entry).is_ok_and(is_visible);
+        let read = Query::read(query, self.postings.seen(&is_seen), ranking);
+        let mut hits = self.placed(query, &read, &is_visible, ranking);
         let best = hits.first();
         let is_answered =
             best.is_some_and(|best| self.evidence(&read, best.entry) >= ranking.floor * self.floor());
+        if hits.is_empty() && !read.asked.is_empty() {
+            hits = self.likeliest(&read, &is_visible, ranking);
+        }
         let hit = |placed: &Placed| Hit {
             entry: &self.entries[placed.entry],
             score: placed.score,
@@ -189,14 +197,15 @@ impl Search {
         &self,
         text: &str,
         query: &Query<'_>,
-        visible: impl Fn(&Entry) -> bool,
+        is_visible: &impl Fn(usize) -> bool,
         ranking: &Ranking,
     ) -> Vec<Placed> {
-        let named = self.names.named_in(text);
+        let mut named = self.names.named_in(text);
+        named.retain(|(entries, _)| entries.clone().any(is_visible));
         let scores = self.scores(query, &named, ranking);
         let matches = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0);
         let mut hits: Vec<Placed> = matches
-            .filter(|(entry, _)| visible(&self.entries[*entry]))
+            .filter(|(entry, _)| is_visible(*entry))
             .map(|(entry, score)| Placed { entry, score })
             .collect();
         let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
@@ -208,6 +217,28 @@ impl Search {
             });
         }
         hits
+    }
+
+    /// The visible entries that are most like a query that nothing matches.
+    fn likeliest(
+        &self,
+        query: &Query<'_>,
+        is_visible: &impl Fn(usize) -> bool,
+        ranking: &Ranking,
+    ) -> Vec<Placed> {
+        let weight = ranking.likeness * self.postings.rarity(1);
+        let likeness = self.meanings.iter().map(|meaning| dot(meaning, &query.meaning));
+        let mut near: Vec<Placed> = likeness
+            .enumerate()
+            .filter(|(entry, likeness)| *likeness > 0.0 && is_visible(*entry))
+            .map(|(entry, likeness)| Placed {
+                entry,
+                score: weight * likeness,
+            })
+            .collect();
+        order::sort(&mut near);
+        near.truncate(NEAREST);
+        near
     }
 
     /// How well each entry matches; 0 where it has nothing to do with the query.
@@ -239,7 +270,7 @@ impl Search {
     /// The part of the floor that holds among so many tools.
     fn floor(&self) -> f32 {
         let many = (self.postings.rarity(1) / MANY).min(1.0);
-        LOWEST_FLOOR + (1.0 - LOWEST_FLOOR) * many
+        LOWEST_FLOOR + (1.0 - LOWEST_FLOOR) * many.powi(STEEPNESS)
     }
 
     /// How much speaks for it that the entry answers the query: the share of the query that tools have words for, how much

@@ -174,7 +174,7 @@ pub struct ToolsArguments {
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
     /// At most this many tools of a search
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=50))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=i64::from(types::MAX_FOUND)))]
     pub limit: u16,
     /// Print JSON
     #[arg(long)]

@@ -23,7 +23,6 @@ mod tools;
 use std::ffi::OsString;
 use std::path::Path;
 
-pub use broker::MAX_QUERY;
 pub use calls::{CallFailed, Fault};
 pub use catalog::Language;
 pub use declarations::Declarations;

@@ -55,6 +55,9 @@ pub struct ToolLine {
     /// First words of its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Whether the policy refuses calls of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub denied: bool,
 }
 
 /// One tool with everything that is known of it.
@@ -114,7 +117,10 @@ impl Server {
                 tools: server
                     .into_iter()
                     .flat_map(|server| server.entries())
-                    .map(|entry| ToolLine::of(entry, learned.of(entry).as_deref()))
+                    .map(|entry| ToolLine {
+                        denied: !shared.broker.may_call(&shared.principal, entry),
+                        ..ToolLine::of(entry, learned.of(entry).as_deref())
+                    })
                     .collect(),
                 problem,
                 warnings: state.warnings,
@@ -168,27 +174,16 @@ impl Server {
     /// The tool of `SERVER.TOOL`; either name may hold dots itself.
     pub(crate) async fn find(&self, name: &str) -> Result<Arc<Entry>, CallFailed> {
         let shared = &self.shared;
-        let mut first_error: Option<HostCallError> = None;
-        for (at, _) in name.match_indices('.') {
-            let (server, tool) = (&name[..at], &name[at + 1..]);
-            match shared.broker.resolve(&shared.principal, server, tool).await {
-                Ok(entry) => return Ok(entry),
-                Err(error) => {
-                    // What the right server says of the tool is better than what is said of a wrong server.
-                    let known = shared.hub.states().iter().any(|state| state.name == server);
-                    if known || first_error.is_none() {
-                        first_error = Some(error);
-                    }
-                }
-            }
-        }
-        Err(match first_error {
-            Some(error) if !self.is_tool_of_a_server(name) => not_configured(name, error),
-            Some(error) => CallFailed::from(error),
-            None => CallFailed {
+        if !name.contains('.') {
+            return Err(CallFailed {
                 message: format!("`{name}` names no tool; write SERVER.TOOL, as `codeyard tools` lists them"),
                 fault: Fault::Caller,
-            },
+            });
+        }
+        let found = shared.broker.named(&shared.principal, name).await;
+        found.map_err(|error| match self.is_tool_of_a_server(name) {
+            true => CallFailed::from(error),
+            false => not_configured(name, error),
         })
     }
 
@@ -223,6 +218,7 @@ impl ToolLine {
             name: entry.tool.tool.clone(),
             signature: signature(entry, learned),
             description: entry.definition.description.as_deref().map(catalog::summary),
+            denied: false,
         }
     }
 }

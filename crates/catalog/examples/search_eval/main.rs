@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program whose purpose is to print a table")]
 
+mod alone;
 mod data;
 mod folds;
 mod measure;
@@ -64,6 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             &Ranking::default(),
         );
     }
+    alone::report(&servers, &queries, &unanswerable);
     let times = times(&search, &queries);
     println!(
         "\na query: median {:.2} ms, p99 {:.2} ms",

@@ -44,6 +44,13 @@ pub(super) struct Postings {
     entries: usize,
 }
 
+/// Postings as somebody sees them: a word that only hidden entries hold is held by none.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a> {
+    postings: &'a Postings,
+    is_visible: &'a dyn Fn(u32) -> bool,
+}
+
 /// Texts of entries while the postings are built.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
@@ -127,13 +134,21 @@ fn numbers(known: &mut HashMap<Box<str>, u32>, text: &str) -> Box<[u32]> {
 // === impl Postings ===
 
 impl Postings {
+    /// What is seen of them.
+    pub(super) fn seen<'a>(&'a self, is_visible: &'a dyn Fn(u32) -> bool) -> Seen<'a> {
+        Seen {
+            postings: self,
+            is_visible,
+        }
+    }
+
     /// The entries that hold a word.
-    pub(super) fn of(&self, stem: &str) -> Option<&[Posting]> {
+    fn of(&self, stem: &str) -> Option<&[Posting]> {
         self.words.get(stem).map(|postings| &**postings)
     }
 
     /// Words that begin with this, with their entries, in order.
-    pub(super) fn beginning<'a, 'b>(
+    fn beginning<'a, 'b>(
         &'a self,
         with: &'b str,
     ) -> impl Iterator<Item = (&'a str, &'a [Posting])> + use<'a, 'b> {
@@ -147,6 +162,34 @@ impl Postings {
     /// How much it says that an entry holds a word that so many hold.
     pub(super) fn rarity(&self, holders: usize) -> f32 {
         rarity(small(self.entries), small(holders))
+    }
+}
+
+// === impl Seen ===
+
+impl<'a> Seen<'a> {
+    /// The entries that hold a word, if one of them is visible.
+    pub(super) fn of(&self, stem: &str) -> Option<&'a [Posting]> {
+        self.postings.of(stem).filter(|held| self.is_held(held))
+    }
+
+    /// Words of visible entries that begin with this, with the entries that hold them, in order.
+    pub(super) fn beginning<'b>(
+        &'b self,
+        with: &'b str,
+    ) -> impl Iterator<Item = (&'a str, &'a [Posting])> + 'b {
+        self.postings
+            .beginning(with)
+            .filter(|(_, held)| self.is_held(held))
+    }
+
+    /// How much it says that an entry holds a word that so many hold.
+    pub(super) fn rarity(&self, holders: usize) -> f32 {
+        self.postings.rarity(holders)
+    }
+
+    fn is_held(&self, held: &[Posting]) -> bool {
+        held.iter().any(|(entry, _)| (self.is_visible)(*entry))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Ranking;
 use super::embedding::{Sum, Vector};
 use super::lexicon::Lexicon;
-use super::postings::{Posting, Postings, small};
+use super::postings::{Posting, Seen, small};
 use super::said::MAX_FIELD;
 use super::words::{stem, stems, words};
 
@@ -52,7 +52,7 @@ pub(super) struct Asked<'a> {
 
 impl<'a> Query<'a> {
     /// Words that no tool has and that mean nothing known are replaced by similar ones.
-    pub(super) fn read(text: &str, postings: &'a Postings, ranking: &Ranking) -> Query<'a> {
+    pub(super) fn read(text: &str, postings: Seen<'a>, ranking: &Ranking) -> Query<'a> {
         let said: Vec<&str> = words(text).take(MAX_WORDS).collect();
         let mut weights: BTreeMap<String, f32> = BTreeMap::new();
         let mut meant: BTreeSet<&str> = BTreeSet::new();
@@ -85,9 +85,9 @@ impl<'a> Query<'a> {
             if let Some(held) = postings.of(&stem) {
                 own.push((held, SAID_WEIGHT));
                 weights.insert(stem, SAID_WEIGHT);
-            } else if link.is_empty() && repairs < MAX_REPAIRS && stem.len() >= MIN_REPAIRED {
+            } else if link.is_empty() && repairs < MAX_REPAIRS && word.len() >= MIN_REPAIRED {
                 repairs += 1;
-                let similar = similar(postings, &stem).into_iter();
+                let similar = similar(postings, &stem, word.len() > MIN_REPAIRED).into_iter();
                 own.extend(similar.map(|held| (held, SIMILAR_WEIGHT)));
                 terms.extend(&own);
             }
@@ -121,14 +121,15 @@ fn of(word: &str) -> String {
     stem(word.to_lowercase())
 }
 
-/// Where words stand that begin with `stem`, else those one typing mistake away with the same first letter.
-fn similar<'a>(postings: &'a Postings, stem: &str) -> Vec<&'a [Posting]> {
+/// Where words stand that begin with `stem`, else, of a word long enough, those one typing mistake away with the same
+/// first letter.
+fn similar<'a>(postings: Seen<'a>, stem: &str, is_long: bool) -> Vec<&'a [Posting]> {
     let longer: Vec<&[Posting]> = postings
         .beginning(stem)
         .take(MAX_SIMILAR)
         .map(|(_, held)| held)
         .collect();
-    if !longer.is_empty() || stem.len() == MIN_REPAIRED {
+    if !longer.is_empty() || !is_long {
         return longer;
     }
     let first: String = stem.chars().take(1).collect();
@@ -145,7 +146,7 @@ fn similar<'a>(postings: &'a Postings, stem: &str) -> Vec<&'a [Posting]> {
 
 impl<'a> Asked<'a> {
     /// An unknown word says as much as the rarest; one that stands for others as much as the most common of them.
-    fn new(known: bool, terms: Vec<(&'a [Posting], f32)>, postings: &Postings) -> Self {
+    fn new(known: bool, terms: Vec<(&'a [Posting], f32)>, postings: Seen<'_>) -> Self {
         let holders = terms.iter().map(|(held, _)| held.len()).max();
         Self {
             rarity: postings.rarity(holders.unwrap_or(1)),

@@ -1,7 +1,7 @@
 //! What a tool's definition says: its words by field and its meaning, computed once for each definition.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -9,6 +9,7 @@ use types::Tool;
 
 use super::embedding::{Sum, Vector};
 use super::words::stems;
+use crate::entry::Entry;
 use crate::schema;
 use crate::text::first_sentence;
 
@@ -17,6 +18,9 @@ pub(super) const MAX_FIELD: usize = 16 * 1024;
 
 /// Definitions that no server lists any more are remembered for so many snapshots: servers come back.
 const REMEMBERED: u64 = 16;
+
+/// Bytes that what is remembered of those may have: the longest gone are forgotten first.
+const MAX_REMEMBERED: usize = 8 * 1024 * 1024;
 
 /// Fields of a definition, in the order of [`Said::fields`].
 pub(super) const OWN_FIELDS: usize = 5;
@@ -32,10 +36,10 @@ pub(super) struct Said {
     pub(super) direction: Vector,
 }
 
-/// What is known of definitions, by their content.
+/// What is known of definitions, by their fingerprints.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
-    said: HashMap<Definition, Remembered>,
+    said: HashMap<String, Remembered>,
     /// How many snapshots have been built.
     snapshot: u64,
 }
@@ -45,16 +49,6 @@ struct Remembered {
     said: Arc<Said>,
     /// The last snapshot that had it.
     seen: u64,
-}
-
-/// A definition as the key that stands for its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Definition(Arc<Tool>);
-
-impl Hash for Definition {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.definition().get().hash(state);
-    }
 }
 
 // === impl Said ===
@@ -77,6 +71,11 @@ impl Said {
             direction: meaning.clone().direction(),
             meaning,
         }
+    }
+
+    /// Bytes that it takes.
+    fn size(&self) -> usize {
+        size_of::<Said>() + self.fields.iter().map(|field| field.len()).sum::<usize>()
     }
 }
 
@@ -115,22 +114,73 @@ impl Known {
     }
 
     /// What a definition says.
-    pub(super) fn said(&mut self, definition: &Arc<Tool>) -> Arc<Said> {
+    pub(super) fn said(&mut self, entry: &Entry) -> Arc<Said> {
         let seen = self.snapshot;
-        let remembered = self
-            .said
-            .entry(Definition(definition.clone()))
-            .or_insert_with(|| Remembered {
-                said: Arc::new(Said::of(definition)),
-                seen,
-            });
-        remembered.seen = seen;
-        remembered.said.clone()
+        if let Some(remembered) = self.said.get_mut(entry.fingerprint()) {
+            remembered.seen = seen;
+            return remembered.said.clone();
+        }
+        let said = Arc::new(Said::of(&entry.definition));
+        let remembered = Remembered {
+            said: said.clone(),
+            seen,
+        };
+        self.said.insert(entry.fingerprint().to_owned(), remembered);
+        said
     }
 
-    /// Forgets what has long been gone.
+    /// Forgets what has long been gone, and of the rest that is gone what would take too much.
     pub(super) fn settle(&mut self) {
-        let oldest = self.snapshot.saturating_sub(REMEMBERED);
+        let mut gone: Vec<(u64, usize)> = self
+            .said
+            .values()
+            .filter(|remembered| remembered.seen < self.snapshot)
+            .map(|remembered| (remembered.seen, remembered.said.size()))
+            .collect();
+        gone.sort_unstable_by_key(|(seen, _)| Reverse(*seen));
+        let mut oldest = self.snapshot.saturating_sub(REMEMBERED);
+        let mut bytes = 0usize;
+        for (seen, size) in gone {
+            bytes = bytes.saturating_add(size);
+            if bytes > MAX_REMEMBERED {
+                oldest = oldest.max(seen + 1);
+                break;
+            }
+        }
         self.said.retain(|_, remembered| remembered.seen >= oldest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+    use types::ToolRef;
+
+    use super::*;
+
+    /// A long definition that differs from snapshot to snapshot.
+    fn entry(number: usize, snapshot: u64) -> Entry {
+        let description = format!("v{snapshot} {}", "lengthy words ".repeat(1_100));
+        let definition = json!({"name": format!("t{number}"), "description": description, "inputSchema": {}});
+        let tool = Arc::new(Tool::parse(to_raw_value(&definition).expect("JSON")).expect("a definition"));
+        let name = tool.name.clone();
+        Entry::new(ToolRef::new("stub", &name), "stub".to_owned(), name, tool)
+    }
+
+    #[test]
+    fn what_changes_each_time_is_remembered_within_a_bound() {
+        let mut known = Known::default();
+        let mut most = 0;
+        for snapshot in 0..REMEMBERED + 2 {
+            known = known.next();
+            for number in 0..100 {
+                known.said(&entry(number, snapshot));
+            }
+            known.settle();
+            let gone = known.said.values().filter(|said| said.seen < known.snapshot);
+            most = most.max(gone.map(|remembered| remembered.said.size()).sum());
+        }
+        assert!((1..=MAX_REMEMBERED).contains(&most), "{most} bytes");
     }
 }

@@ -112,6 +112,7 @@ fn tools_are_found_by_meaning_synonyms_and_translations() {
 fn beginnings_and_typing_mistakes_are_repaired() {
     check("repo", &["github.create_issue"]);
     check("mesage", &["mail.send_message"]);
+    check("isue", &["github.create_issue"]);
     check("qqqq", &[]);
 }
 
@@ -146,6 +147,55 @@ fn what_is_not_visible_is_neither_found_nor_near() {
     }
 }
 
+/// What is found and near with a server that nobody may see is what is found without it, but for the scores' scale.
+#[test]
+fn hidden_tools_do_not_tell_which_words_they_hold() {
+    let visible = |name: &str, about: &str, tools: Vec<Arc<Tool>>| ServerTools {
+        name: name.to_owned(),
+        description: Some(about.to_owned()),
+        cwd: None,
+        tools: Some(tools.into()),
+    };
+    let crm = visible(
+        "crm",
+        "",
+        vec![
+            tool("find", "Find a customer", json!({})),
+            tool("list", "List orders", json!({})),
+        ],
+    );
+    let vault = |said: &str| {
+        visible(
+            "vault",
+            said,
+            vec![tool("open", "Open the safe with its key", json!({}))],
+        )
+    };
+    let found = |hidden: &str, query: &str| {
+        let search = built(&[crm.clone(), vault(hidden)]);
+        let found = search.find(query, |entry| entry.tool.server != "vault");
+        let bits = |hits: &[Hit<'_>]| hits.iter().map(|hit| hit.score.to_bits()).collect::<Vec<_>>();
+        (
+            names(&found.hits),
+            bits(&found.hits),
+            names(&found.nearest),
+            bits(&found.nearest),
+        )
+    };
+    for query in [
+        "custommer",
+        "custo",
+        "vault customer",
+        "order zebra",
+        "customer ordre",
+    ] {
+        let without = found("Nothing else here", query);
+        let with = found("custommer custo zebra ordre", query);
+        assert_eq!(with, without, "{query}");
+    }
+    assert_eq!(found("custommer", "custommer").0, ["crm.find"]);
+}
+
 #[test]
 fn a_query_without_an_answer_has_no_hits_and_names_the_nearest() {
     let search = search();
@@ -157,6 +207,21 @@ fn a_query_without_an_answer_has_no_hits_and_names_the_nearest() {
         names(&found.nearest),
         ["jira.create_issue", "github.create_issue"]
     );
+    // Where not even a word is met, what is likest in meaning.
+    for query in ["weather", "order pizza"] {
+        let found = search.find(query, |entry| entry.tool.server != "jira");
+        assert!(
+            found.hits.is_empty() && found.nearest.len() == 3,
+            "{query}: {found:?}"
+        );
+        assert!(
+            found.nearest.iter().all(|hit| hit.entry.tool.server != "jira"),
+            "{found:?}"
+        );
+    }
+    for query in ["how do I", "?!", "\u{0}\u{1b}"] {
+        assert!(search.find(query, |_| true).nearest.is_empty(), "{query}");
+    }
 }
 
 #[test]

@@ -4,7 +4,8 @@ mod learned;
 mod stubs;
 
 use config::Machine;
-use server::{Listing, MAX_QUERY, Server, ToolView};
+use server::{Listing, Server, ToolView};
+use types::MAX_QUERY;
 
 use crate::cli::{ShowArguments, ToolsArguments, ToolsCommand};
 use crate::commands::call;
@@ -31,7 +32,7 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
             _ => match arguments.query.as_slice() {
                 [] => list(context, &server, arguments, None).await,
                 [name] if server.is_server(name) => list(context, &server, arguments, Some(name)).await,
-                [name] if server.is_tool_of_a_server(name) => {
+                [name] if is_one_name(name) && server.is_tool_of_a_server(name) => {
                     let show = ShowArguments {
                         tool: name.clone(),
                         json: arguments.json,
@@ -49,6 +50,11 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     };
     server.close().await;
     Ok(interrupt.exit(done?))
+}
+
+/// Whether this may be SERVER.TOOL; text with a space in it is looked for, whatever it begins with.
+fn is_one_name(text: &str) -> bool {
+    !text.contains(char::is_whitespace)
 }
 
 /// Lists every server, or the one of that name.
@@ -92,7 +98,9 @@ fn listed(listing: &Listing, output: &Output) -> String {
             ));
         }
         for tool in &server.tools {
-            out.push_str(&tool_text(&tool.signature, tool.description.as_deref(), output));
+            let denied = if tool.denied { "  (denied by policy)" } else { "" };
+            let line = format!("{}{denied}", tool.signature);
+            out.push_str(&tool_text(&line, tool.description.as_deref(), output));
         }
     }
     let tools: usize = listing.servers.iter().map(|server| server.tools.len()).sum();

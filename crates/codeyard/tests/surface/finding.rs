@@ -193,3 +193,54 @@ async fn servers_and_tools_are_browsed_by_programs_and_on_the_command_line() {
     let (text, content) = told(&client.codeyard, &["tools", "clock.nope"]).await;
     assert!(!content && text.contains("nope"), "{text}");
 }
+
+#[tokio::test]
+async fn one_tool_is_described_by_the_host_and_a_wrong_name_told_the_nearest() {
+    let codeyard = three_servers().settings("[policy]\ndeny = [\"stub.send\"]");
+    let mut client = CodeClient::of(codeyard).await;
+    for (asked, about) in [
+        ("'clock.convert_tme'", "convert_time"),
+        ("'clock', 'convert_tme'", "convert_time"),
+        ("'clok.convert_time'", "clock"),
+        ("'convert_time'", "server.tool"),
+        ("'stub.send'", "policy"),
+        ("5", "must be a string"),
+        ("'clock', 5", "must be a string"),
+        ("None", "'tool'"),
+        ("'.' * 100000", "names no tool"),
+    ] {
+        let code = format!(
+            "try: runtime.describe({asked})\nexcept Exception as e: return [type(e).__name__, str(e)]"
+        );
+        let ran = client.run(&code).await;
+        assert_eq!(ran.result()[0], "MCPError", "{asked}: {ran:?}");
+        assert!(
+            ran.result()[1].as_str().unwrap().contains(about),
+            "{asked}: {ran:?}"
+        );
+    }
+    let code =
+        "return [runtime.describe(*a)['tool'] for a in [('clock.convert_time',), ('clock', 'convert_time')]]";
+    let ran = client.run(code).await;
+    assert_eq!(*ran.result(), json!(["convert_time", "convert_time"]), "{ran:?}");
+    let code =
+        "try: runtime.search_tool_docs_sync('x' * 5000)\nexcept Exception as e: return type(e).__name__";
+    assert_eq!(*client.run(code).await.result(), "MCPError");
+}
+
+#[tokio::test]
+async fn the_command_line_looks_for_text_and_marks_what_is_denied() {
+    let codeyard = three_servers().settings("[policy]\ndeny = [\"clock.convert_time\"]");
+    // It begins with a server's name and a dot, and is none the less text.
+    let (text, content) = told(&codeyard, &["tools", "clock.time what is the current time"]).await;
+    assert!(content && text.contains("get_current_time"), "{text}");
+    let (text, _) = told(&codeyard, &["tools", "clock"]).await;
+    let line = |name: &str| text.lines().find(|line| line.contains(name)).unwrap();
+    assert!(line("clock.convert_time(").contains("denied by policy"), "{text}");
+    assert!(!line("clock.get_current_time(").contains("denied"), "{text}");
+    let (text, _) = told(&codeyard, &["tools", "--json", "clock"]).await;
+    let listing: Value = serde_json::from_str(&text).unwrap();
+    let tools = listing["servers"][0]["tools"].as_array().unwrap();
+    let denied: Vec<bool> = tools.iter().map(|tool| tool["denied"] == true).collect();
+    assert_eq!(denied, [false, true], "{listing}");
+}

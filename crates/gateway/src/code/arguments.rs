@@ -6,21 +6,12 @@ use policy::{Asked, Policy};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use session::{Language, Selector, session_name};
-use types::{CheckMode, Granted, SessionName};
+use types::{CheckMode, Granted, MAX_FOUND, MAX_QUERY, SessionName, USUALLY_FOUND};
 
 use super::service::{Detail, Execute, Search};
 
-/// Tools that a search returns unless asked otherwise.
-const DEFAULT_LIMIT: u64 = 5;
-
-/// Most tools that a search returns.
-const MAX_LIMIT: u64 = 50;
-
 /// Longest program; what comes near it should be data in a tool or file.
 const MAX_CODE: usize = 8 * 1024 * 1024;
-
-/// Longest query.
-const MAX_QUERY: usize = 4096;
 
 /// Longest name of a session.
 const MAX_SESSION: usize = 64;
@@ -113,7 +104,9 @@ pub(super) fn execute(arguments: &JsonObject, policy: &Policy) -> Result<Execute
 pub(super) fn search(arguments: &JsonObject) -> Result<Search, BadArguments> {
     let mut check = Check::new(super::tools::SEARCH, arguments, &SEARCH_ARGUMENTS);
     let query = check.text("query", MAX_QUERY);
-    let limit = check.whole("limit", 1..=MAX_LIMIT).unwrap_or(DEFAULT_LIMIT);
+    let limit = check
+        .whole("limit", 1..=u64::from(MAX_FOUND))
+        .unwrap_or(u64::from(USUALLY_FOUND));
     let detail = match check.word("detail", ["name", "summary", "full"]) {
         Some("name") => Detail::Name,
         Some("full") => Detail::Full,

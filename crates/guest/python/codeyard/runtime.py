@@ -42,7 +42,7 @@ failures raise ToolError. Find tools with `runtime.search_tools("words")`, `runt
 _MOVED = """ This sandbox cannot mount: write runtime.path("/results/a.png") for each path that begins with one of these."""
 
 
-# Most tools that one search returns.
+# Most tools that one search returns: `MAX_FOUND` of the host.
 _MOST = 50
 
 
@@ -97,16 +97,11 @@ def tools(server):
 
 def describe(tool, name=None):
     """One tool, as `"server.tool"` or as two names: its signature, whole description and schemas."""
-    _check_server(tool, "describe")
-    if name is not None:
-        return _description(_ask("tools", server=tool, detail="full"), name)
-    known = {name: entry["name"] for entry in host("servers") for name in (entry["alias"], entry["name"])}
-    splits = [(tool[:at], tool[at + 1 :]) for at, char in enumerate(tool) if char == "."]
-    if not splits:
-        raise MCPError(f"'{tool}' names no tool; write \"server.tool\"")
-    # Either name may hold dots itself: the longest beginning that is a server.
-    server, name = next((split for split in reversed(splits) if split[0] in known), splits[0])
-    return _description(_ask("tools", server=server, detail="full"), name)
+    _check_tool(tool)
+    _check_tool(name)
+    asked = {"tool": tool} if name is None else {"server": tool, "tool": name}
+    described = _ask("describe", **asked)
+    return {"server": described["server"], "tool": described["tool"].pop("name"), **described["tool"]}
 
 
 def discovered_servers(detailed=False):
@@ -141,14 +136,14 @@ def query_tool_docs_sync(server, tool=None, detail="summary"):
 
 async def search_tool_docs(query, *, limit=5, detail="summary"):
     """Tools of all servers that fit some words, in the form of `query_tool_docs`."""
-    hits = _hits(await host_async("search", **_search_args(query, limit, "summary")))
+    hits = _hits(await _ask_async("search", **_search_args(query, limit, "summary")))
     full = {hit["server"]: await _ask_async("tools", server=hit["server"], detail="full") for hit in hits}
     return _hit_docs(hits, full, detail)
 
 
 def search_tool_docs_sync(query, *, limit=5, detail="summary"):
     """The same, blocking."""
-    hits = _hits(host("search", **_search_args(query, limit, "summary")))
+    hits = _hits(_ask("search", **_search_args(query, limit, "summary")))
     full = {hit["server"]: _ask("tools", server=hit["server"], detail="full") for hit in hits}
     return _hit_docs(hits, full, detail)
 
@@ -267,13 +262,6 @@ def _docs(answer, tool, detail):
         if tool in (doc["tool"], doc["toolAlias"]):
             return doc
     raise MCPError(f"Tool '{tool}' not found for server {answer['name']}")
-
-
-def _description(answer, name):
-    for tool in answer["tools"]:
-        if name in (tool["name"], tool["alias"]):
-            return {"server": answer["name"], "tool": tool["name"], **{k: v for k, v in tool.items() if k != "name"}}
-    raise MCPError(f"Tool '{name}' not found for server {answer['name']}")
 
 
 def _doc(server, tool, detail):

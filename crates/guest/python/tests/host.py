@@ -395,6 +395,17 @@ def _tools(args):
     return {"name": server["name"], "alias": server["alias"], "description": server["description"], "tools": tools}
 
 
+def _describe(args):
+    server, dot, tool = (args["server"], ".", args["tool"]) if "server" in args else args["tool"].partition(".")
+    if not dot:
+        raise Failed("unknown_tool", f"'{server}' names no tool")
+    listed = _tools({"server": server, "detail": "full"})
+    for entry in listed["tools"]:
+        if tool in (entry["name"], entry["alias"]):
+            return {"server": listed["name"], "tool": entry}
+    raise Failed("unknown_tool", f"Tool '{server}/{tool}' is not mounted for this server", hint="did you mean 'echo'?")
+
+
 def _search(args):
     hit = {"server": "stub", "tool": "echo", "signature": "echo(message: str)", "description": "Echoes.", "score": 1.5}
     return {"tools": [hit][: args["limit"]], "more": 3, "pending": ["My-Stub"]}
@@ -404,6 +415,7 @@ _HOST_CALLS = {
     "tool": _tool,
     "servers": lambda args: _SERVERS,
     "tools": _tools,
+    "describe": _describe,
     "search": _search,
     "manual": lambda args: {"text": "The manual.\nAll of it."},
 }

@@ -80,8 +80,9 @@ class Runtime(GuestCase):
         self.check("runtime.describe('my_stub.list_things')['tool']", "list-things")
         self.check("runtime.describe('stub', 'add') == runtime.describe('stub.add')", True)
         self.check("runtime.describe('stub.add')['inputSchema']", _SCHEMA)
-        self.check_error("runtime.describe('stub.nope')", "MCPError", "Tool 'nope' not found for server stub")
-        self.check_error("runtime.describe('nope')", "MCPError", "'nope' names no tool; write \"server.tool\"")
+        self.check_error("runtime.describe('stub.nope')", "MCPError", "'stub/nope'", "did you mean 'echo'?")
+        self.check_error("runtime.describe('nope')", "MCPError", "'nope' names no tool")
+        self.check_error("runtime.describe(5)", "MCPError", "'tool' must be a string")
         self.check_error("runtime.tools('')", "MCPError", "requires a server name")
 
     def test_tools_of_a_server(self):

@@ -38,7 +38,7 @@ const HELD_SPEAKS: f32 = 0.4;
 const MANY: f32 = 7.2;
 
 /// The part of the floor that holds among the fewest tools, which know few words and are seldom like anything by chance.
-const LOWEST_FLOOR: f32 = 0.55;
+const LOWEST_FLOOR: f32 = 0.6;
 
 /// How steeply the floor rises with the rarity of the rarest word: the tools of one server or a few answer in few words.
 const STEEPNESS: i32 = 5;

@@ -200,12 +200,9 @@ fn hidden_tools_do_not_tell_which_words_they_hold() {
 fn a_query_without_an_answer_has_no_hits_and_names_the_nearest() {
     let search = search();
     let found = search.find("order a pizza with extra cheese for the new neighbours", |_| true);
-    assert!(found.hits.is_empty() && found.nearest.len() <= 3, "{found:?}");
-    let found = search.find("water my roses, tulips and orchids with the new can", |_| true);
-    assert!(found.hits.is_empty(), "{found:?}");
-    assert_eq!(
-        names(&found.nearest),
-        ["jira.create_issue", "github.create_issue"]
+    assert!(
+        found.hits.is_empty() && (1..=3).contains(&found.nearest.len()),
+        "{found:?}"
     );
     // Where not even a word is met, what is likest in meaning.
     for query in ["weather", "order pizza"] {

@@ -49,10 +49,15 @@ impl Names {
         if self.anything || name.len() > MAX_TEXT {
             return;
         }
-        // The run may have ended before it bound the name.
-        let meaning = match self.bound.get(&name) {
-            Some(known) if *known != meaning => None,
-            _ => meaning,
+        // The run may have ended before it bound the name: then it stands for what it did.
+        let before = match self.bound.get(&name) {
+            Some(known) => Some(known.clone()),
+            None => Meaning::from_outside(&name).map(Some),
+        };
+        let meaning = if before.is_some_and(|before| before != meaning) {
+            None
+        } else {
+            meaning
         };
         self.bound.insert(name, meaning);
         if self.bound.len() > MAX_NAMES {

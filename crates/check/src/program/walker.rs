@@ -151,24 +151,15 @@ impl<'a> Walker<'a> {
         if let Some(left) = self.names.get(name) {
             return left.map_or(Value::Unknown, |meaning| Value::Known(meaning.clone()));
         }
-        let meaning = match name {
-            "tools" => Meaning::Servers(Form::Tools),
-            "servers" => Meaning::Servers(Form::Blocking),
-            "mcp" => Meaning::Mcp,
-            "mcp_servers" => Meaning::ServerMap,
-            "runtime" => Meaning::Runtime,
-            "__toolcall__" => Meaning::ToolCall,
-            _ => match name.strip_prefix("mcp_") {
-                // The guest makes it a server only where nothing of the program binds it.
-                Some(_) if self.scopes.iter().any(|scope| scope.bound.contains_key(name)) => {
-                    return Value::Unknown;
-                }
-                Some(alias) => Meaning::Server(Form::Bridge, alias.into()),
-                None if self.stars.stars().is_empty() => return Value::Unbound,
-                None => Meaning::Starred(self.stars.stars().into(), name.into()),
-            },
-        };
-        Value::Known(meaning)
+        match Meaning::from_outside(name) {
+            // The guest makes it a server only where nothing of the program binds it.
+            Some(Meaning::Server(..)) if self.scopes.iter().any(|scope| scope.bound.contains_key(name)) => {
+                Value::Unknown
+            }
+            Some(meaning) => Value::Known(meaning),
+            None if self.stars.stars().is_empty() => Value::Unbound,
+            None => Value::Known(Meaning::Starred(self.stars.stars().into(), name.into())),
+        }
     }
 
     /// Binds a name where statements bind names.

@@ -4,6 +4,7 @@ mod arguments;
 mod asynchronous;
 mod bindings;
 mod call;
+mod defined;
 mod depth;
 mod expression;
 mod facts;

@@ -7,6 +7,7 @@ use ruff_python_ast::{
 };
 
 use catalog::Step;
+use serde_json::{Value as Json, json};
 
 use super::MistakeKind;
 use super::bindings;
@@ -45,9 +46,8 @@ impl<'a> Walker<'a> {
                 }
             }
             Stmt::AugAssign(assign) => {
-                if let Value::Result(origin) = self.value_of_target(&assign.target) {
-                    self.uncertain.push(origin.call);
-                }
+                let changed = self.value_of_target(&assign.target);
+                self.doubt(&changed);
                 self.value(&assign.value);
                 self.target(&assign.target, Value::Unknown);
             }
@@ -131,15 +131,20 @@ impl<'a> Walker<'a> {
     /// A part of something is replaced. Where that is the tree of tools, nothing of it is known any more.
     fn store(&mut self, target: &'a Expr) {
         let (whole, key) = match target {
-            Expr::Attribute(attribute) => (self.value(&attribute.value), None),
+            Expr::Attribute(attribute) => {
+                let name = Value::Scalar(json!(attribute.attr.as_str()));
+                (self.value(&attribute.value), Some(name))
+            }
             Expr::Subscript(subscript) => (self.value(&subscript.value), Some(self.value(&subscript.slice))),
             _ => return,
         };
         match whole {
             Value::Known(_) => self.facts.is_dynamic = true,
-            Value::Result(origin) if key.is_some_and(|key| !matches!(key, Value::Scalar(_))) => {
-                self.uncertain.push(origin.call);
-            }
+            // The whole of a result but for this part of it is what it was.
+            Value::Result(origin) => match key {
+                Some(Value::Scalar(Json::String(key))) => self.doubt(&origin.then(Step::Key(key))),
+                _ => self.uncertain.push(origin),
+            },
             _ => {}
         }
     }
@@ -235,9 +240,7 @@ impl<'a> Walker<'a> {
     fn follow_match(&mut self, followed: &'a StmtMatch) {
         let subject = self.value(&followed.subject);
         // A pattern asks what the value is.
-        if let Value::Result(origin) = subject {
-            self.uncertain.push(origin.call);
-        }
+        self.doubt(&subject);
         self.block(|walker| {
             for case in &followed.cases {
                 walker.way(|walker| {

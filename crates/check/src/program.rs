@@ -8,6 +8,7 @@ mod defined;
 mod depth;
 mod expression;
 mod facts;
+mod guarded;
 mod imports;
 mod lines;
 mod scope;

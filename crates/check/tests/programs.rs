@@ -579,3 +579,37 @@ fn functions_of_earlier_runs_may_change_anything_that_has_a_name() {
         2,
     );
 }
+
+#[test]
+fn what_a_program_is_ready_for_is_not_refused() {
+    let ready = |source: &str| {
+        let report = report_after(&[], source);
+        assert!(!report.has_errors(), "{source}: {:?}", report.lines());
+    };
+    ready("try:\n    await tools.crm.nope()\nexcept Exception:\n    pass");
+    ready("try:\n    await tools.crm.note(txt=1)\nexcept mcp.ToolError:\n    pass");
+    ready("if hasattr(tools.crm, 'nope'):\n    await tools.crm.nope()");
+    ready("if 'slack' in dir(tools):\n    await tools.slack.post()");
+    ready("if {'nope'} <= set(dir(tools.crm)):\n    await tools.crm.nope()");
+    ready(
+        "async def f():\n    await tools.crm.nope()\nasync def g():\n    await f()\ntry:\n    await g()\nexcept ToolError:\n    pass",
+    );
+    ready(
+        "import asyncio\nc = [tools.crm.nope(id=i) for i in 'ab']\nawait asyncio.gather(*c, return_exceptions=True)",
+    );
+    let c = "c = await tools.crm.get_customer(customer_id='1')\n";
+    passes(&format!("{c}if all(k in c for k in ('nme',)):\n    c['nme']"));
+    passes(&format!("{c}if {{'nme'}} <= c.keys():\n    c['nme']"));
+    passes(&format!(
+        "{c}def has(k):\n    return k in c\nif has('nme'):\n    c['nme']"
+    ));
+    passes(&format!(
+        "{c}async def f():\n    return c['nme']\nasync def g():\n    return await f()\ntry:\n    await g()\nexcept KeyError:\n    pass"
+    ));
+    // The same, where nothing is caught.
+    let wrong = |source: &str| assert!(report_after(&[], source).has_errors(), "{source}");
+    wrong("async def f():\n    await tools.crm.nope()\nawait f()");
+    wrong(&format!(
+        "{c}def f():\n    return c['nme']\ntry:\n    pass\nexcept KeyError:\n    f()"
+    ));
+}

@@ -82,11 +82,6 @@ impl<'a> Walker<'a> {
             self.hand_over(&value, keeps);
         }
         self.references(call, &given);
-        if let Expr::Name(name) = call.func.as_ref()
-            && self.catching > 0
-        {
-            self.caught.insert(&name.id);
-        }
         Value::Unknown
     }
 
@@ -133,7 +128,8 @@ impl<'a> Walker<'a> {
     /// Whether the program asks for the tool first, or catches what its call raises.
     fn is_expected(&self, server: &str, tool: &str) -> bool {
         let asked = &self.facts.asked;
-        self.catching > 0 || asked.contains(server) || asked.contains(tool)
+        let catches = self.catching > 0 || self.forgiving > 0 || self.facts.returns_errors;
+        catches || asked.contains(server) || asked.contains(tool)
     }
 
     /// A value is given to a function, which may change it if it does not keep it as it is.

@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Alias, CmpOp, Comprehension, Expr, ExprAttribute, ExprCall, ExprContext, ExprSubscript, Stmt, StmtFor,
-    StmtImportFrom,
+    Alias, CmpOp, Comprehension, Expr, ExprAttribute, ExprCall, ExprContext, ExprSubscript, Identifier, Stmt,
+    StmtFor, StmtImportFrom,
 };
 
 use super::defined::{Defined, Tie, is_root, root};
+use super::guarded::Guarded;
 use crate::names::Names;
 
 /// Functions by which a program may change what any name means.
@@ -96,7 +97,7 @@ pub(super) struct Facts<'a> {
     pub(super) stored: HashSet<&'a str>,
     /// Keys that the program stores, asks for with `in`, or asks for in a way that does not fail.
     pub(super) excused: HashSet<&'a str>,
-    /// Texts that the program looks for among others: names of tools and servers that may not be there.
+    /// Texts that the program holds as values: names of fields, tools and servers that it may look for first.
     pub(super) asked: HashSet<&'a str>,
     /// How often each name is read.
     pub(super) reads: HashMap<&'a str, usize>,
@@ -104,6 +105,10 @@ pub(super) struct Facts<'a> {
     is_starred: bool,
     /// Whether it stores keys that are not written out.
     pub(super) stores_any_key: bool,
+    /// Whether what its calls raise is a value to it.
+    pub(super) returns_errors: bool,
+    /// What is called where it is caught.
+    pub(super) guarded: Guarded<'a>,
 }
 
 // === impl Facts ===
@@ -122,6 +127,8 @@ impl<'a> Facts<'a> {
             asked: HashSet::new(),
             reads: HashMap::new(),
             stores_any_key: false,
+            returns_errors: false,
+            guarded: Guarded::of(body),
             is_starred: false,
         };
         facts.visit_body(body);
@@ -165,6 +172,16 @@ impl<'a> Facts<'a> {
             callee => self.visit_expr(callee),
         }
         let look = self.look_of(&call.func);
+        if look == Look::Whole {
+            self.hold(&call.arguments.args);
+        }
+        let returns_errors = |name: &Identifier| name.as_str() == "return_exceptions";
+        let mut names = call
+            .arguments
+            .keywords
+            .iter()
+            .filter_map(|keyword| keyword.arg.as_ref());
+        self.returns_errors |= names.any(returns_errors);
         for argument in &call.arguments.args {
             self.looked_at(argument, look);
         }
@@ -256,6 +273,14 @@ impl<'a> Facts<'a> {
             }
         }
         self.stores_any_key |= matches!(method, "update" | "setdefault" | "__setitem__" | "setitem");
+    }
+
+    /// Texts among these are held as values.
+    fn hold(&mut self, values: &'a [Expr]) {
+        for text in values.iter().filter_map(text) {
+            self.excused.insert(text);
+            self.asked.insert(text);
+        }
     }
 
     fn store(&mut self, key: &'a str) {
@@ -359,11 +384,15 @@ impl<'a> Visitor<'a> for Facts<'a> {
             }
             Expr::Name(name) if name.ctx == ExprContext::Del => self.is_dynamic |= is_root(&name.id),
             Expr::List(list) => {
-                self.asked.extend(list.elts.iter().filter_map(text));
+                self.hold(&list.elts);
                 visitor::walk_expr(self, expression);
             }
             Expr::Tuple(tuple) => {
-                self.asked.extend(tuple.elts.iter().filter_map(text));
+                self.hold(&tuple.elts);
+                visitor::walk_expr(self, expression);
+            }
+            Expr::Set(set) => {
+                self.hold(&set.elts);
                 visitor::walk_expr(self, expression);
             }
             Expr::Call(call) => self.call(call),

@@ -16,7 +16,7 @@ use super::value::Value;
 use super::walker::Walker;
 
 /// Exceptions that a missing key or attribute raises, and those above them.
-const MISSING: [&str; 7] = [
+pub(super) const MISSING: [&str; 7] = [
     "KeyError",
     "AttributeError",
     "LookupError",
@@ -27,7 +27,7 @@ const MISSING: [&str; 7] = [
 ];
 
 /// Exceptions that a failing call raises, and those above them.
-const FAILING: [&str; 4] = ["ToolError", "MCPError", "Exception", "BaseException"];
+pub(super) const FAILING: [&str; 4] = ["ToolError", "MCPError", "Exception", "BaseException"];
 
 // === impl Walker ===
 
@@ -194,15 +194,14 @@ impl<'a> Walker<'a> {
     }
 
     fn follow_with(&mut self, followed: &'a StmtWith) {
-        let mut suppresses = false;
         for item in &followed.items {
             self.value(&item.context_expr);
-            suppresses |= is_call_of(&item.context_expr, "suppress");
             // What is suppressed may be what a call raises.
             if let Some(target) = &item.optional_vars {
                 self.target(target, Value::Unknown);
             }
         }
+        let suppresses = suppresses(followed);
         self.forgiving += usize::from(suppresses);
         self.catching += usize::from(suppresses);
         self.block(|walker| walker.body(&followed.body));
@@ -211,8 +210,7 @@ impl<'a> Walker<'a> {
     }
 
     fn follow_try(&mut self, followed: &'a StmtTry) {
-        let forgives = followed.handlers.iter().any(|handler| catches(handler, &MISSING));
-        let catches = followed.handlers.iter().any(|handler| catches(handler, &FAILING));
+        let (forgives, catches) = (forgives(followed, &MISSING), forgives(followed, &FAILING));
         self.block(|walker| {
             let mark = walker.mark();
             walker.forgiving += usize::from(forgives);
@@ -307,13 +305,25 @@ fn catches(handler: &ExceptHandler, kinds: &[&str]) -> bool {
 
 fn may_be(kind: &Expr, kinds: &[&str]) -> bool {
     match kind {
-        Expr::Name(name) => {
-            let is_exception = name.id.ends_with("Error") || name.id.ends_with("Exception");
-            kinds.contains(&name.id.as_str()) || !is_exception
-        }
-        Expr::Attribute(_) => false,
+        Expr::Name(name) => may_be_called(&name.id, kinds),
+        Expr::Attribute(member) => may_be_called(member.attr.as_str(), kinds),
         _ => true,
     }
+}
+
+fn may_be_called(name: &str, kinds: &[&str]) -> bool {
+    kinds.contains(&name) || !(name.ends_with("Error") || name.ends_with("Exception"))
+}
+
+/// Whether a statement catches one of these exceptions.
+pub(super) fn forgives(followed: &StmtTry, kinds: &[&str]) -> bool {
+    followed.handlers.iter().any(|handler| catches(handler, kinds))
+}
+
+/// Whether a statement catches what its body raises, for all that is known.
+pub(super) fn suppresses(followed: &StmtWith) -> bool {
+    let mut managers = followed.items.iter().map(|item| &item.context_expr);
+    managers.any(|manager| is_call_of(manager, "suppress"))
 }
 
 fn is_call_of(expression: &Expr, name: &str) -> bool {

@@ -1,6 +1,5 @@
 //! Follows a program from its first statement to its last, and keeps what each name is known to stand for.
 
-use std::collections::HashSet;
 
 use catalog::Step;
 use ruff_python_ast::visitor::Visitor;
@@ -40,8 +39,6 @@ pub(super) struct Walker<'a> {
     pub(super) forgiving: usize,
     /// Open blocks that catch what a failing call raises.
     pub(super) catching: usize,
-    /// Functions of the program that are called in such a block.
-    pub(super) caught: HashSet<&'a str>,
     /// Imports that name a tool.
     pub(super) imports: Vec<Import>,
     lines: Lines,
@@ -69,7 +66,6 @@ pub(super) fn walk<'a>(source: &str, body: &'a [Stmt], names: &'a Names) -> Prog
         stars: names.only_stars(),
         forgiving: 0,
         catching: 0,
-        caught: HashSet::new(),
         imports: Vec::new(),
         lines: Lines::of(source),
         names,
@@ -286,8 +282,10 @@ impl<'a> Walker<'a> {
         for name in bindings::parameters(&function.parameters) {
             *bound.entry(name).or_default() += 1;
         }
-        let forgiving = std::mem::take(&mut self.forgiving);
-        let is_caught = self.caught.contains(function.name.as_str());
+        let (name, guarded) = (function.name.as_str(), &self.facts.guarded);
+        let is_caught = guarded.caught.contains(name);
+        let is_forgiven = guarded.forgiven.contains(name);
+        let forgiving = std::mem::replace(&mut self.forgiving, usize::from(is_forgiven));
         let catching = std::mem::replace(&mut self.catching, usize::from(is_caught));
         self.within(Kind::Function, bound, |walker| {
             for name in bindings::parameters(&function.parameters) {

@@ -1,6 +1,5 @@
 //! Follows a program from its first statement to its last, and keeps what each name is known to stand for.
 
-
 use catalog::Step;
 use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};

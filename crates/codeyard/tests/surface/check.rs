@@ -31,6 +31,7 @@ async fn everything_that_would_fail_is_told_at_once_and_nothing_has_happened() {
              tools.stub.add(a: float, b: float)",
         ]
     );
+    assert_eq!(ran.fields()["check"], json!(findings(&told)));
     client.check("print(kept, written)", "5 0\n").await;
     client.check_healthy().await;
 }

@@ -21,7 +21,7 @@ const MAX_NAME: usize = 80;
 pub struct View<'a> {
     /// All tools.
     pub catalog: &'a Catalog,
-    /// Whether the principal may call a tool: what it may not call does not exist for it.
+    /// Whether the principal may call a tool: what it may not call is left to the call, and is never suggested.
     pub may_call: &'a dyn Fn(&Entry) -> bool,
     /// What was observed of a tool's results.
     pub learned: &'a dyn Fn(&Entry) -> Option<Arc<Learned>>,

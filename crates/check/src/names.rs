@@ -1,6 +1,6 @@
 //! What the runs of a session have left bound for its next one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::program::{Form, MAX_TEXT, Meaning};
@@ -20,6 +20,10 @@ pub struct Names {
     stars: Vec<(Form, Arc<str>)>,
     /// Whether another module was imported by a star: any name may stand for anything but those of the trees of tools.
     is_starred: bool,
+    /// Names that a function assigns from within.
+    shared: HashSet<String>,
+    /// Whether there are functions among them.
+    has_functions: bool,
     /// Whether any name may stand for anything.
     anything: bool,
 }
@@ -34,6 +38,8 @@ impl Names {
         for (form, server) in &left.stars {
             self.star(*form, server.clone());
         }
+        self.has_functions |= left.has_functions;
+        self.shared.extend(left.shared.iter().cloned());
         for (name, meaning) in &left.bound {
             self.bind(name.clone(), meaning.clone());
         }
@@ -49,15 +55,39 @@ impl Names {
         if self.anything || name.len() > MAX_TEXT {
             return;
         }
-        // The run may have ended before it bound the name.
-        let meaning = match self.bound.get(&name) {
-            Some(known) if *known != meaning => None,
-            _ => meaning,
+        // The run may have ended before it bound the name: then it stands for what it did.
+        let before = match self.bound.get(&name) {
+            Some(known) => Some(known.clone()),
+            None => Meaning::from_outside(&name).map(Some),
+        };
+        let meaning = if before.is_some_and(|before| before != meaning) {
+            None
+        } else {
+            meaning
         };
         self.bound.insert(name, meaning);
         if self.bound.len() > MAX_NAMES {
             self.bind_anything();
         }
+    }
+
+    /// A function that stays has declared the name `global`.
+    pub(crate) fn share(&mut self, name: &str) {
+        self.shared.insert(name.to_owned());
+        self.bind(name.to_owned(), None);
+    }
+
+    pub(crate) fn is_shared(&self, name: &str) -> bool {
+        self.shared.contains(name)
+    }
+
+    /// Functions stay.
+    pub(crate) fn leave_functions(&mut self) {
+        self.has_functions = true;
+    }
+
+    pub(crate) fn has_functions(&self) -> bool {
+        self.has_functions
     }
 
     /// Binds the tools of a server to their names.

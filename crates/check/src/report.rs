@@ -40,7 +40,11 @@ pub struct Report {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.text)
+        let warning = match self.weight {
+            Weight::Error => "",
+            Weight::Warning => "warning: ",
+        };
+        write!(f, "line {}: {warning}{}", self.line, self.text)
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "programs/changed.rs"]
+mod changed;
 #[path = "programs/hostile.rs"]
 mod hostile;
 #[path = "programs/reach.rs"]
@@ -53,6 +55,10 @@ fn catalog() -> Catalog {
             ])),
         ),
         server("later", None),
+        server(
+            "hidden",
+            tools(json!([{"name": "wipe", "inputSchema": {"type": "object"}}])),
+        ),
     ])
 }
 
@@ -65,7 +71,7 @@ fn report_after(earlier: &[&str], source: &str) -> Report {
     });
     let view = View {
         catalog: &catalog,
-        may_call: &|entry: &Entry| entry.tool.tool != "secret",
+        may_call: &|entry: &Entry| !["secret", "wipe"].contains(&entry.tool.tool.as_str()),
         learned: &|entry: &Entry| (entry.tool.tool == "get").then(|| learned.clone()),
         own_tools: &["execute_code"],
     };
@@ -205,7 +211,7 @@ fn what_is_not_known_is_let_through() {
 }
 
 #[test]
-fn servers_and_tools_that_may_not_be_called_do_not_exist() {
+fn what_may_not_be_called_is_never_suggested() {
     check(
         "await tools.crn.get_customer(customer_id='1')",
         &["line 1: there is no server 'crn'; write tools.crm.get_customer(customer_id: str)"],
@@ -215,10 +221,18 @@ fn servers_and_tools_that_may_not_be_called_do_not_exist() {
         &["line 1: there is no server 'slack'; the servers are crm, 'git-hub', later"],
     );
     check(
-        "await tools.crm.secret()",
+        "await tools.crm.secrets()",
         &[
-            "line 1: tools.crm.secret does not exist; search_tools finds the right one; the tools of crm are get_customer, list_customers, note",
+            "line 1: tools.crm.secrets does not exist; search_tools finds the right one; the tools of crm are get_customer, list_customers, note",
         ],
+    );
+    // What is denied says so itself when it is called, and is never told as the right one.
+    passes("await tools.crm.secret(x=1)");
+    passes("await __toolcall__('secret', {})");
+    passes("await tools.hidden.nope()");
+    check(
+        "await tools.hiden.wipe()",
+        &["line 1: there is no server 'hiden'; the servers are crm, 'git-hub', later"],
     );
 }
 
@@ -251,7 +265,7 @@ fn arguments_are_held_against_the_schema() {
     check(
         "await tools.git_hub.create_issue(title='x', boddy='y')",
         &[
-            "line 1: tools.git_hub.create_issue: declares no argument 'boddy'; did you mean 'body'?; write tools.git_hub.create_issue(title: str, body: str = …)",
+            "line 1: warning: tools.git_hub.create_issue: declares no argument 'boddy'; did you mean 'body'?; write tools.git_hub.create_issue(title: str, body: str = …)",
         ],
     );
     assert!(!report_after(&[], "await tools.git_hub.create_issue(title='x', boddy='y')").has_errors());
@@ -420,6 +434,13 @@ fn names_of_earlier_runs_count() {
     let call = "await tools.crm.nope()";
     after(&["x = 1"], call, 1);
     after(&["tools = 1"], call, 0);
+    // The run may have failed before it bound the name.
+    after(
+        &["1/0\nservers = tools"],
+        "servers.crm.get_customer(customer_id='1')['name']",
+        0,
+    );
+    after(&["1/0\nmcp_crm = servers.crm"], "mcp_crm.nope()", 0);
     after(&["def tools(): pass"], call, 0);
     after(&["import x as tools"], call, 0);
     after(&["import tools"], call, 1);

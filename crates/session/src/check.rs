@@ -83,8 +83,8 @@ pub(crate) async fn checked(
 /// The outcome of a program that is not run for what was found in it.
 pub(crate) fn refused(report: &Report) -> Outcome {
     let message = format!(
-        "the program was not run and nothing has happened:\n{}\nCorrect it and run it again, or pass check: \"warn\" to \
-         run it as it is.",
+        "the program was not run and nothing has happened:\n{}\nCorrect it and run it again, or pass check: \"warn\" \
+         (--check warn on the command line) to run it as it is.",
         report.lines().join("\n")
     );
     let error = GuestError {

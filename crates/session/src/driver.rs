@@ -291,10 +291,10 @@ impl Driver {
             Some(checked) => checked,
             None => return (Ok(cancelled()), untouched),
         };
+        *asked.findings = checked.report.lines();
         if asked.check == CheckMode::Enforce && checked.report.has_errors() {
             return (Ok(refused(&checked.report)), untouched);
         }
-        *asked.findings = checked.report.lines();
         let Asked { granted, calls, .. } = asked;
         if self.guest.is_none() {
             match self.launch(&run, granted.limits.clone(), record).await {

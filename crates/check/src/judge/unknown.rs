@@ -24,10 +24,25 @@ impl View<'_> {
             return Found::Nothing(self.no_server(call));
         };
         match server.entry(&call.tool) {
-            Some(entry) if (self.may_call)(entry) => Found::Tool(entry.clone()),
-            None if !server.listed => Found::Uncertain,
-            _ => Found::Nothing(self.no_tool(call, server)),
+            Some(entry) => self.allowed(entry),
+            None if server.listed && self.shows(server) => Found::Nothing(self.no_tool(call, server)),
+            None => Found::Uncertain,
         }
+    }
+
+    /// A tool that may not be called is left to the call, which says `denied`.
+    fn allowed(&self, entry: &Arc<Entry>) -> Found {
+        if (self.may_call)(entry) {
+            Found::Tool(entry.clone())
+        } else {
+            Found::Uncertain
+        }
+    }
+
+    /// Whether there is, or may be, a tool of the server that may be called.
+    fn shows(&self, server: &Server) -> bool {
+        let mut entries = server.entries();
+        !server.listed || server.entries().next().is_none() || entries.any(|entry| (self.may_call)(entry))
     }
 
     /// A name that a star import may have made.
@@ -45,10 +60,8 @@ impl View<'_> {
 
     /// A tool whose server is not named.
     fn bare(&self, call: &Call) -> Found {
-        if let Ok(entry) = self.catalog.resolve("", &call.tool)
-            && (self.may_call)(entry)
-        {
-            return Found::Tool(entry.clone());
+        if let Ok(entry) = self.catalog.resolve("", &call.tool) {
+            return self.allowed(entry);
         }
         let is_known = self.catalog.servers().all(|server| server.listed);
         if !is_known || self.own_tools.contains(&call.tool.as_str()) {
@@ -64,6 +77,10 @@ impl View<'_> {
             })
             .map(|server| server.name.as_str())
             .collect();
+        let is_denied = |server: &Server| server.entry(&call.tool).is_some();
+        if holders.is_empty() && self.catalog.servers().any(is_denied) {
+            return Found::Uncertain;
+        }
         let name = python_string(&call.tool, MAX_NAME);
         Found::Nothing(match holders.as_slice() {
             [] => match nearest(&call.tool, self.tools(self.catalog)) {
@@ -84,7 +101,8 @@ impl View<'_> {
 
     fn no_server(&self, call: &Call) -> String {
         let lead = format!("there is no server {}", python_string(&call.server, MAX_NAME));
-        let names = || self.catalog.servers().map(|server| server.name.as_str());
+        let servers = || self.catalog.servers().filter(|server| self.shows(server));
+        let names = || servers().map(|server| server.name.as_str());
         if let Some(near) = nearest(&call.server, names()).and_then(|near| self.catalog.server(near).ok()) {
             let tool = near.entry(&call.tool).filter(|entry| (self.may_call)(entry));
             return match tool {

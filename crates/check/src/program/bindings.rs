@@ -93,7 +93,7 @@ impl<'a> Visitor<'a> for Bindings<'a> {
 }
 
 /// The name that one part of a pattern binds.
-fn captures(pattern: &Pattern) -> impl Iterator<Item = &str> {
+pub(super) fn captures(pattern: &Pattern) -> impl Iterator<Item = &str> {
     let name = match pattern {
         Pattern::MatchStar(part) => part.name.as_ref(),
         Pattern::MatchAs(part) => part.name.as_ref(),

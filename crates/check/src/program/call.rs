@@ -67,21 +67,21 @@ impl<'a> Walker<'a> {
 
     /// Any other call: what it is given, it may change.
     fn other(&mut self, call: &'a ExprCall) -> Value {
-        let given = self.all_of(&call.arguments);
+        let keeps = self.facts.keeps(&call.func);
+        let mut given = Vec::with_capacity(call.arguments.args.len());
+        for argument in &call.arguments.args {
+            let value = match argument {
+                Expr::Starred(all) => self.value(&all.value),
+                one => self.value(one),
+            };
+            self.hand_over(&value, keeps);
+            given.push(value);
+        }
+        for keyword in &call.arguments.keywords {
+            let value = self.value(&keyword.value);
+            self.hand_over(&value, keeps);
+        }
         self.references(call, &given);
-        let is_own = matches!(call.func.as_ref(), Expr::Name(_));
-        if let Expr::Name(name) = call.func.as_ref()
-            && self.catching > 0
-        {
-            self.caught.insert(&name.id);
-        }
-        if is_own && self.facts.stores_any_key {
-            for value in given {
-                if let Value::Result(origin) = value {
-                    self.uncertain.push(origin.call);
-                }
-            }
-        }
         Value::Unknown
     }
 
@@ -128,7 +128,16 @@ impl<'a> Walker<'a> {
     /// Whether the program asks for the tool first, or catches what its call raises.
     fn is_expected(&self, server: &str, tool: &str) -> bool {
         let asked = &self.facts.asked;
-        self.catching > 0 || asked.contains(server) || asked.contains(tool)
+        let catches = self.catching > 0 || self.forgiving > 0 || self.facts.returns_errors;
+        catches || asked.contains(server) || asked.contains(tool)
+    }
+
+    /// A value is given to a function, which may change it if it does not keep it as it is.
+    fn hand_over(&mut self, given: &Value, keeps: bool) {
+        if !keeps {
+            self.take_steps(given.weight());
+            self.doubt(given);
+        }
     }
 
     /// Follows all arguments; gives the values of the positional ones.
@@ -261,8 +270,8 @@ impl<'a> Walker<'a> {
                 Some(Value::Unknown)
             }
             (Value::Result(_), "copy") => Some(whole),
-            (Value::Result(origin), _) if CHANGING_METHODS.contains(&name) => {
-                self.uncertain.push(origin.call);
+            (Value::Result(_), _) if CHANGING_METHODS.contains(&name) => {
+                self.doubt(&whole);
                 self.all_of(given);
                 Some(Value::Unknown)
             }
@@ -318,7 +327,7 @@ impl<'a> Walker<'a> {
         if ASKING.contains(&name)
             && let Some(Value::Result(origin)) = values.first()
         {
-            self.uncertain.push(origin.call);
+            self.uncertain.push(origin.clone());
         }
         let first = values.first().cloned().unwrap_or(Value::Unknown);
         match name {
@@ -384,6 +393,8 @@ impl<'a> Walker<'a> {
             Expr::Lambda(lambda) => self.lambda(lambda, item.clone()),
             other => {
                 self.value(other);
+                let keeps = self.facts.keeps(other);
+                values.iter().for_each(|value| self.hand_over(value, keeps));
                 Value::Unknown
             }
         };

@@ -4,9 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
-    Alias, CmpOp, Comprehension, Expr, ExprAttribute, ExprCall, ExprContext, ExprSubscript, Stmt, StmtFor,
-    StmtImportFrom,
+    Alias, CmpOp, Comprehension, Expr, ExprAttribute, ExprCall, ExprContext, ExprSubscript, Identifier, Stmt,
+    StmtFor, StmtImportFrom,
 };
+
+use super::defined::{Defined, Tie, is_root, root};
+use super::guarded::Guarded;
+use crate::names::Names;
 
 /// Functions by which a program may change what any name means.
 const REACHES_NAMES: [&str; 9] = [
@@ -24,22 +28,11 @@ const REACHES_NAMES: [&str; 9] = [
 /// Modules by which it may do so, with all that they contain.
 const REACHING_MODULES: [&str; 4] = ["builtins", "importlib", "codeyard", "unittest.mock"];
 
-/// The names under which programs find the trees of tools.
-const ROOTS: [&str; 6] = [
-    "tools",
-    "servers",
-    "mcp",
-    "mcp_servers",
-    "runtime",
-    "__toolcall__",
-];
+/// Functions that keep nothing of what they look at.
+const LOOKING: [&str; 8] = ["print", "len", "str", "repr", "any", "all", "isinstance", "type"];
 
-/// Functions that look at a list or dict and keep nothing of it.
-const LOOKING: [&str; 20] = [
-    "print",
-    "len",
-    "str",
-    "repr",
+/// Functions that give parts of what they look at.
+const TAKING: [&str; 13] = [
     "sorted",
     "list",
     "sum",
@@ -48,46 +41,96 @@ const LOOKING: [&str; 20] = [
     "set",
     "tuple",
     "dict",
-    "any",
-    "all",
     "enumerate",
     "zip",
     "reversed",
     "next",
-    "map",
     "filter",
 ];
 
-/// Methods that do.
-const LOOKING_METHODS: [&str; 7] = ["get", "keys", "values", "items", "copy", "index", "count"];
+/// Methods that give parts of a list or dict, or look at it.
+const TAKING_METHODS: [&str; 7] = ["get", "keys", "values", "items", "copy", "index", "count"];
 
-#[derive(Default)]
+/// Methods that put their arguments somewhere as they are, or make texts of them.
+const KEEPING_METHODS: [&str; 16] = [
+    "append",
+    "appendleft",
+    "add",
+    "insert",
+    "extend",
+    "index",
+    "count",
+    "remove",
+    "discard",
+    "join",
+    "format",
+    "write",
+    "writerow",
+    "put",
+    "put_nowait",
+    "union",
+];
+
+/// What becomes of a list or dict where its name is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// It is looked at.
+    Harmless,
+    /// Its parts are given to someone, who may change them.
+    Parts,
+    /// It is given to someone.
+    Whole,
+}
+
 pub(super) struct Facts<'a> {
+    names: &'a Names,
+    pub(super) defined: Defined<'a>,
     /// Whether names may be bound in ways that the text does not show.
     pub(super) is_dynamic: bool,
     /// Names declared `global` or `nonlocal` somewhere.
     pub(super) shared: HashSet<&'a str>,
     /// Names of lists and dicts that may be changed by who has them: they occur elsewhere than as arguments of tools.
     pub(super) fragile: HashSet<&'a str>,
+    /// Names of lists and dicts whose parts may be changed.
+    pub(super) parted: HashSet<&'a str>,
+    /// Keys that the program stores.
+    pub(super) stored: HashSet<&'a str>,
     /// Keys that the program stores, asks for with `in`, or asks for in a way that does not fail.
     pub(super) excused: HashSet<&'a str>,
-    /// Texts that the program looks for among others: names of tools and servers that may not be there.
+    /// Texts that the program holds as values: names of fields, tools and servers that it may look for first.
     pub(super) asked: HashSet<&'a str>,
     /// How often each name is read.
     pub(super) reads: HashMap<&'a str, usize>,
-    /// Functions that the program defines.
-    pub(super) functions: HashSet<&'a str>,
     /// Whether it imports something by a star, which may be another function of such a name.
     is_starred: bool,
     /// Whether it stores keys that are not written out.
     pub(super) stores_any_key: bool,
+    /// Whether what its calls raise is a value to it.
+    pub(super) returns_errors: bool,
+    /// What is called where it is caught.
+    pub(super) guarded: Guarded<'a>,
 }
 
 // === impl Facts ===
 
 impl<'a> Facts<'a> {
-    pub(super) fn of(body: &'a [Stmt]) -> Facts<'a> {
-        let mut facts = Facts::default();
+    pub(super) fn of(body: &'a [Stmt], names: &'a Names) -> Facts<'a> {
+        let mut facts = Facts {
+            names,
+            defined: Defined::of(body),
+            is_dynamic: false,
+            shared: HashSet::new(),
+            fragile: HashSet::new(),
+            parted: HashSet::new(),
+            stored: HashSet::new(),
+            excused: HashSet::new(),
+            asked: HashSet::new(),
+            reads: HashMap::new(),
+            stores_any_key: false,
+            returns_errors: false,
+            guarded: Guarded::of(body),
+            is_starred: false,
+        };
         facts.visit_body(body);
         facts
     }
@@ -97,56 +140,106 @@ impl<'a> Facts<'a> {
         self.is_dynamic |= REACHES_NAMES.contains(&name);
     }
 
-    /// A name that is only looked at does not become fragile.
-    fn looked_at(&mut self, value: &'a Expr, is_harmless: bool) {
+    /// Reads a value of which this becomes.
+    fn looked_at(&mut self, value: &'a Expr, look: Look) {
         match value {
-            Expr::Name(name) if is_harmless => self.read(&name.id),
-            Expr::Starred(starred) => self.looked_at(&starred.value, true),
-            Expr::Dict(dict) if is_harmless => {
+            Expr::Name(name) if look != Look::Whole => {
+                self.read(&name.id);
+                if look == Look::Parts {
+                    self.parted.insert(&name.id);
+                }
+            }
+            Expr::Starred(starred) => self.looked_at(&starred.value, parts(look)),
+            Expr::Subscript(part) if look == Look::Harmless && part.ctx == ExprContext::Load => {
+                self.looked_at(&part.value, look);
+                self.visit_expr(&part.slice);
+            }
+            Expr::Dict(dict) if look == Look::Harmless => {
                 for item in &dict.items {
                     item.key.iter().for_each(|key| self.visit_expr(key));
-                    self.looked_at(&item.value, true);
+                    self.looked_at(&item.value, look);
                 }
             }
             other => self.visit_expr(other),
         }
     }
 
-    fn call(&mut self, call: &'a ExprCall, is_awaited: bool) {
+    fn call(&mut self, call: &'a ExprCall) {
         match call.func.as_ref() {
-            Expr::Attribute(method) if LOOKING_METHODS.contains(&method.attr.as_str()) => {
-                self.looked_at(&method.value, true);
+            Expr::Attribute(method) if TAKING_METHODS.contains(&method.attr.as_str()) => {
+                self.looked_at(&method.value, Look::Parts);
             }
             callee => self.visit_expr(callee),
         }
-        let is_harmless = self.is_looking(&call.func) || self.is_tool(&call.func, is_awaited);
+        let look = self.look_of(&call.func);
+        if look == Look::Whole {
+            self.hold(&call.arguments.args);
+        }
+        let returns_errors = |name: &Identifier| name.as_str() == "return_exceptions";
+        let mut names = call
+            .arguments
+            .keywords
+            .iter()
+            .filter_map(|keyword| keyword.arg.as_ref());
+        self.returns_errors |= names.any(returns_errors);
         for argument in &call.arguments.args {
-            self.looked_at(argument, is_harmless);
+            self.looked_at(argument, look);
         }
         for keyword in &call.arguments.keywords {
-            self.looked_at(&keyword.value, is_harmless || keyword.arg.is_none());
+            let look = if keyword.arg.is_none() { parts(look) } else { look };
+            self.looked_at(&keyword.value, look);
         }
         self.excuse(call);
     }
 
-    /// Whether a function of Python itself is called that changes nothing.
-    fn is_looking(&self, callee: &Expr) -> bool {
+    /// What a callee does with its arguments.
+    fn look_of(&self, callee: &Expr) -> Look {
         match callee {
-            Expr::Name(name) => {
-                LOOKING.contains(&name.id.as_str())
-                    && !self.functions.contains(name.id.as_str())
-                    && !self.is_starred
+            _ if self.is_tool(callee) => Look::Harmless,
+            Expr::Name(name) if self.is_free(&name.id) && LOOKING.contains(&name.id.as_str()) => {
+                Look::Harmless
             }
-            Expr::Attribute(function) => function.attr.as_str() == "dumps",
-            _ => false,
+            Expr::Name(name) if self.is_free(&name.id) && TAKING.contains(&name.id.as_str()) => Look::Parts,
+            Expr::Attribute(function) if function.attr.as_str() == "dumps" => Look::Harmless,
+            _ => Look::Whole,
         }
     }
 
+    /// Whether no program has bound a name.
+    fn is_free(&self, name: &str) -> bool {
+        !self.defined.ties.contains_key(name)
+            && self.names.get(name).is_none()
+            && !self.names.may_be_anything()
+    }
+
     /// Whether what is called is a tool for all that its name says.
-    fn is_tool(&self, callee: &Expr, is_awaited: bool) -> bool {
-        let is_name = callee.is_name_expr();
-        root(callee)
-            .is_some_and(|name| is_root(name) || (is_name && is_awaited && !self.functions.contains(name)))
+    fn is_tool(&self, callee: &Expr) -> bool {
+        root(callee).is_some_and(|name| match self.defined.ties.get(name) {
+            Some(tie) => *tie == Tie::Tree,
+            None => is_root(name) && self.is_free(name) || matches!(self.names.get(name), Some(Some(_))),
+        })
+    }
+
+    /// Whether a callee keeps its arguments as they are, as far as fields of results go.
+    pub(super) fn keeps(&self, callee: &Expr) -> bool {
+        let is_own = match callee {
+            Expr::Name(name) => self.defined.functions.contains(name.id.as_str()),
+            Expr::Attribute(method) => self.defined.functions.contains(method.attr.as_str()),
+            _ => false,
+        };
+        if is_own {
+            return !self.stores_any_key;
+        }
+        let is_keeping = root(callee).is_some_and(|name| self.defined.ties.get(name) == Some(&Tie::Keeping));
+        let is_method =
+            matches!(callee, Expr::Attribute(method) if KEEPING_METHODS.contains(&method.attr.as_str()));
+        is_keeping || is_method
+    }
+
+    /// Whether it reads what an earlier run has left beside functions, which may change whatever has a name.
+    pub(super) fn meets_strangers(&self) -> bool {
+        let mut reads = self.reads.keys();
+        self.names.has_functions() && reads.any(|name| self.names.get(name) == Some(None))
     }
 
     /// Keys that are asked for safely, or stored.
@@ -164,12 +257,17 @@ impl<'a> Facts<'a> {
             let texts = arguments.args.iter().filter_map(text);
             self.excused.extend(texts);
         }
+        if matches!(method, "setdefault" | "__setitem__" | "setitem") {
+            self.stored.extend(arguments.args.iter().filter_map(text));
+        }
         if method == "update" {
             let names = arguments
                 .keywords
                 .iter()
                 .filter_map(|keyword| keyword.arg.as_ref());
-            self.excused.extend(names.map(|name| name.as_str()));
+            for name in names {
+                self.store(name.as_str());
+            }
             for argument in &arguments.args {
                 self.excuse_keys(argument);
             }
@@ -177,16 +275,29 @@ impl<'a> Facts<'a> {
         self.stores_any_key |= matches!(method, "update" | "setdefault" | "__setitem__" | "setitem");
     }
 
+    /// Texts among these are held as values.
+    fn hold(&mut self, values: &'a [Expr]) {
+        for text in values.iter().filter_map(text) {
+            self.excused.insert(text);
+            self.asked.insert(text);
+        }
+    }
+
+    fn store(&mut self, key: &'a str) {
+        self.excused.insert(key);
+        self.stored.insert(key);
+    }
+
     fn excuse_keys(&mut self, dict: &'a Expr) {
         if let Expr::Dict(dict) = dict {
             let keys = dict.items.iter().filter_map(|item| item.key.as_ref());
-            self.excused.extend(keys.filter_map(text));
+            keys.filter_map(text).for_each(|key| self.store(key));
         }
     }
 
     fn attribute(&mut self, attribute: &'a ExprAttribute) {
         if attribute.ctx != ExprContext::Load {
-            self.excused.insert(attribute.attr.as_str());
+            self.store(attribute.attr.as_str());
         }
         self.is_dynamic |= attribute.attr.as_str() == "modules" && self.is_sys(&attribute.value);
         self.visit_expr(&attribute.value);
@@ -195,13 +306,15 @@ impl<'a> Facts<'a> {
     fn subscript(&mut self, subscript: &'a ExprSubscript) {
         if subscript.ctx != ExprContext::Load {
             match text(&subscript.slice) {
-                Some(key) => {
-                    self.excused.insert(key);
-                }
+                Some(key) => self.store(key),
                 None => self.stores_any_key = true,
             }
         }
-        self.looked_at(&subscript.value, subscript.ctx == ExprContext::Load);
+        let look = match subscript.ctx {
+            ExprContext::Load => Look::Parts,
+            _ => Look::Whole,
+        };
+        self.looked_at(&subscript.value, look);
         if subscript.ctx != ExprContext::Load {
             self.fragile.extend(root(&subscript.value));
         }
@@ -209,7 +322,7 @@ impl<'a> Facts<'a> {
     }
 
     fn follow_for(&mut self, followed: &'a StmtFor) {
-        self.looked_at(&followed.iter, true);
+        self.looked_at(&followed.iter, Look::Parts);
         self.visit_expr(&followed.target);
         self.visit_body(&followed.body);
         self.visit_body(&followed.orelse);
@@ -255,13 +368,6 @@ impl<'a> Visitor<'a> for Facts<'a> {
         match statement {
             Stmt::Global(global) => self.shared.extend(global.names.iter().map(|name| name.as_str())),
             Stmt::Nonlocal(outer) => self.shared.extend(outer.names.iter().map(|name| name.as_str())),
-            Stmt::FunctionDef(function) => {
-                self.functions.insert(function.name.as_str());
-            }
-            // A part of it has another name then.
-            Stmt::Assign(assign) if assign.value.is_subscript_expr() => {
-                self.fragile.extend(root(&assign.value))
-            }
             Stmt::For(followed) => return self.follow_for(followed),
             Stmt::Import(import) => import.names.iter().for_each(|alias| self.imported(alias)),
             Stmt::ImportFrom(import) => self.imported_from(import),
@@ -278,18 +384,18 @@ impl<'a> Visitor<'a> for Facts<'a> {
             }
             Expr::Name(name) if name.ctx == ExprContext::Del => self.is_dynamic |= is_root(&name.id),
             Expr::List(list) => {
-                self.asked.extend(list.elts.iter().filter_map(text));
+                self.hold(&list.elts);
                 visitor::walk_expr(self, expression);
             }
             Expr::Tuple(tuple) => {
-                self.asked.extend(tuple.elts.iter().filter_map(text));
+                self.hold(&tuple.elts);
                 visitor::walk_expr(self, expression);
             }
-            Expr::Await(awaited) => match awaited.value.as_ref() {
-                Expr::Call(call) => self.call(call, true),
-                other => self.visit_expr(other),
-            },
-            Expr::Call(call) => self.call(call, false),
+            Expr::Set(set) => {
+                self.hold(&set.elts);
+                visitor::walk_expr(self, expression);
+            }
+            Expr::Call(call) => self.call(call),
             Expr::Attribute(attribute) => self.attribute(attribute),
             Expr::Subscript(subscript) => self.subscript(subscript),
             Expr::Compare(compare) => {
@@ -308,7 +414,7 @@ impl<'a> Visitor<'a> for Facts<'a> {
     }
 
     fn visit_comprehension(&mut self, comprehension: &'a Comprehension) {
-        self.looked_at(&comprehension.iter, true);
+        self.looked_at(&comprehension.iter, Look::Parts);
         self.visit_expr(&comprehension.target);
         comprehension
             .ifs
@@ -317,20 +423,9 @@ impl<'a> Visitor<'a> for Facts<'a> {
     }
 }
 
-/// The name that a chain of attributes and items begins with.
-fn root(mut part: &Expr) -> Option<&str> {
-    loop {
-        part = match part {
-            Expr::Attribute(attribute) => &attribute.value,
-            Expr::Subscript(subscript) => &subscript.value,
-            Expr::Name(name) => return Some(&name.id),
-            _ => return None,
-        }
-    }
-}
-
-fn is_root(name: &str) -> bool {
-    ROOTS.contains(&name) || name.starts_with("mcp_")
+/// What becomes of a list where its items are given one by one.
+fn parts(look: Look) -> Look {
+    if look == Look::Harmless { look } else { Look::Parts }
 }
 
 /// The text of a literal.

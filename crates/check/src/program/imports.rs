@@ -88,6 +88,22 @@ fn member(module: &Meaning, alias: &Alias) -> Option<Meaning> {
 // === impl Meaning ===
 
 impl Meaning {
+    /// What a name stands for that no program has bound.
+    pub(crate) fn from_outside(name: &str) -> Option<Meaning> {
+        match name {
+            "tools" => Some(Meaning::Servers(Form::Tools)),
+            "servers" => Some(Meaning::Servers(Form::Blocking)),
+            "mcp" => Some(Meaning::Mcp),
+            "mcp_servers" => Some(Meaning::ServerMap),
+            "runtime" => Some(Meaning::Runtime),
+            "__toolcall__" => Some(Meaning::ToolCall),
+            _ => {
+                let alias = name.strip_prefix("mcp_")?;
+                Some(Meaning::Server(Form::Bridge, alias.into()))
+            }
+        }
+    }
+
     /// What an attribute of it is; `None` where that is not known.
     pub(super) fn member(&self, name: &str) -> Option<Meaning> {
         if name.starts_with('_') || name.len() > MAX_TEXT {

@@ -7,6 +7,7 @@ use ruff_python_ast::{
 };
 
 use catalog::Step;
+use serde_json::{Value as Json, json};
 
 use super::MistakeKind;
 use super::bindings;
@@ -15,7 +16,7 @@ use super::value::Value;
 use super::walker::Walker;
 
 /// Exceptions that a missing key or attribute raises, and those above them.
-const MISSING: [&str; 7] = [
+pub(super) const MISSING: [&str; 7] = [
     "KeyError",
     "AttributeError",
     "LookupError",
@@ -26,7 +27,7 @@ const MISSING: [&str; 7] = [
 ];
 
 /// Exceptions that a failing call raises, and those above them.
-const FAILING: [&str; 4] = ["ToolError", "MCPError", "Exception", "BaseException"];
+pub(super) const FAILING: [&str; 4] = ["ToolError", "MCPError", "Exception", "BaseException"];
 
 // === impl Walker ===
 
@@ -45,9 +46,8 @@ impl<'a> Walker<'a> {
                 }
             }
             Stmt::AugAssign(assign) => {
-                if let Value::Result(origin) = self.value_of_target(&assign.target) {
-                    self.uncertain.push(origin.call);
-                }
+                let changed = self.value_of_target(&assign.target);
+                self.doubt(&changed);
                 self.value(&assign.value);
                 self.target(&assign.target, Value::Unknown);
             }
@@ -131,15 +131,20 @@ impl<'a> Walker<'a> {
     /// A part of something is replaced. Where that is the tree of tools, nothing of it is known any more.
     fn store(&mut self, target: &'a Expr) {
         let (whole, key) = match target {
-            Expr::Attribute(attribute) => (self.value(&attribute.value), None),
+            Expr::Attribute(attribute) => {
+                let name = Value::Scalar(json!(attribute.attr.as_str()));
+                (self.value(&attribute.value), Some(name))
+            }
             Expr::Subscript(subscript) => (self.value(&subscript.value), Some(self.value(&subscript.slice))),
             _ => return,
         };
         match whole {
             Value::Known(_) => self.facts.is_dynamic = true,
-            Value::Result(origin) if key.is_some_and(|key| !matches!(key, Value::Scalar(_))) => {
-                self.uncertain.push(origin.call);
-            }
+            // The whole of a result but for this part of it is what it was.
+            Value::Result(origin) => match key {
+                Some(Value::Scalar(Json::String(key))) => self.doubt(&origin.then(Step::Key(key))),
+                _ => self.uncertain.push(origin),
+            },
             _ => {}
         }
     }
@@ -189,15 +194,14 @@ impl<'a> Walker<'a> {
     }
 
     fn follow_with(&mut self, followed: &'a StmtWith) {
-        let mut suppresses = false;
         for item in &followed.items {
             self.value(&item.context_expr);
-            suppresses |= is_call_of(&item.context_expr, "suppress");
             // What is suppressed may be what a call raises.
             if let Some(target) = &item.optional_vars {
                 self.target(target, Value::Unknown);
             }
         }
+        let suppresses = suppresses(followed);
         self.forgiving += usize::from(suppresses);
         self.catching += usize::from(suppresses);
         self.block(|walker| walker.body(&followed.body));
@@ -206,8 +210,7 @@ impl<'a> Walker<'a> {
     }
 
     fn follow_try(&mut self, followed: &'a StmtTry) {
-        let forgives = followed.handlers.iter().any(|handler| catches(handler, &MISSING));
-        let catches = followed.handlers.iter().any(|handler| catches(handler, &FAILING));
+        let (forgives, catches) = (forgives(followed, &MISSING), forgives(followed, &FAILING));
         self.block(|walker| {
             let mark = walker.mark();
             walker.forgiving += usize::from(forgives);
@@ -235,9 +238,7 @@ impl<'a> Walker<'a> {
     fn follow_match(&mut self, followed: &'a StmtMatch) {
         let subject = self.value(&followed.subject);
         // A pattern asks what the value is.
-        if let Value::Result(origin) = subject {
-            self.uncertain.push(origin.call);
-        }
+        self.doubt(&subject);
         self.block(|walker| {
             for case in &followed.cases {
                 walker.way(|walker| {
@@ -304,13 +305,25 @@ fn catches(handler: &ExceptHandler, kinds: &[&str]) -> bool {
 
 fn may_be(kind: &Expr, kinds: &[&str]) -> bool {
     match kind {
-        Expr::Name(name) => {
-            let is_exception = name.id.ends_with("Error") || name.id.ends_with("Exception");
-            kinds.contains(&name.id.as_str()) || !is_exception
-        }
-        Expr::Attribute(_) => false,
+        Expr::Name(name) => may_be_called(&name.id, kinds),
+        Expr::Attribute(member) => may_be_called(member.attr.as_str(), kinds),
         _ => true,
     }
+}
+
+fn may_be_called(name: &str, kinds: &[&str]) -> bool {
+    kinds.contains(&name) || !(name.ends_with("Error") || name.ends_with("Exception"))
+}
+
+/// Whether a statement catches one of these exceptions.
+pub(super) fn forgives(followed: &StmtTry, kinds: &[&str]) -> bool {
+    followed.handlers.iter().any(|handler| catches(handler, kinds))
+}
+
+/// Whether a statement catches what its body raises, for all that is known.
+pub(super) fn suppresses(followed: &StmtWith) -> bool {
+    let mut managers = followed.items.iter().map(|item| &item.context_expr);
+    managers.any(|manager| is_call_of(manager, "suppress"))
 }
 
 fn is_call_of(expression: &Expr, name: &str) -> bool {

@@ -124,6 +124,11 @@ pub(crate) struct Dict {
 // === impl Origin ===
 
 impl Origin {
+    /// Whether what is found in a call's result on this path is a part of it.
+    pub(crate) fn holds(&self, call: usize, path: &[Step]) -> bool {
+        self.call == call && path.starts_with(&self.path)
+    }
+
     pub(crate) fn then(&self, step: Step) -> Value {
         if self.path.len() >= MAX_PATH {
             return Value::Unknown;
@@ -246,6 +251,16 @@ impl Value {
     /// Whether it may be changed without its name being assigned again.
     pub(crate) fn is_changeable(&self) -> bool {
         matches!(self, Value::List(_) | Value::Dict(_) | Value::Each(_))
+    }
+
+    /// Whether a part of it may be changed without its name being named.
+    pub(crate) fn is_nested(&self) -> bool {
+        match self {
+            Value::List(items) => items.iter().any(Value::is_changeable),
+            Value::Dict(dict) => dict.items.iter().any(|(_, item)| item.is_changeable()),
+            Value::Each(item) => item.is_changeable(),
+            _ => false,
+        }
     }
 
     /// What iterating over it gives; takes as many steps as its weight.

@@ -1,7 +1,6 @@
 //! Follows a program from its first statement to its last, and keeps what each name is known to stand for.
 
-use std::collections::HashSet;
-
+use catalog::Step;
 use ruff_python_ast::visitor::Visitor;
 use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 use ruff_text_size::Ranged;
@@ -11,7 +10,7 @@ use super::call::is_builtin;
 use super::facts::Facts;
 use super::lines::Lines;
 use super::scope::{Kind, Scope};
-use super::value::{Form, MAX_TEXT, Meaning, Value};
+use super::value::{MAX_TEXT, Meaning, Origin, Value};
 use super::{AFTER_ANYTHING, Call, DYNAMIC, Import, LARGE, Mistake, MistakeKind, Program, Use};
 use crate::names::Names;
 
@@ -21,6 +20,9 @@ const MAX_FOUND: usize = 5_000;
 /// Steps in which a program is followed; what takes more is not known. Programs of people take a few thousand.
 const MAX_STEPS: usize = 500_000;
 
+/// Parts of results that may be uncertain before all are.
+const MAX_UNCERTAIN: usize = 500;
+
 /// What is known while a program is followed.
 pub(super) struct Walker<'a> {
     pub(super) facts: Facts<'a>,
@@ -28,27 +30,28 @@ pub(super) struct Walker<'a> {
     pub(super) calls: Vec<Call>,
     pub(super) uses: Vec<Use>,
     pub(super) mistakes: Vec<Mistake>,
-    /// Calls whose results the program may change, or does not take for granted.
-    pub(super) uncertain: Vec<usize>,
+    /// Parts of results that the program may change, or does not take for granted.
+    pub(super) uncertain: Vec<Origin>,
     /// What star imports have bound, in earlier runs too.
     pub(super) stars: Names,
     /// Open blocks that catch what a missing field raises.
     pub(super) forgiving: usize,
     /// Open blocks that catch what a failing call raises.
     pub(super) catching: usize,
-    /// Functions of the program that are called in such a block.
-    pub(super) caught: HashSet<&'a str>,
     /// Imports that name a tool.
     pub(super) imports: Vec<Import>,
     lines: Lines,
     names: &'a Names,
     /// Steps that are left.
     steps: usize,
+    /// Whether functions of earlier runs may change what this one names.
+    meets_strangers: bool,
 }
 
 /// Follows a program.
-pub(super) fn walk(source: &str, body: &[Stmt], names: &Names) -> Program {
-    let facts = Facts::of(body);
+pub(super) fn walk<'a>(source: &str, body: &'a [Stmt], names: &'a Names) -> Program {
+    let facts = Facts::of(body, names);
+    let meets_strangers = facts.meets_strangers();
     if facts.is_dynamic {
         return Program::of_anything(DYNAMIC);
     }
@@ -62,11 +65,11 @@ pub(super) fn walk(source: &str, body: &[Stmt], names: &Names) -> Program {
         stars: names.only_stars(),
         forgiving: 0,
         catching: 0,
-        caught: HashSet::new(),
         imports: Vec::new(),
         lines: Lines::of(source),
         names,
         steps: MAX_STEPS,
+        meets_strangers,
     };
     walker.body(body);
     walker.functions();
@@ -118,7 +121,7 @@ impl<'a> Walker<'a> {
 
     /// What a name stands for here.
     pub(super) fn lookup(&self, name: &str) -> Value {
-        if self.facts.shared.contains(name) {
+        if self.facts.shared.contains(name) || self.names.is_shared(name) {
             return Value::Unknown;
         }
         // A function reads the names around it later, when they may have been assigned again.
@@ -151,24 +154,15 @@ impl<'a> Walker<'a> {
         if let Some(left) = self.names.get(name) {
             return left.map_or(Value::Unknown, |meaning| Value::Known(meaning.clone()));
         }
-        let meaning = match name {
-            "tools" => Meaning::Servers(Form::Tools),
-            "servers" => Meaning::Servers(Form::Blocking),
-            "mcp" => Meaning::Mcp,
-            "mcp_servers" => Meaning::ServerMap,
-            "runtime" => Meaning::Runtime,
-            "__toolcall__" => Meaning::ToolCall,
-            _ => match name.strip_prefix("mcp_") {
-                // The guest makes it a server only where nothing of the program binds it.
-                Some(_) if self.scopes.iter().any(|scope| scope.bound.contains_key(name)) => {
-                    return Value::Unknown;
-                }
-                Some(alias) => Meaning::Server(Form::Bridge, alias.into()),
-                None if self.stars.stars().is_empty() => return Value::Unbound,
-                None => Meaning::Starred(self.stars.stars().into(), name.into()),
-            },
-        };
-        Value::Known(meaning)
+        match Meaning::from_outside(name) {
+            // The guest makes it a server only where nothing of the program binds it.
+            Some(Meaning::Server(..)) if self.scopes.iter().any(|scope| scope.bound.contains_key(name)) => {
+                Value::Unknown
+            }
+            Some(meaning) => Value::Known(meaning),
+            None if self.stars.stars().is_empty() => Value::Unbound,
+            None => Value::Known(Meaning::Starred(self.stars.stars().into(), name.into())),
+        }
     }
 
     /// Binds a name where statements bind names.
@@ -197,7 +191,9 @@ impl<'a> Walker<'a> {
     }
 
     fn bind_in(&mut self, scope: usize, name: &'a str, value: Value) {
-        let is_certain = !(value.is_changeable() && self.facts.fragile.contains(name));
+        let may_change = self.meets_strangers || self.facts.fragile.contains(name);
+        let may_part = value.is_nested() && self.facts.parted.contains(name);
+        let is_certain = !(value.is_changeable() && may_change || may_part);
         // The name of a builtin is another name now.
         let value = match value {
             Value::Unbound => Value::Unknown,
@@ -285,8 +281,10 @@ impl<'a> Walker<'a> {
         for name in bindings::parameters(&function.parameters) {
             *bound.entry(name).or_default() += 1;
         }
-        let forgiving = std::mem::take(&mut self.forgiving);
-        let is_caught = self.caught.contains(function.name.as_str());
+        let (name, guarded) = (function.name.as_str(), &self.facts.guarded);
+        let is_caught = guarded.caught.contains(name);
+        let is_forgiven = guarded.forgiven.contains(name);
+        let forgiving = std::mem::replace(&mut self.forgiving, usize::from(is_forgiven));
         let catching = std::mem::replace(&mut self.catching, usize::from(is_caught));
         self.within(Kind::Function, bound, |walker| {
             for name in bindings::parameters(&function.parameters) {
@@ -326,6 +324,17 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// Nothing is known any more of the results that are part of a value.
+    pub(super) fn doubt(&mut self, value: &Value) {
+        match value {
+            Value::Result(origin) => self.uncertain.push(origin.clone()),
+            Value::List(items) => items.iter().for_each(|item| self.doubt(item)),
+            Value::Dict(dict) => dict.items.iter().for_each(|(_, item)| self.doubt(item)),
+            Value::Each(item) | Value::Awaitable(item) => self.doubt(item),
+            _ => {}
+        }
+    }
+
     pub(super) fn mistake(&mut self, line: u32, call: usize, kind: MistakeKind) {
         if self.forgiving == 0 && !self.mistakes.iter().any(|known| known.call == call) {
             self.mistakes.push(Mistake { line, call, kind });
@@ -344,10 +353,18 @@ impl<'a> Walker<'a> {
             imports,
             names,
             steps,
+            meets_strangers,
             ..
         } = self;
-        let uncertain: HashSet<usize> = uncertain.into_iter().collect();
-        uses.retain(|field| !uncertain.contains(&field.call));
+        if meets_strangers || uncertain.len() > MAX_UNCERTAIN {
+            uses.clear();
+        }
+        uses.retain(|field| {
+            let is_stored =
+                |step: &Step| matches!(step, Step::Key(key) if facts.stored.contains(key.as_str()));
+            let is_uncertain = uncertain.iter().any(|part| part.holds(field.call, &field.path));
+            !is_uncertain && !field.path.iter().any(is_stored)
+        });
         let mut left = stars;
         for (name, value) in scopes.iter().take(1).flat_map(Scope::names) {
             let meaning = match value {
@@ -357,7 +374,10 @@ impl<'a> Walker<'a> {
             left.bind(name.to_owned(), meaning);
         }
         for name in facts.shared {
-            left.bind(name.to_owned(), None);
+            left.share(name);
+        }
+        if facts.defined.has_functions {
+            left.leave_functions();
         }
         Program {
             calls,

@@ -133,8 +133,11 @@ fn show(output: &Output, ran: &Ran, images: &[String]) -> anyhow::Result<()> {
     if let Some(error) = ran.error_text() {
         output.tell(&harmless(&error));
     }
-    for finding in &ran.findings {
-        output.tell(&harmless(&format!("check: {finding}")));
+    // The error of a program that was refused tells them.
+    if outcome.status != Status::Refused {
+        for finding in &ran.findings {
+            output.tell(&harmless(&format!("check: {finding}")));
+        }
     }
     if let Some(notice) = &ran.notice {
         output.tell(&format!("notice: {notice}"));

@@ -31,6 +31,7 @@ async fn everything_that_would_fail_is_told_at_once_and_nothing_has_happened() {
              tools.stub.add(a: float, b: float)",
         ]
     );
+    assert_eq!(ran.fields()["check"], json!(findings(&told)));
     client.check("print(kept, written)", "5 0\n").await;
     client.check_healthy().await;
 }
@@ -69,22 +70,17 @@ async fn what_only_the_run_shows_is_told_by_the_run() {
 }
 
 #[tokio::test]
-async fn a_tool_that_the_policy_hides_is_unknown() {
+async fn a_tool_that_the_policy_denies_says_so_itself() {
     let codeyard = Codeyard::with_stub()
         .unwrap()
         .settings("[policy]\ndeny = [\"stub.add\"]");
     let mut client = CodeClient::of(codeyard).await;
     // Nobody is asked for the tools of a server before one may be called.
     client.check("r = await tools.stub.echo(message='x')", "").await;
-    let ran = client.run("await tools.stub.add(a=1, b=2)").await;
-    assert_eq!(ran.status(), "refused", "{ran:?}");
-    assert!(
-        ran.fields()["error"]
-            .as_str()
-            .unwrap()
-            .contains("tools.stub.add does not exist"),
-        "{ran:?}"
-    );
+    let code = "try:\n    await tools.stub.add(a=1, b=2)\nexcept ToolError as error:\n    print(error.kind)";
+    client.check(code, "denied\n").await;
+    let ran = client.run("print(1)\nawait tools.stub.add(a=1, b=2)").await;
+    assert_eq!((ran.status(), ran.stdout()), ("failed", "1\n"), "{ran:?}");
 }
 
 #[tokio::test]

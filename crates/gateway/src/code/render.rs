@@ -233,7 +233,10 @@ fn asides(run: &Executed) -> Vec<String> {
         };
         lines.push(format!("session {} is lost: {gone}", run.session));
     }
-    lines.extend(run.findings.iter().map(|finding| format!("check: {finding}")));
+    // The error of a program that was refused tells them.
+    if run.outcome.status != Status::Refused {
+        lines.extend(run.findings.iter().map(|finding| format!("check: {finding}")));
+    }
     if let Some(notice) = &run.notice {
         lines.push(format!("notice: {notice}"));
     }

@@ -1,0 +1,107 @@
+//! Functions of a program that are called where it catches what they raise.
+
+use std::collections::{HashMap, HashSet};
+
+use ruff_python_ast::visitor::{self, Visitor};
+use ruff_python_ast::{Expr, Stmt};
+
+use super::statement::{FAILING, MISSING, forgives, suppresses};
+
+/// Names that are used where something is caught, and in functions whose names are.
+#[derive(Default)]
+pub(super) struct Guarded<'a> {
+    /// Where what a missing field raises is caught.
+    pub(super) forgiven: HashSet<&'a str>,
+    /// Where what a failing call raises is caught.
+    pub(super) caught: HashSet<&'a str>,
+    /// The names that each function uses.
+    uses: HashMap<&'a str, HashSet<&'a str>>,
+    /// Functions that are open.
+    open: Vec<&'a str>,
+    forgiving: usize,
+    catching: usize,
+}
+
+// === impl Guarded ===
+
+impl<'a> Guarded<'a> {
+    pub(super) fn of(body: &'a [Stmt]) -> Guarded<'a> {
+        let mut guarded = Guarded::default();
+        guarded.visit_body(body);
+        spread(&mut guarded.forgiven, &guarded.uses);
+        spread(&mut guarded.caught, &guarded.uses);
+        guarded
+    }
+
+    fn name(&mut self, name: &'a str) {
+        if self.forgiving > 0 {
+            self.forgiven.insert(name);
+        }
+        if self.catching > 0 {
+            self.caught.insert(name);
+        }
+        if let Some(function) = self.open.last() {
+            self.uses.entry(function).or_default().insert(name);
+        }
+    }
+
+    fn within(&mut self, forgives: bool, catches: bool, body: &'a [Stmt]) {
+        self.forgiving += usize::from(forgives);
+        self.catching += usize::from(catches);
+        self.visit_body(body);
+        self.forgiving -= usize::from(forgives);
+        self.catching -= usize::from(catches);
+    }
+}
+
+/// Adds the names that functions among them use.
+fn spread<'a>(names: &mut HashSet<&'a str>, uses: &HashMap<&'a str, HashSet<&'a str>>) {
+    let mut open: Vec<&str> = names.iter().copied().collect();
+    while let Some(name) = open.pop() {
+        for used in uses.get(name).into_iter().flatten() {
+            if names.insert(used) {
+                open.push(used);
+            }
+        }
+    }
+}
+
+impl<'a> Visitor<'a> for Guarded<'a> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => {
+                let (forgiving, catching) = (self.forgiving, self.catching);
+                (self.forgiving, self.catching) = (0, 0);
+                self.name(function.name.as_str());
+                self.open.push(function.name.as_str());
+                visitor::walk_stmt(self, statement);
+                self.open.pop();
+                (self.forgiving, self.catching) = (forgiving, catching);
+            }
+            Stmt::Try(followed) => {
+                let (missing, failing) = (forgives(followed, &MISSING), forgives(followed, &FAILING));
+                self.within(missing, failing, &followed.body);
+                self.visit_body(&followed.orelse);
+                self.visit_body(&followed.finalbody);
+                for handler in &followed.handlers {
+                    self.visit_except_handler(handler);
+                }
+            }
+            Stmt::With(followed) => {
+                followed.items.iter().for_each(|item| self.visit_with_item(item));
+                let suppresses = suppresses(followed);
+                self.within(suppresses, suppresses, &followed.body);
+            }
+            _ => visitor::walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        match expression {
+            Expr::Name(name) => self.name(&name.id),
+            Expr::Attribute(attribute) => self.name(attribute.attr.as_str()),
+            _ => {}
+        }
+        visitor::walk_expr(self, expression);
+    }
+}

@@ -15,6 +15,8 @@ use crate::trouble::{Kind, Trouble};
 
 /// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Definitions of one tool of which something is kept for each principal: those that were observed last.
+pub const DEFINITIONS: usize = 4;
 
 /// Whether anything is learned, and for whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub struct Observed {
     pub shape: Value,
     /// Calls that were observed.
     pub calls: u64,
-    /// How many of them came after the shape changed last.
+    /// How many of them came after the shape changed last and did not only repeat a call.
     pub steady: u64,
 }
 
@@ -89,8 +91,15 @@ pub struct Mark {
 /// What became of what was to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
-    /// It is merged; this is what is known of each now.
-    Merged(Vec<Observed>),
+    /// It is merged.
+    Merged {
+        /// What is known of each now.
+        known: Vec<Observed>,
+        /// Where it stood before.
+        before: Mark,
+        /// Where it stands now.
+        after: Mark,
+    },
     /// Something was forgotten in between, so that nothing was written.
     Forgotten,
 }
@@ -163,13 +172,12 @@ impl Shapes {
         .await
     }
 
-    /// Merges these into what is there, as one step; `merge` tells what an older and a newer one are together. Nothing is
-    /// written if something was forgotten since `forgotten` was read.
-    pub async fn merge(
+    /// Merges these into what is there, as one step; `merge` tells what both are together. Nothing is written if something was forgotten since `forgotten` was read.
+    pub async fn merge<F>(
         &self,
-        fresh: &[(Subject, Observed)],
+        fresh: &[(Subject, F)],
         forgotten: i64,
-        merge: fn(Observed, &Observed) -> Observed,
+        merge: fn(Option<Observed>, &F) -> Observed,
     ) -> Result<Written, Trouble> {
         self.within(async {
             let mut held = self.file.hold_to_write().await?;

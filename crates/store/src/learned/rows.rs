@@ -77,6 +77,16 @@ async fn keep_few(connection: &mut SqliteConnection, subject: &Subject) -> Resul
     Ok(())
 }
 
+/// Bytes of the file that all of it takes, about: a large one has pages of its own.
+pub(crate) async fn held(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT coalesce(sum(CASE WHEN length(shape) < 2048 THEN length(shape) + 512 \
+         ELSE (length(shape) / 4092 + 1) * 4096 + 768 END), 0) FROM learned",
+    )
+    .fetch_one(connection)
+    .await
+}
+
 pub(super) async fn forget(connection: &mut SqliteConnection, what: Forget<'_>) -> Result<u64, sqlx::Error> {
     let mut step = connection.begin_with("BEGIN IMMEDIATE").await?;
     let (condition, names): (&str, Vec<&str>) = match what {

@@ -1,4 +1,4 @@
-//! What is known of each definition of a tool, and what of it is not written yet. Works on a thread for such work.
+//! What is known of each definition of a tool, and what of it is not written yet; works on a thread of its own.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

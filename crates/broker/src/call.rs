@@ -78,10 +78,12 @@ impl Shared {
             // What does not fit is for the server to say, as it always was on that surface.
             Reach::Loaded(_) => asked.arguments,
         };
+        let hash = self.learner.hash(&arguments);
         let answer = self
             .upstream(permit, arguments, record.started + asked.wait)
             .await?;
-        self.learner.observe(asked.principal, &entry, asked.run, &answer);
+        self.learner
+            .observe(asked.principal, &entry, asked.run, hash, &answer);
         Ok(answer)
     }
 

@@ -2,17 +2,21 @@
 //!
 //! ```text
 //! call ─► Learner::observe (a copy of the answer, or nothing) ─► bounded queue ─► Task ─► store, every now and then
-//!                                                                                  └─► Known: an immutable map, replaced
+//!                                                                                  └─► States, on a thread of their own
+//!                                                                                       └─► Known: entry by entry
 //! ```
 
 mod known;
+mod states;
 mod task;
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use catalog::{Entry, LARGEST_RESULT};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use store::{Learning, Records};
 use tokio::sync::{mpsc, watch};
@@ -30,8 +34,8 @@ const MOST_JOBS: usize = 256;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// Between two looks at what other processes have done.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long somebody who asks waits for what an earlier process learned.
-const LOADING: Duration = Duration::from_secs(1);
+/// How long somebody who asks waits for that.
+const LOOKING: Duration = Duration::from_secs(1);
 /// How long what was learned last may take to be written when the process ends.
 const CLOSING: Duration = Duration::from_secs(3);
 
@@ -53,14 +57,17 @@ struct Shared {
     waiting: AtomicUsize,
     /// When somebody asked last for what other processes have done.
     looked: Mutex<Option<Instant>>,
-    known: watch::Sender<Known>,
+    /// How many looks were asked for, and which of them was the last to be done.
+    asked: watch::Sender<u64>,
+    done: watch::Sender<u64>,
+    known: Arc<Known>,
+    /// Of arguments; another one in each process.
+    hasher: RandomState,
 }
 
 #[derive(Debug)]
 enum Message {
     Answered(Box<Job>),
-    /// Somebody asks: other processes may have learned or forgotten something.
-    Look,
     Close,
 }
 
@@ -70,6 +77,8 @@ struct Job {
     whose: Whose,
     entry: Arc<Entry>,
     run: RunId,
+    /// Hash of the arguments.
+    arguments: u64,
     answer: Box<RawValue>,
 }
 
@@ -79,10 +88,6 @@ impl Learner {
     /// Starts nothing and reads nothing.
     pub(crate) fn new(learning: Learning, records: Records) -> Learner {
         let (sender, receiver) = mpsc::channel(MOST_JOBS);
-        let known = Known {
-            is_loaded: !learning.enabled || learning.file.is_none(),
-            ..Known::default()
-        };
         Learner {
             shared: Arc::new(Shared {
                 learning,
@@ -92,7 +97,10 @@ impl Learner {
                 task: OnceLock::new(),
                 waiting: AtomicUsize::new(0),
                 looked: Mutex::default(),
-                known: watch::Sender::new(known),
+                asked: watch::Sender::default(),
+                done: watch::Sender::default(),
+                known: Arc::default(),
+                hasher: RandomState::new(),
             }),
         }
     }
@@ -104,21 +112,37 @@ impl Learner {
         }
     }
 
+    /// Tells calls apart by their arguments, as long as the process lives.
+    pub(crate) fn hash(&self, arguments: &Value) -> u64 {
+        match self.shared.learning.enabled {
+            true => self.shared.hasher.hash_one(arguments),
+            false => 0,
+        }
+    }
+
     /// Has an answer looked at, unless enough of that tool were, or too many wait.
-    pub(crate) fn observe(&self, principal: &Principal, entry: &Arc<Entry>, run: &RunId, answer: &RawValue) {
+    pub(crate) fn observe(
+        &self,
+        principal: &Principal,
+        entry: &Arc<Entry>,
+        run: &RunId,
+        arguments: u64,
+        answer: &RawValue,
+    ) {
         let shared = &self.shared;
         let bytes = answer.get().len();
         if !shared.learning.enabled || bytes > LARGEST_RESULT {
             return;
         }
         let whose = Whose::of(principal, &shared.learning);
-        if shared.known.borrow().skips(&whose, entry) || !shared.reserve(bytes) {
+        if shared.known.skips(&whose, entry) || !shared.reserve(bytes) {
             return;
         }
         let job = Job {
             whose,
             entry: entry.clone(),
             run: run.clone(),
+            arguments,
             answer: answer.to_owned(),
         };
         if shared.sender.try_send(Message::Answered(Box::new(job))).is_err() {
@@ -131,22 +155,11 @@ impl Learner {
     pub(crate) async fn learned(&self, principal: &Principal) -> LearnedTypes {
         let shared = &self.shared;
         let whose = Whose::of(principal, &shared.learning);
-        if !shared.learning.enabled {
-            return LearnedTypes::new(Known::default(), whose);
+        if shared.learning.enabled {
+            shared.start();
+            shared.look().await;
         }
-        shared.start();
-        if shared.looks_now() {
-            // If there is no room the task is at work anyway.
-            let _ = shared.sender.try_send(Message::Look);
-        }
-        let is_loaded = shared.known.borrow().is_loaded;
-        if !is_loaded {
-            let mut known = shared.known.subscribe();
-            // What is not there in time is not known yet.
-            let _ = timeout(LOADING, known.wait_for(|known| known.is_loaded)).await;
-        }
-        let known = shared.known.borrow().clone();
-        LearnedTypes::new(known, whose)
+        LearnedTypes::new(shared.known.clone(), whose)
     }
 
     /// Writes what is not written yet, and ends.
@@ -169,6 +182,21 @@ impl Learner {
     }
 }
 
+// === impl Message ===
+
+impl Message {
+    fn is_close(&self) -> bool {
+        matches!(self, Message::Close)
+    }
+
+    fn into_job(self) -> Option<Job> {
+        match self {
+            Message::Answered(job) => Some(*job),
+            Message::Close => None,
+        }
+    }
+}
+
 // === impl Shared ===
 
 impl Shared {
@@ -179,9 +207,26 @@ impl Shared {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take();
-            let task = receiver.map(|receiver| tokio::spawn(Task::new(self.clone()).run(receiver)));
+            let task = receiver.map(|receiver| {
+                let asked = self.asked.subscribe();
+                tokio::spawn(Task::new(self.clone()).run(receiver, asked))
+            });
             Mutex::new(task)
         });
+    }
+
+    /// Waits until the task has looked at what other processes have done, if it is time for that.
+    async fn look(&self) {
+        if self.learning.file.is_none() {
+            return;
+        }
+        if self.looks_now() {
+            self.asked.send_modify(|number| *number += 1);
+        }
+        let number = *self.asked.borrow();
+        let mut done = self.done.subscribe();
+        // What is not there in time is not known yet.
+        let _ = timeout(LOOKING, done.wait_for(|done| *done >= number)).await;
     }
 
     /// Whether it is time to look at what other processes have done.

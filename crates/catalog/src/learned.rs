@@ -26,7 +26,7 @@ pub struct Learned {
     pub schema: Value,
     /// Calls that were observed, at least one.
     pub calls: u64,
-    /// How many of them came after the one that changed the shape last.
+    /// How many of them came after the one that changed the shape last and had arguments that were not seen before.
     pub steady: u64,
 }
 
@@ -42,12 +42,25 @@ impl Learned {
         }
     }
 
-    /// What both tell together, `later` having been observed after `self`.
+    /// What both tell together, `later` having been observed after `self` with arguments that were not seen before.
     pub fn merge(&self, later: &Learned) -> Learned {
+        self.merge_confirmed(later, later.calls)
+    }
+
+    /// What both tell together, `later` having been observed after `self`. Where it changes nothing, so many of its calls
+    /// confirm the shape: those that do not only repeat a call.
+    pub fn merge_confirmed(&self, later: &Learned, confirming: u64) -> Learned {
+        if self.schema == later.schema {
+            return Learned {
+                schema: self.schema.clone(),
+                calls: self.calls + later.calls,
+                steady: self.steady + confirming,
+            };
+        }
         let merged = Shape::of_schema(&self.schema).merge(Shape::of_schema(&later.schema));
         let schema = merged.bounded().schema();
         let steady = if schema == self.schema {
-            self.steady + later.calls
+            self.steady + confirming
         } else {
             later.steady
         };

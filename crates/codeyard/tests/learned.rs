@@ -172,6 +172,10 @@ async fn what_is_forgotten_is_not_written_back_by_a_process_that_runs() {
     assert!(refused.code != 0 && refused.err.contains("--yes"), "{refused:?}");
     let forgot = run(&codeyard, &["tools", "forget", "crm", "--yes"], "").await;
     assert_eq!(forgot.out, "forgot the results of 1 tool\n", "{forgot:?}");
+    let found = client
+        .run("from mcp import runtime\nfor n in range(5000):\n    found = str(await runtime.search('find customer'))\n    if 'observed' not in found:\n        return True")
+        .await;
+    assert_eq!(found.result(), &json!(true), "{found:?}");
     client.run("await tools.crm.note()").await;
     client.mcp.finish().await.unwrap();
     let tools: Vec<Value> = rows(&codeyard)
@@ -218,6 +222,14 @@ async fn a_result_that_is_not_as_before_is_an_event_without_its_value() {
     assert!(
         told.out.ends_with("  crm.find other_type result.id\n"),
         "{told:?}"
+    );
+    let told = learned(&codeyard, &["crm.find", "--drift", "--json"])
+        .await
+        .json();
+    let event = &told["events"][0];
+    assert_eq!(
+        (&event["tool"], &event["kind"], &event["path"]),
+        (&json!("crm.find"), &json!("other_type"), &json!("result.id"))
     );
     let none = learned(&codeyard, &["crm.note", "--drift", "--json"]).await;
     assert_eq!(none.json(), json!({"events": []}));

@@ -114,5 +114,7 @@ async fn wrong_fields_of_observed_results_are_found_before_the_run() {
     println!("{table}");
     assert_eq!((count(&right, "completed"), right.len()), (30, 30), "{table}");
     assert_eq!(count(&without, "refused"), 0, "{table}");
-    assert!(count(&with, "refused") >= 23, "{table}");
+    // Tools that were called with the same arguments again and again are warned of only.
+    let (refused, warned) = (count(&with, "refused"), count(&with, "warned"));
+    assert!(refused >= 17 && refused + warned >= 26, "{table}");
 }

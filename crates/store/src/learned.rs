@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Serialize;
 use serde_json::Value;
 
 use crate::database::Tables;
 use crate::file::File;
 use crate::trouble::{Kind, Trouble};
 
+pub(crate) use rows::held;
+
 /// Longest wait for the database.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Definitions of one tool of which something is kept for each principal: those that were observed last.
+pub const DEFINITIONS: usize = 4;
 
 /// Whether anything is learned, and for whom.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +31,7 @@ pub struct Learning {
 }
 
 /// Of which results something is known.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subject {
     /// Whose calls they answered; empty where principals share what is learned.
     pub principal: String,
@@ -41,24 +44,22 @@ pub struct Subject {
 }
 
 /// What is known of them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
     /// JSON Schema of the results.
     pub shape: Value,
     /// Calls that were observed.
     pub calls: u64,
-    /// How many of them came after the shape changed last.
+    /// How many of them came after the shape changed last and did not only repeat a call.
     pub steady: u64,
 }
 
 /// One row.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ShapeView {
     /// Of what.
-    #[serde(flatten)]
     pub subject: Subject,
     /// What.
-    #[serde(flatten)]
     pub observed: Observed,
     /// When the first call was observed, in milliseconds since 1970.
     pub first_ms: i64,
@@ -89,8 +90,15 @@ pub struct Mark {
 /// What became of what was to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
-    /// It is merged; this is what is known of each now.
-    Merged(Vec<Observed>),
+    /// It is merged.
+    Merged {
+        /// What is known of each now.
+        known: Vec<Observed>,
+        /// Where it stood before.
+        before: Mark,
+        /// Where it stands now.
+        after: Mark,
+    },
     /// Something was forgotten in between, so that nothing was written.
     Forgotten,
 }
@@ -163,13 +171,12 @@ impl Shapes {
         .await
     }
 
-    /// Merges these into what is there, as one step; `merge` tells what an older and a newer one are together. Nothing is
-    /// written if something was forgotten since `forgotten` was read.
-    pub async fn merge(
+    /// Merges these into what is there, as one step; `merge` tells what both are together. Nothing is written if something was forgotten since `forgotten` was read.
+    pub async fn merge<F>(
         &self,
-        fresh: &[(Subject, Observed)],
+        fresh: &[(Subject, F)],
         forgotten: i64,
-        merge: fn(Observed, &Observed) -> Observed,
+        merge: fn(Option<Observed>, &F) -> Observed,
     ) -> Result<Written, Trouble> {
         self.within(async {
             let mut held = self.file.hold_to_write().await?;
@@ -202,5 +209,40 @@ impl Shapes {
             let waited = format!("no answer within {} s", PATIENCE.as_secs());
             Err(Trouble::new(self.path(), Kind::Locked, waited))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn of_a_tool_whose_definition_always_changes_few_are_kept() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let shapes = Shapes::new(directory.path().join("records.db"));
+        let write = async |tool: &str, definition: String| {
+            let subject = Subject {
+                principal: String::new(),
+                server: "crm".to_owned(),
+                tool: tool.to_owned(),
+                definition,
+            };
+            let observe = |_, (): &()| Observed {
+                shape: json!({}),
+                calls: 1,
+                steady: 0,
+            };
+            shapes.merge(&[(subject, ())], 0, observe).await.expect("written")
+        };
+        write("note", "only".to_owned()).await;
+        for n in 0..10 {
+            write("find", n.to_string()).await;
+        }
+        let rows = shapes.all().await.expect("rows").rows;
+        let mut left: Vec<&str> = rows.iter().map(|row| &*row.subject.definition).collect();
+        left.sort_unstable();
+        assert_eq!(left, ["6", "7", "8", "9", "only"]);
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
 use crate::clock::now_ms;
+use crate::learned;
 use crate::process::Identity;
 use crate::rows::number;
 use crate::saved;
@@ -27,8 +28,9 @@ pub(crate) async fn step(
     keep_for: Duration,
     keep_size: u64,
 ) -> Result<Left, sqlx::Error> {
-    // What programs have saved is nobody's record: it neither goes nor makes records go.
-    let records = used(connection).await? - saved::held(connection).await?;
+    // What programs have saved and what was learned is nobody's record: it does not make records go.
+    let others = saved::held(connection).await? + learned::held(connection).await?;
+    let records = used(connection).await? - others;
     let too_large = records > number(keep_size);
     let too_old = now_ms().saturating_sub(i64::try_from(keep_for.as_millis()).unwrap_or(i64::MAX));
     let before = if too_large { i64::MAX } else { too_old };

@@ -179,10 +179,14 @@ impl Reader {
         found.map_err(|error| self.trouble(&error))
     }
 
-    /// The newest `most` events of results that were not as they were before, the newest first.
-    pub async fn drift(&mut self, most: u32) -> Result<Vec<EventView>, Trouble> {
-        let rows = sqlx::query("SELECT * FROM events WHERE kind = ? ORDER BY seq DESC LIMIT ?")
+    /// The newest `most` events of results that were not as they were before, the newest first; of one server or
+    /// `server.tool` if it is named.
+    pub async fn drift(&mut self, name: Option<&str>, most: u32) -> Result<Vec<EventView>, Trouble> {
+        let sql = "SELECT * FROM events WHERE kind = ?1 AND (?2 IS NULL OR \
+             substr(detail, 1, length(?2) + 1) IN (?2 || '.', ?2 || ' ')) ORDER BY seq DESC LIMIT ?3";
+        let rows = sqlx::query(sql)
             .bind(DRIFT)
+            .bind(name)
             .bind(i64::from(most))
             .fetch_all(&mut self.connection)
             .await;

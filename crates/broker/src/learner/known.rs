@@ -1,11 +1,12 @@
-//! What was learned at one moment: an immutable map that lookups share.
+//! What is known now, entry by entry: one that changes is replaced, all others stay where they are.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use catalog::{Entry, Learned};
 use store::Learning;
+use store::learned::{DEFINITIONS, Subject};
 use types::{Principal, ToolRef};
 
 /// Of a tool whose results are settled, one in so many is looked at.
@@ -16,14 +17,12 @@ const SAMPLE: u32 = 10;
 pub(super) struct Whose(pub(super) Arc<str>);
 
 /// Everything that is known.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Known {
-    /// What earlier processes learned is among it.
-    pub(super) is_loaded: bool,
-    pub(super) tools: Arc<Tools>,
+    tools: RwLock<Tools>,
 }
 
-/// By principal and tool, one for each definition.
+/// By principal and tool, the definitions in the order in which they were met.
 pub(super) type Tools = HashMap<Whose, HashMap<ToolRef, Vec<Tool>>>;
 
 /// What is known of one definition.
@@ -42,10 +41,10 @@ pub(super) struct Sampling {
     turn: AtomicU32,
 }
 
-/// What was learned for one principal. Cheap to clone; never changes.
+/// What was learned for one principal. Cheap to clone; each look-up tells what is known at that moment.
 #[derive(Debug, Clone)]
 pub struct LearnedTypes {
-    known: Known,
+    known: Arc<Known>,
     whose: Whose,
 }
 
@@ -64,17 +63,47 @@ impl Whose {
 // === impl Known ===
 
 impl Known {
-    fn tool(&self, whose: &Whose, entry: &Entry) -> Option<&Tool> {
-        let definitions = self.tools.get(whose)?.get(&entry.tool)?;
+    fn tool<T>(&self, whose: &Whose, entry: &Entry, read: impl FnOnce(&Tool) -> T) -> Option<T> {
+        let tools = self.tools.read().unwrap_or_else(PoisonError::into_inner);
+        let definitions = tools.get(whose)?.get(&entry.tool)?;
         definitions
             .iter()
             .find(|tool| &*tool.definition == entry.fingerprint())
+            .map(read)
     }
 
     /// Whether this answer need not be looked at.
     pub(super) fn skips(&self, whose: &Whose, entry: &Entry) -> bool {
-        self.tool(whose, entry).is_some_and(|tool| tool.sampling.skips())
+        self.tool(whose, entry, |tool| tool.sampling.skips())
+            .unwrap_or_default()
     }
+
+    /// Puts one definition of a tool; returns another one that has to go because a tool keeps few.
+    pub(super) fn put(&self, subject: &Subject, tool: Tool) -> Option<Arc<str>> {
+        let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+        put(&mut tools, subject, tool)
+    }
+
+    /// Replaces everything.
+    pub(super) fn replace(&self, tools: Tools) {
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+    }
+}
+
+/// Puts one definition of a tool; returns another one that has to go because a tool keeps few.
+pub(super) fn put(tools: &mut Tools, subject: &Subject, tool: Tool) -> Option<Arc<str>> {
+    let whose = Whose(Arc::from(subject.principal.as_str()));
+    let named = ToolRef::new(subject.server.as_str(), subject.tool.as_str());
+    let definitions = tools.entry(whose).or_default().entry(named).or_default();
+    if let Some(known) = definitions
+        .iter_mut()
+        .find(|known| known.definition == tool.definition)
+    {
+        *known = tool;
+        return None;
+    }
+    definitions.push(tool);
+    (definitions.len() > DEFINITIONS).then(|| definitions.remove(0).definition)
 }
 
 // === impl Sampling ===
@@ -89,12 +118,14 @@ impl Sampling {
 // === impl LearnedTypes ===
 
 impl LearnedTypes {
-    pub(super) fn new(known: Known, whose: Whose) -> LearnedTypes {
+    pub(super) fn new(known: Arc<Known>, whose: Whose) -> LearnedTypes {
         LearnedTypes { known, whose }
     }
 
     /// What was observed of the results of this tool as it is defined now, if it declares none.
     pub fn of(&self, entry: &Entry) -> Option<Arc<Learned>> {
-        self.known.tool(&self.whose, entry)?.learned.clone()
+        self.known
+            .tool(&self.whose, entry, |tool| tool.learned.clone())
+            .flatten()
     }
 }

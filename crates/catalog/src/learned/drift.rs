@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::names::is_name;
+use super::shape::Fields;
 use crate::schema;
 
 /// Differences that are told of one result.
@@ -53,7 +54,7 @@ pub(super) fn learned(schema: &Value, value: &Value) -> Vec<Drift> {
 }
 
 /// Where a value differs from the schema that the tool itself declares: in types, required keys, and keys that it forbids.
-/// Alternatives are not looked into.
+/// Alternatives are not looked into, nor are lists whose items differ by position, nor keys that a pattern may cover.
 pub fn declared_drift(schema: &Value, value: &Value) -> Vec<Drift> {
     Comparison::new(schema, false).told(value)
 }
@@ -106,7 +107,10 @@ impl<'a> Comparison<'a> {
         match value {
             Value::Object(fields) => self.fields(schema, fields, depth),
             Value::Array(items) => {
-                let Some(schema) = schema.get("items") else { return };
+                let items_are = schema
+                    .get("items")
+                    .filter(|_| !schema.contains_key("prefixItems"));
+                let Some(schema) = items_are else { return };
                 let length = self.path.len();
                 self.path.push_str("[]");
                 for item in items {
@@ -125,15 +129,17 @@ impl<'a> Comparison<'a> {
                 self.within(name, |at| at.tell(DriftKind::MissingKey));
             }
         }
-        let others = schema.get("additionalProperties");
-        let is_new = |closed: bool| match others {
-            None => closed,
-            Some(others) => others == &Value::Bool(false) && !schema.contains_key("patternProperties"),
+        let has_patterns = schema.contains_key("patternProperties");
+        let others = schema.get("additionalProperties").filter(|_| !has_patterns);
+        let is_new = match others {
+            None => self.closed && !has_patterns,
+            Some(others) => others == &Value::Bool(false),
         };
+        let mut has_new = false;
         for (name, value) in fields {
             match properties.and_then(|properties| properties.get(name)) {
                 Some(schema) => self.within(name, |at| at.look(schema, value, depth - 1)),
-                None if is_new(self.closed) => self.within(name, |at| at.tell(DriftKind::NewKey)),
+                None if is_new => has_new = true,
                 None => {
                     if let Some(schema @ Value::Object(_)) = others {
                         self.within(DATA, |at| at.look(schema, value, depth - 1));
@@ -141,6 +147,17 @@ impl<'a> Comparison<'a> {
                 }
             }
         }
+        if has_new {
+            self.new_key(properties, fields);
+        }
+    }
+
+    /// Tells one new key of an object, by its name if it would be kept.
+    fn new_key(&mut self, properties: Option<&Map<String, Value>>, fields: &Map<String, Value>) {
+        let is_known = |name: &String| properties.is_some_and(|known| known.contains_key(name));
+        let kept = Fields::names(fields);
+        let name = kept.iter().find(|name| !is_known(name));
+        self.within(name.map_or(DATA, String::as_str), |at| at.tell(DriftKind::NewKey));
     }
 
     fn within(&mut self, name: &str, look: impl FnOnce(&mut Self)) {

@@ -1,14 +1,18 @@
 //! Which keys of a result are names, and may be kept, and which may be data, and are not.
 //!
 //! A key is a name if it has at most 48 bytes, all of them ASCII letters, digits, `_` and `$`, does not begin with a digit,
-//! and has at most two digits, side by side; the few names of [`WITH_NUMBERS`] are names as well. So identifiers, dates,
+//! has at most two digits, side by side, and no more than 15 letters of one case in a row; the few names of [`WITH_NUMBERS`] are names as well. So identifiers, dates,
 //! uuids, mail addresses, paths, host names, slugs, sentences and words of other scripts are data. Beyond the form, all keys
-//! of one object are data if there are more than 24 with scalars of one type, more than 4 with objects of one shape, or more
-//! than 128 at all; and those that are not in every object of a place are data once there are more than eight times as many
+//! of one object are data if there are more than 24 with scalars of one kind, more than 4 with objects that have half of all
+//! their keys in common, more than 16 with objects that share a key, or more than 128 at all (lists count as their items, and
+//! null as anything); and those that are not in every object of a place are data once there are more than eight times as many
 //! keys as are in all of them, and eight.
 
 /// Longest name, in bytes.
 const LONGEST: usize = 48;
+
+/// Most letters of one case in a row: words are shorter, and so are most of what keys are made of.
+const LONGEST_WORD: usize = 15;
 
 /// Names with more digits than a name has.
 const WITH_NUMBERS: [&str; 5] = ["sha224", "sha256", "sha384", "sha512", "x86_64"];
@@ -21,7 +25,15 @@ pub(super) fn is_name(key: &str) -> bool {
     if bytes.len() > LONGEST || first.is_ascii_digit() || !bytes.iter().all(is_plain) {
         return false;
     }
-    WITH_NUMBERS.contains(&key) || has_few_digits(bytes)
+    WITH_NUMBERS.contains(&key) || has_few_digits(bytes) && has_short_words(bytes)
+}
+
+fn has_short_words(bytes: &[u8]) -> bool {
+    let is_short = |is_letter: fn(&u8) -> bool| {
+        let mut words = bytes.split(|byte| !is_letter(byte));
+        words.all(|word| word.len() <= LONGEST_WORD)
+    };
+    is_short(u8::is_ascii_lowercase) && is_short(u8::is_ascii_uppercase)
 }
 
 fn has_few_digits(bytes: &[u8]) -> bool {
@@ -58,6 +70,8 @@ mod tests {
             "x86_64",
             "HTTPStatusCode",
             "MetadataDirective",
+            "characteristics",
+            "author_association_of_the_pull_request",
         ] {
             assert!(is_name(name), "{name}");
         }
@@ -81,7 +95,9 @@ mod tests {
             "1st",
             "app.kubernetes.io/name",
             "a\nb",
-            &"x".repeat(49),
+            "sk_live_abcdefghijklmnop",
+            "ABCDEFGHIJKLMNOPQRST",
+            &"x_".repeat(25),
         ] {
             assert!(!is_name(data), "{data}");
         }

@@ -2,7 +2,7 @@
 //!
 //! Two shapes merge to what holds of both; the order in which many are merged does not matter.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -14,10 +14,12 @@ const DEEPEST: usize = 8;
 const MOST_PARTS: usize = 2_000;
 /// Keys of one object.
 const MOST_KEYS: usize = 128;
-/// More keys with scalars of one type than this in one object are data.
+/// More keys with scalars of one kind than this in one object are data.
 const MOST_ALIKE: usize = 24;
-/// More keys with objects of one shape than this in one object are data.
+/// More keys with objects of one kind than this in one object are data.
 const MOST_ALIKE_OBJECTS: usize = 4;
+/// More keys with objects that share a key than this at one place are data.
+const MOST_SHARING: usize = 16;
 /// More keys than this, and than this for each one that is always there, are data where objects differ.
 const MOST_CHANGING: usize = 8;
 
@@ -46,7 +48,7 @@ pub(super) struct Shape {
 
 /// The keys of objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Fields {
+pub(super) struct Fields {
     names: BTreeMap<String, Field>,
     /// What keys hold that are data. Once there are such, only the names that are always there are kept beside them.
     others: Option<Box<Shape>>,
@@ -56,6 +58,16 @@ struct Fields {
 struct Field {
     always: bool,
     shape: Shape,
+}
+
+/// What values must have in common to be of one kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Kind {
+    any: bool,
+    /// How many lists are around it.
+    lists: usize,
+    /// Bits of [`TYPES`] but null; integers and other numbers are one.
+    types: u8,
 }
 
 // === impl Shape ===
@@ -88,6 +100,33 @@ impl Shape {
             }
         };
         shape
+    }
+
+    /// Its kind, of a list that of its items.
+    fn kind(&self) -> Kind {
+        let types = match self.types & !NULL {
+            NUMBER => INTEGER,
+            types => types,
+        };
+        match &self.items {
+            Some(items) if types == ARRAY => Kind {
+                lists: 1 + items.kind().lists,
+                ..items.kind()
+            },
+            _ => Kind {
+                any: self.any,
+                lists: 0,
+                types,
+            },
+        }
+    }
+
+    /// The keys of its objects, of a list those of its items; `None` if it has no objects.
+    fn object(&self) -> Option<&Fields> {
+        match &self.items {
+            Some(items) if self.types & OBJECT == 0 => items.object(),
+            _ => (self.types & OBJECT != 0).then_some(&self.fields),
+        }
     }
 
     fn anything() -> Shape {
@@ -215,6 +254,11 @@ fn merge_optional(one: Option<Box<Shape>>, other: Option<Box<Shape>>) -> Option<
 // === impl Fields ===
 
 impl Fields {
+    /// The keys of one object that are kept.
+    pub(super) fn names(object: &Map<String, Value>) -> Vec<String> {
+        Fields::of(object, 1).names.into_keys().collect()
+    }
+
     /// Of one object.
     fn of(object: &Map<String, Value>, depth: usize) -> Fields {
         let mut fields = Fields::default();
@@ -227,22 +271,55 @@ impl Fields {
                 fields.others = merge_optional(fields.others, Some(Box::new(shape)));
             }
         }
-        if fields.names.len() > MOST_KEYS || fields.are_alike() {
+        if fields.names.len() > MOST_KEYS || fields.are_alike() || fields.share() {
             fields.give_up(|_| false);
         }
         fields
     }
 
-    /// Whether many keys hold the same, as in a map from identifiers.
+    /// Whether many keys hold values of one kind, as in a map from identifiers: scalars of one type, or objects that have
+    /// most keys in common, or lists of either; null is of every kind.
     fn are_alike(&self) -> bool {
-        let mut shapes = self.names.values().map(|field| &field.shape);
-        let Some(first) = shapes.next() else { return false };
-        let most = if first.types == OBJECT && !first.fields.names.is_empty() {
-            MOST_ALIKE_OBJECTS
-        } else {
+        let shapes = || self.names.values().map(|field| &field.shape);
+        let mut kinds = shapes().map(Shape::kind).filter(|kind| *kind != Kind::default());
+        let kind = kinds.next().unwrap_or_default();
+        if !kinds.all(|other| other == kind) {
+            return false;
+        }
+        if kind.types != OBJECT {
+            return self.names.len() > MOST_ALIKE;
+        }
+        let (mut keys, mut all, mut objects) = (BTreeSet::new(), 0, 0);
+        for object in shapes().filter_map(Shape::object) {
+            all += object.names.len();
+            objects += 1;
+            keys.extend(object.names.keys());
+        }
+        let most = if keys.is_empty() {
             MOST_ALIKE
+        } else {
+            MOST_ALIKE_OBJECTS
         };
-        self.names.len() > most && shapes.all(|shape| shape == first)
+        self.names.len() > most && all * 2 >= keys.len() * objects
+    }
+
+    /// Whether very many keys hold objects that have a key in common. Stays so whatever is merged with them, so that the
+    /// order of merging does not matter.
+    fn share(&self) -> bool {
+        if self.names.len() <= MOST_SHARING {
+            return false;
+        }
+        let (mut counts, mut maps) = (BTreeMap::<&str, usize>::new(), 0);
+        for object in self.names.values().filter_map(|field| field.shape.object()) {
+            if object.others.is_some() {
+                maps += 1;
+                continue;
+            }
+            for key in object.names.keys() {
+                *counts.entry(key).or_default() += 1;
+            }
+        }
+        maps + counts.into_values().max().unwrap_or_default() > MOST_SHARING
     }
 
     fn merge(mut self, other: Fields) -> Fields {
@@ -263,7 +340,7 @@ impl Fields {
         self.others = merge_optional(self.others, other.others);
         let always = self.names.values().filter(|field| field.always).count();
         let changes = self.names.len() > MOST_CHANGING * (1 + always);
-        if self.others.is_some() || changes || self.names.len() > MOST_KEYS {
+        if self.others.is_some() || changes || self.names.len() > MOST_KEYS || self.share() {
             self.give_up(|field| field.always);
         }
         self

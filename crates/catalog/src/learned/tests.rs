@@ -86,6 +86,32 @@ fn keys_that_are_data_are_not_kept() {
     );
     let people = learned(&[many("p", 5, json!({"age": 3}))]).schema;
     assert!(people.get("properties").is_none(), "{people}");
+    // Also where some values are missing, and in lists.
+    let users = |list: bool| {
+        let user = |n: usize| match n % 2 {
+            0 => json!({"age": 3, "mail": null}),
+            _ => json!({"age": 3, "mail": "x", "city": null}),
+        };
+        let users = (0..28).map(|n| {
+            let value = if list { json!([user(n)]) } else { user(n) };
+            (format!("user{}", words(n)), value)
+        });
+        Value::Object(users.collect::<Map<_, _>>())
+    };
+    for known in [
+        learned(&[users(false)]),
+        learned(&[users(true)]),
+        learned(&[users(false), users(false)]),
+    ] {
+        assert!(known.schema.get("properties").is_none(), "{}", known.schema);
+    }
+    // Parts of a whole that differ stay.
+    let parts = json!({"owner": {"name": 1, "id": 2}, "head": {"sha": 1, "label": 2}, "base": {"ref": 1, "repo": 2},
+        "links": {"self": 1, "html": 2}, "rights": {"admin": 1, "push": 2}});
+    assert_eq!(
+        learned(&[parts]).schema["required"].as_array().map(Vec::len),
+        Some(5)
+    );
     // Keys that change from call to call.
     let changing: Vec<Value> = "abcdefghi"
         .chars()
@@ -137,6 +163,29 @@ fn drift_names_place_and_kind() {
             ("result.*", DriftKind::NewKey),
         ],
     );
+}
+
+#[test]
+fn drift_names_no_key_that_may_be_data() {
+    let known = learned(&[json!({"users": {}})]);
+    let users = (0..28).map(|n| (format!("ann{}", words(n)), json!({"age": n})));
+    let users = Value::Object(users.collect::<Map<_, _>>());
+    let found = known.drift(&json!({ "users": users }));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].path, "result.users.*");
+    let found = known.drift(&json!({"users": {}, "next": 1, "page": 2}));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].path, "result.next");
+}
+
+#[test]
+fn a_declared_schema_binds_no_positions_and_patterns() {
+    let schema = json!({
+        "prefixItems": [{"type": "string"}], "items": {"type": "integer"},
+        "patternProperties": {"^x": {"type": "string"}}, "additionalProperties": {"type": "integer"},
+    });
+    assert_eq!(declared_drift(&schema, &json!(["a", 1])), []);
+    assert_eq!(declared_drift(&schema, &json!({"xa": "a", "b": 1})), []);
 }
 
 #[test]

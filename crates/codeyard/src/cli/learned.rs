@@ -12,7 +12,7 @@ Examples:
   codeyard tools learned --drift         results that were not as they were before, or as the tool declares them";
 
 pub(super) const FORGET_HELP: &str = "\
-Processes that run forget it too, when they next call a tool or look for one.
+Processes that run forget it too, when they next look for a tool or check a program.
 
 Examples:
   codeyard tools forget crm.find

@@ -4,7 +4,7 @@ use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
-use super::{Everything, Forget, Mark, Observed, ShapeView, Subject, Written};
+use super::{DEFINITIONS, Everything, Forget, Mark, Observed, ShapeView, Subject, Written};
 use crate::clock::now_ms;
 use crate::rows::number;
 
@@ -34,28 +34,57 @@ pub(super) async fn mark(connection: &mut SqliteConnection) -> Result<Mark, sqlx
     })
 }
 
-pub(super) async fn merge(
+pub(super) async fn merge<F>(
     connection: &mut SqliteConnection,
-    fresh: &[(Subject, Observed)],
-    known: i64,
-    merge: fn(Observed, &Observed) -> Observed,
+    fresh: &[(Subject, F)],
+    forgotten: i64,
+    merge: fn(Option<Observed>, &F) -> Observed,
 ) -> Result<Written, sqlx::Error> {
     let mut step = connection.begin_with("BEGIN IMMEDIATE").await?;
-    if forgotten(&mut step).await? != known {
+    let before = mark(&mut step).await?;
+    if before.forgotten != forgotten {
         return Ok(Written::Forgotten);
     }
     let now = now_ms();
-    let mut merged = Vec::with_capacity(fresh.len());
-    for (subject, observed) in fresh {
-        let both = match stored(&mut step, subject).await? {
-            Some(stored) => merge(stored, observed),
-            None => observed.clone(),
-        };
+    let mut known = Vec::with_capacity(fresh.len());
+    for (subject, fresh) in fresh {
+        let stored = stored(&mut step, subject).await?;
+        let is_new = stored.is_none();
+        let both = merge(stored, fresh);
         write(&mut step, subject, &both, now).await?;
-        merged.push(both);
+        if is_new {
+            keep_few(&mut step, subject).await?;
+        }
+        known.push(both);
     }
+    let after = mark(&mut step).await?;
     step.commit().await?;
-    Ok(Written::Merged(merged))
+    Ok(Written::Merged { known, before, after })
+}
+
+/// Removes the definitions of a tool that were observed least lately.
+async fn keep_few(connection: &mut SqliteConnection, subject: &Subject) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "DELETE FROM learned WHERE rowid IN (SELECT rowid FROM learned \
+         WHERE principal = ? AND server = ? AND tool = ? ORDER BY last_ms DESC, rowid DESC LIMIT -1 OFFSET ?)",
+    )
+    .bind(&subject.principal)
+    .bind(&subject.server)
+    .bind(&subject.tool)
+    .bind(number(DEFINITIONS as u64))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Bytes of the file that all of it takes, about: a large one has pages of its own.
+pub(crate) async fn held(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT coalesce(sum(CASE WHEN length(shape) < 2048 THEN length(shape) + 512 \
+         ELSE (length(shape) / 4092 + 1) * 4096 + 768 END), 0) FROM learned",
+    )
+    .fetch_one(connection)
+    .await
 }
 
 pub(super) async fn forget(connection: &mut SqliteConnection, what: Forget<'_>) -> Result<u64, sqlx::Error> {

@@ -20,10 +20,13 @@ pub(super) async fn show(context: &Context, arguments: &LearnedArguments) -> any
     let loaded = context.load_settings()?;
     if arguments.drift {
         let events = match Reader::open(&loaded.records()).await.map_err(failure)? {
-            State::Open(mut reader) => reader.drift(MOST_DRIFT).await.map_err(failure)?,
+            State::Open(mut reader) => reader
+                .drift(arguments.name.as_deref(), MOST_DRIFT)
+                .await
+                .map_err(failure)?,
             State::Empty => Vec::new(),
         };
-        return drift(&context.output, &events, arguments);
+        return drift(&context.output, &events, arguments.json);
     }
     let rows = rows(&Shapes::new(loaded.records().file)).await?;
     let meant: Vec<&ShapeView> = rows
@@ -141,7 +144,7 @@ fn in_short(shape: &Value) -> String {
 
 fn one(row: &ShapeView, output: &Output) -> anyhow::Result<String> {
     let mut facts = format!(
-        "observed in {}, the last {} of them without a change; first {}, last {}",
+        "observed in {}, {} of them different ones since the last change; first {}, last {}",
         counted_calls(row.observed.calls),
         row.observed.steady,
         when(row.first_ms),
@@ -172,21 +175,14 @@ fn as_json(row: &ShapeView) -> Value {
     })
 }
 
-fn drift(output: &Output, events: &[EventView], arguments: &LearnedArguments) -> anyhow::Result<Exit> {
-    let is_meant = |event: &&EventView| {
-        let name = arguments.name.as_deref();
-        name.is_none_or(|name| {
-            event
-                .detail
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with(['.', ' ']))
-        })
-    };
-    let events: Vec<&EventView> = events.iter().filter(is_meant).collect();
-    if arguments.json {
-        let events = events
-            .iter()
-            .map(|event| json!({"at": exact(event.at_ms), "drift": event.detail}));
+fn drift(output: &Output, events: &[EventView], as_json: bool) -> anyhow::Result<Exit> {
+    if as_json {
+        let events = events.iter().map(|event| {
+            // No path and no kind has a space.
+            let mut parts = event.detail.rsplitn(3, ' ');
+            let (path, kind, tool) = (parts.next(), parts.next(), parts.next());
+            json!({"at": exact(event.at_ms), "tool": tool, "kind": kind, "path": path})
+        });
         output.json(&json!({ "events": events.collect::<Vec<_>>() }))?;
         return Ok(Exit::Done);
     }

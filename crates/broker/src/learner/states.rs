@@ -1,0 +1,324 @@
+//! What is known of each definition of a tool, and what of it is not written yet; works on a thread of its own.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use catalog::{Drift, Learned, SETTLED, declared_drift, seen};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use store::learned::{Everything, Observed, Subject};
+
+use super::known::{Sampling, Tool, Tools, put};
+use super::{Job, Shared};
+
+/// Differences of one tool that are told.
+const MOST_DRIFT: usize = 64;
+/// Arguments of one tool that are told apart.
+const MOST_ARGUMENTS: usize = 256;
+
+/// By definition.
+#[derive(Debug, Default)]
+pub(super) struct States {
+    states: HashMap<Subject, State>,
+}
+
+/// What is not written yet of one definition.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fresh {
+    learned: Learned,
+    /// Calls with arguments that were not seen before.
+    confirming: u64,
+}
+
+/// What is known of one definition of a tool.
+#[derive(Debug, Default)]
+struct State {
+    /// What is written, and what is not yet.
+    known: Option<Arc<Learned>>,
+    fresh: Option<Fresh>,
+    /// The tool declares its results.
+    is_declared: bool,
+    /// Answers that were looked at since the shape changed last, or at all if the tool declares its results.
+    looked: u64,
+    /// Hashes of arguments since then.
+    arguments: HashSet<u64>,
+    told: HashSet<Drift>,
+    sampling: Arc<Sampling>,
+}
+
+/// What one answer tells.
+struct Looked {
+    drift: Vec<Drift>,
+    /// Absent if the tool declares its results.
+    call: Option<Learned>,
+}
+
+// === impl States ===
+
+impl States {
+    /// Looks at one answer, and lets everybody know what it told; `true` if the shape is another one now. Keeps what is to
+    /// be written if it `is_written` at all.
+    pub(super) fn take_in(&mut self, shared: &Shared, job: Job, is_written: bool) -> bool {
+        shared.release(job.answer.get().len());
+        let entry = &job.entry;
+        let subject = Subject {
+            principal: job.whose.0.to_string(),
+            server: entry.tool.server.clone(),
+            tool: entry.tool.tool.clone(),
+            definition: entry.fingerprint().to_owned(),
+        };
+        let state = self.states.entry(subject.clone()).or_default();
+        let declared = entry.definition.output_schema();
+        let Some(looked) = state.look_at(&job.answer, declared.as_ref()) else {
+            return false;
+        };
+        for drift in &looked.drift {
+            if state.is_news(drift) {
+                let kind = drift.kind.name();
+                shared.records.drifted(&job.run, &entry.tool, kind, &drift.path);
+            }
+        }
+        let has_changed = state.take_in(looked.call, job.arguments, is_written);
+        let gone = shared.known.put(&subject, state.tool(&subject));
+        if let Some(definition) = gone {
+            let definition = definition.to_string();
+            self.states.remove(&Subject {
+                definition,
+                ..subject
+            });
+        }
+        has_changed
+    }
+
+    /// Takes in what other processes have learned or forgotten, and returns all that is known now.
+    pub(super) fn read(&mut self, all: Everything, is_forgotten: bool) -> Tools {
+        for state in self.states.values_mut() {
+            state.known = None;
+            if is_forgotten {
+                state.fresh = None;
+                state.arguments.clear();
+            }
+        }
+        let mut order = Vec::with_capacity(all.rows.len());
+        for row in all.rows {
+            order.push(row.subject.clone());
+            let state = self.states.entry(row.subject).or_default();
+            let known = learned(row.observed);
+            state.known = Some(Arc::new(match &state.fresh {
+                Some(fresh) => fresh.after(&known),
+                None => known,
+            }));
+        }
+        let rest = self.states.iter_mut().filter(|(_, state)| state.known.is_none());
+        for (subject, state) in rest {
+            state.known = state.fresh.as_ref().map(|fresh| Arc::new(fresh.learned.clone()));
+            order.push(subject.clone());
+        }
+        let mut tools = Tools::new();
+        for subject in &order {
+            let Some(state) = self.states.get(subject) else {
+                continue;
+            };
+            state.settle();
+            // What is known of a tool that declares its results is in this process only.
+            let is_gone = state.known.is_none() && !state.is_declared;
+            let gone = match is_gone {
+                true => Some(subject.clone()),
+                false => put(&mut tools, subject, state.tool(subject)).map(|definition| Subject {
+                    definition: definition.to_string(),
+                    ..subject.clone()
+                }),
+            };
+            if let Some(gone) = gone {
+                self.states.remove(&gone);
+            }
+        }
+        tools
+    }
+
+    /// What is not written yet.
+    pub(super) fn fresh(&self) -> Vec<(Subject, Fresh)> {
+        let states = self.states.iter();
+        let fresh = states.filter_map(|(subject, state)| Some((subject.clone(), state.fresh.clone()?)));
+        fresh.collect()
+    }
+
+    /// What was written last is all that is known of this.
+    pub(super) fn wrote(&mut self, shared: &Shared, subject: &Subject, known: Observed) {
+        let Some(state) = self.states.get_mut(subject) else {
+            return;
+        };
+        state.fresh = None;
+        state.known = Some(Arc::new(learned(known)));
+        state.settle();
+        // Nothing goes: it is there already.
+        let _ = shared.known.put(subject, state.tool(subject));
+    }
+}
+
+// === impl Fresh ===
+
+impl Fresh {
+    /// What both tell together.
+    fn after(&self, known: &Learned) -> Learned {
+        known.merge_confirmed(&self.learned, self.confirming)
+    }
+}
+
+/// What a row tells together with what is not written yet.
+pub(super) fn merged(stored: Option<Observed>, fresh: &Fresh) -> Observed {
+    let merged = match stored {
+        Some(stored) => fresh.after(&learned(stored)),
+        None => fresh.learned.clone(),
+    };
+    Observed {
+        shape: merged.schema,
+        calls: merged.calls,
+        steady: merged.steady,
+    }
+}
+
+// === impl State ===
+
+impl State {
+    /// Whether this difference was not told yet.
+    fn is_news(&mut self, drift: &Drift) -> bool {
+        self.told.len() < MOST_DRIFT && self.told.insert(drift.clone())
+    }
+
+    /// What an answer tells; `None` if that is nothing.
+    fn look_at(&self, answer: &RawValue, declared: Option<&Value>) -> Option<Looked> {
+        let value = seen(answer)?;
+        if let Some(schema) = declared {
+            return Some(Looked {
+                drift: declared_drift(schema, &value),
+                call: None,
+            });
+        }
+        let known = self.known.as_ref();
+        let settled = known.filter(|known| known.is_settled() || self.looked >= SETTLED);
+        Some(Looked {
+            drift: settled.map_or_else(Vec::new, |known| known.drift(&value)),
+            call: Some(Learned::of(&value)),
+        })
+    }
+
+    /// `true` if the shape is another one now.
+    fn take_in(&mut self, call: Option<Learned>, arguments: u64, is_written: bool) -> bool {
+        let Some(call) = call else {
+            self.is_declared = true;
+            self.looked += 1;
+            self.settle();
+            return false;
+        };
+        let is_new = self.arguments.len() < MOST_ARGUMENTS && self.arguments.insert(arguments);
+        let confirming = u64::from(is_new);
+        let known = match &self.known {
+            Some(known) => known.merge_confirmed(&call, confirming),
+            None => call.clone(),
+        };
+        let before = self.known.as_ref();
+        let has_changed = before.is_none_or(|before| before.schema != known.schema);
+        if has_changed {
+            self.looked = 0;
+            self.arguments = HashSet::from([arguments]);
+        } else {
+            self.looked += 1;
+        }
+        self.known = Some(Arc::new(known));
+        if is_written {
+            self.fresh = Some(match self.fresh.take() {
+                Some(fresh) => Fresh {
+                    learned: fresh.learned.merge_confirmed(&call, confirming),
+                    confirming: fresh.confirming + confirming,
+                },
+                None => Fresh {
+                    learned: call,
+                    confirming,
+                },
+            });
+        }
+        self.settle();
+        has_changed
+    }
+
+    fn settle(&self) {
+        let is_settled =
+            self.looked >= SETTLED || self.known.as_ref().is_some_and(|known| known.is_settled());
+        self.sampling.is_settled.store(is_settled, Ordering::Relaxed);
+    }
+
+    fn tool(&self, subject: &Subject) -> Tool {
+        Tool {
+            definition: Arc::from(subject.definition.as_str()),
+            learned: self.known.clone(),
+            sampling: self.sampling.clone(),
+        }
+    }
+}
+
+fn learned(observed: Observed) -> Learned {
+    Learned {
+        schema: observed.shape,
+        calls: observed.calls,
+        steady: observed.steady,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    fn answer(state: &mut State, value: &Value, arguments: u64) {
+        let raw = to_raw_value(&json!({ "structuredContent": value })).expect("JSON");
+        let looked = state.look_at(&raw, None).expect("a value");
+        state.take_in(looked.call, arguments, true);
+    }
+
+    fn check_steady(calls: &[(Value, u64)], steady: u64) {
+        let mut state = State::default();
+        for (value, arguments) in calls {
+            answer(&mut state, value, *arguments);
+        }
+        let known = state.known.as_deref().expect("a shape");
+        assert_eq!(
+            (known.calls, known.steady),
+            (calls.len() as u64, steady),
+            "{calls:?}"
+        );
+        let written = merged(None, state.fresh.as_ref().expect("a shape"));
+        assert_eq!(written.steady, steady, "{calls:?}");
+    }
+
+    #[test]
+    fn the_same_call_again_confirms_nothing() {
+        let (short, long) = (json!({"id": 1}), json!({"id": 1, "phone": ""}));
+        let same = |times| vec![(short.clone(), 1); times];
+        check_steady(&same(1), 0);
+        check_steady(&same(7), 0);
+        let others: Vec<_> = (1..=7).map(|n| (short.clone(), n)).collect();
+        check_steady(&others, 6);
+        let mut changed = others.clone();
+        changed.push((long, 9));
+        check_steady(&changed, 0);
+        changed.extend(others);
+        check_steady(&changed, 7);
+    }
+
+    #[test]
+    fn a_tool_that_always_drifts_is_sampled_too() {
+        let schema = json!({"type": "object", "required": ["id"]});
+        let mut state = State::default();
+        for _ in 0..SETTLED {
+            let raw = to_raw_value(&json!({"structuredContent": {}})).expect("JSON");
+            let looked = state.look_at(&raw, Some(&schema)).expect("a value");
+            assert_eq!(looked.drift.len(), 1);
+            state.take_in(looked.call, 1, true);
+        }
+        assert!(state.sampling.is_settled.load(Ordering::Relaxed));
+    }
+}

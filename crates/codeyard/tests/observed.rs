@@ -25,8 +25,6 @@ return len(calls)
 /// A labelled program.
 struct Program<'a> {
     name: &'a str,
-    /// `right`, or where and how it is wrong.
-    label: &'a str,
     code: String,
 }
 
@@ -34,10 +32,9 @@ fn programs(file: &str) -> Vec<Program<'_>> {
     let parts = file.split("=== ").skip(1);
     let programs = parts.map(|part| {
         let (name, rest) = part.split_once("\n--- ").unwrap();
-        let (label, code) = rest.split_once('\n').unwrap();
+        let (_label, code) = rest.split_once('\n').unwrap();
         Program {
             name,
-            label,
             code: code.to_owned(),
         }
     });
@@ -59,12 +56,6 @@ async fn fates(client: &mut CodeClient, file: &str) -> Vec<String> {
             status if is_warned => format!("warned, then {status}"),
             status => status.to_owned(),
         };
-        println!(
-            "{} {}: {fate} {}",
-            program.name,
-            program.label,
-            if fate == "completed" { "" } else { ran.shown() }
-        );
         fates.push(fate);
     }
     fates
@@ -111,7 +102,6 @@ async fn wrong_fields_of_observed_results_are_found_before_the_run() {
         .unwrap();
     }
     // The failing runs have taught something before the calls did, but never enough to refuse one.
-    println!("{table}");
     assert_eq!((count(&right, "completed"), right.len()), (30, 30), "{table}");
     assert_eq!(count(&without, "refused"), 0, "{table}");
     // Tools that were called with the same arguments again and again are warned of only.

@@ -1,6 +1,7 @@
 //! Reading of foreign JSON Schemas: local references and parameters, under bounds.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
@@ -12,6 +13,9 @@ pub(crate) const MAX_PARAMETERS: usize = 256;
 
 /// Deepest nesting of `allOf` in which parameters are looked for.
 const MAX_ALL_OF: usize = 4;
+
+/// Parts of one object that are read for its keys.
+const MAX_PLACES: usize = 64;
 
 /// The schema of every value.
 static ANYTHING: Value = Value::Bool(true);
@@ -52,60 +56,74 @@ pub(crate) fn reference_name(schema: &Value) -> Option<&str> {
 
 /// The parameters of an input schema in its order: required ones first.
 pub(crate) fn parameters(root: &Value) -> Vec<Parameter<'_>> {
-    let mut properties = Vec::new();
-    let mut required = Vec::new();
-    collect(root, root, MAX_ALL_OF, &mut properties, &mut required);
-    sorted(properties, &required)
+    let mut keys = Keys::default();
+    keys.collect(root, root, MAX_ALL_OF);
+    keys.sorted()
 }
 
 /// The keys of an object that this part of `root` describes, in its order: required ones first, also those that are not
-/// described and may be anything.
-pub(crate) fn properties<'a>(root: &'a Value, schema: &'a Value) -> Vec<Parameter<'a>> {
-    let mut properties = Vec::new();
-    let mut required = Vec::new();
-    collect(root, schema, MAX_ALL_OF, &mut properties, &mut required);
-    for name in &required {
-        if properties.len() < MAX_PARAMETERS && !properties.iter().any(|(known, _)| known == name) {
-            properties.push((name, &ANYTHING));
-        }
+/// described and may be anything. With them the number of places that were read for them.
+pub(crate) fn properties<'a>(root: &'a Value, schema: &'a Value) -> (Vec<Parameter<'a>>, usize) {
+    let mut keys = Keys::default();
+    keys.collect(root, schema, MAX_ALL_OF);
+    for name in keys.required.clone() {
+        keys.describe(name, &ANYTHING);
     }
-    sorted(properties, &required)
+    let places = keys.places.len();
+    (keys.sorted(), places)
 }
 
-fn sorted<'a>(properties: Vec<(&'a str, &'a Value)>, required: &[&str]) -> Vec<Parameter<'a>> {
-    let mut parameters: Vec<Parameter<'_>> = properties
-        .into_iter()
-        .map(|(name, schema)| Parameter {
+/// What the parts of one object say of its keys; each place is read once.
+#[derive(Default)]
+struct Keys<'a> {
+    places: HashSet<*const Map<String, Value>>,
+    described: Vec<(&'a str, &'a Value)>,
+    names: HashSet<&'a str>,
+    required: Vec<&'a str>,
+    needed: HashSet<&'a str>,
+}
+
+// === impl Keys ===
+
+impl<'a> Keys<'a> {
+    fn collect(&mut self, root: &'a Value, schema: &'a Value, depth: usize) {
+        let Some(schema) = follow(root, schema).and_then(Value::as_object) else {
+            return;
+        };
+        if self.places.len() == MAX_PLACES || !self.places.insert(std::ptr::from_ref(schema)) {
+            return;
+        }
+        for (name, property) in object(schema, "properties").take(MAX_PARAMETERS) {
+            self.describe(name, property);
+        }
+        let names = array(schema, "required").iter().take(MAX_PARAMETERS);
+        for name in names.filter_map(Value::as_str) {
+            if self.needed.len() < MAX_PARAMETERS && self.needed.insert(name) {
+                self.required.push(name);
+            }
+        }
+        if depth > 0 {
+            for part in array(schema, "allOf").iter().take(MAX_HOPS) {
+                self.collect(root, part, depth - 1);
+            }
+        }
+    }
+
+    fn describe(&mut self, name: &'a str, schema: &'a Value) {
+        if self.described.len() < MAX_PARAMETERS && self.names.insert(name) {
+            self.described.push((name, schema));
+        }
+    }
+
+    fn sorted(self) -> Vec<Parameter<'a>> {
+        let parameter = |(name, schema)| Parameter {
             name,
             schema,
-            required: required.contains(&name),
-        })
-        .collect();
-    parameters.sort_by_key(|parameter| !parameter.required);
-    parameters
-}
-
-fn collect<'a>(
-    root: &'a Value,
-    schema: &'a Value,
-    depth: usize,
-    properties: &mut Vec<(&'a str, &'a Value)>,
-    required: &mut Vec<&'a str>,
-) {
-    let Some(schema) = follow(root, schema).and_then(Value::as_object) else {
-        return;
-    };
-    for (name, property) in object(schema, "properties") {
-        if properties.len() < MAX_PARAMETERS && !properties.iter().any(|(known, _)| known == name) {
-            properties.push((name, property));
-        }
-    }
-    let names = array(schema, "required").iter().take(MAX_PARAMETERS);
-    required.extend(names.filter_map(Value::as_str));
-    if depth > 0 {
-        for part in array(schema, "allOf").iter().take(MAX_HOPS) {
-            collect(root, part, depth - 1, properties, required);
-        }
+            required: self.needed.contains(name),
+        };
+        let mut parameters: Vec<Parameter<'_>> = self.described.into_iter().map(parameter).collect();
+        parameters.sort_by_key(|parameter| !parameter.required);
+        parameters
     }
 }
 

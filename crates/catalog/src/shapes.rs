@@ -21,6 +21,9 @@ const MAX_LITERALS: usize = 128;
 const MAX_LITERAL_BYTES: usize = 200;
 const MAX_ALTERNATIVES: usize = 16;
 
+/// Bytes of values that are written for one tool's arguments, or its result; beyond them their types stand alone.
+const MAX_BYTES_OF_LITERALS: usize = 32 * 1024;
+
 /// Longest key that is written; an object with a longer one takes any keys beside those that are.
 const MAX_KEY_BYTES: usize = 200;
 
@@ -79,6 +82,7 @@ pub(crate) struct Reader<'a, 's> {
     /// Nesting of shapes that is still allowed.
     depth: usize,
     steps: usize,
+    literal_bytes: usize,
     nesting: usize,
     /// Whether no key is sure to be there.
     observed: bool,
@@ -153,6 +157,7 @@ impl<'a, 's> Reader<'a, 's> {
             recursive: HashSet::new(),
             depth,
             steps: MAX_STEPS,
+            literal_bytes: MAX_BYTES_OF_LITERALS,
             nesting: 0,
             observed: false,
         }
@@ -194,12 +199,19 @@ impl<'a, 's> Reader<'a, 's> {
             .collect()
     }
 
+    /// The keys of an object; the parts that they are gathered from count as steps.
+    fn properties(&mut self, place: &'a Value) -> Vec<Parameter<'a>> {
+        let (parameters, places) = schema::properties(self.root, place);
+        self.steps = self.steps.saturating_sub(places.saturating_sub(1));
+        parameters
+    }
+
     fn object(&mut self, place: &'a Value, words: &'a Map<String, Value>, hint: &str) -> Type {
         if let Some(value) = words.get("const") {
-            return literals(std::slice::from_ref(value));
+            return self.bounded(literals(std::slice::from_ref(value)));
         }
         if let Some(Value::Array(values)) = words.get("enum") {
-            return literals(values);
+            return self.bounded(literals(values));
         }
         for word in ["anyOf", "oneOf"] {
             let alternatives = schema::array(words, word);
@@ -215,6 +227,21 @@ impl<'a, 's> Reader<'a, 's> {
                 union(names.map(|name| self.named(name, place, words, hint)).collect())
             }
             _ => self.untyped(place, words, hint),
+        }
+    }
+
+    /// Literals while there is room for them, else their types: each place that refers to an enumeration writes it again.
+    fn bounded(&mut self, kind: Type) -> Type {
+        let Type::Literal(values) = kind else {
+            return kind;
+        };
+        let bytes = values.iter().map(|value| value.to_string().len()).sum();
+        match self.literal_bytes.checked_sub(bytes) {
+            Some(left) => {
+                self.literal_bytes = left;
+                Type::Literal(values)
+            }
+            None => union(values.iter().map(of_value).collect()),
         }
     }
 
@@ -239,7 +266,7 @@ impl<'a, 's> Reader<'a, 's> {
             return self.list(words, hint);
         }
         let parts = schema::array(words, "allOf");
-        if !schema::properties(self.root, place).is_empty() {
+        if self.read.contains_key(&std::ptr::from_ref(place)) || !self.properties(place).is_empty() {
             return self.dict(place, words, hint);
         }
         // The parts hold together; the first that says something is the best short answer.
@@ -265,7 +292,7 @@ impl<'a, 's> Reader<'a, 's> {
             }
             return Type::Shape(index);
         }
-        let parameters = schema::properties(self.root, place);
+        let parameters = self.properties(place);
         let beyond = parameters.len() == schema::MAX_PARAMETERS
             || parameters.iter().any(|one| one.name.len() > MAX_KEY_BYTES);
         if parameters.is_empty() || beyond || self.depth == 0 {
@@ -342,22 +369,32 @@ fn union(kinds: Vec<Type>) -> Type {
 /// One of these values; their types alone where there are too many, or where no type can name them.
 fn literals(values: &[Value]) -> Type {
     let mut distinct: Vec<Value> = Vec::new();
-    let mut nameable = true;
-    for value in values.iter().take(MAX_LITERALS + 1) {
-        nameable &= match value {
-            Value::String(text) => text.len() <= MAX_LITERAL_BYTES,
-            Value::Number(number) => !number.is_f64(),
-            Value::Null | Value::Bool(_) => true,
-            Value::Array(_) | Value::Object(_) => false,
-        };
-        if !distinct.contains(value) {
+    let mut kinds: Vec<Type> = Vec::new();
+    let mut nameable = !values.is_empty();
+    for value in values {
+        let kind = of_value(value);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+        nameable = nameable && distinct.len() <= MAX_LITERALS && is_nameable(value);
+        if nameable && !distinct.contains(value) {
             distinct.push(value.clone());
         }
     }
-    if nameable && !distinct.is_empty() && distinct.len() <= MAX_LITERALS {
+    if nameable && distinct.len() <= MAX_LITERALS {
         return Type::Literal(distinct);
     }
-    union(distinct.iter().map(of_value).collect())
+    union(kinds)
+}
+
+/// Whether a type can stand for exactly this value.
+fn is_nameable(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.len() <= MAX_LITERAL_BYTES,
+        Value::Number(number) => !number.is_f64(),
+        Value::Null | Value::Bool(_) => true,
+        Value::Array(_) | Value::Object(_) => false,
+    }
 }
 
 /// The type of one value, without its keys and items.

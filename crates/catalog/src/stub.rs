@@ -104,7 +104,7 @@ impl Declaration {
     ) -> Self {
         let mut shapes = Shapes::default();
         let name = shapes.take_name(ARGUMENTS);
-        let parameters = schema::properties(input, input);
+        let (parameters, _) = schema::properties(input, input);
         let fields = Reader::new(&mut shapes, input, depth).fields(&parameters);
         let result = match (output, learned) {
             (Some(root), _) => Reader::new(&mut shapes, root, depth_of_result).read(root, RESULT),

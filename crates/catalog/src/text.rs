@@ -60,8 +60,9 @@ pub(crate) fn sentences(description: &str, max: usize) -> String {
     let text = description.trim();
     // Cleaning a megabyte to show a line would be a waste; what it takes away is rare.
     let text = clean(&text[..text.floor_char_boundary(2 * max)]);
+    let text = text.trim();
     if text.len() <= max {
-        return text;
+        return text.to_owned();
     }
     let head = &text[..text.floor_char_boundary(max)];
     let is_end = |at: usize| text[at..].chars().next().is_none_or(char::is_whitespace);
@@ -150,7 +151,7 @@ fn docstring_text(text: &str) -> String {
 
 /// The text as a docstring in which nothing can end the docstring.
 pub(crate) fn docstring(text: &str, indent: &str) -> String {
-    let text = docstring_text(&clean(text));
+    let text = docstring_text(clean(text).trim());
     let mut doc = String::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim_end();
@@ -166,6 +167,9 @@ pub(crate) fn docstring(text: &str, indent: &str) -> String {
     }
     // A single line closes where it stands.
     if text.lines().count() <= 1 {
+        if doc.is_empty() {
+            let _ = write!(doc, "{indent}\"\"\"");
+        }
         doc.truncate(doc.trim_end().len());
         let _ = writeln!(doc, "\"\"\"");
     } else {
@@ -217,6 +221,8 @@ mod tests {
         check(r#"say "hi""#, r#""""say "hi\"""""#);
         check(r#"""" and """"#, r#""""\"\"" and \"\"\"""""#);
         check(r"path\", r#""""path\\""""#);
+        check("\u{200e} \u{200e}", "\"\"\"\"\"\"");
+        check("\u{0}\n\n\u{0}", "\"\"\"\"\"\"");
         check("two\nlines\"\" ", "\"\"\"two\nlines\\\"\\\"\n\"\"\"");
     }
 

@@ -24,7 +24,7 @@ impl Server {
         Ok(entry.declaration(language, learned.of(&entry).as_deref()))
     }
 
-    /// Declares the tools of all servers, or of one, as far as they are known now.
+    /// Declares the tools of all servers, or of one, as far as they are known now and policy lets anybody call them.
     pub async fn declarations(
         &self,
         language: Language,
@@ -44,11 +44,12 @@ impl Server {
             })?],
             None => catalog.servers().collect(),
         };
+        let may_call = |entry: &Entry| self.shared.broker.may_call(&self.shared.principal, entry);
         let mut all = Declarations::default();
         for server in wanted.into_iter().filter(|server| server.listed) {
             let observed = |entry: &Entry| learned.of(entry);
             all.files
-                .extend(declarations(server, language, &|_| true, &observed));
+                .extend(declarations(server, language, &may_call, &observed));
             all.directories.push(format!("tools/{}", server.alias));
         }
         Ok(all)

@@ -207,7 +207,7 @@ async fn one_tool_is_described_by_the_host_and_a_wrong_name_told_the_nearest() {
         ("5", "must be a string"),
         ("'clock', 5", "must be a string"),
         ("None", "'tool'"),
-        ("'.' * 100000", "names no tool"),
+        ("'.' * 100000", "unknown server"),
     ] {
         let code = format!(
             "try: runtime.describe({asked})\nexcept Exception as e: return [type(e).__name__, str(e)]"

@@ -73,6 +73,27 @@ pub(crate) fn properties<'a>(root: &'a Value, schema: &'a Value) -> (Vec<Paramet
     (keys.sorted(), places)
 }
 
+/// Whether an object of this part of `root` may have keys beside those that are `known`: its schema says so itself, or
+/// describes others in its alternatives or in more parts than are read. Silence is no.
+pub(crate) fn takes_more(root: &Value, schema: &Value, known: &[Parameter<'_>]) -> bool {
+    let Some(schema) = follow(root, schema).and_then(Value::as_object) else {
+        return false;
+    };
+    if let Some(others) = schema.get("additionalProperties") {
+        return *others != Value::Bool(false);
+    }
+    let has_unknown = |part: &Value| {
+        let part = follow(root, part).and_then(Value::as_object);
+        let names = part.into_iter().flat_map(|part| object(part, "properties"));
+        let is_known = |name: &String| known.iter().any(|one| one.name == name);
+        known.is_empty() || names.take(MAX_PARAMETERS).any(|(name, _)| !is_known(name))
+    };
+    let alternatives = array(schema, "anyOf").iter().chain(array(schema, "oneOf"));
+    schema.contains_key("patternProperties")
+        || array(schema, "allOf").len() > MAX_HOPS
+        || alternatives.take(MAX_HOPS).any(has_unknown)
+}
+
 /// What the parts of one object say of its keys; each place is read once.
 #[derive(Default)]
 struct Keys<'a> {

@@ -294,7 +294,8 @@ impl<'a, 's> Reader<'a, 's> {
         }
         let parameters = self.properties(place);
         let beyond = parameters.len() == schema::MAX_PARAMETERS
-            || parameters.iter().any(|one| one.name.len() > MAX_KEY_BYTES);
+            || parameters.iter().any(|one| one.name.len() > MAX_KEY_BYTES)
+            || (!is_unbounded(words) && schema::takes_more(self.root, place, &parameters));
         if parameters.is_empty() || beyond || self.depth == 0 {
             let value = match words.get("additionalProperties") {
                 Some(values @ Value::Object(_)) if parameters.is_empty() => {
@@ -385,6 +386,14 @@ fn literals(values: &[Value]) -> Type {
         return Type::Literal(distinct);
     }
     union(kinds)
+}
+
+/// Whether an object only says that it may have any other key: its own keys tell more than nothing at all.
+fn is_unbounded(words: &Map<String, Value>) -> bool {
+    match words.get("additionalProperties") {
+        Some(Value::Object(others)) => others.is_empty(),
+        others => *others.unwrap_or(&Value::Null) == Value::Bool(true),
+    }
 }
 
 /// Whether a type can stand for exactly this value.

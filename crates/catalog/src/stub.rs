@@ -130,13 +130,7 @@ impl Declaration {
 
 /// Whether a tool takes arguments that its schema does not name.
 fn is_open(input: &Value, parameters: &[Parameter<'_>]) -> bool {
-    let more = |word: &str| {
-        input
-            .get(word)
-            .is_some_and(|value| !matches!(value, Value::Bool(false)))
-    };
-    let unnamed = ["additionalProperties", "patternProperties", "anyOf", "oneOf"];
-    parameters.len() == schema::MAX_PARAMETERS || (parameters.is_empty() && unnamed.into_iter().any(more))
+    parameters.len() == schema::MAX_PARAMETERS || schema::takes_more(input, input, parameters)
 }
 
 fn notes(input: &Value, parameters: &[Parameter<'_>], fields: &[Field]) -> Vec<Note> {

@@ -12,9 +12,6 @@ use crate::text::{cut, docstring, python_string};
 
 const MAX_DESCRIPTION: usize = 8 * 1024;
 
-/// Longest name of a file; a tool with a longer one is called all the same, only its file is left out.
-const LONGEST_NAME: usize = 255;
-
 /// What was observed of the tools that declare no result.
 pub type Observed<'a> = &'a dyn Fn(&Entry) -> Option<Arc<Learned>>;
 
@@ -26,19 +23,14 @@ pub fn modules(
     observed: Observed<'_>,
 ) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    for server in catalog
-        .servers()
-        .filter(|server| server.alias.len() <= LONGEST_NAME)
-    {
+    for server in catalog.servers() {
         let directory = format!("tools/{}", server.alias);
         for entry in server.entries().filter(|entry| visible(entry)) {
-            put(&mut files, &directory, &format!("{}.py", entry.alias), || {
-                entry.stub(observed(entry).as_deref())
-            });
+            let stub = entry.stub(observed(entry).as_deref());
+            files.insert(format!("{directory}/{}.py", entry.alias), stub);
         }
-        put(&mut files, &directory, "__init__.py", || {
-            index(server, Language::Python, visible)
-        });
+        let package = index(server, Language::Python, visible);
+        files.insert(format!("{directory}/__init__.py"), package);
     }
     files
 }
@@ -54,31 +46,19 @@ pub fn declarations(
     let mut files = BTreeMap::new();
     let directory = format!("tools/{}", server.alias);
     for entry in server.entries().filter(|entry| visible(entry)) {
-        let name = match language {
-            Language::Python => format!("{}.pyi", entry.alias),
-            Language::TypeScript => format!("{}.d.ts", entry.alias),
+        let extension = match language {
+            Language::Python => "pyi",
+            Language::TypeScript => "d.ts",
         };
-        put(&mut files, &directory, &name, || {
-            entry.declaration(language, observed(entry).as_deref())
-        });
+        let declaration = entry.declaration(language, observed(entry).as_deref());
+        files.insert(format!("{directory}/{}.{extension}", entry.alias), declaration);
     }
-    match language {
-        Language::Python => put(&mut files, &directory, "__init__.pyi", || {
-            index(server, language, visible)
-        }),
-        Language::TypeScript => {
-            put(&mut files, "tools", &format!("{}.d.ts", server.alias), || {
-                index(server, language, visible)
-            });
-        }
-    }
+    let name = match language {
+        Language::Python => format!("{directory}/__init__.pyi"),
+        Language::TypeScript => format!("{directory}.d.ts"),
+    };
+    files.insert(name, index(server, language, visible));
     files
-}
-
-fn put(files: &mut BTreeMap<String, String>, directory: &str, name: &str, text: impl FnOnce() -> String) {
-    if name.len() <= LONGEST_NAME {
-        files.insert(format!("{directory}/{name}"), text());
-    }
 }
 
 /// The file of a server.

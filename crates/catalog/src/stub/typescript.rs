@@ -10,7 +10,7 @@ use crate::text::{clean, typescript_string};
 
 /// Aliases that TypeScript does not take as the name of a function; those that Python keeps for itself have an
 /// underscore already.
-const RESERVED: [&str; 32] = [
+const RESERVED: [&str; 33] = [
     "arguments",
     "case",
     "catch",
@@ -43,6 +43,7 @@ const RESERVED: [&str; 32] = [
     "true",
     "typeof",
     "var",
+    "void",
 ];
 
 /// The declaration file.
@@ -82,13 +83,9 @@ pub(super) fn file(declaration: &Declaration) -> String {
     text
 }
 
-/// The name of a tool's function.
+/// The name of a tool's function. No alias has a `$`, so that no two are the same.
 pub(super) fn function_name(alias: &str) -> String {
-    let mark = if RESERVED.contains(&alias) || alias == "void" {
-        "_"
-    } else {
-        ""
-    };
+    let mark = if RESERVED.contains(&alias) { "$" } else { "" };
     format!("{alias}{mark}")
 }
 

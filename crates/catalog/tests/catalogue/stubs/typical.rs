@@ -127,11 +127,11 @@ fn declarations_tell_wrong_programs() {
                       print(issue['nummer'])\n    \
                       await walk({'@root': {'inner': [{'class': 1}]}})\n";
     std::fs::write(directory.path().join("python/program.py"), python).expect("a file");
-    let typescript = "import { create_issue, walk, delete_ } from \"./tools/my_tracker\";\n\
+    let typescript = "import { create_issue, walk, delete$ } from \"./tools/my_tracker\";\n\
                       const issue = await create_issue({ title: \"a\", state: \"open\", labels: [{ name: \"x\" }] });\n\
                       console.log(issue.number + 1, issue.labels[0].color);\n\
                       await walk({ \"@root\": { inner: [{ class: \"x\" }] } });\n\
-                      await delete_({ anything: 1 });\n\
+                      await delete$({ anything: 1 });\n\
                       await create_issue({ state: \"open\" });\n\
                       await create_issue({ title: \"a\", state: \"new\" });\n\
                       await create_issue({ title: \"a\", limits: 3 });\n\
@@ -154,4 +154,34 @@ fn declarations_tell_wrong_programs() {
         .chain((7..=11).map(|line| format!("program.ts:{line}")))
         .collect();
     assert_eq!(places, expected, "{said}");
+}
+
+#[test]
+fn what_a_schema_allows_is_not_refused() {
+    let variant = json!({
+        "type": "object",
+        "properties": {
+            "kind": {"type": "string"},
+            "env": {"type": "object", "properties": {"PATH": {"type": "string"}}, "additionalProperties": {"type": "string"}},
+            "code": {"enum": (0..200).map(|n| json!(format!("v{n}"))).chain([json!(null)]).collect::<Vec<_>>()},
+        },
+        "required": ["kind"],
+        "oneOf": [{"properties": {"url": {"type": "string"}}}, {"properties": {"path": {"type": "string"}}}],
+    });
+    let parts = (0..12).map(|n| json!({"properties": {format!("p{n}"): {"type": "string"}}}));
+    let tools = vec![
+        tool("variant", "", variant),
+        tool("parts", "", json!({"allOf": parts.collect::<Vec<_>>()})),
+    ];
+    let directory = written(&Catalog::build(&[server("open", "", tools)]));
+    let python = "from tools.open import parts, variant\n\
+                  async def program() -> None:\n    \
+                      await variant(kind='a', url='b', env={'HOME': '/'}, code=None)\n    \
+                      await parts(p0='a', p11='b')\n";
+    std::fs::write(directory.path().join("python/program.py"), python).expect("a file");
+    let typescript = "import { parts, variant } from \"./tools/open\";\n\
+                      await variant({ kind: \"a\", url: \"b\", env: { HOME: \"/\" }, code: null });\n\
+                      await parts({ p0: \"a\", p11: \"b\" });\n";
+    std::fs::write(directory.path().join("typescript/program.ts"), typescript).expect("a file");
+    assert_eq!(objections(directory.path()), "");
 }

@@ -313,6 +313,9 @@ fn settings_with_every_key() {
         enabled = false
         shared = true
 
+        [check]
+        default = "warn"
+
         [records]
         record = ["full", "required"]
         keep_for = "7d"

@@ -256,7 +256,7 @@ async fn eight_may_ask_at_once_and_none_for_ever() {
 async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
     let yard = Yard::with(&json!({}));
     let mut client = yard.serve(&[]).await;
-    assert_eq!(add(&mut client).await["status"], "failed");
+    assert_eq!(add(&mut client).await["status"], "refused");
     yard.write(&json!({"stub": stub()}));
     until("the new server is there", async || {
         (add(&mut client).await["result"] == json!({"sum": 3})).then_some(())

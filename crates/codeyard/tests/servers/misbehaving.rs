@@ -243,7 +243,11 @@ async fn lists_pages_in_a_circle_or_no_tools_at_all() {
         .await;
     let mut client = with("no-tools", None).await;
     let ran = client.run("await tools.bad.echo(message='x')").await;
-    assert!(ran.error().contains("tools.bad.echo does not exist; the server has no tools"), "{ran:?}");
+    assert!(
+        ran.error()
+            .contains("tools.bad.echo does not exist; the server has no tools"),
+        "{ran:?}"
+    );
 }
 
 #[tokio::test]

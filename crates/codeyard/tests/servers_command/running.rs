@@ -294,7 +294,7 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
     assert_eq!(yard.server("stub").await["processes"], process);
     yard.done(&["servers", "disable", "stub"]).await;
     until("the disabled server is gone", async || {
-        (add(&mut client).await["status"] == "failed").then_some(())
+        (add(&mut client).await["status"] == "refused").then_some(())
     })
     .await;
     assert_eq!(yard.server("stub").await["state"], "disabled");

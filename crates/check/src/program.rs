@@ -16,6 +16,7 @@ mod statement;
 mod value;
 mod walker;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
@@ -33,7 +34,10 @@ const MAX_SOURCE: usize = 256 * 1024;
 /// Steps of a program that is light.
 const LIGHT: usize = 5_000;
 
-/// Stack of the thread that reads a program, in bytes: many times what the deepest one takes.
+/// Depth up to which a program is read where it is: a thread of its own costs more than reading most programs.
+const SHALLOW: usize = 64;
+
+/// Stack of the thread that reads a deeper one, in bytes: many times what the deepest one takes.
 const STACK: usize = 32 * 1024 * 1024;
 
 /// Why nothing is known of a program that is too long, too deep or too intricate.
@@ -138,17 +142,18 @@ impl Program {
         if source.len() > MAX_SOURCE {
             return Program::of_anything(LARGE);
         }
-        match depth::of(source) {
-            Depth::Bounded => {}
-            Depth::Deeper => return Program::of_anything(LARGE),
+        let read = match depth::of(source) {
+            // A fault of the parser ends nothing but its own work, as it would on another thread.
+            Depth::Bounded(..=SHALLOW) => catch_unwind(AssertUnwindSafe(|| read(source, names))).ok(),
+            Depth::Bounded(_) => thread::scope(|scope| {
+                let reader = thread::Builder::new().stack_size(STACK);
+                let reading = reader.spawn_scoped(scope, || read(source, names)).ok()?;
+                reading.join().ok()
+            }),
+            Depth::Deeper => None,
             // Nothing of it is executed.
             Depth::Broken => return Program::default(),
-        }
-        let read = thread::scope(|scope| {
-            let reader = thread::Builder::new().stack_size(STACK);
-            let reading = reader.spawn_scoped(scope, || read(source, names)).ok()?;
-            reading.join().ok()
-        });
+        };
         read.unwrap_or_else(|| Program::of_anything(LARGE))
     }
 

@@ -9,8 +9,8 @@ const MAX_DEPTH: usize = 400;
 /// What the tokens of a program tell of its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// It cannot be deeper than the bound.
-    Bounded,
+    /// It cannot be deeper than this, which is within the bound.
+    Bounded(usize),
     Deeper,
     /// Its brackets do not match: it does not parse.
     Broken,
@@ -32,7 +32,7 @@ struct Level {
 pub(super) fn of(source: &str) -> Depth {
     let mut lexer = lexer::lex(source, Mode::Module);
     let mut levels = vec![Level::default()];
-    let (mut total, mut indentation) = (0, 0_usize);
+    let (mut total, mut indentation, mut deepest) = (0, 0_usize, 0);
     loop {
         let kind = lexer.next_token();
         let is_inner = levels.len() > 1;
@@ -41,7 +41,7 @@ pub(super) fn of(source: &str) -> Depth {
         };
         match kind {
             TokenKind::EndOfFile if is_inner => return Depth::Broken,
-            TokenKind::EndOfFile => return Depth::Bounded,
+            TokenKind::EndOfFile => return Depth::Bounded(deepest),
             TokenKind::Newline | TokenKind::Semi if is_inner => return Depth::Broken,
             TokenKind::Newline | TokenKind::Semi => {
                 *level = Level::default();
@@ -77,7 +77,8 @@ pub(super) fn of(source: &str) -> Depth {
                 };
             }
         }
-        if total + indentation > MAX_DEPTH {
+        deepest = deepest.max(total + indentation);
+        if deepest > MAX_DEPTH {
             return Depth::Deeper;
         }
     }

@@ -132,9 +132,6 @@ fn programs_that_grow_are_read_in_bounded_time() {
         assert!(report.findings.len() <= 20);
         // Without the bounds they take minutes, or the process.
         assert!(took.as_secs() < 10, "{took:?} {start}");
-        if std::env::args().any(|argument| argument == "--nocapture") {
-            println!("{took:?} {start}");
-        }
     }
 }
 
@@ -147,6 +144,22 @@ proptest! {
             report_after(&[], source);
         }
     }
+}
+
+#[test]
+fn what_is_read_in_place_takes_half_a_small_stack() {
+    let read = || {
+        for piece in PIECES {
+            for times in 1..80 {
+                for end in ["", "1", "1)", "1]", "1}"] {
+                    report_after(&[], &format!("x = {}{end}", piece.repeat(times)));
+                    report_after(&[], &format!("{}{end}", piece.repeat(times)));
+                }
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(1024 * 1024);
+    thread.spawn(read).unwrap().join().unwrap();
 }
 
 #[test]

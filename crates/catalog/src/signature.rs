@@ -18,6 +18,9 @@ const GOOD_LENGTH: usize = 400;
 /// what goes in: a program that guesses it fails.
 const DEPTHS: [(usize, usize); 7] = [(3, 3), (2, 2), (1, 2), (1, 1), (0, 1), (1, 0), (0, 0)];
 
+/// How deep the type of a value is written out.
+const DEPTH_OF_VALUE: usize = 3;
+
 /// Schema nodes visited for one line; beyond them a type is `Any`.
 const MAX_STEPS: usize = 4_000;
 
@@ -58,6 +61,11 @@ pub(crate) fn observed(name: &str, input: &Value, learned: &Learned) -> String {
 /// The type of one value, for messages.
 pub(crate) fn type_of(root: &Value, schema: &Value) -> String {
     Types::new(root).text(schema, 1)
+}
+
+/// The type of values like this one.
+pub fn type_of_value(value: &Value) -> String {
+    result(Some(&Learned::of(value).schema), DEPTH_OF_VALUE)
 }
 
 /// Optional parameters are left out where the line would be too long; required ones never.

@@ -22,6 +22,9 @@ const DEPTHS: [(usize, usize); 7] = [(3, 3), (2, 2), (1, 2), (1, 1), (0, 1), (1,
 /// Nesting that is read.
 const DEPTH: usize = 4;
 
+/// How deep the type of a value is written out.
+const DEPTH_OF_VALUE: usize = 3;
+
 /// Types written for one line; beyond them a type is `Any`: a shape that is used often is written each time.
 const MAX_STEPS: usize = 4_000;
 
@@ -63,9 +66,7 @@ pub(crate) fn observed(name: &str, input: &Value, learned: &Learned) -> String {
 
 /// The type of one value, for messages.
 pub(crate) fn type_of(root: &Value, schema: &Value) -> String {
-    let mut shapes = Shapes::default();
-    let kind = Reader::new(&mut shapes, root, 1).open().read(schema, "");
-    Line::new(&shapes).text(&kind, 1)
+    alone(root, schema, 1)
 }
 
 /// One parameter as it is written.
@@ -98,6 +99,19 @@ fn default(root: &Value, schema: &Value) -> String {
         .filter(is_short)
         .and_then(|value| python_scalar(value, MAX_LITERAL_CHARS));
     given.unwrap_or_else(|| "…".to_owned())
+}
+
+/// The type of values like this one.
+pub fn type_of_value(value: &Value) -> String {
+    let schema = Learned::of(value).schema;
+    alone(&schema, &schema, DEPTH_OF_VALUE)
+}
+
+/// A type by itself, with objects written out `depth` levels deep.
+fn alone(root: &Value, schema: &Value, depth: usize) -> String {
+    let mut shapes = Shapes::default();
+    let kind = Reader::new(&mut shapes, root, depth).open().read(schema, "");
+    Line::new(&shapes).text(&kind, depth)
 }
 
 /// Optional parameters are left out where the line would be too long; required ones never.

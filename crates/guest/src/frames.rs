@@ -128,7 +128,7 @@ pub enum GuestFrame {
         args: Value,
     },
     /// The run is over.
-    Done(Done),
+    Done(Box<Done>),
 }
 
 /// How a run ended, in the guest's own words.

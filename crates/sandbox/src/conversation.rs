@@ -264,7 +264,7 @@ impl<L: Leash> Conversation<L> {
                 }
                 GuestFrame::Done(done) if self.ready && done.id == self.runs => {
                     kept::check(&done, size, run)?;
-                    return Ok(Some(done));
+                    return Ok(Some(*done));
                 }
                 _ => return Err(WireError::Protocol("a frame out of turn".to_owned())),
             }

@@ -66,7 +66,7 @@ async fn mistakes_name_the_field_and_what_comes_nearest() {
         ("[output]\nformat = \"yaml\"", "output.format: expected"),
         ("[output]\nmax_result = \"1 B\"", "output.max_result:"),
         ("[output]\nmax_result = \"of\"", "or \"off\""),
-        ("[output]\nmax = 1", "did you mean `max_result`?"),
+        ("[output]\nmax_results = 1", "did you mean `max_result`?"),
     ] {
         let codeyard = Codeyard::new().unwrap().settings(settings);
         let ran = codeyard.run(["mcp"]).await.unwrap();

@@ -14,14 +14,14 @@ async fn a_large_result_stays_and_is_told_of() {
         json!({
             "name": "r1",
             "type": "list[{id: int, name: str}]",
-            "size": "3,000 items",
+            "size": "3,000 items, 90,781 bytes of JSON",
             "preview": (0..5).map(|n| json!({"id": n, "name": format!("name {n}")})).collect::<Vec<_>>(),
         }),
         "{ran:?}"
     );
     assert!(ran.fields().get("result").is_none(), "{ran:?}");
     insta::assert_snapshot!(ran.shown(), @r#"
-    r1: list[{id: int, name: str}], 3,000 items: too large to show, it stays in session default. It begins:
+    r1: list[{id: int, name: str}], 3,000 items, 90,781 bytes of JSON: too large to show, it stays in session default. It begins:
     [5]:
     id,name
     0,name 0
@@ -36,7 +36,7 @@ async fn a_large_result_stays_and_is_told_of() {
         .await;
     assert_eq!(
         ran.result(),
-        &json!([{"id": 2999, "name": "name 2999"}, 3000, [{"name": "r1", "type": "list", "size": "3,000 items"}]])
+        &json!([{"id": 2999, "name": "name 2999"}, 3000, [{"name": "r1", "type": "list", "size": "3,000 items, 90,781 bytes of JSON"}]])
     );
     // Another session has none of it.
     let ran = client.run_in("other", "runtime.result('r1')").await;
@@ -134,7 +134,7 @@ async fn old_results_go_and_say_so() {
         "{ran:?}"
     );
     assert_eq!(client.run("len(runtime.results())").await.result(), 16);
-    client.run("'z' * 130_000_000").await;
+    client.run("'z' * 140_000_000").await;
     assert_eq!(client.run("len(runtime.results())").await.result(), 1);
     // A session that is lost takes them along.
     client.run("import os; os._exit(1)").await;

@@ -46,6 +46,9 @@ pub struct SourceArguments {
     /// Directory of everything that codeyard keeps [default: $XDG_DATA_HOME/codeyard or ~/.local/share/codeyard]
     #[arg(long, value_name = "DIR", global = true, help_heading = "Configuration")]
     pub data: Option<PathBuf>,
+    /// Directory of Python files that are tools, as DIR/servers/<server>/<tool>.py; may be given more than once
+    #[arg(long, value_name = "DIR", global = true, help_heading = "Configuration")]
+    pub tools: Vec<PathBuf>,
     /// What to log on standard error: off, error, warn, info, debug, trace, or a list such as info,upstream=debug
     /// [default: $CODEYARD_LOG, else `[log] level` of the settings, else warn]
     #[arg(long, value_name = "LEVEL", global = true, help_heading = "Configuration")]

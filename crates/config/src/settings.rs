@@ -1,4 +1,4 @@
-//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, the check, records, what is learned, Python and log.
+//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, the check, records, what is learned, tool files, Python and log.
 
 mod files;
 mod learned;
@@ -6,6 +6,7 @@ mod limits;
 mod records;
 mod sessions;
 mod table;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
@@ -21,9 +22,10 @@ pub(crate) use files::WrittenMount;
 pub use learned::Learned;
 pub use records::Records;
 pub use sessions::Sessions;
+pub use tools::Tools;
 
 /// The sections of the file, in the order of the documentation.
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 13] = [
     "limits",
     "policy",
     "sandbox",
@@ -34,6 +36,7 @@ const SECTIONS: [&str; 12] = [
     "check",
     "records",
     "learned",
+    "tools",
     "python",
     "log",
 ];
@@ -59,6 +62,8 @@ pub struct Settings {
     pub records: Records,
     /// `[learned]`.
     pub learned: Learned,
+    /// `[tools]` and `--tools`.
+    pub tools: Tools,
     /// `[python]`.
     pub python: Python,
     /// `[log] level`.
@@ -137,6 +142,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
                 "check" => check(&mut settings.check, key, &value),
                 "records" => records::set(&mut settings.records, key, &value),
                 "learned" => learned::set(&mut settings.learned, key, &value),
+                "tools" => tools::set(&mut settings.tools, key, &value, directory),
                 "python" => python(&mut settings.python, key, &value, directory),
                 _ => log(&mut settings, key, &value),
             };

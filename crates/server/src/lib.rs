@@ -34,7 +34,7 @@ pub use sandbox_process::python;
 pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};
 pub use store;
-pub use tools::{Listing, NamedServer, ToolLine, ToolView};
+pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};
 pub use upstream::oauth as logins;
 pub use workspace;
 

@@ -13,6 +13,7 @@ use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
 use store::{Attempt, Code, Front, Recording, Records, Saved};
+use tool_files::Scanner;
 use types::{CheckMode, Limits, Principal};
 use upstream::Hub;
 use workspace::{Keeping, WorkspaceError, Workspaces};
@@ -89,6 +90,7 @@ impl Server {
             records,
             saved,
             learning,
+            tools,
         } = parts;
         let records = match records.recording {
             Recording::Off => Records::off(),
@@ -99,6 +101,7 @@ impl Server {
         let saved = Saved::new(saved);
         let broker = Broker::new(
             hub.clone(),
+            Scanner::new(tools),
             policy.clone(),
             records.clone(),
             saved.clone(),

@@ -111,9 +111,15 @@ impl Lists {
     /// # Errors
     /// If the hub is gone.
     pub(crate) async fn changed(&mut self) -> Result<(), watch::error::RecvError> {
+        let files = async {
+            // Whoever looks at the files may be gone before the hub.
+            if self.files.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
         tokio::select! {
             changed = self.servers.changed() => changed,
-            changed = self.files.changed() => changed,
+            () = files => Ok(()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The command line: what can be asked, with an example for each.
 
+mod generate;
 mod learned;
 mod login;
 mod runs;
@@ -14,6 +15,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use types::CheckMode;
 
+pub use generate::GenerateArguments;
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
 pub use runs::RunsArguments;
@@ -193,6 +195,9 @@ pub enum ToolsCommand {
     /// Write files that declare tools with their types
     #[command(after_help = stubs::STUBS_HELP)]
     Stubs(StubsArguments),
+    /// Write Python modules that call the tools of servers
+    #[command(after_help = generate::HELP)]
+    Generate(GenerateArguments),
     /// Show what was observed of the results of tools that declare none
     #[command(after_help = learned::LEARNED_HELP)]
     Learned(LearnedArguments),

@@ -147,7 +147,10 @@ fn references_are_followed_inside_the_schema_only() {
 fn endless_schemas_end() {
     let list = json!({"type": "array", "items": {"$ref": "#"}, "properties": {"a": {"$ref": "#"}}});
     let line = signature("f", &list, None);
-    assert!(line.starts_with("f(a: list[list[") && line.len() < GOOD_LENGTH, "{line}");
+    assert!(
+        line.starts_with("f(a: list[list[") && line.len() < GOOD_LENGTH,
+        "{line}"
+    );
 
     // Each level refers to the next twice: two to the power of 60 nodes if nobody counts.
     let mut defs = serde_json::Map::new();

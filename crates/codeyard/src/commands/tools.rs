@@ -1,7 +1,9 @@
 //! `codeyard tools`: what is connected, and what was learned of it.
 
+mod generate;
 mod learned;
 mod stubs;
+mod written;
 
 use config::Machine;
 use server::{Listing, Server, ToolView};
@@ -19,7 +21,7 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     match &arguments.command {
         Some(ToolsCommand::Learned(arguments)) => return learned::show(context, arguments).await,
         Some(ToolsCommand::Forget(arguments)) => return learned::forget(context, arguments).await,
-        Some(ToolsCommand::Show(_) | ToolsCommand::Stubs(_)) | None => {}
+        Some(ToolsCommand::Show(_) | ToolsCommand::Stubs(_) | ToolsCommand::Generate(_)) | None => {}
     }
     let loaded = context.load()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
@@ -29,6 +31,7 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
         server.look().await;
         match &arguments.command {
             Some(ToolsCommand::Show(show)) => show_tool(context, &server, show).await,
+            Some(ToolsCommand::Generate(arguments)) => generate::write(context, &server, arguments).await,
             Some(ToolsCommand::Stubs(arguments)) => stubs::write(context, &server, arguments).await,
             _ => match arguments.query.as_slice() {
                 [] => list(context, &server, arguments, None).await,

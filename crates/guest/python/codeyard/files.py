@@ -15,7 +15,7 @@ from dataclasses import is_dataclass
 from types import ModuleType
 
 from codeyard import places
-from codeyard.errors import ToolError
+from codeyard.errors import ToolError, failed_call
 from codeyard.jsonable import to_arguments
 
 _INDEX = "/tools/files.json"
@@ -129,6 +129,12 @@ def find(server, tool):
     """The tool file of these names, if there is one."""
     names = _index().get(server)
     return names.get(tool) if names else None
+
+
+def check_present(server, tool):
+    """Refuses a call of a tool whose file is gone: what it was given may be for a function only."""
+    if (server, tool) in _modules:
+        raise failed_call(f"{server}.{tool} is not there any more: its file has been removed", kind="unknown_tool")
 
 
 def forget():

@@ -63,6 +63,8 @@ class Tool:
     def __call__(self, /, *positional, **named):
         file = files.find(self._server, self._tool)
         if file is None:
+            if positional:
+                files.check_present(self._server, self._tool)
             arguments = arguments_of(self._label, positional, named)
         else:
             file = files.Call(file, self._label, positional, named)

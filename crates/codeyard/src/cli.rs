@@ -7,6 +7,7 @@ mod runs;
 mod saved;
 mod servers;
 mod stubs;
+mod top;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,6 +26,7 @@ pub use servers::{
     ServersArguments, ServersCommand,
 };
 pub use stubs::{Language, StubsArguments};
+pub use top::TopArguments;
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -90,6 +92,9 @@ pub enum Command {
     /// List the codeyards that serve clients now
     #[command(after_help = servers::PS_HELP)]
     Ps(PsArguments),
+    /// Watch servers, sessions and runs of all codeyards on one page
+    #[command(after_help = top::HELP)]
+    Top(TopArguments),
     /// List the connected tools, or find some
     #[command(after_help = TOOLS_HELP)]
     Tools(ToolsArguments),

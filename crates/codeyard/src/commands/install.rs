@@ -101,9 +101,9 @@ fn sort(
         .filter(|known| known.use_ == Use::Used && known.file == ours.path);
     let used: Vec<&str> = used.map(|known| known.name.as_str()).collect();
     let meaning = |entry: &Value| config::meaning(&ours.path, entry, secrets);
-    let known: Vec<(Option<String>, bool)> = ours
+    let known: Vec<(Option<String>, bool, &str)> = ours
         .names()
-        .filter_map(|name| Some((meaning(&ours.entry(name)?), used.contains(&name))))
+        .filter_map(|name| Some((meaning(&ours.entry(name)?), used.contains(&name), name)))
         .collect();
     let mut sorted = Sorted {
         taken: Vec::new(),
@@ -122,19 +122,21 @@ fn sort(
             continue;
         }
         let theirs = meaning(&entry);
-        let same = known.iter().find(|(ours, _)| ours.is_some() && *ours == theirs);
+        let same = known.iter().find(|(ours, ..)| ours.is_some() && *ours == theirs);
         let why = match same {
-            Some((_, true)) => {
+            Some((_, true, _)) => {
                 sorted.taken.push(Taken {
                     list: server.list.clone(),
                     name: server.name.clone(),
                 });
                 continue;
             }
-            Some((_, false)) => "codeyard has it and does not use it",
-            None => "codeyard does not have it; `codeyard import` takes it over",
+            Some((_, false, name)) => {
+                format!("codeyard has it and does not use it; `codeyard servers enable {name}` changes that")
+            }
+            None => "codeyard does not have it; `codeyard import` takes it over".to_owned(),
         };
-        sorted.left.push((server.name.clone(), why.to_owned()));
+        sorted.left.push((server.name.clone(), why));
     }
     Ok(sorted)
 }
@@ -246,9 +248,9 @@ impl Done<'_> {
         if !self.taken.is_empty() {
             let names = self.taken.join(", ");
             out.push_str(&if client.can_disable() {
-                format!("disabled there, used by codeyard: {names}\n")
+                format!("disabled in {client}, and used by codeyard: {names}\n")
             } else {
-                format!("taken out there ({client} cannot disable one), used by codeyard: {names}\n")
+                format!("taken out of {client}, which cannot disable one, and used by codeyard: {names}\n")
             });
         }
         for (name, why) in self.left {

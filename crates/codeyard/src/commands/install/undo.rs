@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments
     let undoing = decide(place, &file, last)?;
     let output = &context.output;
     if !arguments.json {
-        output.print(&undoing.told(place, &file)?)?;
+        output.print(&undoing.told(place, &file, last)?)?;
     }
     if !arguments.dry_run {
         let question = format!("change {}?", file.path.display());
@@ -91,7 +91,7 @@ fn decide(place: &Place, file: &ClientFile, last: &Installation) -> anyhow::Resu
     let taken: Vec<Taken> = taken.collect();
     let restored = clients::restore(place.client, &now, &then, &taken, &last.entry);
     Ok(Undoing::Part(restored.map_err(|error| {
-        let differs = diff::diff(place.client, &now, &then, &["codeyard".to_owned()]);
+        let differs = diff::diff(place.client, &now, &then, &diff::shown_of(&last.entry));
         changed(file, last, &error, &differs)
     })?))
 }
@@ -128,9 +128,9 @@ fn write(
 
 impl Undoing {
     /// What changes, without what the file holds.
-    fn told(&self, place: &Place, file: &ClientFile) -> anyhow::Result<String> {
+    fn told(&self, place: &Place, file: &ClientFile, last: &Installation) -> anyhow::Result<String> {
         let now = text_of(&file.path, file.bytes())?;
-        let shown = ["codeyard".to_owned()];
+        let shown = diff::shown_of(&last.entry);
         Ok(match self {
             Undoing::Whole(before) => {
                 let before = text_of(&file.path, before.as_deref().unwrap_or_default())?;

@@ -1,5 +1,6 @@
 //! The command line: what can be asked, with an example for each.
 
+mod adopt;
 mod generate;
 mod learned;
 mod login;
@@ -7,6 +8,7 @@ mod runs;
 mod saved;
 mod servers;
 mod stubs;
+mod top;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +17,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use types::{CheckMode, Format};
 
+pub use adopt::{ImportArguments, InstallArguments};
 pub use generate::GenerateArguments;
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
@@ -25,6 +28,7 @@ pub use servers::{
     ServersArguments, ServersCommand,
 };
 pub use stubs::{Language, StubsArguments};
+pub use top::TopArguments;
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -75,6 +79,12 @@ pub enum Command {
     /// List, add, change and try the servers whose tools programs call
     #[command(after_help = servers::HELP)]
     Servers(ServersArguments),
+    /// Take over the servers of another MCP client
+    #[command(after_help = adopt::IMPORT_HELP)]
+    Import(ImportArguments),
+    /// Enter codeyard into an MCP client, in the place of the servers that were taken over
+    #[command(after_help = adopt::INSTALL_HELP)]
+    Install(InstallArguments),
     /// Log in to a remote server
     #[command(after_help = login::HELP)]
     Login(LoginArguments),
@@ -87,6 +97,9 @@ pub enum Command {
     /// List the codeyards that serve clients now
     #[command(after_help = servers::PS_HELP)]
     Ps(PsArguments),
+    /// Watch servers, sessions and runs of all codeyards on one page
+    #[command(after_help = top::HELP)]
+    Top(TopArguments),
     /// List the connected tools, or find some
     #[command(after_help = TOOLS_HELP)]
     Tools(ToolsArguments),
@@ -404,6 +417,7 @@ const AFTER_HELP: &str = "\
 Examples:
   codeyard demo                          see what it does
   codeyard mcp                           what an MCP client starts
+  codeyard import                        take over the servers of another client
   codeyard servers add files -- CMD      add a server
   codeyard run report.py                 run a program that calls tools
   codeyard tools send mail               find tools

@@ -1,10 +1,13 @@
 //! One module a command; here they are chosen and given a runtime.
 
+mod adopt;
 mod call;
 mod completions;
 mod config;
 mod demo_server;
 mod doctor;
+mod import;
+mod install;
 mod login;
 mod logout;
 mod mcp;
@@ -15,6 +18,7 @@ mod runs;
 mod saved;
 mod servers;
 mod tools;
+mod top;
 mod trust;
 mod workspace;
 
@@ -32,10 +36,13 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Saved(arguments) => block_on(saved::run(&context, &arguments)),
         Command::Servers(arguments) => block_on(servers::run(&context, &arguments)),
+        Command::Import(arguments) => block_on(import::run(&context, &arguments)),
+        Command::Install(arguments) => install::run(&context, &arguments),
         Command::Login(arguments) => block_on(login::run(&context, &arguments)),
         Command::Logout(arguments) => block_on(logout::run(&context, &arguments)),
         Command::Config(command) => config::run(&context, &command),
         Command::Ps(arguments) => block_on(ps::run(&context, &arguments)),
+        Command::Top(arguments) => block_on(top::run(&context, &arguments)),
         Command::Tools(arguments) => block_on(tools::run(&context, &arguments)),
         Command::Call(arguments) => block_on(call::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),

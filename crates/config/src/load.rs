@@ -14,6 +14,7 @@ use crate::host::Host;
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::named::{Named, named};
 use crate::places::{absolute, config_dir, data_dir, resolved};
+use crate::secrets::Secrets;
 use crate::servers::{self, Entry, Variables};
 use crate::settings::{self, Backend, Settings, Written};
 use crate::sources::{Origin, Place, possible_files};
@@ -50,6 +51,8 @@ pub struct Loaded {
     pub settings: Settings,
     /// What is not used, and why.
     pub warnings: Vec<Warning>,
+    /// Servers that are not used because a variable that they refer to is not set; each is a warning too.
+    pub left_out: Vec<Warning>,
 }
 
 /// What only the running program knows.
@@ -305,14 +308,21 @@ fn finish(
     settings: Settings,
 ) -> Result<Loaded, Mistakes> {
     if !findings.mistakes.is_empty() {
-        return Err(Mistakes(findings.mistakes));
+        // Whoever mends the file sees all there is to mend.
+        let all = findings.mistakes.into_iter().chain(findings.left_out);
+        return Err(Mistakes(all.collect()));
     }
     Ok(Loaded {
         data_dir,
         servers,
         allow_self: false,
         settings,
-        warnings: findings.warnings,
+        warnings: findings
+            .warnings
+            .into_iter()
+            .chain(findings.left_out.iter().cloned())
+            .collect(),
+        left_out: findings.left_out,
     })
 }
 
@@ -345,6 +355,7 @@ pub(crate) fn load_servers(
         consent: Consent::load(data, host, findings),
         ..Merged::default()
     };
+    let variables = Secrets::read(data, host, findings);
     for Place { path, origin } in possible_files(sources, host) {
         // Where it really is: what a person was shown counts from there, and is kept under that name.
         let path = resolved(&path, host);
@@ -354,7 +365,7 @@ pub(crate) fn load_servers(
             Origin::Project => (read_project(&path, data, host, findings), Clash::FirstWins),
         };
         if let Some(bytes) = read {
-            merged.add(&path, &bytes, clash, host, findings);
+            merged.add(&path, &bytes, clash, &variables, findings);
         }
     }
     merged.add_named(host, findings);
@@ -373,10 +384,16 @@ struct Merged {
 
 impl Merged {
     fn add(&mut self, file: &Path, bytes: &[u8], clash: Clash, host: &dyn Host, findings: &mut Findings) {
-        let (entries, mut found) = servers::read(file, bytes, Variables::Expand(host));
+        let (entries, mut found) = servers::read(file, bytes, Variables::ExpandOrLeave(host));
         let mut own = HashMap::new();
         let held_back = self.held_back(file, bytes);
-        for Entry { name, field, server } in entries {
+        for Entry {
+            name,
+            field,
+            server,
+            left_out,
+        } in entries
+        {
             if let Some(first) = self.names.get(&name) {
                 let first = first.display();
                 match clash {
@@ -393,13 +410,15 @@ impl Merged {
                 }
                 continue;
             }
-            if server.is_some() && held_back.contains(&name) {
+            let is_whole = server.is_some() || !left_out.is_empty();
+            if is_whole && held_back.contains(&name) {
                 found.warning(
                     &field,
                     "is not used: it starts something else than what was agreed to; `codeyard servers enable` shows it and asks",
                 );
             } else {
                 self.servers.extend(server);
+                found.left_out.extend(left_out);
             }
             own.insert(name, file.to_path_buf());
         }

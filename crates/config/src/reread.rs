@@ -10,6 +10,7 @@ use crate::definitions::Stamp;
 use crate::host::Host;
 use crate::load::{Sources, data_directory, load_servers};
 use crate::mistakes::{Findings, Mistakes, Warning};
+use crate::secrets;
 use crate::sources::possible_files;
 use crate::trust;
 
@@ -34,6 +35,8 @@ pub struct Reloaded {
     pub servers: Result<Vec<ServerConfig>, Mistakes>,
     /// What is not used and why, as far as the reading before did not say so.
     pub warnings: Vec<Warning>,
+    /// Servers that are not used because a variable that they refer to is not set.
+    pub left_out: Vec<Warning>,
 }
 
 impl Reread {
@@ -43,7 +46,7 @@ impl Reread {
         let places = possible_files(&sources, &host).into_iter();
         let mut files: Vec<PathBuf> = places.map(|place| place.path).collect();
         // What a person trusts and agrees to counts as soon as it is said.
-        files.extend([trust::path(&data), consent::path(&data)]);
+        files.extend([trust::path(&data), consent::path(&data), secrets::path(&data)]);
         let stamps = stamps(&files);
         Reread {
             sources,
@@ -93,8 +96,12 @@ impl Reread {
         }
         let servers = load_servers(&self.sources, &self.data, &*self.host, &mut findings);
         let Findings {
-            mistakes, warnings, ..
+            mistakes,
+            mut warnings,
+            left_out,
+            ..
         } = findings;
+        warnings.extend(left_out.iter().cloned());
         let news = warnings.iter().filter(|warning| !self.told.contains(warning));
         let news = news.cloned().collect();
         self.told = warnings;
@@ -105,6 +112,7 @@ impl Reread {
                 Err(Mistakes(mistakes))
             },
             warnings: news,
+            left_out,
         })
     }
 }

@@ -1,0 +1,203 @@
+//! Enters codeyard into a client's file and has the client not use other servers; all else stays byte for byte.
+//!
+//! Whatever an edit did is read again and compared with what it should have done: a text that means anything else is never
+//! given back.
+
+mod entry;
+mod json;
+mod restore;
+#[cfg(test)]
+mod tests;
+mod toml;
+mod yaml;
+
+use serde_json::{Map, Value, json};
+
+use crate::client::{Client, Switch};
+use crate::document::{Format, Unreadable};
+pub use restore::{Restored, restore};
+
+/// Name of our entry.
+const OURS: &str = "codeyard";
+
+/// What is to be changed.
+#[derive(Debug, Clone, Default)]
+pub struct Change {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables that it is given with these values.
+    pub env: Vec<(String, String)>,
+    /// Names of variables that it is handed from the client's own environment, where the client hands over only named ones.
+    pub passed: Vec<String>,
+    /// Servers that the client is not to use any more.
+    pub take: Vec<Taken>,
+}
+
+/// A server that the client is not to use any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// The keys of its list, from the top.
+    pub list: Vec<String>,
+    /// Its name.
+    pub name: String,
+}
+
+/// Why a file is not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// It is written in a way that cannot be changed without touching other things.
+    #[error("{0}; change it by hand")]
+    Unusual(Unreadable),
+    /// Another server has our name.
+    #[error("there is a server named `codeyard` that does not start codeyard; give it another name first")]
+    Taken,
+    /// It is not any more what was written.
+    #[error("{0}")]
+    Differs(String),
+}
+
+impl Refused {
+    pub(crate) fn at(line: usize, what: &str) -> Refused {
+        Refused::Unusual(Unreadable::at(line, what))
+    }
+
+    pub(crate) fn new(what: &str) -> Refused {
+        Refused::Unusual(Unreadable::new(what))
+    }
+}
+
+/// One step of an edit, in the words of the three formats.
+#[derive(Debug)]
+enum Step<'a> {
+    /// Sets a member of the object at these keys, which is made where it is not there.
+    Set(&'a [String], &'a str, Value),
+    /// Removes a member.
+    Remove(&'a [String], &'a str),
+    /// Adds a text to the list at these keys.
+    Append(&'a [String], &'a str, &'a str),
+    /// Takes a text out of it.
+    Drop(&'a [String], &'a str, &'a str),
+}
+
+/// The text of the file with the change made; the same text where there is nothing to change.
+///
+/// # Errors
+/// If the file cannot be read, or not be changed without touching anything else, or has another server of our name.
+pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refused> {
+    let document = client.format().parse(text)?;
+    let own_list = vec![client.list().to_owned()];
+    let mcp = vec!["mcp".to_owned()];
+    let mut steps = Vec::new();
+    let inner: Vec<Vec<String>> = wish.take.iter().map(path_of).collect();
+    for (taken, path) in wish.take.iter().zip(&inner) {
+        steps.push(match client.switch() {
+            Switch::Disabled => Step::Set(path, "disabled", true.into()),
+            Switch::Enabled => Step::Set(path, "enabled", false.into()),
+            Switch::Excluded => Step::Append(&mcp, "excluded", &taken.name),
+            Switch::None => Step::Remove(&taken.list, &taken.name),
+        });
+    }
+    let there = installed(client, &document);
+    steps.push(Step::Set(&own_list, OURS, entry::entry(client, wish, there)?));
+    if client.switch() == Switch::Excluded {
+        if document["mcp"]["allowed"].is_array() {
+            steps.push(Step::Append(&mcp, "allowed", OURS));
+        }
+        if document["mcp"]["excluded"].is_array() {
+            steps.push(Step::Drop(&mcp, "excluded", OURS));
+        }
+    }
+    edited(client.format(), text, document, steps)
+}
+
+/// Codeyard's entry in a client's file as it stands.
+pub fn installed(client: Client, document: &Value) -> Option<&Value> {
+    document.get(client.list())?.get(OURS)
+}
+
+/// Does the steps to a text, and makes sure that it then means what they should come to.
+fn edited(format: Format, text: &str, before: Value, mut steps: Vec<Step<'_>>) -> Result<String, Refused> {
+    let mut expected = before.clone();
+    let is_new = |step: &Step<'_>| step.apply(&mut expected).map_err(Refused::Unusual);
+    let is_changed = steps.iter().map(is_new).collect::<Result<Vec<bool>, Refused>>()?;
+    let mut is_changed = is_changed.into_iter();
+    steps.retain(|_| is_changed.next().unwrap_or(false));
+    if expected == before {
+        return Ok(text.to_owned());
+    }
+    let (mark, bare) = match text.strip_prefix('\u{feff}') {
+        Some(bare) => ("\u{feff}", bare),
+        None => ("", text),
+    };
+    let edited = match format {
+        Format::Json => json::edit(bare, &steps)?,
+        Format::Toml => toml::edit(bare, &steps)?,
+        Format::Yaml => yaml::edit(bare, &steps)?,
+    };
+    match format.parse(&edited) {
+        Ok(found) if found == expected => Ok(format!("{mark}{edited}")),
+        _ => Err(Refused::new(
+            "the file is written in a way that codeyard cannot change without touching other things",
+        )),
+    }
+}
+
+fn path_of(taken: &Taken) -> Vec<String> {
+    let name = std::iter::once(&taken.name);
+    taken.list.iter().chain(name).cloned().collect()
+}
+
+// === impl Step ===
+
+impl Step<'_> {
+    /// Does it to a value; `false` if it was so already.
+    fn apply(&self, document: &mut Value) -> Result<bool, Unreadable> {
+        match self {
+            Step::Set(path, name, value) => {
+                let members = object(document, path)?;
+                Ok(members.insert((*name).to_owned(), value.clone()).as_ref() != Some(value))
+            }
+            Step::Remove(path, name) => Ok(object(document, path)?.shift_remove(*name).is_some()),
+            Step::Append(path, name, text) => {
+                let members = object(document, path)?;
+                let list = members.entry(*name).or_insert_with(|| json!([]));
+                let list = list
+                    .as_array_mut()
+                    .ok_or_else(|| Unreadable::new(format!("`{}.{name}` is no list", path.join("."))))?;
+                let is_new = !list.iter().any(|known| known == text);
+                if is_new {
+                    list.push((*text).into());
+                }
+                Ok(is_new)
+            }
+            Step::Drop(path, name, text) => {
+                let list = object(document, path)?.get_mut(*name);
+                let Some(list) = list.and_then(Value::as_array_mut) else {
+                    return Ok(false);
+                };
+                let before = list.len();
+                list.retain(|known| known != text);
+                Ok(list.len() < before)
+            }
+        }
+    }
+}
+
+/// The object at these keys, made where it is not there.
+fn object<'a>(document: &'a mut Value, path: &[String]) -> Result<&'a mut Map<String, Value>, Unreadable> {
+    let wrong = || Unreadable::new(format!("`{}` is no object", path.join(".")));
+    let mut place = document;
+    for key in path {
+        let members = place.as_object_mut().ok_or_else(wrong)?;
+        place = members.entry(key.as_str()).or_insert(Value::Null);
+        if place.is_null() {
+            *place = json!({});
+        }
+    }
+    place.as_object_mut().ok_or_else(wrong)
+}

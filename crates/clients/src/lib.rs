@@ -1,0 +1,23 @@
+//! What MCP clients keep their servers in: where the files are, what their entries mean, and how one is changed without touching the rest.
+//!
+//! Pure: places are computed from values, files are texts. Whoever calls reads and writes.
+
+mod client;
+mod document;
+mod edit;
+mod entry;
+mod env_file;
+mod mask;
+mod place;
+mod read;
+mod secrets;
+mod variables;
+
+pub use client::Client;
+pub use document::{Format, Unreadable};
+pub use edit::{Change, Refused, Restored, Taken, change, installed, restore};
+pub use env_file::env_file;
+pub use mask::masked;
+pub use place::{Place, Surroundings};
+pub use read::{Found, read};
+pub use secrets::{hide, variable};

@@ -1,0 +1,298 @@
+//! `codeyard install`: enters codeyard into a client in the place of the servers that it has, and takes that back.
+
+mod diff;
+mod file;
+mod undo;
+
+use std::path::{Path, PathBuf};
+
+use clients::{Change, Client, Found, Taken};
+use config::{Machine, Secrets, ServerFile, Use};
+use serde_json::{Value, json};
+
+use super::adopt::{client, own_file, restart, running, servers, surroundings, text_of};
+use super::import::variables;
+use super::servers::{kept_failure, open, secrets};
+use crate::ask::agreed;
+use crate::cli::InstallArguments;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::output::harmless;
+use file::ClientFile;
+
+/// Installs, or undoes it.
+pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Exit> {
+    let client = client(&arguments.client)?;
+    let here = surroundings()?;
+    let place = own_file(client, &here);
+    if arguments.undo {
+        return undo::run(context, &place, arguments);
+    }
+    let file = ClientFile::open(&place.path, client)?;
+    let before = text_of(&file.path, file.bytes())?;
+    let found = servers(&place, &here, &before)?;
+    let (ours, data) = open(context)?;
+    let secrets = secrets(&data)?;
+    let sorted = sort(context, &found, &ours, &secrets)?;
+    let change = change(context, &ours, &secrets, &sorted.taken)?;
+    let refused = |error| {
+        let why = format!("{}: {error}; nothing was changed", file.path.display());
+        Failure::new(Exit::Usage, why)
+    };
+    let after = clients::change(client, &before, &change).map_err(refused)?;
+    let mut done = Done {
+        client,
+        file: &file,
+        taken: sorted.taken.iter().map(|taken| taken.name.as_str()).collect(),
+        left: &sorted.left,
+        variables: &change.passed,
+        running: running(client),
+        backup: None,
+    };
+    if after == before {
+        return done.tell(
+            context,
+            arguments,
+            false,
+            "codeyard is installed there already; nothing was changed",
+        );
+    }
+    if !arguments.json {
+        let diff = diff::diff(client, &before, &after, &diff::shown_texts(&change));
+        context.output.print(&done.told(&diff))?;
+    }
+    if arguments.dry_run {
+        return done.tell(
+            context,
+            arguments,
+            false,
+            "this was a dry run: nothing was changed",
+        );
+    }
+    if !arguments.yes && !agreed(&context.output, &format!("change {}?", file.path.display()))? {
+        context.output.tell("nothing was changed");
+        return Ok(Exit::Done);
+    }
+    done.backup = write(&file, &data, client, &after, &sorted.taken)?;
+    let told = format!(
+        "codeyard is installed in {client}; {}. `codeyard install {} --undo` takes it back",
+        restart(client, &done.running),
+        client.id()
+    );
+    done.tell(context, arguments, true, &told)
+}
+
+/// Servers of the client that codeyard has, and those that it has not, with why.
+struct Sorted {
+    taken: Vec<Taken>,
+    left: Vec<(String, String)>,
+}
+
+fn sort(
+    context: &Context,
+    found: &[Found],
+    ours: &ServerFile,
+    secrets: &Secrets<'_>,
+) -> anyhow::Result<Sorted> {
+    let own = context.program()?.executable;
+    let all = config::defined(&context.sources(), &Machine);
+    let used = all
+        .iter()
+        .filter(|known| known.use_ == Use::Used && known.file == ours.path);
+    let used: Vec<&str> = used.map(|known| known.name.as_str()).collect();
+    let meaning = |entry: &Value| config::meaning(&ours.path, entry, secrets);
+    let known: Vec<(Option<String>, bool, &str)> = ours
+        .names()
+        .filter_map(|name| Some((meaning(&ours.entry(name)?), used.contains(&name), name)))
+        .collect();
+    let mut sorted = Sorted {
+        taken: Vec::new(),
+        left: Vec::new(),
+    };
+    for server in found.iter().filter(|server| server.is_enabled) {
+        let entry = match &server.definition {
+            Ok(definition) => Value::Object(definition.clone()),
+            Err(why) => {
+                sorted.left.push((server.name.clone(), why.clone()));
+                continue;
+            }
+        };
+        let written = config::as_written(&ours.path, &server.name, &entry);
+        if written.is_some_and(|server| server::servers::check_self(&server, &own).is_err()) {
+            continue;
+        }
+        let theirs = meaning(&entry);
+        let same = known.iter().find(|(ours, ..)| ours.is_some() && *ours == theirs);
+        let why = match same {
+            Some((_, true, _)) => {
+                sorted.taken.push(Taken {
+                    list: server.list.clone(),
+                    name: server.name.clone(),
+                });
+                continue;
+            }
+            Some((_, false, name)) => {
+                format!("codeyard has it and does not use it; `codeyard servers enable {name}` changes that")
+            }
+            None => "codeyard does not have it; `codeyard import` takes it over".to_owned(),
+        };
+        sorted.left.push((server.name.clone(), why));
+    }
+    Ok(sorted)
+}
+
+/// How the client is to start codeyard: as it was started now.
+fn change(
+    context: &Context,
+    ours: &ServerFile,
+    secrets: &Secrets<'_>,
+    taken: &[Taken],
+) -> anyhow::Result<Change> {
+    let sources = context.sources();
+    let mut args = vec!["mcp".to_owned()];
+    let mut option = |name: &str, path: &Path| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        args.extend([name.to_owned(), path.to_string_lossy().into_owned()]);
+    };
+    for file in &sources.servers {
+        option("--config", file);
+    }
+    if let Some(settings) = &sources.settings {
+        option("--settings", settings);
+    }
+    if let Some(data) = &sources.data {
+        option("--data", data);
+    }
+    // Where these say that our files are, they must say it there too.
+    let env = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"]
+        .into_iter()
+        .filter_map(|name| {
+            let value = config::Host::var(&Machine, name).ok().flatten()?;
+            (!value.is_empty()).then(|| (name.to_owned(), value))
+        });
+    let entries: Vec<Value> = ours
+        .names()
+        .filter_map(|name| ours.entry(name))
+        .filter(|entry| entry["disabled"] != true)
+        .collect();
+    Ok(Change {
+        command: context.program()?.executable.display().to_string(),
+        args,
+        env: env.collect(),
+        passed: variables(&entries, secrets),
+        take: taken.to_vec(),
+    })
+}
+
+/// The original beside it first, then what is needed to undo, then the file; gives the name of the original's copy. Others
+/// that install wait until all is written.
+fn write(
+    file: &ClientFile,
+    data: &Path,
+    client: Client,
+    after: &str,
+    taken: &[Taken],
+) -> anyhow::Result<Option<PathBuf>> {
+    let turn = config::turn(data, &Machine).map_err(kept_failure)?;
+    file.unchanged()?;
+    let mut all = config::installations(&file.path, data, &Machine).map_err(kept_failure)?;
+    let document = client.format().parse(after)?;
+    let entry = clients::installed(client, &document).cloned().unwrap_or_default();
+    let keys = |taken: &Taken| taken.list.iter().chain([&taken.name]).cloned().collect();
+    let taken = taken.iter().map(keys).collect();
+    let backup = file.keep()?;
+    let before = all.clone();
+    all.push(config::Installation::new(
+        backup.clone(),
+        after.as_bytes(),
+        entry,
+        taken,
+    ));
+    let written = config::keep_installations(&file.path, &all, &turn)
+        .map_err(|error| kept_failure(error).into())
+        .and_then(|()| file.replace(after.as_bytes()));
+    if let Err(error) = written {
+        // The first error is the one to tell.
+        let _ = config::keep_installations(&file.path, &before, &turn);
+        if let Some(backup) = &backup {
+            let _ = std::fs::remove_file(backup);
+        }
+        return Err(error);
+    }
+    Ok(backup)
+}
+
+/// What is done to a file, for people and programs.
+struct Done<'a> {
+    client: Client,
+    file: &'a ClientFile,
+    taken: Vec<&'a str>,
+    left: &'a [(String, String)],
+    /// Variables of this environment that its servers refer to.
+    variables: &'a [String],
+    /// Processes of the client.
+    running: Vec<u32>,
+    /// The copy of the file as it was, once there is one.
+    backup: Option<PathBuf>,
+}
+
+impl Done<'_> {
+    /// Everything before the question.
+    fn told(&self, diff: &str) -> String {
+        let client = self.client;
+        let mut out = format!("{client}: {}\n", self.file.path.display());
+        if let Some(link) = &self.file.link {
+            out.push_str(&format!("it is a link at {}, which stays\n", link.display()));
+        }
+        out.push_str(diff);
+        if !self.taken.is_empty() {
+            let names = self.taken.join(", ");
+            out.push_str(&if client.can_disable() {
+                format!("disabled in {client}, and used by codeyard: {names}\n")
+            } else {
+                format!("taken out of {client}, which cannot disable one, and used by codeyard: {names}\n")
+            });
+        }
+        for (name, why) in self.left {
+            out.push_str(&format!("`{name}` stays as it is: {why}\n"));
+        }
+        if !self.variables.is_empty() {
+            let names = self.variables.join(", ");
+            out.push_str(&if client.hands_on() {
+                format!("{client} hands codeyard these variables, which servers refer to; they must be set where {client} is started: {names}\n")
+            } else {
+                format!("{client} hands on only what it is started with: a server that refers to one of these is not used where it is not set: {names}\n")
+            });
+        }
+        harmless(&out)
+    }
+
+    fn tell(
+        &self,
+        context: &Context,
+        arguments: &InstallArguments,
+        is_changed: bool,
+        told: &str,
+    ) -> anyhow::Result<Exit> {
+        if arguments.json {
+            let left: Vec<Value> = self
+                .left
+                .iter()
+                .map(|(name, why)| json!({"name": name, "why": why}))
+                .collect();
+            context.output.json(&json!({
+                "client": self.client.id(), "file": self.file.path, "changed": is_changed, "taken": self.taken,
+                "disabled_in_place": self.client.can_disable(), "left": left, "backup": self.backup,
+                "variables": self.variables, "running": self.running,
+            }))?;
+        } else {
+            if let Some(backup) = &self.backup {
+                context
+                    .output
+                    .line(&format!("the file as it was is kept as {}", backup.display()))?;
+            }
+            context.output.line(told)?;
+        }
+        Ok(Exit::Done)
+    }
+}

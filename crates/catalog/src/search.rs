@@ -11,6 +11,7 @@ mod query;
 mod said;
 mod words;
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -166,7 +167,12 @@ impl Search {
                 nearest: Vec::new(),
             };
         }
-        let is_visible = |entry: usize| self.entries.get(entry).is_some_and(|entry| visible(entry));
+        // A word stands in many entries: each is asked for once.
+        let asked: Vec<OnceCell<bool>> = vec![OnceCell::new(); self.entries.len()];
+        let is_visible = |entry: usize| {
+            let asked = asked.get(entry);
+            asked.is_some_and(|asked| *asked.get_or_init(|| visible(&self.entries[entry])))
+        };
         let is_seen = |entry: u32| usize::try_from(entry).is_ok_and(is_visible);
         let read = Query::read(query, self.postings.seen(&is_seen), ranking);
         let mut hits = self.placed(query, &read, &is_visible, ranking);

@@ -185,14 +185,8 @@ impl Shared {
         let has_changed = self.look().await;
         let before = self.snapshot.lists();
         let mut pending = self.discover(&before).await;
-        let searched = if !has_changed && unread(&listed(&before), &self.snapshot.lists()).is_empty() {
-            self.snapshot.searched().await
-        } else {
-            // This search has waited for servers to list their tools for the first time, or for files to be read: it is
-            // to find them.
-            let current = self.snapshot.numbered().await;
-            self.snapshot.searched_with(&current).await
-        };
+        let has_waited = has_changed || !unread(&listed(&before), &self.snapshot.lists()).is_empty();
+        let searched = self.snapshot.searched_by(has_waited).await;
         let (search, lists) = (&searched.search, self.snapshot.lists());
         pending.extend(unread(&read(search.catalog()), &lists));
         // What was searched may be older than the lists: what is gone is not named, what has changed is shown as it is now.

@@ -1,7 +1,6 @@
 //! The lists of real servers: each can be named, found, described, written as Python and checked.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use catalog::{Catalog, Search};

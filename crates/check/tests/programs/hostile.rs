@@ -109,6 +109,7 @@ fn fields_are_looked_for_in_bounded_time() {
                 may_call: &|_| true,
                 learned: &|_| None,
                 own_tools: &[],
+                takes_positional: &|_| false,
             };
             for step in ["['a']", "[0]"] {
                 let source = format!("r = await tools.odd.tool()\nif False: r{}", step.repeat(60));
@@ -144,6 +145,7 @@ fn many_wrong_names_cost_little() {
         },
         learned: &|_| None,
         own_tools: &[],
+        takes_positional: &|_| false,
     };
     let lines = |name: &dyn Fn(usize) -> String| -> String {
         (0..1_000)

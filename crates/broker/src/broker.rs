@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Catalog, Entry, Hit};
+use catalog::{Catalog, Entry, Hit, Search};
 use policy::Policy;
 use sandbox::{HostCallError, HostCalls};
 use store::{Learning, Records, Saved};
@@ -127,6 +127,18 @@ impl Broker {
         detail: Detail,
     ) -> SearchAnswer {
         self.shared.search(principal, query, limit, detail).await
+    }
+
+    /// Reads the search over everything that is listed now; asks servers that were never asked, for at most `patience`.
+    pub async fn searching<T>(&self, patience: Duration, read: impl FnOnce(&Search) -> T) -> T {
+        self.look().await;
+        let snapshot = &self.shared.snapshot;
+        if !snapshot.lists().iter().all(|server| server.tools.is_some()) {
+            // A listing says which of them failed and why.
+            let _ = self.shared.hub.discover(patience).await;
+        }
+        let current = snapshot.numbered().await;
+        read(&snapshot.searched_with(&current).await.search)
     }
 
     /// The tool of these names, for showing it; asks its server for its tools if need be.

@@ -18,12 +18,14 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::entry::Entry;
 use embedding::{Sum, Vector, dot};
+use lexicon::Lexicon;
 use named::Names;
 use order::Placed;
 use postings::{Postings, Texts};
 use query::Query;
 use said::{Known, MAX_FIELD, Said};
 use words::stems;
+pub use words::{stem, words};
 
 /// A hit this much weaker than the best is none.
 const MIN_SHARE: f32 = 0.1;
@@ -109,6 +111,14 @@ pub struct Search {
     servers: Vec<usize>,
     names: Names,
     known: Known,
+}
+
+/// The words of tools that a word may stand for, in English and in the languages that the lexicon has.
+pub fn meant(word: &str) -> Vec<&'static str> {
+    let meanings = Lexicon::get().meanings(&[word]).into_iter();
+    meanings
+        .flat_map(|meaning| meaning.words.iter().copied())
+        .collect()
 }
 
 // === impl Search ===

@@ -8,6 +8,7 @@ mod runs;
 mod saved;
 mod servers;
 mod stubs;
+mod task;
 mod top;
 
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ pub use servers::{
     ServersArguments, ServersCommand,
 };
 pub use stubs::{Language, StubsArguments};
+pub use task::TaskArguments;
 pub use top::TopArguments;
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
@@ -106,6 +108,9 @@ pub enum Command {
     /// Call one tool
     #[command(after_help = CALL_HELP)]
     Call(CallArguments),
+    /// Do a task that is given in words, without a language model
+    #[command(after_help = task::HELP)]
+    Task(TaskArguments),
     /// Let a project's .mcp.json start its servers
     #[command(after_help = TRUST_HELP)]
     Trust(TrustArguments),

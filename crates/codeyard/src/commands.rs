@@ -17,6 +17,7 @@ mod run;
 mod runs;
 mod saved;
 mod servers;
+mod task;
 mod tools;
 mod top;
 mod trust;
@@ -45,6 +46,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Top(arguments) => block_on(top::run(&context, &arguments)),
         Command::Tools(arguments) => block_on(tools::run(&context, &arguments)),
         Command::Call(arguments) => block_on(call::run(&context, &arguments)),
+        Command::Task(arguments) => block_on(task::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Python(command) => python::run(&context, &command),
         Command::Workspace(command) => workspace::run(&context, &command),

@@ -18,6 +18,7 @@ pub mod servers;
 mod service;
 mod signals;
 mod standard;
+mod tasks;
 mod tools;
 
 use std::ffi::OsString;
@@ -34,6 +35,8 @@ pub use sandbox_process::python;
 pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};
 pub use store;
+pub use task::{DEFAULT_THRESHOLD, Missing, Overrides, TaskError, Tools};
+pub use tasks::{TaskReport, TaskRequest, TaskResult, TaskStep};
 pub use tool_files::MARK as GENERATED;
 pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};
 pub use upstream::oauth as logins;

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::queue::{MOST, Queue};
 use crate::record::RunRecord;
-use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, Run};
+use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, Run, TASK};
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
@@ -123,6 +123,13 @@ impl Records {
     pub fn drifted(&self, run: &RunId, tool: &ToolRef, kind: &str, path: &str) {
         if let Some(shared) = &self.shared {
             shared.event(Some(run), DRIFT, format!("{tool} {kind} {path}"));
+        }
+    }
+
+    /// Records for which task a run was, in the words of whoever gave it.
+    pub fn described(&self, run: &RunId, task: &str) {
+        if let Some(shared) = &self.shared {
+            shared.event(Some(run), TASK, task.to_owned());
         }
     }
 

@@ -14,6 +14,9 @@ const MAX_NAME: usize = 128;
 /// The kind of event of a result that is not as it was.
 pub(crate) const DRIFT: &str = "result_drift";
 
+/// The kind of an event that says for which task a run was.
+pub(crate) const TASK: &str = "task";
+
 /// One attempt to run a program, as it is known when it is made.
 #[derive(Debug, Clone)]
 pub struct Attempt {
@@ -42,6 +45,8 @@ pub enum Front {
     Run,
     /// `codeyard call`.
     Call,
+    /// `codeyard task`.
+    Task,
 }
 
 /// A program, as it is recorded: never its text.
@@ -185,6 +190,7 @@ impl Front {
             Front::Mcp => "mcp",
             Front::Run => "run",
             Front::Call => "call",
+            Front::Task => "task",
         }
     }
 }

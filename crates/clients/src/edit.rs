@@ -94,6 +94,9 @@ pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refus
         });
     }
     steps.push(Step::Set(&own_list, OURS, entry(client, wish)));
+    if client.switch() == Switch::Excluded && before["mcp"]["allowed"].is_array() {
+        steps.push(Step::Append(&mcp, "allowed", OURS));
+    }
     let is_new = |step: &Step<'_>| step.apply(&mut expected).map_err(Refused::Unusual);
     let is_changed = steps.iter().map(is_new).collect::<Result<Vec<bool>, Refused>>()?;
     let mut is_changed = is_changed.into_iter();

@@ -199,6 +199,17 @@ fn what_cannot_be_changed_safely_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_list_of_what_is_allowed_gets_our_name() {
+    let text = "{\"mcp\": {\"allowed\": [\"a\"]}, \"mcpServers\": {\"a\": {\"command\": \"a\"}}}";
+    let edited = change(Client::GeminiCli, text, &wish(Client::GeminiCli, &["a"])).unwrap();
+    let value = Format::Json.parse(&edited).unwrap();
+    assert_eq!(
+        value["mcp"],
+        json!({"allowed": ["a", "codeyard"], "excluded": ["a"]})
+    );
+}
+
+#[test]
 fn variables_are_handed_on_in_each_ones_way() {
     for (client, expected) in [
         (Client::Codex, "env_vars = [\"TOKEN\"]"),

@@ -44,6 +44,7 @@ pub(crate) struct Translated {
     pub(crate) definition: Map<String, Value>,
     pub(crate) is_enabled: bool,
     pub(crate) notes: Vec<String>,
+    pub(crate) gaps: Vec<String>,
 }
 
 /// Translates one entry.
@@ -62,6 +63,7 @@ pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -
             client,
             project,
             notes: Vec::new(),
+            gaps: Vec::new(),
         },
     };
     reader.read()?;
@@ -72,6 +74,7 @@ pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -
         definition: reader.definition,
         is_enabled: !is_off,
         notes: reader.translator.notes,
+        gaps: reader.translator.gaps,
     })
 }
 

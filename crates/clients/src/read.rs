@@ -22,6 +22,8 @@ pub struct Found {
     pub definition: Result<Map<String, Value>, String>,
     /// What is not taken over, or means something else.
     pub notes: Vec<String>,
+    /// What must be done before it can be used.
+    pub gaps: Vec<String>,
 }
 
 /// The servers of a file, in their order. `current` is the directory whose own servers Claude Code keeps in the user's file.
@@ -34,19 +36,26 @@ pub fn read(place: &Place, current: &Path, text: &str) -> Result<Vec<Found>, Unr
     for list in lists(place.client, current) {
         let project = (list.len() > 1).then_some(current).or(place.project.as_deref());
         for (name, entry) in servers(&document, &list)? {
-            // Goose keeps its own parts, Zed its extensions in the same list; without them the list is about servers.
             let translated = translate(place.client, project, entry);
-            let (definition, is_enabled, notes) = match translated {
-                Ok(translated) => (Ok(translated.definition), translated.is_enabled, translated.notes),
-                Err(why) => (Err(why), true, Vec::new()),
-            };
-            all.push(Found {
+            let mut found = Found {
                 name: name.clone(),
-                is_enabled: is_enabled && !is_excluded(place.client, &document, &list, name),
                 list: list.clone(),
-                definition,
-                notes,
-            });
+                is_enabled: true,
+                definition: Ok(Map::new()),
+                notes: Vec::new(),
+                gaps: Vec::new(),
+            };
+            match translated {
+                Ok(translated) => {
+                    found.definition = Ok(translated.definition);
+                    found.is_enabled = translated.is_enabled;
+                    found.notes = translated.notes;
+                    found.gaps = translated.gaps;
+                }
+                Err(why) => found.definition = Err(why),
+            }
+            found.is_enabled &= !is_excluded(place.client, &document, &list, name);
+            all.push(found);
         }
     }
     Ok(all)

@@ -11,10 +11,12 @@ pub(crate) struct Translator<'a> {
     pub(crate) project: Option<&'a Path>,
     /// What a person should know, each once.
     pub(crate) notes: Vec<String>,
+    /// What a person must do before the entry can be used, each once.
+    pub(crate) gaps: Vec<String>,
 }
 
 impl Translator<'_> {
-    /// The text in our form. What has none keeps a form that our configuration refuses, and is a note.
+    /// The text in our form. What has none keeps its own and is a gap.
     pub(crate) fn text(&mut self, text: &str) -> String {
         let text = match self.client {
             Client::Opencode => self.braces(text),
@@ -35,6 +37,12 @@ impl Translator<'_> {
     pub(crate) fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
+        }
+    }
+
+    fn gap(&mut self, gap: String) {
+        if !self.gaps.contains(&gap) {
+            self.gaps.push(gap);
         }
     }
 
@@ -71,7 +79,7 @@ impl Translator<'_> {
             "userHome" => "${HOME}".to_owned(),
             "pathSeparator" | "/" => "/".to_owned(),
             _ if folder.is_some() => folder.flatten().unwrap_or_else(|| {
-                self.note(format!(
+                self.gap(format!(
                     "`{kept}` is whichever project is open in {}; write the directory in its place",
                     self.client
                 ));
@@ -87,13 +95,13 @@ impl Translator<'_> {
                 kept
             }
             "file" => {
-                self.note(format!(
+                self.gap(format!(
                     "`{kept}` is the content of that file; write it into a variable or into secrets.json and name that"
                 ));
                 kept
             }
             _ => {
-                self.note(format!(
+                self.gap(format!(
                     "`{kept}` has no meaning for codeyard; write the value in its place"
                 ));
                 kept
@@ -170,9 +178,11 @@ mod tests {
             client,
             project: project.map(Path::new),
             notes: Vec::new(),
+            gaps: Vec::new(),
         };
         let text = translator.text(text);
-        (text, translator.notes)
+        let told = translator.notes.into_iter().chain(translator.gaps);
+        (text, told.collect())
     }
 
     #[track_caller]

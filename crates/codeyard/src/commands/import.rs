@@ -12,7 +12,7 @@ use clients::{Place, Surroundings};
 use config::{Host, Machine};
 
 use super::adopt::{client, own_file, servers, surroundings, text_of, unreadable};
-use super::servers::{add, edit, edit_failure, open, secrets};
+use super::servers::{add, edit, edit_failure, open_file, secrets};
 use crate::ask::agreed;
 use crate::cli::ImportArguments;
 use crate::context::Context;
@@ -31,7 +31,9 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     };
     let (place, text) = read(from, &here)?;
     let found = servers(&place, &here, &text)?;
-    let (mut file, data) = open(context)?;
+    let loaded = context.load_settings()?;
+    let data = loaded.data_dir.clone();
+    let mut file = open_file(context)?;
     let mut plan = Plan::make(context, &place, found, &mut file, secrets(&data)?)?;
     let output = &context.output;
     if !arguments.json {
@@ -53,7 +55,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     let interrupt = Interrupt::watch()?;
     output.progress("connecting ...");
     let bill = tokio::select! {
-        bill = probe::run(context, &plan) => Some(bill?),
+        bill = probe::run(context, loaded, &plan) => Some(bill?),
         () = interrupt.token.cancelled() => None,
     };
     let Some(bill) = bill else {

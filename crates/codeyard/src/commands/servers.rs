@@ -32,9 +32,13 @@ pub async fn run(context: &Context, arguments: &ServersArguments) -> anyhow::Res
 /// The file that commands change, and the directory where consent is kept.
 pub(crate) fn open(context: &Context) -> anyhow::Result<(ServerFile, PathBuf)> {
     let data = context.load_settings()?.data_dir;
+    Ok((open_file(context)?, data))
+}
+
+/// The file that commands change.
+pub(crate) fn open_file(context: &Context) -> anyhow::Result<ServerFile> {
     let path = config::server_file(&context.sources(), &Machine).map_err(edit_failure)?;
-    let file = ServerFile::open(path, &Machine).map_err(edit_failure)?;
-    Ok((file, data))
+    Ok(ServerFile::open(path, &Machine).map_err(edit_failure)?)
 }
 
 /// Changes the file as it is by now, while no other command changes anything; nobody is asked anything meanwhile.

@@ -63,7 +63,7 @@ async fn the_bill_is_printed() {
     for words in [
         "server   tools  tokens",
         "added 3 servers to ",
-        "definitions before every question: 1075 tokens for 9 tools in Cursor, 177 tokens with codeyard",
+        "definitions before every question: 1079 tokens for 9 tools in Cursor, 177 tokens with codeyard",
         "`codeyard install cursor` puts codeyard in their place",
     ] {
         assert!(imported.out.contains(words), "{words}: {imported:?}");

@@ -173,7 +173,13 @@ fn enter(planned: &mut Planned, file: &mut ServerFile, secrets: &Secrets<'_>) {
     file.set(&name, &planned.entry);
     let mistakes = file.server(&name, secrets).err();
     let fields = mistakes.into_iter().flat_map(|mistakes| mistakes.0);
-    planned.gaps = fields.map(|mistake| mistake.message).collect();
+    planned.gaps = planned.found.gaps.clone();
+    // What the client's own forms lack has been said in its words.
+    let is_said = |gap: &String| !planned.found.gaps.is_empty() && gap.contains("workspaceFolder");
+    let gaps = fields.map(|mistake| mistake.message);
+    planned
+        .gaps
+        .extend(gaps.filter(|gap| !gap.contains("another program's form") && !is_said(gap)));
     if (!planned.gaps.is_empty() || !planned.found.is_enabled)
         && let Some(fields) = planned.entry.as_object_mut()
     {

@@ -1,7 +1,7 @@
 //! Connects to each server once and counts what its definitions cost a model.
 
 use clients::Client;
-use config::{Machine, ServerConfig};
+use config::{Loaded, Machine, ServerConfig};
 use serde_json::{Value, json};
 use server::{Server, Surface};
 use tokio_util::sync::CancellationToken;
@@ -29,13 +29,12 @@ struct Line {
 }
 
 /// Connects to all that are to be used, side by side; a server that fails is a line of the bill.
-pub(super) async fn run(context: &Context, plan: &Plan) -> anyhow::Result<Bill> {
+pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &Plan) -> anyhow::Result<Bill> {
     let used = plan
         .all
         .iter()
         .filter(|planned| !matches!(planned.fate, Fate::Left(_)));
     let servers: Vec<ServerConfig> = used.filter_map(|planned| planned.server.clone()).collect();
-    let mut loaded = context.load_settings()?;
     loaded.servers = servers;
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.upstream.asks_anew = true;

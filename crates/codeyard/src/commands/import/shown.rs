@@ -28,8 +28,8 @@ pub(super) fn plan(plan: &Plan) -> String {
         }
         if planned.fate == Fate::New && !planned.gaps.is_empty() {
             out.push_str(&format!(
-                "{}: when that is done, `codeyard servers enable {}`\n",
-                planned.found.name, planned.name
+                "{}: mend it in {}, then `codeyard servers enable {}`\n",
+                planned.found.name, plan.ours, planned.name
             ));
         }
     }
@@ -66,7 +66,7 @@ fn becomes(planned: &Planned) -> String {
         format!(" as `{}`", planned.name)
     };
     match &planned.fate {
-        Fate::New if !planned.gaps.is_empty() => format!("added{name}, not used before something is done"),
+        Fate::New if !planned.gaps.is_empty() => format!("added{name}, disabled for what is said below"),
         Fate::New if !planned.found.is_enabled => format!("added{name}, disabled"),
         Fate::New => format!("added{name}"),
         Fate::Known => format!("there already{name}"),

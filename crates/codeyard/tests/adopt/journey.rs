@@ -9,6 +9,10 @@ use crate::Home;
 const CURSOR: &str = ".cursor/mcp.json";
 
 #[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the client is ended by the test, and its servers with it"
+)]
 async fn two_commands_lead_from_ten_servers_to_programs() {
     let mut servers = serde_json::Map::new();
     for name in ["crm", "orders", "mailbox"] {

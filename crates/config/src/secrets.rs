@@ -1,5 +1,4 @@
-//! Secrets that were moved out of clients' files: `secrets.json` of the data directory, by the names under which definitions
-//! refer to them as `${NAME}`. It is asked before the environment.
+//! Secrets that were moved out of clients' files: `secrets.json` of the data directory, asked before the environment for `${NAME}`.
 
 use std::collections::BTreeMap;
 use std::io;

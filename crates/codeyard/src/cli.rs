@@ -1,5 +1,6 @@
 //! The command line: what can be asked, with an example for each.
 
+mod adopt;
 mod learned;
 mod login;
 mod runs;
@@ -14,6 +15,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use types::CheckMode;
 
+pub use adopt::{ImportArguments, InstallArguments};
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
 pub use runs::RunsArguments;
@@ -70,6 +72,12 @@ pub enum Command {
     /// List, add, change and try the servers whose tools programs call
     #[command(after_help = servers::HELP)]
     Servers(ServersArguments),
+    /// Take over the servers of another MCP client
+    #[command(after_help = adopt::IMPORT_HELP)]
+    Import(ImportArguments),
+    /// Enter codeyard into an MCP client, in the place of the servers that were taken over
+    #[command(after_help = adopt::INSTALL_HELP)]
+    Install(InstallArguments),
     /// Log in to a remote server
     #[command(after_help = login::HELP)]
     Login(LoginArguments),
@@ -386,6 +394,7 @@ const AFTER_HELP: &str = "\
 Examples:
   codeyard demo                          see what it does
   codeyard mcp                           what an MCP client starts
+  codeyard import                        take over the servers of another client
   codeyard servers add files -- CMD      add a server
   codeyard run report.py                 run a program that calls tools
   codeyard tools send mail               find tools

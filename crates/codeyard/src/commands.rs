@@ -1,10 +1,13 @@
 //! One module a command; here they are chosen and given a runtime.
 
+mod adopt;
 mod call;
 mod completions;
 mod config;
 mod demo_server;
 mod doctor;
+mod import;
+mod install;
 mod login;
 mod logout;
 mod mcp;
@@ -32,6 +35,8 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
         Command::Saved(arguments) => block_on(saved::run(&context, &arguments)),
         Command::Servers(arguments) => block_on(servers::run(&context, &arguments)),
+        Command::Import(arguments) => block_on(import::run(&context, &arguments)),
+        Command::Install(arguments) => install::run(&context, &arguments),
         Command::Login(arguments) => block_on(login::run(&context, &arguments)),
         Command::Logout(arguments) => block_on(logout::run(&context, &arguments)),
         Command::Config(command) => config::run(&context, &command),

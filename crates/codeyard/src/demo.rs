@@ -1,6 +1,6 @@
 //! `codeyard demo`: three servers, four programs, and what they cost a model.
 
-mod peer;
+pub mod peer;
 mod show;
 mod steps;
 pub mod tokens;

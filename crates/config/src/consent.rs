@@ -51,7 +51,7 @@ pub(crate) fn path(data: &Path) -> PathBuf {
 }
 
 /// A number of everything that decides what runs, what it is told and what it may.
-fn fingerprint(server: &ServerConfig) -> String {
+pub(crate) fn fingerprint(server: &ServerConfig) -> String {
     // Each field by its name, so that a new one is not forgotten.
     let definition = match &server.transport {
         Transport::Stdio(Stdio {

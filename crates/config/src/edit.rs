@@ -134,6 +134,11 @@ impl ServerFile {
         self.entries.0.iter().map(|(name, _)| name.as_str())
     }
 
+    /// The entry of that name as it is written.
+    pub fn entry(&self, name: &str) -> Option<Value> {
+        serde_json::from_str(self.entries.get(name)?.get()).ok()
+    }
+
     /// Adds an entry, or puts it in the place of the one of that name.
     pub fn set(&mut self, name: &str, entry: &Value) {
         let text = serde_json::to_string_pretty(entry).unwrap_or_default();

@@ -34,6 +34,11 @@ pub trait Host {
     /// Replaces the file as one step. One that is there keeps its mode; a new one is for its owner only. Makes its directory.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
+    /// Whether nobody but its owner may read or write the file.
+    fn is_private(&self, _path: &Path) -> bool {
+        true
+    }
+
     /// Locks that file, which it makes, against all other processes for as long as what is returned is open;
     /// `WouldBlock` if another one does not let go. Nothing where there are no others, as in a test.
     fn lock(&self, _path: &Path) -> io::Result<Option<File>> {
@@ -90,6 +95,10 @@ impl Host for Machine {
 
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         replace(path, bytes)
+    }
+
+    fn is_private(&self, path: &Path) -> bool {
+        std::fs::metadata(path).is_ok_and(|metadata| metadata.mode() & 0o077 == 0)
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<File>> {

@@ -12,6 +12,7 @@ mod expand;
 #[cfg(test)]
 mod fake;
 mod host;
+mod installed;
 mod json;
 mod kept;
 mod limits;
@@ -23,6 +24,7 @@ mod named;
 mod overview;
 mod places;
 mod reread;
+mod secrets;
 mod servers;
 mod settings;
 mod sources;
@@ -36,15 +38,17 @@ pub use definitions::{Definitions, Scan};
 pub use edit::{EditError, ServerFile, server_file};
 pub use effective::{Shown, effective, files};
 pub use host::{Host, MAX_FILE, Machine, NotUnicode};
+pub use installed::{Installation, installations, keep_installations};
 pub use kept::{KeptError, Turn, turn};
 pub use load::{
     Loaded, Parts, Program, Sources, data_directory, load, load_bridge, load_forgiving, load_settings_only,
     python_settings,
 };
 pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
-pub use overview::{Defined, Use, as_written, defined};
+pub use overview::{Defined, Use, as_written, defined, meaning};
 pub use places::{config_dir, data_dir};
 pub use reread::{Reloaded, Reread};
+pub use secrets::Secrets;
 pub use settings::{Backend, Python, Records, Sessions, Settings, Workspace};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
 pub use upstream::{Confinement, Http, HttpKind, OAuth, ServerConfig, Stdio, Transport};

@@ -14,6 +14,7 @@ use crate::host::Host;
 use crate::mistakes::{Findings, Mistakes, Warning, why_unreadable};
 use crate::named::{Named, named};
 use crate::places::{absolute, config_dir, data_dir, resolved};
+use crate::secrets::Secrets;
 use crate::servers::{self, Entry, Variables};
 use crate::settings::{self, Backend, Settings, Written};
 use crate::sources::{Origin, Place, possible_files};
@@ -333,6 +334,7 @@ pub(crate) fn load_servers(
         consent: Consent::load(data, host, findings),
         ..Merged::default()
     };
+    let variables = Secrets::read(data, host, findings);
     for Place { path, origin } in possible_files(sources, host) {
         // Where it really is: what a person was shown counts from there, and is kept under that name.
         let path = resolved(&path, host);
@@ -342,7 +344,7 @@ pub(crate) fn load_servers(
             Origin::Project => (read_project(&path, data, host, findings), Clash::FirstWins),
         };
         if let Some(bytes) = read {
-            merged.add(&path, &bytes, clash, host, findings);
+            merged.add(&path, &bytes, clash, &variables, findings);
         }
     }
     merged.add_named(host, findings);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use upstream::ServerConfig;
 
-use crate::consent::Consent;
+use crate::consent::{self, Consent};
 use crate::edit;
 use crate::host::Host;
 use crate::json::Node;
@@ -116,6 +116,19 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
         });
     }
     all
+}
+
+/// What an entry comes to with the variables as they are now, used or not: two entries that do the same have the same. Where
+/// a variable is not set, it is as it is written.
+pub fn meaning(file: &Path, entry: &Value, host: &dyn Host) -> Option<String> {
+    let mut entry = entry.clone();
+    if let Some(fields) = entry.as_object_mut() {
+        fields.shift_remove("disabled");
+    }
+    let node: Node = serde_json::from_value(entry.clone()).ok()?;
+    let (read, _) = servers::read_entry(file, LIST, &(String::new(), node), Variables::Expand(host));
+    let server = read.server.or_else(|| as_written(file, "_", &entry));
+    server.map(|server| consent::fingerprint(&server))
 }
 
 /// The definition of an entry with variables as they are written, also if it is not to be used.

@@ -10,6 +10,7 @@ use crate::definitions::Stamp;
 use crate::host::Host;
 use crate::load::{Sources, data_directory, load_servers};
 use crate::mistakes::{Findings, Mistakes, Warning};
+use crate::secrets;
 use crate::sources::possible_files;
 use crate::trust;
 
@@ -43,7 +44,7 @@ impl Reread {
         let places = possible_files(&sources, &host).into_iter();
         let mut files: Vec<PathBuf> = places.map(|place| place.path).collect();
         // What a person trusts and agrees to counts as soon as it is said.
-        files.extend([trust::path(&data), consent::path(&data)]);
+        files.extend([trust::path(&data), consent::path(&data), secrets::path(&data)]);
         let stamps = stamps(&files);
         Reread {
             sources,

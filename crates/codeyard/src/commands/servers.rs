@@ -1,6 +1,6 @@
 //! `codeyard servers`: lists, adds, changes and tries the servers whose tools programs call.
 
-mod add;
+pub(crate) mod add;
 mod change;
 mod list;
 mod logs;
@@ -9,7 +9,7 @@ mod test;
 
 use std::path::{Path, PathBuf};
 
-use config::{Defined, EditError, KeptError, Machine, ServerFile, Turn};
+use config::{Defined, EditError, KeptError, Machine, Secrets, ServerFile, Turn};
 
 use crate::cli::{ServersArguments, ServersCommand};
 use crate::context::Context;
@@ -30,15 +30,19 @@ pub async fn run(context: &Context, arguments: &ServersArguments) -> anyhow::Res
 }
 
 /// The file that commands change, and the directory where consent is kept.
-fn open(context: &Context) -> anyhow::Result<(ServerFile, PathBuf)> {
+pub(crate) fn open(context: &Context) -> anyhow::Result<(ServerFile, PathBuf)> {
     let data = context.load_settings()?.data_dir;
+    Ok((open_file(context)?, data))
+}
+
+/// The file that commands change.
+pub(crate) fn open_file(context: &Context) -> anyhow::Result<ServerFile> {
     let path = config::server_file(&context.sources(), &Machine).map_err(edit_failure)?;
-    let file = ServerFile::open(path, &Machine).map_err(edit_failure)?;
-    Ok((file, data))
+    Ok(ServerFile::open(path, &Machine).map_err(edit_failure)?)
 }
 
 /// Changes the file as it is by now, while no other command changes anything; nobody is asked anything meanwhile.
-fn edit<T>(
+pub(crate) fn edit<T>(
     path: &Path,
     data: &Path,
     edit: impl FnOnce(&mut ServerFile, &Turn<'_>) -> anyhow::Result<T>,
@@ -66,7 +70,12 @@ fn unknown(name: &str, names: &[&str]) -> String {
     format!("MCP server '{name}' not found in configuration; {there}")
 }
 
-fn edit_failure(error: EditError) -> Failure {
+/// The secrets that definitions refer to, over this machine's variables.
+pub(crate) fn secrets(data: &Path) -> anyhow::Result<Secrets<'static>> {
+    Ok(Secrets::load(data, &Machine).map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?)
+}
+
+pub(crate) fn edit_failure(error: EditError) -> Failure {
     let exit = match error {
         EditError::WhichFile(_)
         | EditError::Read { .. }
@@ -77,6 +86,6 @@ fn edit_failure(error: EditError) -> Failure {
     Failure::new(exit, error)
 }
 
-fn kept_failure(error: KeptError) -> Failure {
+pub(crate) fn kept_failure(error: KeptError) -> Failure {
     Failure::new(Exit::Broken, error)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use config::{Machine, ServerConfig, ServerFile, Turn};
 use serde_json::{Map, Value, json};
 
-use super::{edit, edit_failure, kept_failure, open, shown};
+use super::{edit, edit_failure, kept_failure, open, secrets, shown};
 use crate::ask::agreed;
 use crate::cli::{AddServer, RemoteKind};
 use crate::context::Context;
@@ -26,7 +26,7 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
     let entry = entry(add);
     file.set(&add.name, &entry);
     let server = file
-        .server(&add.name, &Machine)
+        .server(&add.name, &secrets(&data)?)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
     if let Some(server) = &server {
         check(context, server, add.no_check).await?;
@@ -60,20 +60,26 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
 }
 
 /// What is agreed to is kept first: an entry is never used without it.
-fn save(file: &mut ServerFile, agreed: Option<&ServerConfig>, turn: &Turn<'_>) -> anyhow::Result<()> {
-    if let Some(server) = agreed {
+pub(crate) fn save<'a>(
+    file: &mut ServerFile,
+    agreed: impl IntoIterator<Item = &'a ServerConfig> + Clone,
+    turn: &Turn<'_>,
+) -> anyhow::Result<()> {
+    for server in agreed.clone() {
         config::agree(&file.path, server, turn).map_err(kept_failure)?;
     }
     let saved = file.save(turn);
-    if let (Err(_), Some(server)) = (&saved, agreed) {
-        // The first error is the one to tell.
-        let _ = config::forget(&file.path, &server.name, turn);
+    if saved.is_err() {
+        for server in agreed {
+            // The first error is the one to tell.
+            let _ = config::forget(&file.path, &server.name, turn);
+        }
     }
     Ok(saved.map_err(edit_failure)?)
 }
 
 /// The exact command, as a person decides over it.
-pub(super) fn told(server: &ServerConfig) -> String {
+pub(crate) fn told(server: &ServerConfig) -> String {
     let start = shown::start(server);
     let what = if server.transport.stdio().is_some() {
         "runs this command on this machine, with your rights, when a program needs it"
@@ -84,8 +90,8 @@ pub(super) fn told(server: &ServerConfig) -> String {
 }
 
 /// A name that a program can tell from the others.
-fn judge_name(context: &Context, name: &str, file: &ServerFile) -> anyhow::Result<()> {
-    let refuse = |why: String| Err(Failure::new(Exit::Usage, why).into());
+pub(crate) fn judge_name(context: &Context, name: &str, file: &ServerFile) -> Result<(), Failure> {
+    let refuse = |why: String| Err(Failure::new(Exit::Usage, why));
     if name.trim().is_empty() || name.trim() != name {
         return refuse(format!(
             "the name `{name}` is empty or has blanks around it; give another"

@@ -5,7 +5,7 @@ use std::path::Path;
 use config::{Defined, Machine, ServerFile};
 use serde_json::json;
 
-use super::{add, edit, edit_failure, find, kept_failure, open, unknown};
+use super::{add, edit, edit_failure, find, kept_failure, open, secrets, unknown};
 use crate::ask::agreed;
 use crate::cli::ChangeServer;
 use crate::context::Context;
@@ -82,7 +82,7 @@ fn set_disabled(
         let wrong = |mistakes| Failure::new(Exit::Usage, mistakes);
         let changed = file.set_disabled(name, disabled).map_err(wrong)?;
         if !disabled {
-            file.server(name, &Machine).map_err(wrong)?;
+            file.server(name, &secrets(data)?).map_err(wrong)?;
         }
         if changed {
             file.save(turn).map_err(edit_failure)?;

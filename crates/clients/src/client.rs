@@ -1,0 +1,175 @@
+//! The ten clients: what each is called, what its file is written in, and under which keys its servers stand.
+
+use std::fmt;
+
+use crate::document::Format;
+
+/// A program that connects to MCP servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Client {
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Claude Code.
+    ClaudeCode,
+    /// Cursor.
+    Cursor,
+    /// Visual Studio Code.
+    VsCode,
+    /// Windsurf.
+    Windsurf,
+    /// Gemini CLI.
+    GeminiCli,
+    /// Codex.
+    Codex,
+    /// Zed.
+    Zed,
+    /// opencode.
+    Opencode,
+    /// Goose.
+    Goose,
+}
+
+/// How a client is told not to use a server that stays in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Switch {
+    /// `"disabled": true` in the entry.
+    Disabled,
+    /// `"enabled": false` in the entry.
+    Enabled,
+    /// Its name in the list `mcp.excluded`.
+    Excluded,
+    /// There is no way: an entry can only be taken out.
+    None,
+}
+
+impl Client {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Client; 10] = [
+        Client::ClaudeDesktop,
+        Client::ClaudeCode,
+        Client::Cursor,
+        Client::VsCode,
+        Client::Windsurf,
+        Client::GeminiCli,
+        Client::Codex,
+        Client::Zed,
+        Client::Opencode,
+        Client::Goose,
+    ];
+
+    /// Its name on the command line.
+    pub fn id(self) -> &'static str {
+        match self {
+            Client::ClaudeDesktop => "claude-desktop",
+            Client::ClaudeCode => "claude-code",
+            Client::Cursor => "cursor",
+            Client::VsCode => "vscode",
+            Client::Windsurf => "windsurf",
+            Client::GeminiCli => "gemini-cli",
+            Client::Codex => "codex",
+            Client::Zed => "zed",
+            Client::Opencode => "opencode",
+            Client::Goose => "goose",
+        }
+    }
+
+    /// The client of that name; case, blanks and `-` do not matter.
+    pub fn of_id(id: &str) -> Option<Client> {
+        let plain = |text: &str| -> String {
+            let letters = text.chars().filter(char::is_ascii_alphanumeric);
+            letters.map(|c| c.to_ascii_lowercase()).collect()
+        };
+        let wanted = plain(id);
+        let named = |client: &Client| plain(client.id()) == wanted || plain(&client.to_string()) == wanted;
+        match wanted.as_str() {
+            "gemini" => Some(Client::GeminiCli),
+            "code" | "visualstudiocode" => Some(Client::VsCode),
+            _ => Client::ALL.into_iter().find(named),
+        }
+    }
+
+    /// What its file is written in.
+    pub fn format(self) -> Format {
+        match self {
+            Client::Codex => Format::Toml,
+            Client::Goose => Format::Yaml,
+            _ => Format::Json,
+        }
+    }
+
+    /// Whether a server can stay in its file without being used.
+    pub fn can_disable(self) -> bool {
+        self.switch() != Switch::None
+    }
+
+    pub(crate) fn switch(self) -> Switch {
+        match self {
+            Client::Windsurf => Switch::Disabled,
+            Client::Codex | Client::Zed | Client::Opencode | Client::Goose => Switch::Enabled,
+            Client::GeminiCli => Switch::Excluded,
+            Client::ClaudeDesktop | Client::ClaudeCode | Client::Cursor | Client::VsCode => Switch::None,
+        }
+    }
+
+    /// The key of the list of its servers.
+    pub(crate) fn list(self) -> &'static str {
+        match self {
+            Client::VsCode => "servers",
+            Client::Codex => "mcp_servers",
+            Client::Zed => "context_servers",
+            Client::Opencode => "mcp",
+            Client::Goose => "extensions",
+            Client::ClaudeDesktop
+            | Client::ClaudeCode
+            | Client::Cursor
+            | Client::Windsurf
+            | Client::GeminiCli => "mcpServers",
+        }
+    }
+
+    /// Whether its documents say that it replaces `${VAR}` in an entry.
+    pub(crate) fn expands(self) -> bool {
+        !matches!(
+            self,
+            Client::ClaudeDesktop | Client::Codex | Client::Zed | Client::Goose
+        )
+    }
+
+    /// Whether it hands a server only the variables that its entry names.
+    pub fn names_variables(self) -> bool {
+        matches!(self, Client::Codex | Client::GeminiCli)
+    }
+}
+
+impl fmt::Display for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Client::ClaudeDesktop => "Claude Desktop",
+            Client::ClaudeCode => "Claude Code",
+            Client::Cursor => "Cursor",
+            Client::VsCode => "VS Code",
+            Client::Windsurf => "Windsurf",
+            Client::GeminiCli => "Gemini CLI",
+            Client::Codex => "Codex",
+            Client::Zed => "Zed",
+            Client::Opencode => "opencode",
+            Client::Goose => "Goose",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_as_people_write_them() {
+        for client in Client::ALL {
+            assert_eq!(Client::of_id(client.id()), Some(client));
+            assert_eq!(Client::of_id(&client.to_string()), Some(client));
+        }
+        assert_eq!(Client::of_id("gemini"), Some(Client::GeminiCli));
+        assert_eq!(Client::of_id("VS-Code"), Some(Client::VsCode));
+        assert_eq!(Client::of_id("emacs"), None);
+    }
+}

@@ -1,0 +1,225 @@
+//! The three ways in which clients write their files, read into one kind of value.
+
+use std::fmt;
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::CstRootNode;
+use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
+use serde_json::{Map, Value};
+use toml_edit::{DocumentMut, Item};
+
+/// What a file is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON, with comments and commas at ends.
+    Json,
+    /// TOML.
+    Toml,
+    /// YAML.
+    Yaml,
+}
+
+/// Why a text is no file of a client; never holds a value of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Unreadable {
+    /// Its first line that is wrong, from 1.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl Unreadable {
+    pub(crate) fn new(what: impl Into<String>) -> Unreadable {
+        Unreadable {
+            line: None,
+            what: what.into(),
+        }
+    }
+
+    pub(crate) fn at(line: usize, what: impl Into<String>) -> Unreadable {
+        Unreadable {
+            line: Some(line),
+            what: what.into(),
+        }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
+impl Format {
+    /// The text as a value; an empty one is an empty object.
+    ///
+    /// # Errors
+    /// If it is not written so, or no object.
+    pub fn parse(self, text: &str) -> Result<Value, Unreadable> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let value = match self {
+            Format::Json => json(text)?.to_serde_value().unwrap_or(Value::Null),
+            Format::Toml => of_table(toml(text)?.as_table()),
+            Format::Yaml => yaml(text)?.map_or(Value::Null, |node| of_yaml(&node)),
+        };
+        match value {
+            Value::Null => Ok(Value::Object(Map::new())),
+            Value::Object(_) => Ok(value),
+            _ => Err(Unreadable::at(1, "expected an object")),
+        }
+    }
+}
+
+pub(crate) fn json(text: &str) -> Result<CstRootNode, Unreadable> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        ..ParseOptions::default()
+    };
+    CstRootNode::parse(text, &options)
+        .map_err(|error| Unreadable::at(error.line_display(), format!("this is no JSON: {}", error.kind())))
+}
+
+pub(crate) fn toml(text: &str) -> Result<DocumentMut, Unreadable> {
+    text.parse::<DocumentMut>().map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let before = text.get(..start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        Unreadable::at(line, format!("this is no TOML: {}", error.message()))
+    })
+}
+
+pub(crate) fn yaml(text: &str) -> Result<Option<MarkedYaml<'_>>, Unreadable> {
+    let loaded = MarkedYaml::load_from_str(text).map_err(|error| {
+        Unreadable::at(
+            error.marker().line(),
+            format!("this is no YAML: {}", error.info()),
+        )
+    })?;
+    match loaded.len() {
+        0 => Ok(None),
+        1 => Ok(loaded.into_iter().next()),
+        _ => Err(Unreadable::new("holds more than one YAML document")),
+    }
+}
+
+fn of_table(table: &toml_edit::Table) -> Value {
+    let members = table.iter().map(|(key, item)| (key.to_owned(), of_item(item)));
+    Value::Object(members.collect())
+}
+
+fn of_item(item: &Item) -> Value {
+    match item {
+        Item::None => Value::Null,
+        Item::Value(value) => of_toml(value),
+        Item::Table(table) => of_table(table),
+        Item::ArrayOfTables(tables) => tables.iter().map(of_table).collect(),
+    }
+}
+
+fn of_toml(value: &toml_edit::Value) -> Value {
+    match value {
+        toml_edit::Value::String(text) => text.value().as_str().into(),
+        toml_edit::Value::Integer(number) => (*number.value()).into(),
+        toml_edit::Value::Float(number) => (*number.value()).into(),
+        toml_edit::Value::Boolean(flag) => (*flag.value()).into(),
+        toml_edit::Value::Datetime(time) => time.value().to_string().into(),
+        toml_edit::Value::Array(items) => items.iter().map(of_toml).collect(),
+        toml_edit::Value::InlineTable(table) => {
+            let members = table.iter().map(|(key, value)| (key.to_owned(), of_toml(value)));
+            Value::Object(members.collect())
+        }
+    }
+}
+
+fn of_yaml(node: &MarkedYaml<'_>) -> Value {
+    match &node.data {
+        YamlData::Value(scalar) => of_scalar(scalar),
+        YamlData::Sequence(items) => items.iter().map(of_yaml).collect(),
+        YamlData::Mapping(members) => {
+            let members = members.iter().map(|(key, value)| (key_of(key), of_yaml(value)));
+            Value::Object(members.collect())
+        }
+        YamlData::Tagged(_, inner) => of_yaml(inner),
+        YamlData::Representation(text, ..) => text.as_ref().into(),
+        YamlData::Alias(_) | YamlData::BadValue => Value::Null,
+    }
+}
+
+/// A key as a text: those of clients are never anything else.
+pub(crate) fn key_of(node: &MarkedYaml<'_>) -> String {
+    match of_yaml(node) {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+fn of_scalar(scalar: &Scalar<'_>) -> Value {
+    match scalar {
+        Scalar::Null => Value::Null,
+        Scalar::Boolean(flag) => (*flag).into(),
+        Scalar::Integer(number) => (*number).into(),
+        Scalar::FloatingPoint(number) => number.into_inner().into(),
+        Scalar::String(text) => text.as_ref().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_three_say_the_same() {
+        let expected = json!({"a": {"b": [1, true, "x"], "c": 1.5}});
+        for (format, text) in [
+            (
+                Format::Json,
+                "\u{feff}// c\n{\"a\": {\"b\": [1, true, \"x\",], /* d */ \"c\": 1.5}}\r\n",
+            ),
+            (Format::Toml, "# c\n[a]\nb = [1, true, 'x']\nc = 1.5\n"),
+            (Format::Yaml, "# c\na:\n  b: [1, true, x]\n  c: 1.5\n"),
+        ] {
+            assert_eq!(format.parse(text).unwrap(), expected, "{format:?}");
+            assert_eq!(format.parse("").unwrap(), json!({}), "{format:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_has_a_line_and_no_value() {
+        for (format, text, line) in [
+            (Format::Json, "{\n  \"a\": \"secret\",\n  \"b\": \n", 3),
+            (Format::Json, "{\n \"a\": \"secret\" \"b\"}", 2),
+            (Format::Json, "[]", 1),
+            (Format::Toml, "a = 1\nb = \"secret\n", 2),
+            (Format::Yaml, "a: 1\nb: \"secret\n", 2),
+        ] {
+            let error = format.parse(text).unwrap_err();
+            let shown = error.to_string();
+            assert!(!shown.contains("secret"), "{shown}");
+            assert!(
+                error.line.is_some_and(|found| found.abs_diff(line) <= 2),
+                "{shown}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in "[ \\t\\n:{}\\[\\],\"'a-c0-9#&*!|>-]{0,60}") {
+            for format in [Format::Json, Format::Toml, Format::Yaml] {
+                let _ = format.parse(&text);
+            }
+        }
+    }
+}

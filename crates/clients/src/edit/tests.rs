@@ -1,0 +1,229 @@
+//! Edits of the ten fixtures: only the lines that are meant change.
+
+use super::*;
+
+const FIXTURES: [(Client, &str); 10] = [
+    (
+        Client::ClaudeDesktop,
+        include_str!("../../fixtures/claude-desktop.json"),
+    ),
+    (
+        Client::ClaudeCode,
+        include_str!("../../fixtures/claude-code.json"),
+    ),
+    (Client::Cursor, include_str!("../../fixtures/cursor.json")),
+    (Client::VsCode, include_str!("../../fixtures/vscode.json")),
+    (Client::Windsurf, include_str!("../../fixtures/windsurf.json")),
+    (Client::GeminiCli, include_str!("../../fixtures/gemini-cli.json")),
+    (Client::Codex, include_str!("../../fixtures/codex.toml")),
+    (Client::Zed, include_str!("../../fixtures/zed.json")),
+    (Client::Opencode, include_str!("../../fixtures/opencode.jsonc")),
+    (Client::Goose, include_str!("../../fixtures/goose.yaml")),
+];
+
+fn wish(client: Client, take: &[&str]) -> Change {
+    let taken = |name: &&str| Taken {
+        list: vec![client.list().to_owned()],
+        name: (*name).to_owned(),
+    };
+    Change {
+        command: "/usr/bin/codeyard".to_owned(),
+        args: vec!["mcp".to_owned()],
+        take: take.iter().map(taken).collect(),
+        ..Change::default()
+    }
+}
+
+/// Lines that were there and are not, and the other way round.
+fn differences(before: &str, after: &str) -> (Vec<String>, Vec<String>) {
+    let without = |some: &str, others: &str| {
+        let mut others: Vec<&str> = others.lines().collect();
+        let mut left = Vec::new();
+        for line in some.lines() {
+            match others.iter().position(|other| *other == line) {
+                Some(index) => drop(others.remove(index)),
+                None => left.push(line.to_owned()),
+            }
+        }
+        left
+    };
+    (without(before, after), without(after, before))
+}
+
+#[test]
+fn the_entry_is_added_and_nothing_else() {
+    for (client, text) in FIXTURES {
+        let edited = change(client, text, &wish(client, &[])).unwrap();
+        let (gone, new) = differences(text, &edited);
+        let commas = gone.iter().all(|line| new.contains(&format!("{line},")));
+        assert!(commas, "{client}: {gone:?} {new:?}\n{edited}");
+        assert!(
+            new.iter().any(|line| line.contains("/usr/bin/codeyard")),
+            "{client}: {new:?}"
+        );
+        let again = change(client, &edited, &wish(client, &[])).unwrap();
+        assert_eq!(again, edited, "{client}");
+    }
+}
+
+#[test]
+fn servers_are_switched_off_or_taken_out_and_comments_stay() {
+    for (client, text) in FIXTURES {
+        let take = match client {
+            Client::ClaudeDesktop => ["crm", "orders"],
+            _ => ["crm", "tickets"],
+        };
+        let edited = change(client, text, &wish(client, &take)).unwrap();
+        println!("--- {client}\n{edited}");
+        let value = client.format().parse(&edited).unwrap();
+        let list = &value[client.list()];
+        for name in take {
+            match client.switch() {
+                Switch::None => assert!(list.get(name).is_none(), "{client}"),
+                Switch::Disabled => assert_eq!(list[name]["disabled"], true, "{client}"),
+                Switch::Enabled => assert_eq!(list[name]["enabled"], false, "{client}"),
+                Switch::Excluded => {
+                    assert!(
+                        value["mcp"]["excluded"]
+                            .as_array()
+                            .unwrap()
+                            .contains(&name.into())
+                    )
+                }
+            }
+        }
+        for line in text
+            .lines()
+            .filter(|line| line.trim_start().starts_with(['#', '/']))
+        {
+            assert!(edited.contains(line), "{client}: {line}");
+        }
+        assert_eq!(
+            change(client, &edited, &wish(client, &take)).unwrap(),
+            edited,
+            "{client}"
+        );
+    }
+}
+
+#[test]
+fn line_ends_and_marks_stay() {
+    for (client, text) in FIXTURES {
+        let windows = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+        let take = ["crm"];
+        let edited = change(client, &windows, &wish(client, &take)).unwrap();
+        assert!(edited.starts_with('\u{feff}'), "{client}");
+        assert_eq!(
+            edited.replace("\r\n", "").matches(['\r', '\n']).count(),
+            0,
+            "{client}: {edited:?}"
+        );
+        let unix = change(client, text, &wish(client, &take)).unwrap();
+        assert_eq!(edited[3..].replace("\r\n", "\n"), unix, "{client}");
+    }
+}
+
+#[test]
+fn files_without_servers_get_a_list() {
+    for client in Client::ALL {
+        let texts: &[&str] = match client.format() {
+            Format::Json => &["", "{}", "{}\n", "{\n  \"a\": 1\n}\n", "// only a comment\n"],
+            Format::Toml => &["", "a = 1\n", "[mcp_servers]\n", "a = 1"],
+            Format::Yaml => &[
+                "",
+                "a: 1\n",
+                "extensions: {}\n",
+                "extensions:\nb: 2\n",
+                "a: 1",
+                "extensions: {} # none\n",
+            ],
+        };
+        for text in texts {
+            let edited = change(client, text, &wish(client, &[])).unwrap();
+            let value = client.format().parse(&edited).unwrap();
+            assert!(
+                value[client.list()]["codeyard"].is_object(),
+                "{client}: {text:?} {edited}"
+            );
+            let (gone, _) = differences(text, &edited);
+            assert!(gone.len() <= 1, "{client}: {text:?} {edited}");
+        }
+    }
+}
+
+#[test]
+fn an_older_entry_of_ours_is_replaced() {
+    for (client, text) in FIXTURES
+        .into_iter()
+        .filter(|(client, _)| *client != Client::Goose)
+    {
+        let first = change(client, text, &wish(client, &[])).unwrap();
+        let moved = Change {
+            command: "/opt/codeyard".to_owned(),
+            ..wish(client, &[])
+        };
+        let second = change(client, &first, &moved).unwrap();
+        assert!(
+            second.contains("/opt/codeyard") && !second.contains("/usr/bin/codeyard"),
+            "{client}: {second}"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_changed_safely_is_refused_with_its_line() {
+    for (client, text, told) in [
+        (Client::Goose, "extensions: {a: {enabled: true}}\n", "line 1"),
+        (
+            Client::Goose,
+            "extensions:\n  a: {enabled: &x true}\n  b: *x\n",
+            "line",
+        ),
+        (Client::Goose, "x: [\n", "line"),
+        (Client::Codex, "a = 1\r\nb = 2\n", "mixes line ends"),
+        (Client::Codex, "mcp_servers = 1\n", "mcp_servers"),
+        (Client::Cursor, "{\"mcpServers\": []}", "mcpServers"),
+        (
+            Client::Cursor,
+            "{\"mcpServers\": {\"a\": {}}, \"mcpServers\": {\"b\": {}}}",
+            "change it by hand",
+        ),
+        (Client::Cursor, "{\"mcpServers\": {", "line 1"),
+        (Client::Cursor, "[]", "expected an object"),
+    ] {
+        let error = change(client, text, &wish(client, &["a"]))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(told), "{client} {text:?}: {error}");
+    }
+}
+
+#[test]
+fn a_list_of_what_is_allowed_gets_our_name() {
+    let text = "{\"mcp\": {\"allowed\": [\"a\"]}, \"mcpServers\": {\"a\": {\"command\": \"a\"}}}";
+    let edited = change(Client::GeminiCli, text, &wish(Client::GeminiCli, &["a"])).unwrap();
+    let value = Format::Json.parse(&edited).unwrap();
+    assert_eq!(
+        value["mcp"],
+        json!({"allowed": ["a", "codeyard"], "excluded": ["a"]})
+    );
+}
+
+#[test]
+fn variables_are_handed_on_in_each_ones_way() {
+    for (client, expected) in [
+        (Client::Codex, "env_vars = [\"TOKEN\"]"),
+        (Client::GeminiCli, "\"TOKEN\": \"${TOKEN}\""),
+        (Client::Cursor, "\"XDG_CONFIG_HOME\": \"/x\""),
+        (Client::Opencode, "\"environment\": {"),
+        (Client::Goose, "envs: {\"XDG_CONFIG_HOME\":\"/x\"}"),
+    ] {
+        let wish = Change {
+            env: vec![("XDG_CONFIG_HOME".to_owned(), "/x".to_owned())],
+            passed: vec!["TOKEN".to_owned()],
+            ..wish(client, &[])
+        };
+        let edited = change(client, "", &wish).unwrap();
+        assert!(edited.contains(expected), "{client}: {edited}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Edits in YAML, line by line: only mappings in block style, as their client writes them; all else is refused with its line.
+
+use saphyr::{MarkedYaml, YamlData};
+use serde_json::Value;
+
+use super::{Refused, Step};
+use crate::document::{self, key_of};
+
+/// Does the steps.
+pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
+    let mut text = text.to_owned();
+    for step in steps {
+        text = match step {
+            Step::Set(path, name, value) if value.is_object() => add(&text, path, name, value)?,
+            Step::Set(path, name, value) => set(&text, path, name, value)?,
+            // Goose keeps what it does not use, so these never come.
+            Step::Remove(..) | Step::Append(..) => {
+                return Err(Refused::new("nothing can be taken out of this file"));
+            }
+        };
+    }
+    Ok(text)
+}
+
+/// Sets one scalar in the mapping at these keys.
+fn set(text: &str, path: &[String], name: &str, value: &Value) -> Result<String, Refused> {
+    let node = document::yaml(text)?;
+    let mapping = path.iter().try_fold(node.as_ref(), |node, key| {
+        node.map(|node| member(node, key).map(|(_, value)| value))
+            .ok_or_else(|| Refused::new("an entry is not where it was"))
+    })?;
+    let mapping = mapping.ok_or_else(|| Refused::new("an entry is not where it was"))?;
+    let mut lines = Lines::of(text);
+    if let Some((_, old)) = member(mapping, name) {
+        let (line, column) = (old.span.start.line(), old.span.start.col());
+        let spelled: String = lines
+            .rest(line, column)
+            .chars()
+            .take_while(char::is_ascii_alphabetic)
+            .collect();
+        if spelled.is_empty() {
+            return Err(Refused::at(
+                line,
+                &format!("`{name}` is written in an unusual way"),
+            ));
+        }
+        lines.replace(line, column, &spelled, &value.to_string());
+        return Ok(lines.text());
+    }
+    let (line, column) = first_key(mapping, &lines)?;
+    lines.insert(line, &format!("{}{name}: {value}", " ".repeat(column)));
+    Ok(lines.text())
+}
+
+/// Adds an entry to the mapping at these keys, as its first.
+fn add(text: &str, path: &[String], name: &str, entry: &Value) -> Result<String, Refused> {
+    let [list] = path else {
+        return Err(Refused::new("the list is not at the top"));
+    };
+    let node = document::yaml(text)?;
+    let mut lines = Lines::of(text);
+    let Some((key, servers)) = node.as_ref().and_then(|node| member(node, list)) else {
+        lines.end();
+        lines.push(&format!("{list}:"));
+        lines.push_all(&block(name, entry, 2));
+        return Ok(lines.text());
+    };
+    let line = key.span.start.line();
+    let members = match &servers.data {
+        YamlData::Mapping(members) => members,
+        YamlData::Value(_) => {
+            lines.insert_all(line + 1, &block(name, entry, 2));
+            return Ok(lines.text());
+        }
+        _ => return Err(Refused::at(line, &format!("`{list}` is no mapping"))),
+    };
+    if members.is_empty() {
+        let written = format!("{list}: {{}}");
+        if !lines.rest(line, 0).trim_end().starts_with(&written) {
+            return Err(Refused::at(
+                line,
+                &format!("`{list}` is written in an unusual way"),
+            ));
+        }
+        lines.replace(line, 0, &written, &format!("{list}:"));
+        lines.insert_all(line + 1, &block(name, entry, 2));
+        return Ok(lines.text());
+    }
+    if member(servers, name).is_some() {
+        return Err(Refused::at(
+            line,
+            &format!("there is another `{name}` already; remove it first"),
+        ));
+    }
+    let (first, indent) = first_key(servers, &lines)?;
+    if first <= line {
+        return Err(Refused::at(line, &format!("`{list}` is written in one line")));
+    }
+    lines.insert_all(line + 1, &block(name, entry, indent));
+    Ok(lines.text())
+}
+
+/// Where a mapping's first key stands, alone on its line.
+fn first_key(mapping: &MarkedYaml<'_>, lines: &Lines) -> Result<(usize, usize), Refused> {
+    let YamlData::Mapping(members) = &mapping.data else {
+        return Err(Refused::at(mapping.span.start.line(), "an entry is no mapping"));
+    };
+    let Some((key, _)) = members.iter().next() else {
+        return Err(Refused::at(mapping.span.start.line(), "an entry is empty"));
+    };
+    let (line, column) = (key.span.start.line(), key.span.start.col());
+    let before: String = lines.rest(line, 0).chars().take(column).collect();
+    if !before.chars().all(|c| c == ' ') {
+        return Err(Refused::at(line, "an entry is written in one line"));
+    }
+    Ok((line, column))
+}
+
+fn member<'a, 'b>(node: &'a MarkedYaml<'b>, name: &str) -> Option<(&'a MarkedYaml<'b>, &'a MarkedYaml<'b>)> {
+    let YamlData::Mapping(members) = &node.data else {
+        return None;
+    };
+    members.iter().find(|(key, _)| key_of(key) == name)
+}
+
+/// An entry in block style. Texts are written as JSON writes them, which YAML reads the same.
+fn block(name: &str, entry: &Value, indent: usize) -> Vec<String> {
+    let mut lines = vec![format!("{}{name}:", " ".repeat(indent))];
+    for (field, value) in entry.as_object().into_iter().flatten() {
+        lines.push(format!("{}{field}: {value}", " ".repeat(indent + 2)));
+    }
+    lines
+}
+
+/// A text as lines with their ends; lines count from 1, columns from 0 in characters.
+struct Lines {
+    lines: Vec<String>,
+    end: &'static str,
+}
+
+impl Lines {
+    fn of(text: &str) -> Lines {
+        Lines {
+            lines: text.split_inclusive('\n').map(str::to_owned).collect(),
+            end: if text.contains("\r\n") { "\r\n" } else { "\n" },
+        }
+    }
+
+    fn text(&self) -> String {
+        self.lines.concat()
+    }
+
+    /// What follows a place on its line.
+    fn rest(&self, line: usize, column: usize) -> &str {
+        let text = self.lines.get(line.wrapping_sub(1)).map_or("", String::as_str);
+        let start = text
+            .char_indices()
+            .nth(column)
+            .map_or(text.len(), |(index, _)| index);
+        &text[start..]
+    }
+
+    fn replace(&mut self, line: usize, column: usize, old: &str, new: &str) {
+        let rest = self.rest(line, column).to_owned();
+        if let (Some(text), Some(after)) = (self.lines.get_mut(line.wrapping_sub(1)), rest.strip_prefix(old))
+        {
+            text.truncate(text.len() - rest.len());
+            text.push_str(new);
+            text.push_str(after);
+        }
+    }
+
+    /// Puts a line before that one.
+    fn insert(&mut self, line: usize, text: &str) {
+        if line > self.lines.len() {
+            self.end();
+        }
+        let place = line.saturating_sub(1).min(self.lines.len());
+        self.lines.insert(place, format!("{text}{}", self.end));
+    }
+
+    fn insert_all(&mut self, line: usize, texts: &[String]) {
+        for (index, text) in texts.iter().enumerate() {
+            self.insert(line + index, text);
+        }
+    }
+
+    /// Ends the last line, so that another may follow.
+    fn end(&mut self) {
+        let end = self.end;
+        if let Some(last) = self.lines.last_mut().filter(|last| !last.ends_with('\n')) {
+            last.push_str(end);
+        }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.lines.push(format!("{text}{}", self.end));
+    }
+
+    fn push_all(&mut self, texts: &[String]) {
+        for text in texts {
+            self.push(text);
+        }
+    }
+}

@@ -1,0 +1,520 @@
+//! One server as a client writes it, in the form of our own `mcpServers`.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::client::Client;
+use crate::variables::Translator;
+
+/// Fields that mean nothing for what is started, so that leaving them out is not worth a word.
+const SILENT: [&str; 16] = [
+    "type",
+    "transport",
+    "source",
+    "name",
+    "display_name",
+    "bundled",
+    "icon",
+    "gallery",
+    "version",
+    "enabled",
+    "disabled",
+    "trust",
+    "alwaysAllow",
+    "autoApprove",
+    "startup_timeout_sec",
+    "required",
+];
+
+/// Fields that keep some of a server's tools from the model.
+const FILTERS: [&str; 7] = [
+    "includeTools",
+    "excludeTools",
+    "enabled_tools",
+    "disabled_tools",
+    "disabledTools",
+    "enabledTools",
+    "available_tools",
+];
+
+/// An entry in our form.
+#[derive(Debug)]
+pub(crate) struct Translated {
+    pub(crate) definition: Map<String, Value>,
+    pub(crate) is_enabled: bool,
+    pub(crate) notes: Vec<String>,
+    pub(crate) gaps: Vec<String>,
+}
+
+/// Translates one entry.
+///
+/// # Errors
+/// Why it is no server that codeyard could use.
+pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -> Result<Translated, String> {
+    let Value::Object(fields) = entry else {
+        return Err("is no object".to_owned());
+    };
+    let mut reader = Reader {
+        fields,
+        used: Vec::new(),
+        definition: Map::new(),
+        translator: Translator {
+            client,
+            project,
+            notes: Vec::new(),
+            gaps: Vec::new(),
+        },
+    };
+    reader.read()?;
+    let is_off = fields.get("disabled") == Some(&Value::Bool(true))
+        || fields.get("enabled") == Some(&Value::Bool(false));
+    reader.note_the_rest();
+    Ok(Translated {
+        definition: reader.definition,
+        is_enabled: !is_off,
+        notes: reader.translator.notes,
+        gaps: reader.translator.gaps,
+    })
+}
+
+struct Reader<'a> {
+    fields: &'a Map<String, Value>,
+    /// Fields that were looked at.
+    used: Vec<&'static str>,
+    definition: Map<String, Value>,
+    translator: Translator<'a>,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&mut self) -> Result<(), String> {
+        let kind = self
+            .fields
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if matches!(kind, "builtin" | "platform" | "frontend" | "inline_python") {
+            return Err(format!(
+                "is a part of {} itself, not a server",
+                self.translator.client
+            ));
+        }
+        let is_extension = self.fields.get("source").and_then(Value::as_str) == Some("extension");
+        if is_extension {
+            return Err("is an extension, which keeps its command to itself".to_owned());
+        }
+        self.used.extend(["serverUrl", "httpUrl", "url", "uri"]);
+        let address = ["serverUrl", "httpUrl", "url", "uri"]
+            .into_iter()
+            .find(|key| self.has(key));
+        match address {
+            Some(key) => self.remote(key, kind)?,
+            None => self.process()?,
+        }
+        self.timeout();
+        if let Some(text) = self.take("description").and_then(Value::as_str)
+            && !text.is_empty()
+        {
+            self.definition.insert("description".to_owned(), text.into());
+        }
+        Ok(())
+    }
+
+    fn process(&mut self) -> Result<(), String> {
+        let command = self.take("command").or_else(|| self.take("cmd"));
+        self.used.push("cmd");
+        let (program, mut args) = match command {
+            None => return Err("names neither a command nor an address".to_owned()),
+            Some(Value::String(program)) => (program.as_str(), Vec::new()),
+            Some(Value::Array(words)) => {
+                let words = strings("command", words)?;
+                let mut words = words.into_iter();
+                let program = words.next().ok_or("`command` is empty")?;
+                self.set_command(&program, words.collect())?;
+                return self.surroundings();
+            }
+            // Zed wrote it so once.
+            Some(Value::Object(parts)) => {
+                let program = parts.get("path").and_then(Value::as_str);
+                let args = parts.get("args").and_then(Value::as_array);
+                let args = args.map(|args| strings("command.args", args)).transpose()?;
+                if let Some(Value::Object(env)) = parts.get("env") {
+                    self.pairs("env", env)?;
+                }
+                (
+                    program.ok_or("`command.path` is missing")?,
+                    args.unwrap_or_default(),
+                )
+            }
+            Some(_) => return Err("`command` is no text".to_owned()),
+        };
+        if let Some(more) = self.array("args")? {
+            args.extend(more);
+        }
+        self.set_command(program, args)?;
+        self.surroundings()
+    }
+
+    fn set_command(&mut self, program: &str, args: Vec<String>) -> Result<(), String> {
+        if program.trim().is_empty() {
+            return Err("`command` is empty".to_owned());
+        }
+        let program = self.translator.text(program);
+        self.definition.insert("command".to_owned(), program.into());
+        if !args.is_empty() {
+            let args: Vec<String> = args.iter().map(|word| self.translator.text(word)).collect();
+            self.definition.insert("args".to_owned(), args.into());
+        }
+        Ok(())
+    }
+
+    /// Variables and directory of a process.
+    fn surroundings(&mut self) -> Result<(), String> {
+        for key in ["env", "environment", "envs"] {
+            match self.take(key) {
+                None => {}
+                Some(Value::Object(env)) => self.pairs("env", env)?,
+                Some(_) => return Err(format!("`{key}` is no object")),
+            }
+        }
+        // Codex passes on what there is; what Goose has in its keyring must be there.
+        for (key, end) in [("env_vars", ":-}"), ("env_keys", "}")] {
+            for name in self.named(key)? {
+                let value = format!("${{{name}{end}");
+                self.insert("env", &name, value);
+            }
+        }
+        if let Some(file) = self.take("envFile").and_then(Value::as_str) {
+            self.translator.note(format!(
+                "`envFile` ({file}) is not read; write its variables into `env`, or set them for codeyard"
+            ));
+        }
+        let cwd = self
+            .take("cwd")
+            .and_then(Value::as_str)
+            .map(|cwd| self.translator.text(cwd));
+        let cwd = match (cwd, self.translator.project) {
+            // Such a path counts from our own file's directory.
+            (Some(cwd), Some(project)) if !cwd.starts_with(['/', '$']) => {
+                Some(project.join(cwd).to_string_lossy().into_owned())
+            }
+            (None, Some(project)) => Some(project.to_string_lossy().into_owned()),
+            (cwd, _) => cwd,
+        };
+        if let Some(cwd) = cwd {
+            self.definition.insert("cwd".to_owned(), cwd.into());
+        }
+        Ok(())
+    }
+
+    fn remote(&mut self, key: &'static str, kind: &str) -> Result<(), String> {
+        let address = self.take(key).and_then(Value::as_str);
+        let address = address.ok_or_else(|| format!("`{key}` is no text"))?;
+        if address.starts_with("unix:") || address.starts_with("pipe:") {
+            return Err(format!(
+                "`{key}` is a socket; codeyard connects over http and https"
+            ));
+        }
+        let spoken = match (kind, key) {
+            ("sse", _) => Some("sse"),
+            ("http" | "streamable-http" | "streamable_http" | "streamableHttp", _) | (_, "httpUrl") => {
+                Some("http")
+            }
+            (_, "url") if self.translator.client == Client::GeminiCli => Some("sse"),
+            _ => None,
+        };
+        if let Some(spoken) = spoken {
+            self.definition.insert("type".to_owned(), spoken.into());
+        }
+        let address = self.translator.text(address);
+        self.definition.insert("url".to_owned(), address.into());
+        for key in ["headers", "http_headers", "requestInit"] {
+            match self.take(key) {
+                None => {}
+                Some(Value::Object(headers)) if key != "requestInit" => self.pairs("headers", headers)?,
+                Some(_) => return Err(format!("`{key}` is not understood")),
+            }
+        }
+        if let Some(name) = self.take("bearer_token_env_var").and_then(Value::as_str) {
+            self.insert("headers", "Authorization", format!("Bearer ${{{name}}}"));
+        }
+        if let Some(Value::Object(headers)) = self.take("env_http_headers") {
+            for (header, variable) in headers {
+                let variable = variable
+                    .as_str()
+                    .ok_or("`env_http_headers` holds what is no text")?;
+                self.insert("headers", header, format!("${{{variable}}}"));
+            }
+        }
+        for key in ["oauth", "auth", "scopes", "oauth_resource", "authProviderType"] {
+            if self.take(key).is_some_and(|value| value.as_bool() != Some(false)) {
+                let note = "a login is not taken over; `codeyard login NAME` lets codeyard in";
+                self.translator.note(note.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Members of an object of texts; a number or flag is written as a text.
+    fn pairs(&mut self, field: &str, pairs: &Map<String, Value>) -> Result<(), String> {
+        for (name, value) in pairs {
+            let text = match value {
+                Value::String(text) => self.translator.text(text),
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                _ => return Err(format!("`{field}.{name}` is no text")),
+            };
+            self.insert(field, name, text);
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, field: &str, name: &str, value: String) {
+        let members = self
+            .definition
+            .entry(field)
+            .or_insert_with(|| Value::Object(Map::new()));
+        if let Some(members) = members.as_object_mut() {
+            members.insert(name.to_owned(), value.into());
+        }
+    }
+
+    /// Milliseconds of a call; clients count in their own units.
+    fn timeout(&mut self) {
+        let (key, factor) = match self.translator.client {
+            Client::GeminiCli => ("timeout", 1),
+            Client::Codex => ("tool_timeout_sec", 1000),
+            Client::Goose => ("timeout", 1000),
+            _ => {
+                // Elsewhere it is the wait for the start, or not documented.
+                self.used.push("timeout");
+                return;
+            }
+        };
+        let given = self.take(key);
+        let whole = given.and_then(Value::as_u64);
+        if let Some(ms) = whole
+            .and_then(|number| number.checked_mul(factor))
+            .filter(|ms| *ms > 0)
+        {
+            self.definition.insert("timeout".to_owned(), ms.into());
+        }
+    }
+
+    /// Names of variables that a server is handed.
+    fn named(&mut self, key: &'static str) -> Result<Vec<String>, String> {
+        let Some(value) = self.take(key) else {
+            return Ok(Vec::new());
+        };
+        let items = value.as_array().ok_or_else(|| format!("`{key}` is no list"))?;
+        let name = |item: &Value| item.as_str().or_else(|| item["name"].as_str()).map(str::to_owned);
+        let names = items.iter().map(name).collect::<Option<Vec<String>>>();
+        names.ok_or_else(|| format!("`{key}` holds what is no name"))
+    }
+
+    fn array(&mut self, key: &'static str) -> Result<Option<Vec<String>>, String> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::Array(items)) => strings(key, items).map(Some),
+            Some(_) => Err(format!("`{key}` is no list")),
+        }
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.fields.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<&'a Value> {
+        self.used.push(key);
+        self.fields.get(key).filter(|value| !value.is_null())
+    }
+
+    /// Names what is left out.
+    fn note_the_rest(&mut self) {
+        let rest: Vec<&str> = self.fields.keys().map(String::as_str).collect();
+        let is_left = |key: &&str| !self.used.contains(key) && !SILENT.contains(key) && self.has(key);
+        let (filters, others): (Vec<&str>, Vec<&str>) = rest
+            .into_iter()
+            .filter(is_left)
+            .partition(|key| FILTERS.contains(key));
+        let given = |key: &&str| {
+            self.fields
+                .get(*key)
+                .and_then(Value::as_array)
+                .is_none_or(|list| !list.is_empty())
+        };
+        let filters: Vec<&str> = filters.into_iter().filter(given).collect();
+        if !filters.is_empty() {
+            self.translator.note(format!(
+                "`{}` keeps some of its tools from the model and is not taken over; `[policy]` of codeyard.toml has `allow` and `deny`",
+                filters.join("`, `")
+            ));
+        }
+        if !others.is_empty() {
+            self.translator
+                .note(format!("`{}` is not taken over", others.join("`, `")));
+        }
+    }
+}
+
+fn strings(field: &str, items: &[Value]) -> Result<Vec<String>, String> {
+    let text = |item: &Value| match item {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(item.to_string()),
+        _ => None,
+    };
+    let texts = items.iter().map(text).collect::<Option<Vec<String>>>();
+    texts.ok_or_else(|| format!("`{field}` holds what is no text"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(client: Client, entry: Value, expected: Value, noted: &[&str]) {
+        let found = translate(client, None, &entry).unwrap();
+        assert_eq!(Value::Object(found.definition), expected, "{client}: {entry}");
+        assert_eq!(found.notes.len(), noted.len(), "{:?}", found.notes);
+        for (note, expected) in found.notes.iter().zip(noted) {
+            assert!(note.contains(expected), "{note}");
+        }
+    }
+
+    #[track_caller]
+    fn refused(client: Client, entry: Value, why: &str) {
+        let found = translate(client, None, &entry).unwrap_err();
+        assert!(found.contains(why), "{found}");
+    }
+
+    #[test]
+    fn processes() {
+        let plain = json!({"command": "npx", "args": ["-y", "x"], "env": {"A": "b"}});
+        check(Client::ClaudeDesktop, plain.clone(), plain.clone(), &[]);
+        check(
+            Client::Zed,
+            json!({"source": "custom", "command": {"path": "npx", "args": ["-y", "x"], "env": {"A": "b"}}, "settings": {}}),
+            plain.clone(),
+            &["`settings`"],
+        );
+        check(
+            Client::Opencode,
+            json!({"type": "local", "command": ["npx", "-y", "x"], "environment": {"A": "b"}, "timeout": 5000}),
+            plain.clone(),
+            &[],
+        );
+        check(
+            Client::Goose,
+            json!({"type": "stdio", "cmd": "npx", "args": ["-y", "x"], "envs": {"A": "b"}, "env_keys": ["K"], "timeout": 300, "bundled": null}),
+            json!({"command": "npx", "args": ["-y", "x"], "env": {"A": "b", "K": "${K}"}, "timeout": 300_000}),
+            &[],
+        );
+        check(
+            Client::Codex,
+            json!({"command": "a", "env_vars": ["K", {"name": "L"}], "tool_timeout_sec": 5, "enabled_tools": ["x"]}),
+            json!({"command": "a", "env": {"K": "${K:-}", "L": "${L:-}"}, "timeout": 5000}),
+            &["[policy]"],
+        );
+        check(
+            Client::GeminiCli,
+            json!({"command": "a", "cwd": "/w", "env": {"N": 3}, "timeout": 10, "trust": true, "excludeTools": []}),
+            json!({"command": "a", "env": {"N": "3"}, "cwd": "/w", "timeout": 10}),
+            &[],
+        );
+        check(
+            Client::Cursor,
+            json!({"command": "a", "envFile": ".env", "zzz": 1}),
+            json!({"command": "a"}),
+            &["envFile", "zzz"],
+        );
+    }
+
+    #[test]
+    fn addresses() {
+        let url = "https://mcp.example.com/x";
+        check(
+            Client::Windsurf,
+            json!({"serverUrl": url, "headers": {"A": "${env:B}"}}),
+            json!({"url": url, "headers": {"A": "${B}"}}),
+            &[],
+        );
+        check(
+            Client::GeminiCli,
+            json!({"httpUrl": url}),
+            json!({"type": "http", "url": url}),
+            &[],
+        );
+        check(
+            Client::GeminiCli,
+            json!({"url": url}),
+            json!({"type": "sse", "url": url}),
+            &[],
+        );
+        check(
+            Client::Codex,
+            json!({"url": url, "bearer_token_env_var": "T", "http_headers": {"X": "y"}, "env_http_headers": {"Z": "W"}}),
+            json!({"url": url, "headers": {"X": "y", "Authorization": "Bearer ${T}", "Z": "${W}"}}),
+            &[],
+        );
+        check(
+            Client::Goose,
+            json!({"type": "streamable_http", "uri": url}),
+            json!({"type": "http", "url": url}),
+            &[],
+        );
+        check(
+            Client::Opencode,
+            json!({"type": "remote", "url": url, "oauth": {}}),
+            json!({"url": url}),
+            &["codeyard login"],
+        );
+        check(
+            Client::VsCode,
+            json!({"type": "sse", "url": url}),
+            json!({"type": "sse", "url": url}),
+            &[],
+        );
+    }
+
+    #[test]
+    fn what_is_no_server_is_said() {
+        refused(
+            Client::Goose,
+            json!({"type": "builtin", "name": "developer"}),
+            "part of Goose",
+        );
+        refused(
+            Client::Zed,
+            json!({"source": "extension", "settings": {}}),
+            "extension",
+        );
+        refused(
+            Client::Opencode,
+            json!({"enabled": false}),
+            "neither a command nor an address",
+        );
+        refused(Client::VsCode, json!({"url": "unix:///run/x.sock"}), "socket");
+        refused(Client::Cursor, json!({"command": 3}), "`command`");
+        refused(Client::Cursor, json!({"command": "a", "args": "b"}), "`args`");
+        refused(
+            Client::Cursor,
+            json!({"command": "a", "env": {"A": []}}),
+            "`env.A`",
+        );
+        refused(Client::Cursor, json!("a"), "no object");
+    }
+
+    #[test]
+    fn a_project_is_where_its_servers_run() {
+        let project = Some(Path::new("/p"));
+        for (entry, cwd) in [
+            (json!({"command": "a"}), "/p"),
+            (json!({"command": "a", "cwd": "sub"}), "/p/sub"),
+            (json!({"command": "a", "cwd": "/x"}), "/x"),
+        ] {
+            let found = translate(Client::VsCode, project, &entry).unwrap();
+            assert_eq!(found.definition["cwd"], cwd);
+        }
+    }
+}

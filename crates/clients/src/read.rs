@@ -1,0 +1,165 @@
+//! Finds the servers in a client's file.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::client::{Client, Switch};
+use crate::document::Unreadable;
+use crate::entry::translate;
+use crate::place::Place;
+
+/// A server that a client has.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Its name there.
+    pub name: String,
+    /// The keys of the list it stands in, from the top.
+    pub list: Vec<String>,
+    /// Whether the client uses it.
+    pub is_enabled: bool,
+    /// The entry in the form of our `mcpServers`, with secrets as they stand there; or why it is none.
+    pub definition: Result<Map<String, Value>, String>,
+    /// What is not taken over, or means something else.
+    pub notes: Vec<String>,
+    /// What must be done before it can be used.
+    pub gaps: Vec<String>,
+}
+
+/// The servers of a file, in their order. `current` is the directory whose own servers Claude Code keeps in the user's file.
+///
+/// # Errors
+/// If the file is not written as that client's is.
+pub fn read(place: &Place, current: &Path, text: &str) -> Result<Vec<Found>, Unreadable> {
+    let document = place.client.format().parse(text)?;
+    let mut all = Vec::new();
+    for list in lists(place.client, current) {
+        let project = (list.len() > 1).then_some(current).or(place.project.as_deref());
+        for (name, entry) in servers(&document, &list)? {
+            let translated = translate(place.client, project, entry);
+            let mut found = Found {
+                name: name.clone(),
+                list: list.clone(),
+                is_enabled: true,
+                definition: Ok(Map::new()),
+                notes: Vec::new(),
+                gaps: Vec::new(),
+            };
+            match translated {
+                Ok(translated) => {
+                    found.definition = Ok(translated.definition);
+                    found.is_enabled = translated.is_enabled;
+                    found.notes = translated.notes;
+                    found.gaps = translated.gaps;
+                }
+                Err(why) => found.definition = Err(why),
+            }
+            found.is_enabled &= !is_excluded(place.client, &document, &list, name);
+            all.push(found);
+        }
+    }
+    Ok(all)
+}
+
+/// The keys of each list that counts, from the top; the first is where codeyard is entered.
+pub(crate) fn lists(client: Client, current: &Path) -> Vec<Vec<String>> {
+    let own = vec![client.list().to_owned()];
+    if client != Client::ClaudeCode {
+        return vec![own];
+    }
+    let local = ["projects", &current.to_string_lossy(), client.list()].map(str::to_owned);
+    vec![own, local.to_vec()]
+}
+
+/// The members of a list; a list that is not there has none.
+pub(crate) fn servers<'a>(
+    document: &'a Value,
+    list: &[String],
+) -> Result<impl Iterator<Item = (&'a String, &'a Value)>, Unreadable> {
+    let found = list.iter().try_fold(document, |value, key| value.get(key));
+    let members = match found {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(members)) => Some(members),
+        Some(_) => {
+            return Err(Unreadable::new(format!("`{}` is no object", list.join("."))));
+        }
+    };
+    Ok(members.into_iter().flatten())
+}
+
+/// Whether a list beside the entry keeps it from being used.
+fn is_excluded(client: Client, document: &Value, list: &[String], name: &str) -> bool {
+    let holds = |value: &Value| {
+        value
+            .as_array()
+            .is_some_and(|names| names.iter().any(|known| known == name))
+    };
+    match client {
+        _ if client.switch() == Switch::Excluded => {
+            let mcp = &document["mcp"];
+            holds(&mcp["excluded"]) || (mcp["allowed"].is_array() && !holds(&mcp["allowed"]))
+        }
+        Client::ClaudeCode => match list {
+            [projects, project, _] => holds(&document[projects][project]["disabledMcpServers"]),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(client: Client, text: &str) -> Vec<(String, bool)> {
+        let place = Place {
+            client,
+            path: "/f".into(),
+            project: None,
+        };
+        let all = read(&place, Path::new("/p/shop"), text).unwrap();
+        all.into_iter()
+            .map(|found| (found.name, found.is_enabled))
+            .collect()
+    }
+
+    #[test]
+    fn what_is_off_is_known() {
+        let gemini =
+            r#"{"mcp": {"excluded": ["b"]}, "mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}"#;
+        assert_eq!(
+            found(Client::GeminiCli, gemini),
+            [("a".to_owned(), true), ("b".to_owned(), false)]
+        );
+        let gemini =
+            r#"{"mcp": {"allowed": ["b"]}, "mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}}}"#;
+        assert_eq!(
+            found(Client::GeminiCli, gemini),
+            [("a".to_owned(), false), ("b".to_owned(), true)]
+        );
+        let codex = "[mcp_servers.a]\ncommand = 'a'\nenabled = false\n";
+        assert_eq!(found(Client::Codex, codex), [("a".to_owned(), false)]);
+    }
+
+    #[test]
+    fn claude_code_has_servers_of_the_directory_too() {
+        let text = r#"{"mcpServers": {"a": {"command": "a"}}, "projects": {
+            "/p/shop": {"mcpServers": {"b": {"command": "b"}, "c": {"command": "c"}}, "disabledMcpServers": ["c"]},
+            "/p/other": {"mcpServers": {"d": {"command": "d"}}}}}"#;
+        let expected = [("a", true), ("b", true), ("c", false)].map(|(name, on)| (name.to_owned(), on));
+        assert_eq!(found(Client::ClaudeCode, text), expected);
+    }
+
+    #[test]
+    fn a_list_that_is_none_is_said() {
+        let place = Place {
+            client: Client::Cursor,
+            path: "/f".into(),
+            project: None,
+        };
+        assert!(read(&place, Path::new("/"), "{}").unwrap().is_empty());
+        assert!(read(&place, Path::new("/"), "").unwrap().is_empty());
+        let error = read(&place, Path::new("/"), "{\"mcpServers\": []}").unwrap_err();
+        assert_eq!(error.to_string(), "`mcpServers` is no object");
+    }
+}

@@ -1,0 +1,255 @@
+//! Turns the variable forms of clients into ours, `${VAR}` and `${VAR:-default}`.
+
+use std::path::Path;
+
+use crate::client::Client;
+
+/// Translates the texts of one entry.
+pub(crate) struct Translator<'a> {
+    pub(crate) client: Client,
+    /// Where `${workspaceFolder}` is, for a project's file.
+    pub(crate) project: Option<&'a Path>,
+    /// What a person should know, each once.
+    pub(crate) notes: Vec<String>,
+    /// What a person must do before the entry can be used, each once.
+    pub(crate) gaps: Vec<String>,
+}
+
+impl Translator<'_> {
+    /// The text in our form. What has none keeps its own and is a gap.
+    pub(crate) fn text(&mut self, text: &str) -> String {
+        let text = match self.client {
+            Client::Opencode => self.braces(text),
+            Client::GeminiCli => dollars(text),
+            _ => text.to_owned(),
+        };
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some((before, inner, after)) = reference(rest, "${") {
+            out.push_str(before);
+            out.push_str(&self.reference(inner));
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    pub(crate) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn gap(&mut self, gap: String) {
+        if !self.gaps.contains(&gap) {
+            self.gaps.push(gap);
+        }
+    }
+
+    /// `{env:NAME}` and `{file:PATH}`.
+    fn braces(&mut self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some((before, inner, after)) = reference(rest, "{") {
+            out.push_str(before);
+            match inner.split_once(':') {
+                // `${...}` has its dollar already.
+                Some(("env" | "file", _)) if !before.ends_with('$') => out.push_str(&format!("${{{inner}}}")),
+                _ => out.push_str(&format!("{{{inner}}}")),
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// What stood between `${` and `}`, in our form.
+    fn reference(&mut self, inner: &str) -> String {
+        let kept = format!("${{{inner}}}");
+        let (kind, rest) = inner.split_once(':').unwrap_or((inner, ""));
+        let project = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+        let folder = match kind {
+            "workspaceFolder" | "workspaceRoot" => Some(project(self.project.map(Path::as_os_str))),
+            "workspaceFolderBasename" => Some(project(self.project.and_then(Path::file_name))),
+            _ => None,
+        };
+        match kind {
+            "env" if is_name(rest) => format!("${{{rest}}}"),
+            "input" => self.input(rest),
+            "userHome" => "${HOME}".to_owned(),
+            "pathSeparator" | "/" => "/".to_owned(),
+            _ if folder.is_some() => folder.flatten().unwrap_or_else(|| {
+                self.gap(format!(
+                    "`{kept}` is whichever project is open in {}; write the directory in its place",
+                    self.client
+                ));
+                kept
+            }),
+            name if is_name(name) && (rest.is_empty() || rest.starts_with('-')) => {
+                if !self.client.expands() {
+                    self.note(format!(
+                        "{} passes `{kept}` on as it is; codeyard puts the variable's value in its place",
+                        self.client
+                    ));
+                }
+                kept
+            }
+            "file" => {
+                self.gap(format!(
+                    "`{kept}` is the content of that file; write it into a variable or into secrets.json and name that"
+                ));
+                kept
+            }
+            _ => {
+                self.gap(format!(
+                    "`{kept}` has no meaning for codeyard; write the value in its place"
+                ));
+                kept
+            }
+        }
+    }
+
+    /// What VS Code asks a person for.
+    fn input(&mut self, id: &str) -> String {
+        let mut name: String = id
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() {
+                    c.to_ascii_uppercase()
+                } else {
+                    '_'
+                }
+            })
+            .collect();
+        if !is_name(&name) {
+            name.insert(0, '_');
+        }
+        self.note(format!(
+            "{} asks for `{id}`; codeyard takes it from the variable {name} or from secrets.json",
+            self.client
+        ));
+        format!("${{{name}}}")
+    }
+}
+
+/// What stands before the first reference that opens so and is closed, in it, and after it.
+fn reference<'a>(text: &'a str, opening: &str) -> Option<(&'a str, &'a str, &'a str)> {
+    let start = text.find(opening)?;
+    let inner = &text[start + opening.len()..];
+    let end = inner.find('}')?;
+    Some((&text[..start], &inner[..end], &inner[end + 1..]))
+}
+
+/// `$NAME` as `${NAME}`.
+fn dollars(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('$') {
+        out.push_str(&rest[..start]);
+        rest = &rest[start + 1..];
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let name = &rest[..end];
+        if is_name(name) {
+            out.push_str(&format!("${{{name}}}"));
+            rest = &rest[end..];
+        } else {
+            out.push('$');
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+pub(crate) fn is_name(name: &str) -> bool {
+    let first = name.chars().next();
+    first.is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn translated(client: Client, project: Option<&str>, text: &str) -> (String, Vec<String>) {
+        let mut translator = Translator {
+            client,
+            project: project.map(Path::new),
+            notes: Vec::new(),
+            gaps: Vec::new(),
+        };
+        let text = translator.text(text);
+        let told = translator.notes.into_iter().chain(translator.gaps);
+        (text, told.collect())
+    }
+
+    #[track_caller]
+    fn check(client: Client, text: &str, expected: &str, noted: &str) {
+        let (found, notes) = translated(client, None, text);
+        assert_eq!(found, expected, "{client}: {text}");
+        let notes = notes.join("\n");
+        assert!(
+            notes.contains(noted) && notes.is_empty() == noted.is_empty(),
+            "{text}: {notes:?}"
+        );
+    }
+
+    #[test]
+    fn each_form_has_its_own() {
+        use Client::*;
+        check(Cursor, "a ${env:TOKEN} b", "a ${TOKEN} b", "");
+        check(Cursor, "${userHome}/x${/}y${pathSeparator}z", "${HOME}/x/y/z", "");
+        check(
+            Cursor,
+            "${workspaceFolder}/db",
+            "${workspaceFolder}/db",
+            "whichever project",
+        );
+        check(
+            VsCode,
+            "Bearer ${input:api-key}",
+            "Bearer ${API_KEY}",
+            "asks for `api-key`",
+        );
+        check(VsCode, "${command:pick}", "${command:pick}", "no meaning");
+        check(ClaudeCode, "${A:-b} $C", "${A:-b} $C", "");
+        check(GeminiCli, "$A-${B}-${C:-d}-$5-$", "${A}-${B}-${C:-d}-$5-$", "");
+        check(Opencode, "Bearer {env:KEY} {x}", "Bearer ${KEY} {x}", "");
+        check(
+            Opencode,
+            "{file:~/.key}",
+            "${file:~/.key}",
+            "content of that file",
+        );
+        check(Codex, "${HOME}/x", "${HOME}/x", "as it is");
+        check(Zed, "plain $HOME {}", "plain $HOME {}", "");
+        check(Windsurf, "${env:A}${env:B}", "${A}${B}", "");
+        check(Cursor, "${unclosed", "${unclosed", "");
+    }
+
+    #[test]
+    fn the_project_is_known_for_its_own_file() {
+        let (text, notes) = translated(
+            Client::VsCode,
+            Some("/p/shop"),
+            "${workspaceFolder}/${workspaceFolderBasename}",
+        );
+        assert_eq!((text.as_str(), notes.len()), ("/p/shop/shop", 0));
+    }
+
+    proptest! {
+        #[test]
+        fn text_without_references_stays(client in 0..Client::ALL.len(), text in "[^$]{0,30}") {
+            let client = Client::ALL[client];
+            prop_assume!(client != Client::Opencode || !text.contains('{'));
+            prop_assert_eq!(translated(client, None, &text).0, text);
+        }
+
+        #[test]
+        fn nothing_panics(client in 0..Client::ALL.len(), text in "[${}:a-c5/é-]{0,30}") {
+            translated(Client::ALL[client], Some("/p"), &text);
+        }
+    }
+}

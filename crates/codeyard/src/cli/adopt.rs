@@ -1,0 +1,61 @@
+//! Arguments of `codeyard import` and `codeyard install`.
+
+use clap::Args;
+
+pub(super) const IMPORT_HELP: &str = "\
+Clients: claude-desktop, claude-code, cursor, vscode, windsurf, gemini-cli, codex, zed, opencode, goose.
+
+Examples:
+  codeyard import                        which clients have servers here
+  codeyard import cursor                 take them over: shows all, asks, connects once, counts tokens
+  codeyard import cursor --dry-run       show all and change nothing
+  codeyard import ./.vscode/mcp.json     a project's file";
+
+pub(super) const INSTALL_HELP: &str = "\
+Servers that codeyard has are disabled in the client, or taken out of its file where it knows no such thing; the file as \
+it was stays beside it. Give it after `codeyard import`.
+
+Examples:
+  codeyard install cursor --dry-run      show the changes
+  codeyard install cursor
+  codeyard install cursor --undo         the file as it was, byte for byte";
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// The client, or a file; without it the clients of this machine are listed
+    #[arg(value_name = "CLIENT|PATH")]
+    pub from: Option<String>,
+    /// Show what would be taken over; start and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Leave out servers that cannot be connected to now
+    #[arg(long)]
+    pub leave_failed: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Arguments of `install`.
+#[derive(Debug, Args)]
+pub struct InstallArguments {
+    /// The client
+    #[arg(value_name = "CLIENT")]
+    pub client: String,
+    /// Restore the client's file as it was before
+    #[arg(long)]
+    pub undo: bool,
+    /// Show the changes and make none
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub yes: bool,
+}

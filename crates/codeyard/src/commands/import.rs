@@ -1,0 +1,187 @@
+//! `codeyard import`: takes over the servers of another client, and shows what that saves.
+
+mod overview;
+mod plan;
+mod probe;
+mod shown;
+
+use std::io;
+use std::path::Path;
+
+use clients::{Place, Surroundings};
+use config::{Host, Machine};
+
+use super::adopt::{client, own_file, servers, surroundings, text_of, unreadable};
+use super::servers::{add, edit, edit_failure, open_file, secrets};
+use crate::ask::agreed;
+use crate::cli::ImportArguments;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+use crate::output::{counted, harmless};
+pub(super) use plan::variables;
+use plan::{Plan, Planned};
+use probe::Bill;
+
+/// Lists clients, or takes one's servers over.
+pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Result<Exit> {
+    let here = surroundings()?;
+    let Some(from) = &arguments.from else {
+        return overview::run(context, &here, arguments.json);
+    };
+    let (place, text) = read(from, &here)?;
+    let found = servers(&place, &here, &text)?;
+    let loaded = context.load_settings()?;
+    let data = loaded.data_dir.clone();
+    let mut file = open_file(context)?;
+    let mut plan = Plan::make(context, &place, found, &mut file, secrets(&data)?)?;
+    let output = &context.output;
+    if !arguments.json {
+        output.print(&shown::plan(&plan))?;
+    }
+    if plan.news().next().is_none() || arguments.dry_run {
+        return finish(context, &plan, None, false, arguments);
+    }
+    output.tell(&shown::commands(&plan));
+    let number = counted(plan.news().count(), "server");
+    let question = format!(
+        "add {number} to {}, after connecting to each once?",
+        file.path.display()
+    );
+    if !arguments.yes && !agreed(output, &question)? {
+        output.tell("nothing was added");
+        return Ok(Exit::Done);
+    }
+    let interrupt = Interrupt::watch()?;
+    output.progress("connecting ...");
+    let bill = tokio::select! {
+        bill = probe::run(context, loaded, &plan) => Some(bill?),
+        () = interrupt.token.cancelled() => None,
+    };
+    let Some(bill) = bill else {
+        output.tell("nothing was added");
+        return Ok(interrupt.exit(Exit::Done));
+    };
+    if !arguments.json {
+        output.print(&harmless(&bill.table()))?;
+    }
+    leave_failed(context, &mut plan, &bill, arguments)?;
+    save(context, &file.path, &data, &plan)?;
+    finish(context, &plan, Some(&bill), true, arguments)
+}
+
+/// The file of a client, or the one at a path.
+fn read(from: &str, here: &Surroundings) -> anyhow::Result<(Place, String)> {
+    let is_path = from.contains(['/', '\\', '.']) || Path::new(from).is_file();
+    let place = if is_path {
+        let path = here.current.join(from);
+        let text = text_of(&path, &bytes(&path)?)?;
+        here.place_of(&path, &text)
+            .map_err(|error| unreadable(&path, &error))?
+    } else {
+        own_file(client(from)?, here)
+    };
+    let text = text_of(&place.path, &bytes(&place.path)?)?;
+    Ok((place, text))
+}
+
+fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
+    Machine.read(path).map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => {
+                "is not there; `codeyard import` lists the clients that have servers here".to_owned()
+            }
+            _ => config::why_unreadable(&error),
+        };
+        Failure::new(Exit::Usage, format!("{}: {why}", path.display())).into()
+    })
+}
+
+/// Leaves out what did not answer, if that is wished.
+fn leave_failed(
+    context: &Context,
+    plan: &mut Plan,
+    bill: &Bill,
+    arguments: &ImportArguments,
+) -> anyhow::Result<()> {
+    let failed: Vec<String> = plan
+        .news()
+        .filter(|new| bill.has_failed(&new.name))
+        .map(|new| new.name.clone())
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let is_left = arguments.leave_failed
+        || (!arguments.yes
+            && !agreed(
+                &context.output,
+                &format!("add {} all the same?", failed.join(", ")),
+            )?);
+    if is_left {
+        for name in failed {
+            plan.leave(&name, "could not be connected to");
+        }
+    }
+    Ok(())
+}
+
+/// Secrets first, then consent, then the entries: none is used without the others.
+fn save(context: &Context, path: &Path, data: &Path, plan: &Plan) -> anyhow::Result<()> {
+    let news: Vec<&Planned> = plan.news().collect();
+    if news.is_empty() {
+        return Ok(());
+    }
+    edit(path, data, |file, turn| {
+        let mut kept = secrets(data)?;
+        for (name, secret) in plan.secrets_of_news() {
+            let taken = kept.get(name).is_some_and(|known| known != secret);
+            if taken {
+                return Err(edit_failure(config::EditError::Changed(kept.path().to_path_buf())).into());
+            }
+            kept.add(name, secret);
+        }
+        if plan.secrets_of_news().next().is_some() {
+            kept.save(turn).map_err(edit_failure)?;
+        }
+        for new in &news {
+            // Somebody may have added one meanwhile.
+            add::judge_name(context, &new.name, file)?;
+            file.set(&new.name, &new.entry);
+        }
+        let agreed = news.iter().filter_map(|new| new.written.as_ref());
+        add::save(file, agreed, turn)
+    })
+}
+
+/// What was done, and what comes next.
+fn finish(
+    context: &Context,
+    plan: &Plan,
+    bill: Option<&Bill>,
+    is_saved: bool,
+    arguments: &ImportArguments,
+) -> anyhow::Result<Exit> {
+    let output = &context.output;
+    if arguments.json {
+        output.json(&shown::json(plan, bill, is_saved))?;
+        return Ok(Exit::Done);
+    }
+    if is_saved {
+        output.line(&harmless(&shown::saved(plan)))?;
+    }
+    if let Some(bill) = bill {
+        output.line(&bill.totals(plan.place.client))?;
+    }
+    let next = match (plan.news().next().is_some(), arguments.dry_run) {
+        (true, true) => "this was a dry run: nothing was started or changed".to_owned(),
+        (false, _) if plan.known().next().is_none() => "there is nothing to take over".to_owned(),
+        (_, _) if plan.place.project.is_some() => return Ok(Exit::Done),
+        _ => format!(
+            "`codeyard install {}` puts codeyard in their place",
+            plan.place.client.id()
+        ),
+    };
+    output.line(&next)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,140 @@
+//! Connects to each server once and counts what its definitions cost a model.
+
+use clients::Client;
+use config::{Loaded, Machine, ServerConfig};
+use serde_json::{Value, json};
+use server::{Server, Surface};
+use tokio_util::sync::CancellationToken;
+
+use super::plan::{Fate, Plan};
+use crate::context::Context;
+use crate::demo::peer::Peer;
+use crate::demo::tokens::Counter;
+use crate::exit::{Exit, Failure};
+use crate::output::{counted, table};
+
+/// Bytes that wait in the pipe to the gateway.
+const PIPE: usize = 64 * 1024;
+
+/// What each server offers, and what that costs.
+pub(super) struct Bill {
+    servers: Vec<Line>,
+    /// Tokens of what codeyard shows in their place.
+    after: usize,
+}
+
+struct Line {
+    name: String,
+    offer: Result<(usize, usize), String>,
+}
+
+/// Connects to all that are to be used, side by side; a server that fails is a line of the bill.
+pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &Plan) -> anyhow::Result<Bill> {
+    let used = plan
+        .all
+        .iter()
+        .filter(|planned| !matches!(planned.fate, Fate::Left(_)));
+    let servers: Vec<ServerConfig> = used.filter_map(|planned| planned.server.clone()).collect();
+    loaded.servers = servers;
+    let mut parts = loaded.into_parts(context.program()?, &Machine);
+    parts.upstream.asks_anew = true;
+    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let counted = count(&server).await;
+    server.close().await;
+    counted
+}
+
+async fn count(server: &Server) -> anyhow::Result<Bill> {
+    let listing = server.list().await;
+    let offers = server.remembered().await;
+    let counter = Counter::new()?;
+    let line = |listed: server::NamedServer| {
+        let offer = offers.iter().find(|offer| offer.name == listed.name);
+        let tools = offer.and_then(|offer| offer.tools.as_deref());
+        let offer = match (listed.problem, tools) {
+            (None, Some(tools)) => Ok((tools.len(), counter.definitions(tools))),
+            (problem, _) => Err(problem.unwrap_or_else(|| "lists no tools".to_owned())),
+        };
+        Line {
+            name: listed.name,
+            offer,
+        }
+    };
+    Ok(Bill {
+        servers: listing.servers.into_iter().map(line).collect(),
+        after: ours(server, &counter).await?,
+    })
+}
+
+/// What a model is sent of codeyard: its tools and its instructions, as a client hears them.
+async fn ours(server: &Server, counter: &Counter) -> anyhow::Result<usize> {
+    let (ours, theirs) = tokio::io::duplex(PIPE);
+    let (read, write) = tokio::io::split(theirs);
+    let shutdown = CancellationToken::new();
+    let serving = tokio::spawn({
+        let (server, shutdown) = (server.clone(), shutdown.clone());
+        async move { server.serve_over(Surface::Code, read, write, shutdown).await }
+    });
+    let introduction = Peer::new(ours).open().await;
+    shutdown.cancel();
+    serving.await?;
+    Ok(counter.of_programs(&introduction?, &[]).definitions)
+}
+
+// === impl Bill ===
+
+impl Bill {
+    pub(super) fn has_failed(&self, name: &str) -> bool {
+        self.servers
+            .iter()
+            .any(|line| line.name == name && line.offer.is_err())
+    }
+
+    /// Tools and tokens of all that answered.
+    fn before(&self) -> (usize, usize) {
+        let offers = self.servers.iter().filter_map(|line| line.offer.as_ref().ok());
+        offers.fold((0, 0), |(tools, tokens), offer| {
+            (tools + offer.0, tokens + offer.1)
+        })
+    }
+
+    /// A line for each server.
+    pub(super) fn table(&self) -> String {
+        let mut rows = vec![["server", "tools", "tokens", ""].map(str::to_owned).to_vec()];
+        rows.extend(self.servers.iter().map(|line| match &line.offer {
+            Ok((tools, tokens)) => vec![
+                line.name.clone(),
+                tools.to_string(),
+                tokens.to_string(),
+                String::new(),
+            ],
+            Err(problem) => vec![line.name.clone(), "-".to_owned(), "-".to_owned(), problem.clone()],
+        }));
+        if rows.len() > 1 {
+            table(&rows)
+        } else {
+            String::new()
+        }
+    }
+
+    /// The total before and after.
+    pub(super) fn totals(&self, client: Client) -> String {
+        let (tools, before) = self.before();
+        format!(
+            "definitions before every question: {before} tokens for {} in {client}, {} tokens with codeyard, whatever is connected",
+            counted(tools, "tool"),
+            self.after
+        )
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let server = |line: &Line| match &line.offer {
+            Ok((tools, tokens)) => {
+                json!({"name": line.name, "tools": tools, "tokens": tokens, "problem": null})
+            }
+            Err(problem) => json!({"name": line.name, "tools": null, "tokens": null, "problem": problem}),
+        };
+        let servers: Vec<Value> = self.servers.iter().map(server).collect();
+        json!({"servers": servers, "tokens_before": self.before().1, "tokens_after": self.after})
+    }
+}

@@ -1,0 +1,119 @@
+//! What a person and a program read of an import; no secret is in it.
+
+use serde_json::{Value, json};
+
+use super::plan::{Fate, Plan, Planned};
+use super::probe::Bill;
+use crate::commands::servers::add;
+use crate::output::{counted, harmless, table};
+
+/// The servers, what becomes of each, and what a person should know.
+pub(super) fn plan(plan: &Plan) -> String {
+    let client = plan.place.client;
+    let mut out = format!("{client}: {}\n", plan.place.path.display());
+    if plan.all.is_empty() {
+        out.push_str("it has no servers\n");
+        return harmless(&out);
+    }
+    let mut rows = vec![
+        ["server", "transport", "in use there", "with codeyard"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(plan.all.iter().map(row));
+    out.push_str(&table(&rows));
+    for planned in &plan.all {
+        for note in planned.found.notes.iter().chain(&planned.gaps) {
+            out.push_str(&format!("{}: {note}\n", planned.found.name));
+        }
+        if planned.fate == Fate::New && !planned.gaps.is_empty() {
+            out.push_str(&format!(
+                "{}: mend it in {}, then `codeyard servers enable {}`\n",
+                planned.found.name, plan.ours, planned.name
+            ));
+        }
+    }
+    let names: Vec<&str> = plan.secrets_of_news().map(|(name, _)| name).collect();
+    if !names.is_empty() {
+        out.push_str(&format!(
+            "secrets are kept in {}, which only you may read: {}\n",
+            plan.secrets,
+            names.join(", ")
+        ));
+    }
+    harmless(&out)
+}
+
+fn row(planned: &Planned) -> Vec<String> {
+    let transport = planned
+        .written
+        .as_ref()
+        .or(planned.server.as_ref())
+        .map(|server| server.transport.name());
+    let used = if planned.found.is_enabled { "yes" } else { "no" };
+    vec![
+        planned.found.name.clone(),
+        transport.unwrap_or("-").to_owned(),
+        used.to_owned(),
+        becomes(planned),
+    ]
+}
+
+fn becomes(planned: &Planned) -> String {
+    let name = if planned.name == planned.found.name {
+        String::new()
+    } else {
+        format!(" as `{}`", planned.name)
+    };
+    match &planned.fate {
+        Fate::New if !planned.gaps.is_empty() => format!("added{name}, disabled for what is said below"),
+        Fate::New if !planned.found.is_enabled => format!("added{name}, disabled"),
+        Fate::New => format!("added{name}"),
+        Fate::Known => format!("there already{name}"),
+        Fate::Left(why) => format!("left: {why}"),
+    }
+}
+
+/// What each new server starts, in full: a person decides by it.
+pub(super) fn commands(plan: &Plan) -> String {
+    let told = plan.news().filter_map(|new| new.written.as_ref()).map(add::told);
+    told.collect::<Vec<String>>().join("\n")
+}
+
+/// What was saved.
+pub(super) fn saved(plan: &Plan) -> String {
+    let names: Vec<&str> = plan.news().map(|new| new.name.as_str()).collect();
+    match names.as_slice() {
+        [] => "no server was added".to_owned(),
+        names => format!(
+            "added {} to {}: {}",
+            counted(names.len(), "server"),
+            plan.ours,
+            names.join(", ")
+        ),
+    }
+}
+
+pub(super) fn json(plan: &Plan, bill: Option<&Bill>, is_saved: bool) -> Value {
+    let server = |planned: &Planned| {
+        let (fate, why) = match &planned.fate {
+            Fate::New => ("new", None),
+            Fate::Known => ("known", None),
+            Fate::Left(why) => ("left", Some(why)),
+        };
+        let names: Vec<&String> = planned.secrets.iter().map(|(name, _)| name).collect();
+        json!({
+            "name": planned.found.name, "as": planned.name, "enabled": planned.found.is_enabled, "fate": fate, "why": why,
+            "entry": planned.entry, "secrets": names, "notes": planned.found.notes, "gaps": planned.gaps,
+        })
+    };
+    let servers: Vec<Value> = plan.all.iter().map(server).collect();
+    json!({
+        "client": plan.place.client.id(),
+        "file": plan.place.path,
+        "saved": is_saved,
+        "into": plan.ours,
+        "servers": servers,
+        "bill": bill.map(Bill::json),
+    })
+}

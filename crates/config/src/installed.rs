@@ -1,0 +1,68 @@
+//! What `codeyard install` did to which file, so that it can be undone.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+use crate::kept::{KeptError, List, Turn};
+use crate::trust::digest;
+
+const INSTALLED: List = List {
+    name: "installed.json",
+    what: "changed clients",
+    remedy: "remove it, and what was installed can only be undone by hand from the backups",
+};
+
+/// One change of a client's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Installation {
+    /// Where what the file held before is; none if there was no file.
+    pub backup: Option<PathBuf>,
+    /// The hash of what was written.
+    written: String,
+}
+
+impl Installation {
+    /// The change that wrote this.
+    pub fn new(backup: Option<PathBuf>, written: &[u8]) -> Installation {
+        Installation {
+            backup,
+            written: digest(written),
+        }
+    }
+
+    /// Whether the file still holds what was written.
+    pub fn wrote(&self, bytes: &[u8]) -> bool {
+        self.written == digest(bytes)
+    }
+}
+
+/// The changes of a file, the latest last.
+///
+/// # Errors
+/// If the list is damaged.
+pub fn installations(file: &Path, data: &Path, host: &dyn Host) -> Result<Vec<Installation>, KeptError> {
+    let all = INSTALLED.read::<Vec<Installation>>(data, host);
+    let mut all = all.map_err(|cause| KeptError::Damaged {
+        file: INSTALLED.path(data),
+        cause,
+        remedy: INSTALLED.remedy,
+    })?;
+    Ok(all.remove(file).unwrap_or_default())
+}
+
+/// Keeps these as the changes of a file.
+///
+/// # Errors
+/// If the list is damaged or cannot be written.
+pub fn keep_installations(file: &Path, of_file: &[Installation], turn: &Turn<'_>) -> Result<(), KeptError> {
+    INSTALLED.change::<Vec<Installation>>(turn, |files| {
+        if of_file.is_empty() {
+            files.remove(file);
+        } else {
+            files.insert(file.to_path_buf(), of_file.to_vec());
+        }
+    })
+}

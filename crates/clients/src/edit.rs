@@ -3,7 +3,9 @@
 //! Whatever an edit did is read again and compared with what it should have done: a text that means anything else is never
 //! given back.
 
+mod entry;
 mod json;
+mod restore;
 #[cfg(test)]
 mod tests;
 mod toml;
@@ -13,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::{Client, Switch};
 use crate::document::{Format, Unreadable};
+pub use restore::{Restored, restore};
 
 /// Name of our entry.
 const OURS: &str = "codeyard";
@@ -50,6 +53,12 @@ pub enum Refused {
     /// It is written in a way that cannot be changed without touching other things.
     #[error("{0}; change it by hand")]
     Unusual(Unreadable),
+    /// Another server has our name.
+    #[error("there is a server named `codeyard` that does not start codeyard; give it another name first")]
+    Taken,
+    /// It is not any more what was written.
+    #[error("{0}")]
+    Differs(String),
 }
 
 impl Refused {
@@ -71,16 +80,16 @@ enum Step<'a> {
     Remove(&'a [String], &'a str),
     /// Adds a text to the list at these keys.
     Append(&'a [String], &'a str, &'a str),
+    /// Takes a text out of it.
+    Drop(&'a [String], &'a str, &'a str),
 }
 
 /// The text of the file with the change made; the same text where there is nothing to change.
 ///
 /// # Errors
-/// If the file cannot be read, or not be changed without touching anything else.
+/// If the file cannot be read, or not be changed without touching anything else, or has another server of our name.
 pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refused> {
-    let format = client.format();
-    let mut expected = format.parse(text)?;
-    let before = expected.clone();
+    let document = client.format().parse(text)?;
     let own_list = vec![client.list().to_owned()];
     let mcp = vec!["mcp".to_owned()];
     let mut steps = Vec::new();
@@ -93,10 +102,27 @@ pub fn change(client: Client, text: &str, wish: &Change) -> Result<String, Refus
             Switch::None => Step::Remove(&taken.list, &taken.name),
         });
     }
-    steps.push(Step::Set(&own_list, OURS, entry(client, wish)));
-    if client.switch() == Switch::Excluded && before["mcp"]["allowed"].is_array() {
-        steps.push(Step::Append(&mcp, "allowed", OURS));
+    let there = installed(client, &document);
+    steps.push(Step::Set(&own_list, OURS, entry::entry(client, wish, there)?));
+    if client.switch() == Switch::Excluded {
+        if document["mcp"]["allowed"].is_array() {
+            steps.push(Step::Append(&mcp, "allowed", OURS));
+        }
+        if document["mcp"]["excluded"].is_array() {
+            steps.push(Step::Drop(&mcp, "excluded", OURS));
+        }
     }
+    edited(client.format(), text, document, steps)
+}
+
+/// Codeyard's entry in a client's file as it stands.
+pub fn installed(client: Client, document: &Value) -> Option<&Value> {
+    document.get(client.list())?.get(OURS)
+}
+
+/// Does the steps to a text, and makes sure that it then means what they should come to.
+fn edited(format: Format, text: &str, before: Value, mut steps: Vec<Step<'_>>) -> Result<String, Refused> {
+    let mut expected = before.clone();
     let is_new = |step: &Step<'_>| step.apply(&mut expected).map_err(Refused::Unusual);
     let is_changed = steps.iter().map(is_new).collect::<Result<Vec<bool>, Refused>>()?;
     let mut is_changed = is_changed.into_iter();
@@ -126,60 +152,6 @@ fn path_of(taken: &Taken) -> Vec<String> {
     taken.list.iter().chain(name).cloned().collect()
 }
 
-/// Codeyard's entry as the client wants it.
-fn entry(client: Client, wish: &Change) -> Value {
-    let Change {
-        command,
-        args,
-        env,
-        passed,
-        ..
-    } = wish;
-    let env: Map<String, Value> = env
-        .iter()
-        .map(|(name, value)| (name.clone(), value.as_str().into()))
-        .collect();
-    let mut entry = match client {
-        Client::ClaudeCode | Client::VsCode => json!({"type": "stdio", "command": command, "args": args}),
-        Client::Opencode => {
-            let words: Vec<&String> = std::iter::once(command).chain(args).collect();
-            json!({"type": "local", "command": words, "enabled": true})
-        }
-        Client::Goose => json!({
-            "enabled": true, "type": "stdio", "name": OURS, "description": "Programs that call MCP tools",
-            "cmd": command, "args": args, "timeout": 300,
-        }),
-        Client::ClaudeDesktop
-        | Client::Cursor
-        | Client::Windsurf
-        | Client::GeminiCli
-        | Client::Codex
-        | Client::Zed => json!({"command": command, "args": args}),
-    };
-    let mut env = env;
-    if client == Client::GeminiCli {
-        env.extend(
-            passed
-                .iter()
-                .map(|name| (name.clone(), format!("${{{name}}}").into())),
-        );
-    }
-    if let Some(fields) = entry.as_object_mut() {
-        if !env.is_empty() {
-            let key = match client {
-                Client::Opencode => "environment",
-                Client::Goose => "envs",
-                _ => "env",
-            };
-            fields.insert(key.to_owned(), Value::Object(env));
-        }
-        if client == Client::Codex && !passed.is_empty() {
-            fields.insert("env_vars".to_owned(), passed.clone().into());
-        }
-    }
-    entry
-}
-
 // === impl Step ===
 
 impl Step<'_> {
@@ -202,6 +174,15 @@ impl Step<'_> {
                     list.push((*text).into());
                 }
                 Ok(is_new)
+            }
+            Step::Drop(path, name, text) => {
+                let list = object(document, path)?.get_mut(*name);
+                let Some(list) = list.and_then(Value::as_array_mut) else {
+                    return Ok(false);
+                };
+                let before = list.len();
+                list.retain(|known| known != text);
+                Ok(list.len() < before)
             }
         }
     }

@@ -1,6 +1,10 @@
 //! One server as a client writes it, in the form of our own `mcpServers`.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -27,22 +31,32 @@ const SILENT: [&str; 16] = [
     "required",
 ];
 
-/// Fields that keep some of a server's tools from the model.
-const FILTERS: [&str; 7] = [
-    "includeTools",
-    "excludeTools",
-    "enabled_tools",
-    "disabled_tools",
-    "disabledTools",
-    "enabledTools",
-    "available_tools",
+/// Fields that name the tools of a server that the model may use.
+const ONLY: [&str; 4] = ["includeTools", "enabled_tools", "enabledTools", "available_tools"];
+
+/// Fields that name tools that it may not use.
+const NEVER: [&str; 3] = ["excludeTools", "disabled_tools", "disabledTools"];
+
+/// Fields by which the client asks a person before a call, or locks the server up.
+const GUARDS: [&str; 5] = [
+    "sandboxEnabled",
+    "sandbox",
+    "default_tools_approval_mode",
+    "tools",
+    "approval_mode",
 ];
+
+/// Times of a call that a definition of ours may set: to a day.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// An entry in our form.
 #[derive(Debug)]
 pub(crate) struct Translated {
     pub(crate) definition: Map<String, Value>,
     pub(crate) is_enabled: bool,
+    /// A file of variables that the server is given beside those of `env`.
+    pub(crate) env_file: Option<String>,
     pub(crate) notes: Vec<String>,
     pub(crate) gaps: Vec<String>,
 }
@@ -58,6 +72,7 @@ pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -
     let mut reader = Reader {
         fields,
         used: Vec::new(),
+        env_file: None,
         definition: Map::new(),
         translator: Translator {
             client,
@@ -73,6 +88,7 @@ pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -
     Ok(Translated {
         definition: reader.definition,
         is_enabled: !is_off,
+        env_file: reader.env_file,
         notes: reader.translator.notes,
         gaps: reader.translator.gaps,
     })
@@ -82,6 +98,7 @@ struct Reader<'a> {
     fields: &'a Map<String, Value>,
     /// Fields that were looked at.
     used: Vec<&'static str>,
+    env_file: Option<String>,
     definition: Map<String, Value>,
     translator: Translator<'a>,
 }
@@ -185,9 +202,7 @@ impl<'a> Reader<'a> {
             }
         }
         if let Some(file) = self.take("envFile").and_then(Value::as_str) {
-            self.translator.note(format!(
-                "`envFile` ({file}) is not read; write its variables into `env`, or set them for codeyard"
-            ));
+            self.env_file = Some(self.translator.text(file));
         }
         let cwd = self
             .take("cwd")
@@ -280,22 +295,21 @@ impl<'a> Reader<'a> {
 
     /// Milliseconds of a call; clients count in their own units.
     fn timeout(&mut self) {
-        let (key, factor) = match self.translator.client {
-            Client::GeminiCli => ("timeout", 1),
-            Client::Codex => ("tool_timeout_sec", 1000),
-            Client::Goose => ("timeout", 1000),
+        let (key, unit) = match self.translator.client {
+            Client::GeminiCli => ("timeout", 0.001),
+            Client::Codex => ("tool_timeout_sec", 1.0),
+            Client::Goose => ("timeout", 1.0),
             _ => {
                 // Elsewhere it is the wait for the start, or not documented.
                 self.used.push("timeout");
                 return;
             }
         };
-        let given = self.take(key);
-        let whole = given.and_then(Value::as_u64);
-        if let Some(ms) = whole
-            .and_then(|number| number.checked_mul(factor))
-            .filter(|ms| *ms > 0)
-        {
+        let given = self.take(key).and_then(Value::as_f64);
+        let time = given.and_then(|number| Duration::try_from_secs_f64(number * unit).ok());
+        if let Some(time) = time.filter(|time| (SHORTEST..=LONGEST).contains(time)) {
+            // A day has fewer milliseconds than that.
+            let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
             self.definition.insert("timeout".to_owned(), ms.into());
         }
     }
@@ -328,32 +342,46 @@ impl<'a> Reader<'a> {
         self.fields.get(key).filter(|value| !value.is_null())
     }
 
-    /// Names what is left out.
+    /// Names what is left out. What kept tools from the model is not lost silently: the entry waits until a person has seen to it.
     fn note_the_rest(&mut self) {
-        let rest: Vec<&str> = self.fields.keys().map(String::as_str).collect();
         let is_left = |key: &&str| !self.used.contains(key) && !SILENT.contains(key) && self.has(key);
-        let (filters, others): (Vec<&str>, Vec<&str>) = rest
-            .into_iter()
-            .filter(is_left)
-            .partition(|key| FILTERS.contains(key));
-        let given = |key: &&str| {
-            self.fields
-                .get(*key)
-                .and_then(Value::as_array)
-                .is_none_or(|list| !list.is_empty())
-        };
-        let filters: Vec<&str> = filters.into_iter().filter(given).collect();
-        if !filters.is_empty() {
-            self.translator.note(format!(
-                "`{}` keeps some of its tools from the model and is not taken over; `[policy]` of codeyard.toml has `allow` and `deny`",
-                filters.join("`, `")
-            ));
+        let rest: Vec<&str> = self.fields.keys().map(String::as_str).filter(is_left).collect();
+        let mut others = Vec::new();
+        for key in rest {
+            let value = &self.fields[key];
+            let is_empty = value.as_array().is_some_and(Vec::is_empty);
+            match key {
+                _ if NEVER.contains(&key) && is_empty => {}
+                // An empty list of Goose means all of them.
+                "available_tools" if is_empty => {}
+                _ if NEVER.contains(&key) => self.translator.gap(format!(
+                    "`{key}` keeps tools from the model: write {} into `deny` of `[policy]` in codeyard.toml",
+                    patterns(value)
+                )),
+                _ if ONLY.contains(&key) => self.translator.gap(format!(
+                    "`{key}` shows the model these tools alone: {}; write all others into `deny` of `[policy]` in codeyard.toml",
+                    patterns(value)
+                )),
+                _ if GUARDS.contains(&key) && value.as_bool() != Some(false) => self.translator.gap(format!(
+                    "`{key}` guards this server in {}, and is not taken over; see `[policy]` of codeyard.toml and `sandbox` of the entry",
+                    self.translator.client
+                )),
+                _ if GUARDS.contains(&key) => {}
+                _ => others.push(key),
+            }
         }
         if !others.is_empty() {
             self.translator
                 .note(format!("`{}` is not taken over", others.join("`, `")));
         }
     }
+}
+
+/// The tools of a list, as rules of `deny` name them: `SERVER` stands for the server's name.
+fn patterns(value: &Value) -> String {
+    let names = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let rules: Vec<String> = names.map(|name| format!("\"SERVER.{name}\"")).collect();
+    rules.join(", ")
 }
 
 fn strings(field: &str, items: &[Value]) -> Result<Vec<String>, String> {
@@ -364,157 +392,4 @@ fn strings(field: &str, items: &[Value]) -> Result<Vec<String>, String> {
     };
     let texts = items.iter().map(text).collect::<Option<Vec<String>>>();
     texts.ok_or_else(|| format!("`{field}` holds what is no text"))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[track_caller]
-    fn check(client: Client, entry: Value, expected: Value, noted: &[&str]) {
-        let found = translate(client, None, &entry).unwrap();
-        assert_eq!(Value::Object(found.definition), expected, "{client}: {entry}");
-        assert_eq!(found.notes.len(), noted.len(), "{:?}", found.notes);
-        for (note, expected) in found.notes.iter().zip(noted) {
-            assert!(note.contains(expected), "{note}");
-        }
-    }
-
-    #[track_caller]
-    fn refused(client: Client, entry: Value, why: &str) {
-        let found = translate(client, None, &entry).unwrap_err();
-        assert!(found.contains(why), "{found}");
-    }
-
-    #[test]
-    fn processes() {
-        let plain = json!({"command": "npx", "args": ["-y", "x"], "env": {"A": "b"}});
-        check(Client::ClaudeDesktop, plain.clone(), plain.clone(), &[]);
-        check(
-            Client::Zed,
-            json!({"source": "custom", "command": {"path": "npx", "args": ["-y", "x"], "env": {"A": "b"}}, "settings": {}}),
-            plain.clone(),
-            &["`settings`"],
-        );
-        check(
-            Client::Opencode,
-            json!({"type": "local", "command": ["npx", "-y", "x"], "environment": {"A": "b"}, "timeout": 5000}),
-            plain.clone(),
-            &[],
-        );
-        check(
-            Client::Goose,
-            json!({"type": "stdio", "cmd": "npx", "args": ["-y", "x"], "envs": {"A": "b"}, "env_keys": ["K"], "timeout": 300, "bundled": null}),
-            json!({"command": "npx", "args": ["-y", "x"], "env": {"A": "b", "K": "${K}"}, "timeout": 300_000}),
-            &[],
-        );
-        check(
-            Client::Codex,
-            json!({"command": "a", "env_vars": ["K", {"name": "L"}], "tool_timeout_sec": 5, "enabled_tools": ["x"]}),
-            json!({"command": "a", "env": {"K": "${K:-}", "L": "${L:-}"}, "timeout": 5000}),
-            &["[policy]"],
-        );
-        check(
-            Client::GeminiCli,
-            json!({"command": "a", "cwd": "/w", "env": {"N": 3}, "timeout": 10, "trust": true, "excludeTools": []}),
-            json!({"command": "a", "env": {"N": "3"}, "cwd": "/w", "timeout": 10}),
-            &[],
-        );
-        check(
-            Client::Cursor,
-            json!({"command": "a", "envFile": ".env", "zzz": 1}),
-            json!({"command": "a"}),
-            &["envFile", "zzz"],
-        );
-    }
-
-    #[test]
-    fn addresses() {
-        let url = "https://mcp.example.com/x";
-        check(
-            Client::Windsurf,
-            json!({"serverUrl": url, "headers": {"A": "${env:B}"}}),
-            json!({"url": url, "headers": {"A": "${B}"}}),
-            &[],
-        );
-        check(
-            Client::GeminiCli,
-            json!({"httpUrl": url}),
-            json!({"type": "http", "url": url}),
-            &[],
-        );
-        check(
-            Client::GeminiCli,
-            json!({"url": url}),
-            json!({"type": "sse", "url": url}),
-            &[],
-        );
-        check(
-            Client::Codex,
-            json!({"url": url, "bearer_token_env_var": "T", "http_headers": {"X": "y"}, "env_http_headers": {"Z": "W"}}),
-            json!({"url": url, "headers": {"X": "y", "Authorization": "Bearer ${T}", "Z": "${W}"}}),
-            &[],
-        );
-        check(
-            Client::Goose,
-            json!({"type": "streamable_http", "uri": url}),
-            json!({"type": "http", "url": url}),
-            &[],
-        );
-        check(
-            Client::Opencode,
-            json!({"type": "remote", "url": url, "oauth": {}}),
-            json!({"url": url}),
-            &["codeyard login"],
-        );
-        check(
-            Client::VsCode,
-            json!({"type": "sse", "url": url}),
-            json!({"type": "sse", "url": url}),
-            &[],
-        );
-    }
-
-    #[test]
-    fn what_is_no_server_is_said() {
-        refused(
-            Client::Goose,
-            json!({"type": "builtin", "name": "developer"}),
-            "part of Goose",
-        );
-        refused(
-            Client::Zed,
-            json!({"source": "extension", "settings": {}}),
-            "extension",
-        );
-        refused(
-            Client::Opencode,
-            json!({"enabled": false}),
-            "neither a command nor an address",
-        );
-        refused(Client::VsCode, json!({"url": "unix:///run/x.sock"}), "socket");
-        refused(Client::Cursor, json!({"command": 3}), "`command`");
-        refused(Client::Cursor, json!({"command": "a", "args": "b"}), "`args`");
-        refused(
-            Client::Cursor,
-            json!({"command": "a", "env": {"A": []}}),
-            "`env.A`",
-        );
-        refused(Client::Cursor, json!("a"), "no object");
-    }
-
-    #[test]
-    fn a_project_is_where_its_servers_run() {
-        let project = Some(Path::new("/p"));
-        for (entry, cwd) in [
-            (json!({"command": "a"}), "/p"),
-            (json!({"command": "a", "cwd": "sub"}), "/p/sub"),
-            (json!({"command": "a", "cwd": "/x"}), "/x"),
-        ] {
-            let found = translate(Client::VsCode, project, &entry).unwrap();
-            assert_eq!(found.definition["cwd"], cwd);
-        }
-    }
 }

@@ -20,6 +20,8 @@ pub struct Found {
     pub is_enabled: bool,
     /// The entry in the form of our `mcpServers`, with secrets as they stand there; or why it is none.
     pub definition: Result<Map<String, Value>, String>,
+    /// A file of variables that the server is given too, in our form of variables.
+    pub env_file: Option<String>,
     /// What is not taken over, or means something else.
     pub notes: Vec<String>,
     /// What must be done before it can be used.
@@ -42,6 +44,7 @@ pub fn read(place: &Place, current: &Path, text: &str) -> Result<Vec<Found>, Unr
                 list: list.clone(),
                 is_enabled: true,
                 definition: Ok(Map::new()),
+                env_file: None,
                 notes: Vec::new(),
                 gaps: Vec::new(),
             };
@@ -49,8 +52,10 @@ pub fn read(place: &Place, current: &Path, text: &str) -> Result<Vec<Found>, Unr
                 Ok(translated) => {
                     found.definition = Ok(translated.definition);
                     found.is_enabled = translated.is_enabled;
+                    found.env_file = translated.env_file;
                     found.notes = translated.notes;
-                    found.gaps = translated.gaps;
+                    let named = |gap: String| gap.replace("\"SERVER.", &format!("\"{name}."));
+                    found.gaps = translated.gaps.into_iter().map(named).collect();
                 }
                 Err(why) => found.definition = Err(why),
             }

@@ -39,7 +39,7 @@ const ABOUT: [&str; 12] = [
 ];
 
 /// How secrets of known services begin.
-const BEGINNINGS: [&str; 17] = [
+const BEGINNINGS: [&str; 26] = [
     "sk-",
     "sk_",
     "pk_live_",
@@ -55,6 +55,15 @@ const BEGINNINGS: [&str; 17] = [
     "xapp-",
     "hf_",
     "npm_",
+    "ntn_",
+    "secret_",
+    "pat_",
+    "figd_",
+    "lin_api_",
+    "dop_v1_",
+    "shpat_",
+    "tvly-",
+    "AIza",
     "AKIA",
     "eyJ",
 ];
@@ -107,7 +116,7 @@ fn words(name: &str) -> Vec<String> {
 /// Puts `${NAME}` in the place of each literal secret of an entry in our form. `keep` is given a name that would do and the
 /// secret, and gives the name under which it is kept.
 pub fn hide(server: &str, definition: &mut Map<String, Value>, keep: &mut dyn FnMut(&str, &str) -> String) {
-    let mut kept = |name: &str, value: &str| format!("${{{}}}", keep(&variable(name), value));
+    let mut kept = |name: &str, value: &str| format!("${{{}}}", keep(&variable(server, name), value));
     for field in ["env", "headers"] {
         for (name, value) in definition
             .get_mut(field)
@@ -115,29 +124,42 @@ pub fn hide(server: &str, definition: &mut Map<String, Value>, keep: &mut dyn Fn
             .into_iter()
             .flatten()
         {
-            let Some(text) = value.as_str().filter(|text| is_secret(name, text)) else {
+            let Some(text) = value.as_str() else {
                 continue;
             };
-            let (scheme, secret) = bare(text);
-            let wanted = if field == "env" {
-                name.clone()
+            let hidden = if is_secret(name, text) {
+                let (scheme, secret) = bare(text);
+                format!("{scheme}{}", kept(name, secret))
+            } else if holds_secret(text) {
+                kept(name, text)
             } else {
-                format!("{server}_{name}")
+                hide_address(text, &mut kept)
             };
-            *value = format!("{scheme}{}", kept(&wanted, secret)).into();
+            *value = hidden.into();
         }
     }
-    hide_arguments(server, definition, &mut kept);
+    hide_arguments(definition, &mut kept);
     if let Some(Value::String(url)) = definition.get_mut("url") {
-        *url = hide_query(server, url, &mut kept);
+        *url = hide_address(url, &mut kept);
     }
 }
 
-fn hide_arguments(
-    server: &str,
-    definition: &mut Map<String, Value>,
-    kept: &mut dyn FnMut(&str, &str) -> String,
-) {
+/// Whether a text is an object in JSON with a secret in it, as some servers take their headers.
+fn holds_secret(text: &str) -> bool {
+    fn is_one(name: &str, value: &Value) -> bool {
+        match value {
+            Value::String(text) => is_secret(name, text),
+            Value::Object(members) => members.iter().any(|(name, value)| is_one(name, value)),
+            Value::Array(items) => items.iter().any(|item| is_one(name, item)),
+            _ => false,
+        }
+    }
+    // With a variable of ours in it, it is no literal any more.
+    let is_literal = text.trim_start().starts_with('{') && !text.contains("${");
+    is_literal && serde_json::from_str::<Value>(text).is_ok_and(|value| is_one("", &value))
+}
+
+fn hide_arguments(definition: &mut Map<String, Value>, kept: &mut dyn FnMut(&str, &str) -> String) {
     let mut flag = String::new();
     let args = definition.get_mut("args").and_then(Value::as_array_mut);
     for word in args.into_iter().flatten() {
@@ -146,27 +168,31 @@ fn hide_arguments(
         };
         let before = std::mem::take(&mut flag);
         let is_flag = text.starts_with('-');
+        if !is_flag && text.contains("://") {
+            *word = hide_address(&text, kept).into();
+            continue;
+        }
         match text.split_once('=') {
-            Some((name, value)) if is_secret(name, value) => {
-                let reference = kept(&format!("{server}_{name}"), value);
+            Some((name, value)) if is_secret(name, value) || holds_secret(value) => {
+                let reference = kept(name, value);
                 *word = format!("{name}={reference}").into();
             }
+            Some((name, value)) if value.contains("://") => {
+                *word = format!("{name}={}", hide_address(value, kept)).into();
+            }
             None if is_flag => flag = text,
+            _ if holds_secret(&text) => *word = kept(&before, &text).into(),
             // `--header "Authorization: Bearer x"`, as mcp-remote takes it.
             _ => match text.split_once(':') {
                 Some((name, value)) if !name.contains('/') && is_secret(name, value.trim_start()) => {
                     let blank = &value[..value.len() - value.trim_start().len()];
                     let (scheme, secret) = bare(value.trim_start());
-                    let reference = kept(&format!("{server}_{name}"), secret);
+                    let reference = kept(name, secret);
                     *word = format!("{name}:{blank}{scheme}{reference}").into();
                 }
                 _ if is_secret(&before, &text) => {
-                    let wanted = if names_secret(&before) {
-                        before
-                    } else {
-                        "token".to_owned()
-                    };
-                    *word = kept(&format!("{server}_{wanted}"), &text).into();
+                    let wanted = if names_secret(&before) { &before } else { "token" };
+                    *word = kept(wanted, &text).into();
                 }
                 _ => {}
             },
@@ -174,29 +200,54 @@ fn hide_arguments(
     }
 }
 
-fn hide_query(server: &str, url: &str, kept: &mut dyn FnMut(&str, &str) -> String) -> String {
-    let Some((address, query)) = url.split_once('?') else {
-        return url.to_owned();
+/// An address without the password before its host and without secrets in its query; any other text as it is.
+fn hide_address(text: &str, kept: &mut dyn FnMut(&str, &str) -> String) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return text.to_owned();
+    };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    // A password may hold an `@` of its own: the last one before the host counts.
+    let (authority, rest) = rest.split_at(end);
+    let authority = match authority.rsplit_once('@') {
+        Some((user, host)) => match user.split_once(':') {
+            Some((user, password)) if !password.is_empty() && !password.contains("${") => {
+                format!("{user}:{}@{host}", kept("password", password))
+            }
+            None if begins_secret(user) => format!("{}@{host}", kept("token", user)),
+            _ => authority.to_owned(),
+        },
+        None => authority.to_owned(),
+    };
+    format!("{scheme}://{authority}{}", hide_query(rest, kept))
+}
+
+fn hide_query(rest: &str, kept: &mut dyn FnMut(&str, &str) -> String) -> String {
+    let Some((path, query)) = rest.split_once('?') else {
+        return rest.to_owned();
     };
     let (query, fragment) = query
         .split_once('#')
         .map_or((query, None), |(query, end)| (query, Some(end)));
-    let mut pairs = Vec::new();
-    for pair in query.split('&') {
-        pairs.push(match pair.split_once('=') {
-            Some((name, value)) if is_secret(name, value) => {
-                let reference = kept(&format!("{server}_{name}"), value);
-                format!("{name}={reference}")
-            }
-            _ => pair.to_owned(),
-        });
-    }
+    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((name, value)) if is_secret(name, value) => format!("{name}={}", kept(name, value)),
+        _ => pair.to_owned(),
+    });
+    let pairs: Vec<String> = pairs.collect();
     let end = fragment.map_or(String::new(), |end| format!("#{end}"));
-    format!("{address}?{}{end}", pairs.join("&"))
+    format!("{path}?{}{end}", pairs.join("&"))
 }
 
-/// A name that a variable can have.
-fn variable(text: &str) -> String {
+/// The name of a variable that nothing else is likely to have: `CODEYARD_<SERVER>_<NAME>`, with a beginning that both share once.
+pub fn variable(server: &str, name: &str) -> String {
+    let (server, name) = (capitals(server), capitals(name));
+    let own = name.strip_prefix(&server).and_then(|rest| rest.strip_prefix('_'));
+    let parts = ["CODEYARD", &server, own.unwrap_or(&name)];
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("_")
+}
+
+/// Capital letters, digits and single underscores between them.
+fn capitals(text: &str) -> String {
     let sign = |c: char| {
         if c.is_ascii_alphanumeric() {
             c.to_ascii_uppercase()
@@ -204,24 +255,9 @@ fn variable(text: &str) -> String {
             '_'
         }
     };
-    let parts: String = text.chars().map(sign).collect();
-    let parts: Vec<&str> = parts.split('_').filter(|part| !part.is_empty()).collect();
-    let name = parts.join("_");
-    if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
-        name
-    } else {
-        format!("S_{name}")
-    }
-}
-
-/// The literal secrets of an entry in our form.
-pub fn literals(definition: &Map<String, Value>) -> Vec<String> {
-    let mut all = Vec::new();
-    hide("", &mut definition.clone(), &mut |_, value| {
-        all.push(value.to_owned());
-        String::new()
-    });
-    all
+    let signs: String = text.chars().map(sign).collect();
+    let parts: Vec<&str> = signs.split('_').filter(|part| !part.is_empty()).collect();
+    parts.join("_")
 }
 
 #[cfg(test)]
@@ -273,27 +309,90 @@ mod tests {
         assert_eq!(
             all,
             [
-                "MY_TOKEN=abc4",
-                "MY_SERVER_AUTHORIZATION=abc5",
-                "MY_SERVER_API_KEY=abc1",
-                "MY_SERVER_TOKEN=abc2",
-                "MY_SERVER_AUTHORIZATION=abc3",
-                "MY_SERVER_TOKEN=ghp_0123456789abcdef",
-                "MY_SERVER_KEY=abc6",
+                "CODEYARD_MY_SERVER_MY_TOKEN=abc4",
+                "CODEYARD_MY_SERVER_AUTHORIZATION=abc5",
+                "CODEYARD_MY_SERVER_API_KEY=abc1",
+                "CODEYARD_MY_SERVER_TOKEN=abc2",
+                "CODEYARD_MY_SERVER_AUTHORIZATION=abc3",
+                "CODEYARD_MY_SERVER_TOKEN=ghp_0123456789abcdef",
+                "CODEYARD_MY_SERVER_KEY=abc6",
             ]
         );
         assert_eq!(
             entry,
             json!({
                 "command": "x",
-                "args": ["--api-key", "${MY_SERVER_API_KEY}", "--token=${MY_SERVER_TOKEN}", "--port", "80", "--header",
-                    "Authorization: Bearer ${MY_SERVER_AUTHORIZATION}", "${MY_SERVER_TOKEN}", "postgres://localhost/x",
+                "args": ["--api-key", "${CODEYARD_MY_SERVER_API_KEY}", "--token=${CODEYARD_MY_SERVER_TOKEN}", "--port", "80", "--header",
+                    "Authorization: Bearer ${CODEYARD_MY_SERVER_AUTHORIZATION}", "${CODEYARD_MY_SERVER_TOKEN}", "postgres://localhost/x",
                     "--verbose", "plain"],
-                "env": {"MY_TOKEN": "${MY_TOKEN}", "LEVEL": "debug", "KEPT": "${MY_TOKEN}"},
-                "headers": {"Authorization": "Bearer ${MY_SERVER_AUTHORIZATION}", "x-trace": "on"},
-                "url": "https://h/mcp?key=${MY_SERVER_KEY}&x=1#y",
+                "env": {"MY_TOKEN": "${CODEYARD_MY_SERVER_MY_TOKEN}", "LEVEL": "debug", "KEPT": "${MY_TOKEN}"},
+                "headers": {"Authorization": "Bearer ${CODEYARD_MY_SERVER_AUTHORIZATION}", "x-trace": "on"},
+                "url": "https://h/mcp?key=${CODEYARD_MY_SERVER_KEY}&x=1#y",
             })
         );
-        assert!(literals(entry.as_object().unwrap()).is_empty());
+        hide("my server", entry.as_object_mut().unwrap(), &mut |_, value| {
+            panic!("{value}")
+        });
+    }
+
+    #[test]
+    fn they_hide_in_addresses_and_objects() {
+        #[track_caller]
+        fn check(text: &str, secrets: &[&str], expected: &str) {
+            for field in ["env", "args", "flag", "url"] {
+                let mut entry = match field {
+                    "env" => json!({"env": {"X": text}}),
+                    "args" => json!({"args": ["-v", text]}),
+                    "flag" => json!({"args": [format!("--x={text}")]}),
+                    _ if !text.contains("://") => continue,
+                    _ => json!({"url": text}),
+                };
+                let mut found = Vec::new();
+                hide("s", entry.as_object_mut().unwrap(), &mut |_, value| {
+                    found.push(value.to_owned());
+                    "V".to_owned()
+                });
+                assert_eq!(found, secrets, "{field}: {text}");
+                let shown = entry.to_string().replace("--x=", "");
+                assert!(
+                    shown.contains(&serde_json::Value::from(expected).to_string()),
+                    "{shown}"
+                );
+            }
+        }
+        check(
+            "postgres://u:p@ss@db:5432/x",
+            &["p@ss"],
+            "postgres://u:${V}@db:5432/x",
+        );
+        check(
+            "https://h/x?api_key=k&y=1#z",
+            &["k"],
+            "https://h/x?api_key=${V}&y=1#z",
+        );
+        check(
+            "https://ghp_0123456789@h/x",
+            &["ghp_0123456789"],
+            "https://${V}@h/x",
+        );
+        check("postgres://u@db/x", &[], "postgres://u@db/x");
+        check("postgres://u:${PW}@db/x", &[], "postgres://u:${PW}@db/x");
+        let headers = r#"{"Authorization": "Bearer ntn_0123456789", "V": "1"}"#;
+        check(headers, &[headers], "${V}");
+        check(r#"{"V": "1"}"#, &[], r#"{"V": "1"}"#);
+        check("ntn_0123456789", &["ntn_0123456789"], "${V}");
+    }
+
+    #[test]
+    fn their_names_say_whose_they_are() {
+        for (server, name, expected) in [
+            ("crm", "CRM_TOKEN", "CODEYARD_CRM_TOKEN"),
+            ("crm", "TOKEN", "CODEYARD_CRM_TOKEN"),
+            ("my server", "--api-key", "CODEYARD_MY_SERVER_API_KEY"),
+            ("数", "TOKEN", "CODEYARD_TOKEN"),
+            ("crm", "CRM", "CODEYARD_CRM_CRM"),
+        ] {
+            assert_eq!(variable(server, name), expected);
+        }
     }
 }

@@ -40,7 +40,7 @@ impl Translator<'_> {
         }
     }
 
-    fn gap(&mut self, gap: String) {
+    pub(crate) fn gap(&mut self, gap: String) {
         if !self.gaps.contains(&gap) {
             self.gaps.push(gap);
         }
@@ -85,7 +85,8 @@ impl Translator<'_> {
                 ));
                 kept
             }),
-            name if is_name(name) && (rest.is_empty() || rest.starts_with('-')) => {
+            // `${NAME:}` is none of ours: a colon stands before a dash only.
+            name if is_name(name) && (inner == name || rest.starts_with('-')) => {
                 if !self.client.expands() {
                     self.note(format!(
                         "{} passes `{kept}` on as it is; codeyard puts the variable's value in its place",
@@ -227,6 +228,7 @@ mod tests {
         check(Zed, "plain $HOME {}", "plain $HOME {}", "");
         check(Windsurf, "${env:A}${env:B}", "${A}${B}", "");
         check(Cursor, "${unclosed", "${unclosed", "");
+        check(ClaudeCode, "${FOO:}", "${FOO:}", "no meaning");
     }
 
     #[test]

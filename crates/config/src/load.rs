@@ -49,6 +49,8 @@ pub struct Loaded {
     pub settings: Settings,
     /// What is not used, and why.
     pub warnings: Vec<Warning>,
+    /// Servers that are not used because a variable that they refer to is not set; each is a warning too.
+    pub left_out: Vec<Warning>,
 }
 
 /// What only the running program knows.
@@ -301,7 +303,12 @@ fn finish(
         servers,
         allow_self: false,
         settings,
-        warnings: findings.warnings,
+        warnings: findings
+            .warnings
+            .into_iter()
+            .chain(findings.left_out.iter().cloned())
+            .collect(),
+        left_out: findings.left_out,
     })
 }
 
@@ -363,10 +370,16 @@ struct Merged {
 
 impl Merged {
     fn add(&mut self, file: &Path, bytes: &[u8], clash: Clash, host: &dyn Host, findings: &mut Findings) {
-        let (entries, mut found) = servers::read(file, bytes, Variables::Expand(host));
+        let (entries, mut found) = servers::read(file, bytes, Variables::ExpandOrLeave(host));
         let mut own = HashMap::new();
         let held_back = self.held_back(file, bytes);
-        for Entry { name, field, server } in entries {
+        for Entry {
+            name,
+            field,
+            server,
+            left_out,
+        } in entries
+        {
             if let Some(first) = self.names.get(&name) {
                 let first = first.display();
                 match clash {
@@ -383,13 +396,15 @@ impl Merged {
                 }
                 continue;
             }
-            if server.is_some() && held_back.contains(&name) {
+            let is_whole = server.is_some() || !left_out.is_empty();
+            if is_whole && held_back.contains(&name) {
                 found.warning(
                     &field,
                     "is not used: it starts something else than what was agreed to; `codeyard servers enable` shows it and asks",
                 );
             } else {
                 self.servers.extend(server);
+                found.left_out.extend(left_out);
             }
             own.insert(name, file.to_path_buf());
         }

@@ -67,6 +67,8 @@ pub(crate) struct Findings {
     file: Option<PathBuf>,
     pub(crate) mistakes: Vec<Mistake>,
     pub(crate) warnings: Vec<Warning>,
+    /// Servers that are left out because a variable that they refer to is not set.
+    pub(crate) left_out: Vec<Warning>,
 }
 
 impl Findings {
@@ -75,6 +77,7 @@ impl Findings {
             file: file.map(Path::to_path_buf),
             mistakes: Vec::new(),
             warnings: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 
@@ -86,10 +89,15 @@ impl Findings {
         self.warnings.push(self.finding(field, message.into()));
     }
 
+    pub(crate) fn left_out(&mut self, field: &str, message: impl Into<String>) {
+        self.left_out.push(self.finding(field, message.into()));
+    }
+
     /// Adds what was found elsewhere.
     pub(crate) fn absorb(&mut self, other: Findings) {
         self.mistakes.extend(other.mistakes);
         self.warnings.extend(other.warnings);
+        self.left_out.extend(other.left_out);
     }
 
     fn finding(&self, field: &str, message: String) -> Mistake {

@@ -12,6 +12,7 @@ use crate::json::Node;
 use crate::load::{Sources, data_directory};
 use crate::mistakes::Findings;
 use crate::named::{Named, named};
+use crate::secrets::Secrets;
 use crate::servers::{self, LIST, Variables};
 use crate::sources::server_files;
 
@@ -43,6 +44,8 @@ pub enum Use {
     Changed,
     /// It has mistakes.
     Mistaken,
+    /// A variable that it refers to is not set here.
+    Unset,
     /// A file that goes before it has a server of this name.
     Shadowed,
     /// It is in a project's file that nobody has trusted.
@@ -57,6 +60,7 @@ impl Use {
             Use::Disabled => "disabled",
             Use::Changed => "changed",
             Use::Mistaken => "mistaken",
+            Use::Unset => "unset",
             Use::Shadowed => "shadowed",
             Use::Untrusted => "untrusted",
         }
@@ -69,6 +73,7 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
     let mut ignored = Findings::of(None);
     let data = data_directory(sources, host);
     let consent = Consent::load(&data, host, &mut ignored);
+    let secrets = Secrets::read(&data, host, &mut ignored);
     let mut all: Vec<Defined> = Vec::new();
     for file in server_files(sources, &data, host) {
         for (name, entry) in edit::entries(&file.bytes) {
@@ -86,6 +91,7 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
                 match &server {
                     None => Use::Mistaken,
                     Some(_) if is_changed => Use::Changed,
+                    Some(_) if is_unset(&file.path, &entry, &secrets) => Use::Unset,
                     Some(_) => Use::Used,
                 }
             };
@@ -116,6 +122,16 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
         });
     }
     all
+}
+
+/// Whether an entry refers to a variable that is not set.
+fn is_unset(file: &Path, entry: &Value, host: &dyn Host) -> bool {
+    let Ok(node) = serde_json::from_value::<Node>(entry.clone()) else {
+        return false;
+    };
+    let named = (String::from("_"), node);
+    let (entry, _) = servers::read_entry(file, LIST, &named, Variables::ExpandOrLeave(host));
+    !entry.left_out.is_empty()
 }
 
 /// What an entry comes to with the variables as they are now, used or not: two entries that do the same have the same. Where

@@ -35,6 +35,8 @@ pub struct Reloaded {
     pub servers: Result<Vec<ServerConfig>, Mistakes>,
     /// What is not used and why, as far as the reading before did not say so.
     pub warnings: Vec<Warning>,
+    /// Servers that are not used because a variable that they refer to is not set.
+    pub left_out: Vec<Warning>,
 }
 
 impl Reread {
@@ -94,8 +96,12 @@ impl Reread {
         }
         let servers = load_servers(&self.sources, &self.data, &*self.host, &mut findings);
         let Findings {
-            mistakes, warnings, ..
+            mistakes,
+            mut warnings,
+            left_out,
+            ..
         } = findings;
+        warnings.extend(left_out.iter().cloned());
         let news = warnings.iter().filter(|warning| !self.told.contains(warning));
         let news = news.cloned().collect();
         self.told = warnings;
@@ -106,6 +112,7 @@ impl Reread {
                 Err(Mistakes(mistakes))
             },
             warnings: news,
+            left_out,
         })
     }
 }

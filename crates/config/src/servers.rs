@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use upstream::{ServerConfig, Stdio, Transport};
 
-use crate::expand::expand;
+use crate::expand::{ExpandError, expand};
 use crate::host::Host;
 use crate::json::Node;
-use crate::mistakes::{Findings, nearest};
+use crate::mistakes::{Findings, Warning, nearest};
 
 /// The list of the servers.
 pub(crate) const LIST: &str = "mcpServers";
@@ -49,13 +49,17 @@ pub(crate) struct Entry {
     /// Its place in the file, for messages.
     pub(crate) field: String,
     pub(crate) server: Option<ServerConfig>,
+    /// Variables that are not set, for which it is left out.
+    pub(crate) left_out: Vec<Warning>,
 }
 
 /// What variables in the file mean.
 #[derive(Clone, Copy)]
 pub(crate) enum Variables<'a> {
-    /// They are those of this machine.
+    /// They are those of this machine; one that is not set is a mistake.
     Expand(&'a dyn Host),
+    /// They are those of this machine; a server that refers to one that is not set is left out.
+    ExpandOrLeave(&'a dyn Host),
     /// They stay as they are written, to be shown to a person.
     Keep,
 }
@@ -89,6 +93,7 @@ pub(crate) fn read(file: &Path, bytes: &[u8], variables: Variables<'_>) -> (Vec<
             name: name.clone(),
             field: field_of(LIST, name),
             server: reader.server(name, node),
+            left_out: std::mem::take(&mut reader.findings.left_out),
         })
         .collect();
     (entries, reader.findings)
@@ -113,6 +118,7 @@ pub(crate) fn read_entry(
         name: name.clone(),
         server: reader.server(name, node),
         field,
+        left_out: std::mem::take(&mut reader.findings.left_out),
     };
     (entry, reader.findings)
 }
@@ -223,7 +229,7 @@ impl Reader<'_> {
         });
         // Nothing of a disabled server is used, so its variables need not be set.
         let variables = if disabled { Variables::Keep } else { self.variables };
-        let before = self.findings.mistakes.len();
+        let before = (self.findings.mistakes.len(), self.findings.left_out.len());
         let transport = if remote::is_remote(entries) {
             let http = self.remote(&field, entries, variables);
             Transport::Http(http.unwrap_or_default())
@@ -257,7 +263,8 @@ impl Reader<'_> {
             ),
             timeout: self.timeout(&format!("{field}.timeout"), get("timeout")),
         };
-        (!disabled && self.findings.mistakes.len() == before).then_some(server)
+        let found = (self.findings.mistakes.len(), self.findings.left_out.len());
+        (!disabled && found == before).then_some(server)
     }
 
     /// Warns of fields that codeyard does not read, and refuses fields that are given twice.
@@ -390,18 +397,25 @@ impl Reader<'_> {
                 .mistake(field, "holds a NUL byte, which no program can be given");
             return None;
         }
-        let Variables::Expand(host) = variables else {
-            return Some(text.to_owned());
+        let (host, leaves) = match variables {
+            Variables::Keep => return Some(text.to_owned()),
+            Variables::Expand(host) => (host, false),
+            Variables::ExpandOrLeave(host) => (host, true),
         };
-        match expand(text, host) {
-            Ok(text) => Some(text),
-            Err(errors) => {
-                for error in errors {
-                    self.findings.mistake(field, error.to_string());
-                }
-                None
+        let errors = match expand(text, host) {
+            Ok(text) => return Some(text),
+            Err(errors) => errors,
+        };
+        for error in errors {
+            // What is set differs from one client to the next, so it is no mistake of the file.
+            if leaves && matches!(error, ExpandError::Unset(_)) {
+                self.findings
+                    .left_out(field, format!("the server is not used: {error}"));
+            } else {
+                self.findings.mistake(field, error.to_string());
             }
         }
+        None
     }
 
     fn wrong(&mut self, field: &str, expected: &str, found: &Node) {

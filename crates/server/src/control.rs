@@ -34,6 +34,8 @@ pub struct Attendance {
     pub surface: &'static str,
     /// Looks whether the configuration has changed; absent where the surface has its own way.
     pub reread: Option<Reread>,
+    /// Servers that are not used because a variable that they refer to is not set.
+    pub left_out: Vec<String>,
 }
 
 /// Lives as long as the process is to be seen; its end removes the socket.
@@ -60,6 +62,7 @@ impl Server {
             data,
             surface,
             reread,
+            left_out,
         } = attendance;
         let files = reread.as_ref().map(|reread| reread.files().to_vec());
         let facts = Facts {
@@ -68,6 +71,7 @@ impl Server {
             configuration: Arc::new(Mutex::new(Configuration {
                 files: files.unwrap_or_default(),
                 broken: None,
+                left_out,
             })),
         };
         let mut tasks = Vec::new();
@@ -116,6 +120,11 @@ impl Facts {
     fn configuration(&self) -> Configuration {
         let configuration = self.configuration.lock();
         configuration.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_left_out(&self, left_out: Vec<String>) {
+        let configuration = self.configuration.lock();
+        configuration.unwrap_or_else(PoisonError::into_inner).left_out = left_out;
     }
 
     fn set_broken(&self, broken: Option<String>) {

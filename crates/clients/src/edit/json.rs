@@ -29,6 +29,15 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
                 let list = list.ok_or_else(|| Refused::new("a list is written as something else"))?;
                 list.append((*item).into());
             }
+            Step::Drop(path, name, item) => {
+                let list = at(&top, path)?.array_value(name);
+                let elements = list.map(|list| list.elements()).unwrap_or_default();
+                for element in elements {
+                    if element.to_serde_value() == Some(Value::from(*item)) {
+                        element.remove();
+                    }
+                }
+            }
         }
     }
     Ok(root.to_string())

@@ -227,3 +227,109 @@ fn variables_are_handed_on_in_each_ones_way() {
         assert!(edited.contains(expected), "{client}: {edited}");
     }
 }
+
+#[test]
+fn what_a_person_added_to_our_entry_stays() {
+    for (client, text) in FIXTURES {
+        let told = Change {
+            args: ["mcp", "--config", "/mine.json"].map(str::to_owned).to_vec(),
+            env: vec![("MINE".to_owned(), "1".to_owned())],
+            ..wish(client, &[])
+        };
+        let first = change(client, text, &told).unwrap();
+        assert_eq!(
+            change(client, &first, &wish(client, &[])).unwrap(),
+            first,
+            "{client}"
+        );
+        let moved = Change {
+            command: "/opt/codeyard".to_owned(),
+            ..wish(client, &[])
+        };
+        let second = change(client, &first, &moved).unwrap();
+        assert!(
+            second.contains("/opt/codeyard") && second.contains("/mine.json"),
+            "{client}: {second}"
+        );
+        assert!(
+            second.contains("MINE") && !second.contains("/usr/bin/codeyard"),
+            "{client}: {second}"
+        );
+    }
+}
+
+#[test]
+fn another_server_of_our_name_is_not_replaced() {
+    for (client, text) in [
+        (
+            Client::Cursor,
+            "{\"mcpServers\": {\"codeyard\": {\"command\": \"npx\", \"args\": [\"x\"]}}}",
+        ),
+        (
+            Client::Cursor,
+            "{\"mcpServers\": {\"codeyard\": {\"url\": \"https://h/mcp\"}}}",
+        ),
+        (Client::Codex, "[mcp_servers.codeyard]\ncommand = \"npx\"\n"),
+        (
+            Client::Goose,
+            "extensions:\n  codeyard:\n    cmd: npx\n    enabled: true\n",
+        ),
+        (
+            Client::Opencode,
+            "{\"mcp\": {\"codeyard\": {\"type\": \"local\", \"command\": [\"npx\"]}}}",
+        ),
+    ] {
+        assert_eq!(
+            change(client, text, &wish(client, &[])),
+            Err(Refused::Taken),
+            "{client}"
+        );
+    }
+}
+
+#[test]
+fn our_name_is_taken_off_what_is_excluded() {
+    let text = "{\"mcp\": {\"excluded\": [\"a\", \"codeyard\"]}}";
+    let edited = change(Client::GeminiCli, text, &wish(Client::GeminiCli, &[])).unwrap();
+    let value = Format::Json.parse(&edited).unwrap();
+    assert_eq!(value["mcp"], json!({"excluded": ["a"]}), "{edited}");
+}
+
+#[test]
+fn an_entry_is_taken_back_out_of_a_file_that_changed() {
+    for (client, text) in FIXTURES {
+        let take = match client {
+            Client::ClaudeDesktop => ["crm", "orders"],
+            _ => ["crm", "tickets"],
+        };
+        let wish = wish(client, &take);
+        let installed_text = change(client, text, &wish).unwrap();
+        let document = client.format().parse(&installed_text).unwrap();
+        let written = installed(client, &document).unwrap().clone();
+        // The client writes something of its own meanwhile.
+        let changed = match client.format() {
+            Format::Json => installed_text.replacen('{', "{\n  \"numStartups2\": 43,", 1),
+            Format::Toml => installed_text.replacen("model = \"o4\"", "model = \"o5\"", 1),
+            Format::Yaml => installed_text.replacen("claude-sonnet", "claude-opus", 1),
+        };
+        assert_ne!(changed, installed_text, "{client}");
+        let restored = restore(client, &changed, text, &wish.take, &written).unwrap();
+        assert!(restored.left.is_empty(), "{client}: {restored:?}");
+        let mut now = client.format().parse(&restored.text).unwrap();
+        let before = client.format().parse(text).unwrap();
+        match client.format() {
+            Format::Json => drop(now.as_object_mut().unwrap().shift_remove("numStartups2")),
+            Format::Toml => now["model"] = "o4".into(),
+            Format::Yaml => now["GOOSE_MODEL"] = "claude-sonnet".into(),
+        }
+        assert_eq!(now, before, "{client}: {}", restored.text);
+
+        let edited = changed.replace("/usr/bin/codeyard", "/mine/codeyard");
+        let error = restore(client, &edited, text, &wish.take, &written).unwrap_err();
+        assert!(matches!(error, Refused::Differs(_)), "{client}: {error}");
+        let error = restore(client, text, text, &wish.take, &written)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("no entry `codeyard`"), "{client}: {error}");
+    }
+}

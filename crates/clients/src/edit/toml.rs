@@ -39,6 +39,8 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
                     .ok_or_else(|| Refused::new("a list is written as something else"))?;
                 list.push(*item);
             }
+            // Codex keeps no such list.
+            Step::Drop(..) => return Err(Refused::new("nothing can be taken out of a list of this file")),
         }
     }
     let edited = file.to_string();

@@ -11,11 +11,15 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
     let mut text = text.to_owned();
     for step in steps {
         text = match step {
-            Step::Set(path, name, value) if value.is_object() => add(&text, path, name, value)?,
+            Step::Set(path, name, value) if value.is_object() => {
+                let without = remove(&text, path, name)?;
+                add(&without, path, name, value)?
+            }
             Step::Set(path, name, value) => set(&text, path, name, value)?,
-            // Goose keeps what it does not use, so these never come.
-            Step::Remove(..) | Step::Append(..) => {
-                return Err(Refused::new("nothing can be taken out of this file"));
+            Step::Remove(path, name) => remove(&text, path, name)?,
+            // Goose keeps no such lists.
+            Step::Append(..) | Step::Drop(..) => {
+                return Err(Refused::new("no list of this file can be changed"));
             }
         };
     }
@@ -49,6 +53,28 @@ fn set(text: &str, path: &[String], name: &str, value: &Value) -> Result<String,
     }
     let (line, column) = first_key(mapping, &lines)?;
     lines.insert(line, &format!("{}{name}: {value}", " ".repeat(column)));
+    Ok(lines.text())
+}
+
+/// Takes a member and what is indented below it out of the mapping at these keys, if it is there.
+fn remove(text: &str, path: &[String], name: &str) -> Result<String, Refused> {
+    let node = document::yaml(text)?;
+    let mapping = node.as_ref().and_then(|node| {
+        path.iter()
+            .try_fold(node, |node, key| member(node, key).map(|(_, value)| value))
+    });
+    let Some((key, _)) = mapping.and_then(|mapping| member(mapping, name)) else {
+        return Ok(text.to_owned());
+    };
+    let (line, column) = (key.span.start.line(), key.span.start.col());
+    let mut lines = Lines::of(text);
+    if !lines.rest(line, 0).starts_with(&" ".repeat(column)) {
+        return Err(Refused::at(
+            line,
+            &format!("`{name}` is written in an unusual way"),
+        ));
+    }
+    lines.remove(line, column);
     Ok(lines.text())
 }
 
@@ -177,6 +203,19 @@ impl Lines {
         }
         let place = line.saturating_sub(1).min(self.lines.len());
         self.lines.insert(place, format!("{text}{}", self.end));
+    }
+
+    /// Removes a line, and those after it that are indented deeper or begin a list's item in that column.
+    fn remove(&mut self, line: usize, column: usize) {
+        let belongs = |text: &str| {
+            let indent = text.chars().take_while(|c| *c == ' ').count();
+            let is_item = indent == column && text[indent..].starts_with("- ");
+            !text.trim().is_empty() && (indent > column || is_item)
+        };
+        let start = line.wrapping_sub(1).min(self.lines.len());
+        let below = self.lines.iter().skip(start + 1);
+        let end = start + 1 + below.take_while(|text| belongs(text)).count();
+        self.lines.drain(start..end.min(self.lines.len()));
     }
 
     fn insert_all(&mut self, line: usize, texts: &[String]) {

@@ -44,7 +44,7 @@ pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, Pat
         Use::Changed => {
             return refuse("has changed since it was agreed to; `codeyard servers enable` asks again");
         }
-        Use::Used | Use::Mistaken | Use::Shadowed => {}
+        Use::Used | Use::Mistaken | Use::Unset | Use::Shadowed => {}
     }
     let loaded = context.load()?;
     let directory = loaded.logins();

@@ -32,6 +32,7 @@ async fn configured(
         data: loaded.data_dir.clone(),
         surface: name,
         reread: Some(reread.told(&loaded.warnings)),
+        left_out: loaded.left_out.iter().map(ToString::to_string).collect(),
     };
     let parts = loaded.into_parts(context.program()?, &Machine);
     serve(parts, surface, attendance).await
@@ -45,6 +46,7 @@ pub async fn bridge(context: &Context, mounts: &[String], limits: &[String]) -> 
         surface: "bridge",
         // This surface looks at its definitions before each call.
         reread: None,
+        left_out: Vec::new(),
     };
     let parts = loaded.into_bridge_parts(&bridge, context.program()?, &Machine);
     let surface = BridgeSurface {

@@ -64,16 +64,20 @@ fn json_of(asked: &Asked<Status>) -> Value {
     }
 }
 
-/// Says which of them go on with an older configuration, because the present one is wrong.
+/// Says which of them go on with an older configuration, because the present one is wrong, and which do without a server.
 pub fn tell_broken(output: &Output, all: &[Asked<Status>]) {
     for asked in all {
-        if let Ok(status) = &asked.answer
-            && let Some(broken) = &status.configuration.broken
-        {
+        let Ok(status) = &asked.answer else {
+            continue;
+        };
+        if let Some(broken) = &status.configuration.broken {
             output.tell(&format!(
                 "warning: codeyard {} keeps the servers that it had, because the configuration is wrong now: {broken}",
                 status.pid
             ));
+        }
+        for left_out in &status.configuration.left_out {
+            output.tell(&format!("warning: codeyard {}: {left_out}", status.pid));
         }
     }
 }

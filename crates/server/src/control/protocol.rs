@@ -69,6 +69,9 @@ pub struct Configuration {
     pub files: Vec<PathBuf>,
     /// What is wrong with them now; the servers are those of the last good state then.
     pub broken: Option<String>,
+    /// Servers that it does without because a variable that they refer to is not set there: file, field and variable.
+    #[serde(default)]
+    pub left_out: Vec<String>,
 }
 
 /// Whether a server runs; what is further on is more alive.

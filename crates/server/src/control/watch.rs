@@ -41,6 +41,7 @@ fn take_over(reloaded: Reloaded, hub: &Hub, facts: &Facts) {
                 "the configuration has changed and was read again"
             );
             hub.replace(servers);
+            facts.set_left_out(reloaded.left_out.iter().map(ToString::to_string).collect());
             facts.set_broken(None);
         }
         Err(mistakes) => {

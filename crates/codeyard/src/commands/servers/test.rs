@@ -20,7 +20,7 @@ pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) ->
     let defined = find(context, name)?;
     let data = config::data_directory(&context.sources(), &Machine);
     let why = match defined.use_ {
-        Use::Used | Use::Mistaken | Use::Shadowed => None,
+        Use::Used | Use::Mistaken | Use::Unset | Use::Shadowed => None,
         Use::Disabled => Some(format!(
             "is disabled; `codeyard servers enable {name}` changes that"
         )),

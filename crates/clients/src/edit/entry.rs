@@ -1,0 +1,133 @@
+//! Codeyard's entry as a client wants it, beside what a person has added to it.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::{Change, OURS, Refused};
+use crate::client::Client;
+
+/// The entry. What a person has added to one that is there already stays: only the program is brought up to date.
+///
+/// # Errors
+/// If the one that is there starts something else.
+pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Result<Value, Refused> {
+    let fresh = fresh(client, wish);
+    let old = match there {
+        None | Some(Value::Null) => return Ok(fresh),
+        Some(old) => old,
+    };
+    let (Some(old), Some(fresh)) = (old.as_object(), fresh.as_object()) else {
+        return Err(Refused::Taken);
+    };
+    if !starts_codeyard(old, &wish.command) {
+        return Err(Refused::Taken);
+    }
+    let mut entry = old.clone();
+    entry.shift_remove("disabled");
+    for (field, value) in fresh {
+        let merged = match (field.as_str(), old.get(field)) {
+            // Arguments that a person gave it before go on unless others are given now.
+            ("args", Some(old)) if wish.args.len() < 2 => old.clone(),
+            ("command", Some(Value::Array(words))) if wish.args.len() < 2 => {
+                let program = std::iter::once(Value::from(wish.command.as_str()));
+                program.chain(words.iter().skip(1).cloned()).collect()
+            }
+            ("env" | "environment" | "envs", Some(Value::Object(old))) => {
+                let mut all = old.clone();
+                for (name, value) in value.as_object().into_iter().flatten() {
+                    all.entry(name.as_str()).or_insert_with(|| value.clone());
+                }
+                Value::Object(all)
+            }
+            ("env_vars", Some(Value::Array(old))) => {
+                let new = value.as_array().into_iter().flatten();
+                let new = new.filter(|name| !old.contains(name));
+                old.iter().chain(new).cloned().collect()
+            }
+            ("command" | "cmd" | "args" | "enabled", _) | (_, None) => value.clone(),
+            (_, Some(old)) => old.clone(),
+        };
+        entry.insert(field.clone(), merged);
+    }
+    Ok(Value::Object(entry))
+}
+
+/// Whether an entry starts a program of our name.
+fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
+    let command_of = |value: &Value| value.as_str().or_else(|| value[0].as_str()).map(str::to_owned);
+    let program = entry
+        .get("command")
+        .or_else(|| entry.get("cmd"))
+        .and_then(command_of);
+    let name = |path: &str| {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        Path::new(name)
+            .file_stem()
+            .map(|stem| stem.to_string_lossy().into_owned())
+    };
+    program.is_some_and(|program| {
+        let found = name(&program);
+        found == name(command) || found.as_deref() == Some(OURS)
+    })
+}
+
+/// The entry for a client that has none.
+fn fresh(client: Client, wish: &Change) -> Value {
+    let Change {
+        command,
+        args,
+        env,
+        passed,
+        ..
+    } = wish;
+    let mut entry = match client {
+        Client::ClaudeCode | Client::VsCode => json!({"type": "stdio", "command": command, "args": args}),
+        Client::Opencode => {
+            let words: Vec<&String> = std::iter::once(command).chain(args).collect();
+            json!({"type": "local", "command": words, "enabled": true})
+        }
+        Client::Goose => json!({
+            "enabled": true, "type": "stdio", "name": OURS, "description": "Programs that call MCP tools",
+            "cmd": command, "args": args, "timeout": 300,
+        }),
+        Client::Codex | Client::Zed => json!({"command": command, "args": args, "enabled": true}),
+        Client::ClaudeDesktop | Client::Cursor | Client::Windsurf | Client::GeminiCli => {
+            json!({"command": command, "args": args})
+        }
+    };
+    let referred = passed
+        .iter()
+        .filter_map(|name| Some((name.clone(), reference(client, name)?)));
+    let env: Map<String, Value> = env
+        .iter()
+        .cloned()
+        .chain(referred)
+        .map(|(name, value)| (name, value.into()))
+        .collect();
+    if let Some(fields) = entry.as_object_mut() {
+        if !env.is_empty() {
+            let key = match client {
+                Client::Opencode => "environment",
+                Client::Goose => "envs",
+                _ => "env",
+            };
+            fields.insert(key.to_owned(), Value::Object(env));
+        }
+        if client == Client::Codex && !passed.is_empty() {
+            fields.insert("env_vars".to_owned(), passed.clone().into());
+        }
+    }
+    entry
+}
+
+/// How a client writes a variable of its own environment; none where it writes none, or names it elsewhere.
+fn reference(client: Client, name: &str) -> Option<String> {
+    match client {
+        Client::Cursor | Client::VsCode | Client::Windsurf => Some(format!("${{env:{name}}}")),
+        Client::Opencode => Some(format!("{{env:{name}}}")),
+        Client::ClaudeCode => Some(format!("${{{name}:-}}")),
+        Client::GeminiCli => Some(format!("${{{name}}}")),
+        Client::ClaudeDesktop | Client::Codex | Client::Zed | Client::Goose => None,
+    }
+}

@@ -1,0 +1,101 @@
+//! Takes codeyard out of a client's file that has changed since, and gives the client its servers back.
+
+use serde_json::Value;
+
+use super::{OURS, Refused, Step, Taken, edited, installed, path_of};
+use crate::client::{Client, Switch};
+
+/// A file without codeyard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// Its text.
+    pub text: String,
+    /// Servers that stay as they are now, with why.
+    pub left: Vec<(String, String)>,
+}
+
+/// The text with our entry taken out, if it still is what was `written`, and with the servers that were taken from the client
+/// as they were in `original`. All else stays as it is now.
+///
+/// # Errors
+/// If our entry is another one by now, or the file cannot be read or not be changed without touching anything else.
+pub fn restore(
+    client: Client,
+    text: &str,
+    original: &str,
+    taken: &[Taken],
+    written: &Value,
+) -> Result<Restored, Refused> {
+    let document = client.format().parse(text)?;
+    let before = client.format().parse(original)?;
+    match installed(client, &document) {
+        Some(found) if found == written => {}
+        Some(_) => {
+            return Err(Refused::Differs(
+                "its entry `codeyard` is not the one that was written".to_owned(),
+            ));
+        }
+        None => {
+            return Err(Refused::Differs("it has no entry `codeyard` any more".to_owned()));
+        }
+    }
+    let own_list = vec![client.list().to_owned()];
+    let mcp = vec!["mcp".to_owned()];
+    let mut steps = vec![match installed(client, &before) {
+        Some(earlier) => Step::Set(&own_list, OURS, earlier.clone()),
+        None => Step::Remove(&own_list, OURS),
+    }];
+    let lists = |key: &str, name: &str| {
+        let list = before["mcp"][key].as_array();
+        list.is_some_and(|list| list.iter().any(|known| known == name))
+    };
+    let mut left = Vec::new();
+    let inner: Vec<Vec<String>> = taken.iter().map(path_of).collect();
+    for (taken, path) in taken.iter().zip(&inner) {
+        let (now, then) = (at(&document, path), at(&before, path));
+        let mut leave = |why: &str| left.push((taken.name.clone(), why.to_owned()));
+        match (client.switch(), now, then) {
+            (Switch::None, Some(_), _) => leave("it is there again"),
+            (Switch::None, None, Some(then)) => steps.push(Step::Set(&taken.list, &taken.name, then.clone())),
+            (_, None, _) => leave("it is gone from the file"),
+            (_, _, None) => leave("it was not there before"),
+            (Switch::Disabled, Some(now), Some(then)) => {
+                steps.extend(switched_back(path, "disabled", true, now, then));
+            }
+            (Switch::Enabled, Some(now), Some(then)) => {
+                steps.extend(switched_back(path, "enabled", false, now, then));
+            }
+            (Switch::Excluded, ..) if !lists("excluded", &taken.name) => {
+                steps.push(Step::Drop(&mcp, "excluded", &taken.name));
+            }
+            (Switch::Excluded, ..) => {}
+        }
+    }
+    if client.switch() == Switch::Excluded && document["mcp"]["allowed"].is_array() && !lists("allowed", OURS)
+    {
+        steps.push(Step::Drop(&mcp, "allowed", OURS));
+    }
+    let text = edited(client.format(), text, document.clone(), steps)?;
+    Ok(Restored { text, left })
+}
+
+fn at<'a>(document: &'a Value, path: &[String]) -> Option<&'a Value> {
+    path.iter().try_fold(document, |value, key| value.get(key))
+}
+
+/// The switch of an entry as it was before, if it still is as we set it.
+fn switched_back<'a>(
+    path: &'a [String],
+    key: &'static str,
+    set: bool,
+    now: &Value,
+    then: &Value,
+) -> Option<Step<'a>> {
+    if now.get(key) != Some(&Value::Bool(set)) {
+        return None;
+    }
+    Some(match then.get(key) {
+        Some(value) => Step::Set(path, key, value.clone()),
+        None => Step::Remove(path, key),
+    })
+}

@@ -1,0 +1,56 @@
+//! Files of variables, `NAME=VALUE` a line, as the clients read them that give one to a server.
+
+use crate::variables::is_name;
+
+/// The variables of a file in their order, or the first line, from 1, that is none.
+///
+/// # Errors
+/// The number of that line.
+pub fn env_file(text: &str) -> Result<Vec<(String, String)>, usize> {
+    let mut all = Vec::new();
+    for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let line = line.strip_prefix("export ").unwrap_or(line);
+        let (name, value) = line.split_once('=').ok_or(index + 1)?;
+        let name = name.trim_end();
+        if !is_name(name) {
+            return Err(index + 1);
+        }
+        all.push((name.to_owned(), value_of(value.trim())));
+    }
+    Ok(all)
+}
+
+/// A value without its quotes; between double ones `\n` is a line's end.
+fn value_of(text: &str) -> String {
+    let between = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    match (between('"'), between('\'')) {
+        (Some(inner), _) => inner.replace("\\n", "\n"),
+        (_, Some(inner)) => inner.to_owned(),
+        // A comment has a blank before it; a `#` inside of a value has none.
+        (None, None) => text
+            .split_once(" #")
+            .map_or(text, |(value, _)| value)
+            .trim_end()
+            .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_quotes_and_comments() {
+        let text = "\u{feff}# c\r\nA=1\r\n\nexport B = \"x y\\nz\"\nC='#1'\nD=a#b # c\nE=\n";
+        let expected = [("A", "1"), ("B", "x y\nz"), ("C", "#1"), ("D", "a#b"), ("E", "")];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(env_file(text), Ok(expected.to_vec()));
+        for text in ["A=1\nnothing\n", "A=1\n1B=2"] {
+            assert_eq!(env_file(text), Err(2), "{text}");
+        }
+    }
+}

@@ -43,6 +43,8 @@ enum Task {
     },
     /// Measure the search of tools: how often a right one is among the first hits, and how long it takes.
     SearchEval(tasks::search::SearchEval),
+    /// Count what the definitions of nine real and 46 replayed servers cost before and after `codeyard import`.
+    Bill,
     /// Measure the declarations of tools: how long all of them take, and how large they are.
     StubsEval {
         /// Where they are written; nowhere if absent.
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Task::Demo { arguments } => tasks::demo::run(&arguments),
         Task::Bench { arguments } => tasks::bench::run(Work::Measure, &arguments),
         Task::SearchEval(asked) => tasks::search::run(&asked),
+        Task::Bill => tasks::bill::run(),
         Task::StubsEval { directory } => tasks::stubs::run(directory.as_deref()),
         Task::Soak { arguments } => tasks::bench::run(Work::Soak, &arguments),
         Task::Fuzz(fuzz) => tasks::fuzz::run(&fuzz),

@@ -1,6 +1,7 @@
 //! The tasks that run programs.
 
 pub mod bench;
+pub mod bill;
 pub mod demo;
 pub mod fuzz;
 mod rivals;

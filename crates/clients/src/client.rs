@@ -135,9 +135,25 @@ impl Client {
         )
     }
 
-    /// Whether it hands a server only the variables that its entry names.
-    pub fn names_variables(self) -> bool {
-        matches!(self, Client::Codex | Client::GeminiCli)
+    /// Whether its entry can name variables of its own environment that a server is handed.
+    pub fn hands_on(self) -> bool {
+        !matches!(self, Client::ClaudeDesktop | Client::Zed | Client::Goose)
+    }
+
+    /// What its processes are called, as the system lists them.
+    pub fn processes(self) -> &'static [&'static str] {
+        match self {
+            Client::ClaudeDesktop => &["claude-desktop"],
+            Client::ClaudeCode => &["claude"],
+            Client::Cursor => &["cursor", "Cursor"],
+            Client::VsCode => &["code", "Code"],
+            Client::Windsurf => &["windsurf", "Windsurf"],
+            Client::GeminiCli => &["gemini"],
+            Client::Codex => &["codex"],
+            Client::Zed => &["zed", "zed-editor"],
+            Client::Opencode => &["opencode"],
+            Client::Goose => &["goose", "goosed"],
+        }
     }
 }
 

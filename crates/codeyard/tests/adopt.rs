@@ -4,6 +4,8 @@
 
 #[path = "adopt/each.rs"]
 mod each;
+#[path = "adopt/faults.rs"]
+mod faults;
 #[path = "adopt/files.rs"]
 mod files;
 #[path = "adopt/importing.rs"]

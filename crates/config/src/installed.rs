@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::host::Host;
 use crate::kept::{KeptError, List, Turn};
@@ -22,14 +23,25 @@ pub struct Installation {
     pub backup: Option<PathBuf>,
     /// The hash of what was written.
     written: String,
+    /// The entry that was written, as the file's format means it.
+    pub entry: Value,
+    /// The servers that the client uses no more: the keys that lead to each.
+    pub taken: Vec<Vec<String>>,
 }
 
 impl Installation {
     /// The change that wrote this.
-    pub fn new(backup: Option<PathBuf>, written: &[u8]) -> Installation {
+    pub fn new(
+        backup: Option<PathBuf>,
+        written: &[u8],
+        entry: Value,
+        taken: Vec<Vec<String>>,
+    ) -> Installation {
         Installation {
             backup,
             written: digest(written),
+            entry,
+            taken,
         }
     }
 

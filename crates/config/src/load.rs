@@ -296,7 +296,9 @@ fn finish(
     settings: Settings,
 ) -> Result<Loaded, Mistakes> {
     if !findings.mistakes.is_empty() {
-        return Err(Mistakes(findings.mistakes));
+        // Whoever mends the file sees all there is to mend.
+        let all = findings.mistakes.into_iter().chain(findings.left_out);
+        return Err(Mistakes(all.collect()));
     }
     Ok(Loaded {
         data_dir,

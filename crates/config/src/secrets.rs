@@ -66,11 +66,12 @@ impl<'a> Secrets<'a> {
         &self.path
     }
 
-    /// Keeps a secret in memory, under this name if that means nothing else yet; gives the name.
-    pub fn keep(&mut self, wanted: &str, secret: &str) -> String {
+    /// Keeps a secret in memory, under this name if that means nothing else yet; gives the name. No name is taken that
+    /// definitions refer to already, for they would be given the secret.
+    pub fn keep(&mut self, wanted: &str, secret: &str, referred: &[String]) -> String {
         let mut name = wanted.to_owned();
         let mut number = 1;
-        while !self.is_free(&name, secret) {
+        while !self.is_free(&name, secret, referred) {
             number += 1;
             name = format!("{wanted}_{number}");
         }
@@ -78,10 +79,10 @@ impl<'a> Secrets<'a> {
         name
     }
 
-    fn is_free(&self, name: &str, secret: &str) -> bool {
+    fn is_free(&self, name: &str, secret: &str, referred: &[String]) -> bool {
         match self.known.get(name) {
             Some(known) => known == secret,
-            None => self.host.var(name) == Ok(None),
+            None => self.host.var(name) == Ok(None) && !referred.iter().any(|known| known == name),
         }
     }
 
@@ -175,10 +176,12 @@ mod tests {
     fn a_name_that_means_something_else_gets_a_number() {
         let host = Fake::new().var("TOKEN", "env");
         let mut secrets = Secrets::load(Path::new(DATA), &host).unwrap();
-        assert_eq!(secrets.keep("TOKEN", "one"), "TOKEN_2");
-        assert_eq!(secrets.keep("TOKEN", "two"), "TOKEN_3");
-        assert_eq!(secrets.keep("TOKEN", "one"), "TOKEN_2");
-        assert_eq!(secrets.keep("KEY", "three"), "KEY");
+        assert_eq!(secrets.keep("TOKEN", "one", &[]), "TOKEN_2");
+        assert_eq!(secrets.keep("TOKEN", "two", &[]), "TOKEN_3");
+        assert_eq!(secrets.keep("TOKEN", "one", &[]), "TOKEN_2");
+        assert_eq!(secrets.keep("KEY", "three", &[]), "KEY");
+        let referred = ["ID".to_owned()];
+        assert_eq!(secrets.keep("ID", "four", &referred), "ID_2");
         secrets.save(&turn(Path::new(DATA), &host).unwrap()).unwrap();
         let again = Secrets::load(Path::new(DATA), &host).unwrap();
         assert_eq!(again.get("TOKEN_3"), Some("two"));

@@ -18,7 +18,7 @@ it was stays beside it. Give it after `codeyard import`.
 Examples:
   codeyard install cursor --dry-run      show the changes
   codeyard install cursor
-  codeyard install cursor --undo         the file as it was, byte for byte";
+  codeyard install cursor --undo         the file as it was; only codeyard's part, if it changed since";
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub struct ImportArguments {
     /// Show what would be taken over; start and change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Leave out servers that cannot be connected to now
+    /// Leave out servers that cannot be connected to now; without it they are added as disabled
     #[arg(long)]
     pub leave_failed: bool,
     /// Print JSON
@@ -46,7 +46,7 @@ pub struct InstallArguments {
     /// The client
     #[arg(value_name = "CLIENT")]
     pub client: String,
-    /// Restore the client's file as it was before
+    /// Restore the client's file as it was before, or take codeyard's part out of it if it was changed since
     #[arg(long)]
     pub undo: bool,
     /// Show the changes and make none

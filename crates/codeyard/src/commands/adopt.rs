@@ -1,5 +1,6 @@
 //! What `import` and `install` share: where clients keep their files here, and reading one.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clients::{Client, Found, Place, Surroundings};
@@ -51,6 +52,32 @@ pub(super) fn own_file(client: Client, here: &Surroundings) -> Place {
         client,
         path: there.cloned().unwrap_or_default(),
         project: None,
+    }
+}
+
+/// The user's processes of a client, where the system lists them.
+pub(super) fn running(client: Client) -> Vec<u32> {
+    let me = rustix::process::geteuid().as_raw();
+    let is_one = |directory: &Path| {
+        let is_mine = directory.metadata().is_ok_and(|metadata| metadata.uid() == me);
+        let name = std::fs::read_to_string(directory.join("comm")).unwrap_or_default();
+        is_mine && client.processes().contains(&name.trim_end())
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut found: Vec<u32> = processes
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
+        .filter(|(_, directory)| is_one(directory))
+        .map(|(pid, _)| pid)
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// What must be done for a client to see the change.
+pub(super) fn restart(client: Client, running: &[u32]) -> String {
+    match running.first() {
+        Some(first) => format!("{client} is running (process {first}): restart it"),
+        None => format!("restart {client} if it is open"),
     }
 }
 

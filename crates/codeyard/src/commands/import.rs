@@ -6,9 +6,9 @@ mod probe;
 mod shown;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clients::{Place, Surroundings};
+use clients::{Client, Place, Surroundings};
 use config::{Host, Machine};
 
 use super::adopt::{client, own_file, servers, surroundings, text_of, unreadable};
@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{counted, harmless};
 pub(super) use plan::variables;
-use plan::{Plan, Planned};
+use plan::{Plan, Planned, references};
 use probe::Bill;
 
 /// Lists clients, or takes one's servers over.
@@ -34,7 +34,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     let loaded = context.load_settings()?;
     let data = loaded.data_dir.clone();
     let mut file = open_file(context)?;
-    let mut plan = Plan::make(context, &place, found, &mut file, secrets(&data)?)?;
+    let mut plan = Plan::make(context, &here, &place, found, &mut file, secrets(&data)?)?;
     let output = &context.output;
     if !arguments.json {
         output.print(&shown::plan(&plan))?;
@@ -65,24 +65,41 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     if !arguments.json {
         output.print(&harmless(&bill.table()))?;
     }
-    leave_failed(context, &mut plan, &bill, arguments)?;
+    judge_failed(context, &mut plan, &bill, arguments)?;
     save(context, &file.path, &data, &plan)?;
     finish(context, &plan, Some(&bill), true, arguments)
 }
 
-/// The file of a client, or the one at a path.
+/// The file of a client, or the one at a path: a word is a client, whatever files are here.
 fn read(from: &str, here: &Surroundings) -> anyhow::Result<(Place, String)> {
-    let is_path = from.contains(['/', '\\', '.']) || Path::new(from).is_file();
-    let place = if is_path {
-        let path = here.current.join(from);
+    let place = if from.contains(['/', '\\', '.']) {
+        let path = real(&here.current.join(from));
         let text = text_of(&path, &bytes(&path)?)?;
-        here.place_of(&path, &text)
-            .map_err(|error| unreadable(&path, &error))?
+        // Links and `..` lead to a user's own file too.
+        let is_it = |place: &Place| {
+            real(&place.path) == path || place.path.canonicalize().ok() == path.canonicalize().ok()
+        };
+        let own = Client::ALL.map(|client| own_file(client, here));
+        match own.into_iter().find(is_it) {
+            Some(own) => own,
+            None => here
+                .place_of(&path, &text)
+                .map_err(|error| unreadable(&path, &error))?,
+        }
     } else {
         own_file(client(from)?, here)
     };
     let text = text_of(&place.path, &bytes(&place.path)?)?;
     Ok((place, text))
+}
+
+/// A path whose directory is without links and `..`; the file may be a link, for its project is where the link is.
+fn real(path: &Path) -> PathBuf {
+    let directory = path.parent().and_then(|directory| directory.canonicalize().ok());
+    match (directory, path.file_name()) {
+        (Some(directory), Some(name)) => directory.join(name),
+        _ => path.to_path_buf(),
+    }
 }
 
 fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
@@ -97,8 +114,8 @@ fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     })
 }
 
-/// Leaves out what did not answer, if that is wished.
-fn leave_failed(
+/// What did not answer is left out if that is wished, else added so that it is not used: its client keeps it.
+fn judge_failed(
     context: &Context,
     plan: &mut Plan,
     bill: &Bill,
@@ -112,16 +129,20 @@ fn leave_failed(
     if failed.is_empty() {
         return Ok(());
     }
-    let is_left = arguments.leave_failed
-        || (!arguments.yes
-            && !agreed(
-                &context.output,
-                &format!("add {} all the same?", failed.join(", ")),
-            )?);
-    if is_left {
-        for name in failed {
-            plan.leave(&name, "could not be connected to");
+    let names = failed.join(", ");
+    let question = format!("add {names} all the same, not to be used for now?");
+    let is_left = arguments.leave_failed || (!arguments.yes && !agreed(&context.output, &question)?);
+    for name in &failed {
+        if is_left {
+            plan.leave(name, "could not be connected to");
+        } else {
+            plan.disable(name, "could not be connected to");
         }
+    }
+    if !is_left {
+        context.output.tell(&harmless(&format!(
+            "added as disabled, because they could not be connected to: {names}; mend each, then `codeyard servers enable NAME`"
+        )));
     }
     Ok(())
 }
@@ -135,8 +156,14 @@ fn save(context: &Context, path: &Path, data: &Path, plan: &Plan) -> anyhow::Res
     edit(path, data, |file, turn| {
         let mut kept = secrets(data)?;
         for (name, secret) in plan.secrets_of_news() {
-            let taken = kept.get(name).is_some_and(|known| known != secret);
-            if taken {
+            let is_taken = match kept.get(name) {
+                Some(known) => known != secret,
+                None => file
+                    .names()
+                    .filter_map(|other| file.entry(other))
+                    .any(|entry| references(&entry).iter().any(|known| known == name)),
+            };
+            if is_taken {
                 return Err(edit_failure(config::EditError::Changed(kept.path().to_path_buf())).into());
             }
             kept.add(name, secret);

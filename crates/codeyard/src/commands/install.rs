@@ -10,7 +10,7 @@ use clients::{Change, Client, Found, Taken};
 use config::{Machine, Secrets, ServerFile, Use};
 use serde_json::{Value, json};
 
-use super::adopt::{client, own_file, servers, surroundings, text_of};
+use super::adopt::{client, own_file, restart, running, servers, surroundings, text_of};
 use super::import::variables;
 use super::servers::{kept_failure, open, secrets};
 use crate::ask::agreed;
@@ -26,7 +26,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
     let here = surroundings()?;
     let place = own_file(client, &here);
     if arguments.undo {
-        return undo::run(context, &place, &here, arguments);
+        return undo::run(context, &place, arguments);
     }
     let file = ClientFile::open(&place.path, client)?;
     let before = text_of(&file.path, file.bytes())?;
@@ -40,12 +40,14 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         Failure::new(Exit::Usage, why)
     };
     let after = clients::change(client, &before, &change).map_err(refused)?;
-    let done = Done {
+    let mut done = Done {
         client,
         file: &file,
         taken: sorted.taken.iter().map(|taken| taken.name.as_str()).collect(),
         left: &sorted.left,
-        backup: file.backup(),
+        variables: &change.passed,
+        running: running(client),
+        backup: None,
     };
     if after == before {
         return done.tell(
@@ -56,10 +58,8 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         );
     }
     if !arguments.json {
-        let hidden = diff::secrets(&found);
-        context
-            .output
-            .print(&done.told(&diff::shown(&before, &after, &hidden)))?;
+        let diff = diff::diff(client, &before, &after, &diff::shown_texts(&change));
+        context.output.print(&done.told(&diff))?;
     }
     if arguments.dry_run {
         return done.tell(
@@ -73,19 +73,13 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         context.output.tell("nothing was changed");
         return Ok(Exit::Done);
     }
-    write(&file, &data, &after, done.backup.as_deref())?;
+    done.backup = write(&file, &data, client, &after, &sorted.taken)?;
     let told = format!(
-        "codeyard is installed in {client}; restart {client} if it runs. `codeyard install {} --undo` restores the file",
+        "codeyard is installed in {client}; {}. `codeyard install {} --undo` takes it back",
+        restart(client, &done.running),
         client.id()
     );
-    let exit = done.tell(context, arguments, true, &told)?;
-    if !change.passed.is_empty() && !client.names_variables() && !arguments.json {
-        context.output.tell(&format!(
-            "{client} must hand codeyard these variables, which its servers refer to: {}",
-            change.passed.join(", ")
-        ));
-    }
-    Ok(exit)
+    done.tell(context, arguments, true, &told)
 }
 
 /// Servers of the client that codeyard has, and those that it has not, with why.
@@ -179,47 +173,51 @@ fn change(
         .filter_map(|name| ours.entry(name))
         .filter(|entry| entry["disabled"] != true)
         .collect();
-    let is_there = |name: &String| {
-        !matches!(
-            name.as_str(),
-            "HOME" | "PATH" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME"
-        )
-    };
     Ok(Change {
         command: context.program()?.executable.display().to_string(),
         args,
         env: env.collect(),
-        passed: variables(&entries, secrets)
-            .into_iter()
-            .filter(is_there)
-            .collect(),
+        passed: variables(&entries, secrets),
         take: taken.to_vec(),
     })
 }
 
-/// The original beside it first, then what is needed to undo, then the file.
-fn write(file: &ClientFile, data: &Path, after: &str, backup: Option<&Path>) -> anyhow::Result<()> {
+/// The original beside it first, then what is needed to undo, then the file; gives the name of the original's copy. Others
+/// that install wait until all is written.
+fn write(
+    file: &ClientFile,
+    data: &Path,
+    client: Client,
+    after: &str,
+    taken: &[Taken],
+) -> anyhow::Result<Option<PathBuf>> {
     let turn = config::turn(data, &Machine).map_err(kept_failure)?;
-    if let Some(backup) = backup {
-        file.save_as(backup)?;
-    }
+    file.unchanged()?;
     let mut all = config::installations(&file.path, data, &Machine).map_err(kept_failure)?;
+    let document = client.format().parse(after)?;
+    let entry = clients::installed(client, &document).cloned().unwrap_or_default();
+    let keys = |taken: &Taken| taken.list.iter().chain([&taken.name]).cloned().collect();
+    let taken = taken.iter().map(keys).collect();
+    let backup = file.keep()?;
+    let before = all.clone();
     all.push(config::Installation::new(
-        backup.map(Path::to_path_buf),
+        backup.clone(),
         after.as_bytes(),
+        entry,
+        taken,
     ));
     let written = config::keep_installations(&file.path, &all, &turn)
         .map_err(|error| kept_failure(error).into())
         .and_then(|()| file.replace(after.as_bytes()));
-    if written.is_err() {
+    if let Err(error) = written {
         // The first error is the one to tell.
-        all.pop();
-        let _ = config::keep_installations(&file.path, &all, &turn);
-        if let Some(backup) = backup {
+        let _ = config::keep_installations(&file.path, &before, &turn);
+        if let Some(backup) = &backup {
             let _ = std::fs::remove_file(backup);
         }
+        return Err(error);
     }
-    written
+    Ok(backup)
 }
 
 /// What is done to a file, for people and programs.
@@ -228,6 +226,11 @@ struct Done<'a> {
     file: &'a ClientFile,
     taken: Vec<&'a str>,
     left: &'a [(String, String)],
+    /// Variables of this environment that its servers refer to.
+    variables: &'a [String],
+    /// Processes of the client.
+    running: Vec<u32>,
+    /// The copy of the file as it was, once there is one.
     backup: Option<PathBuf>,
 }
 
@@ -251,11 +254,13 @@ impl Done<'_> {
         for (name, why) in self.left {
             out.push_str(&format!("`{name}` stays as it is: {why}\n"));
         }
-        if let Some(backup) = &self.backup {
-            out.push_str(&format!(
-                "the file as it is now is kept as {}\n",
-                backup.display()
-            ));
+        if !self.variables.is_empty() {
+            let names = self.variables.join(", ");
+            out.push_str(&if client.hands_on() {
+                format!("{client} hands codeyard these variables, which servers refer to; they must be set where {client} is started: {names}\n")
+            } else {
+                format!("{client} hands on only what it is started with: a server that refers to one of these is not used where it is not set: {names}\n")
+            });
         }
         harmless(&out)
     }
@@ -273,12 +278,17 @@ impl Done<'_> {
                 .iter()
                 .map(|(name, why)| json!({"name": name, "why": why}))
                 .collect();
-            let backup = self.backup.as_ref().filter(|_| is_changed);
             context.output.json(&json!({
                 "client": self.client.id(), "file": self.file.path, "changed": is_changed, "taken": self.taken,
-                "disabled_in_place": self.client.can_disable(), "left": left, "backup": backup,
+                "disabled_in_place": self.client.can_disable(), "left": left, "backup": self.backup,
+                "variables": self.variables, "running": self.running,
             }))?;
         } else {
+            if let Some(backup) = &self.backup {
+                context
+                    .output
+                    .line(&format!("the file as it was is kept as {}", backup.display()))?;
+            }
             context.output.line(told)?;
         }
         Ok(Exit::Done)

@@ -48,6 +48,7 @@ async fn check(case: &Case) {
         !names.iter().any(|name| name.contains("before-codeyard")),
         "{names:?}"
     );
+    is_undone_in_part(&home, case).await;
     is_not_undone_over_changes(&home, case).await;
 }
 
@@ -98,29 +99,66 @@ async fn imports(home: &Home, case: &Case) {
 
 /// What the client's own reading of the file is afterwards.
 fn is_installed(home: &Home, case: &Case, text: &str) {
+    let used = used(home, case, text);
+    let has = |name: &&str| used.iter().any(|known| known == name);
+    assert!(has(&"codeyard"), "{used:?}");
+    assert!(!case.used.iter().any(|name| has(&name)), "{used:?}");
+    // What codeyard does not use stays with the client.
+    assert!(case.left.iter().all(|name| has(&name)), "{used:?}");
+}
+
+/// The servers that the client uses.
+fn used(home: &Home, case: &Case, text: &str) -> Vec<String> {
     let place = Place {
         client: case.client,
         path: home.path(case.path),
         project: None,
     };
     let found = clients::read(&place, Path::new("/"), text).unwrap();
-    let used = found.iter().filter(|server| server.is_enabled);
-    let used: Vec<&str> = used.map(|server| server.name.as_str()).collect();
-    assert!(used.contains(&"codeyard"), "{used:?}");
-    assert!(case.used.iter().all(|name| !used.contains(name)), "{used:?}");
-    // What codeyard does not use stays with the client.
-    assert!(case.left.iter().all(|name| used.contains(name)), "{used:?}");
+    let used = found.into_iter().filter(|server| server.is_enabled);
+    used.map(|server| server.name).collect()
 }
 
-async fn is_not_undone_over_changes(home: &Home, case: &Case) {
+/// The client has written its file meanwhile: its changes stay, and its servers come back.
+async fn is_undone_in_part(home: &Home, case: &Case) {
     let id = case.client.id();
     home.done(&["install", id, "--yes"]).await;
     let changed = home.read(case.path).replace("demo-server", "demo-server-2");
-    let changed = format!("{changed}\n");
+    home.write(case.path, format!("{changed}\n").as_bytes());
+    let undone = home.done(&["install", id, "--undo", "--yes"]).await;
+    assert!(undone.out.contains("only codeyard's part"), "{undone:?}");
+    no_secret(case, &format!("{}{}", undone.out, undone.err));
+    let now = home.read(case.path);
+    assert_eq!(now.contains("demo-server-2"), changed.contains("demo-server-2"));
+    let used = used(home, case, &now);
+    assert!(!used.contains(&"codeyard".to_owned()), "{used:?}");
+    assert!(
+        case.used
+            .iter()
+            .all(|name| used.iter().any(|known| known == name)),
+        "{used:?} {now}"
+    );
+    home.refused(&["install", id, "--undo", "--yes"], &["nothing to undo"])
+        .await;
+    home.write(case.path, fixture(case.fixture).as_bytes());
+}
+
+/// Somebody has changed our entry: what they did stays.
+async fn is_not_undone_over_changes(home: &Home, case: &Case) {
+    let id = case.client.id();
+    home.done(&["install", id, "--yes"]).await;
+    let binary = test_support::codeyard_binary();
+    let changed = home
+        .read(case.path)
+        .replace(binary.to_str().unwrap(), "/mine/codeyard");
     home.write(case.path, changed.as_bytes());
     home.refused(
         &["install", id, "--undo", "--yes"],
-        &["was changed since", "before-codeyard"],
+        &[
+            "was changed since",
+            "not the one that was written",
+            "before-codeyard",
+        ],
     )
     .await;
     assert_eq!(home.read(case.path), changed);
@@ -152,8 +190,8 @@ async fn claude_code() {
         client: Client::ClaudeCode,
         path: ".claude.json",
         fixture: "claude-code.json",
-        used: &["crm", "tickets"],
-        disabled: &[],
+        used: &["crm"],
+        disabled: &["tickets"],
         left: &[],
         secrets: &["tickets-0123456789"],
     })
@@ -166,9 +204,9 @@ async fn cursor() {
         client: Client::Cursor,
         path: ".cursor/mcp.json",
         fixture: "cursor.json",
-        used: &["crm", "tickets"],
+        used: &["crm"],
         // One refers to a variable that is not set, one to whichever project is open.
-        disabled: &["orders", "here"],
+        disabled: &["orders", "here", "tickets"],
         left: &[],
         secrets: &["crm-0123456789", "tickets-0123456789"],
     })
@@ -209,8 +247,8 @@ async fn gemini_cli() {
         client: Client::GeminiCli,
         path: ".gemini/settings.json",
         fixture: "gemini-cli.json",
-        used: &["crm", "tickets", "events"],
-        disabled: &["mailbox"],
+        used: &["crm"],
+        disabled: &["mailbox", "tickets", "events"],
         left: &[],
         secrets: &["tickets-0123456789"],
     })
@@ -237,8 +275,8 @@ async fn zed() {
         client: Client::Zed,
         path: ".config/zed/settings.json",
         fixture: "zed.json",
-        used: &["crm", "tickets"],
-        disabled: &["orders"],
+        used: &["crm"],
+        disabled: &["orders", "tickets"],
         left: &["mcp-server-postgres"],
         secrets: &["tickets-0123456789"],
     })
@@ -265,8 +303,8 @@ async fn goose() {
         client: Client::Goose,
         path: ".config/goose/config.yaml",
         fixture: "goose.yaml",
-        used: &["crm", "tickets"],
-        disabled: &["orders"],
+        used: &["crm"],
+        disabled: &["orders", "tickets"],
         left: &["developer"],
         secrets: &["crm-0123456789", "tickets-0123456789"],
     })

@@ -107,7 +107,11 @@ async fn a_server_that_fails_is_kept_or_left_by_choice() {
     let home = with(servers.clone());
     let kept = home.done(&["import", "cursor", "--yes"]).await;
     assert!(kept.out.contains("gone    -"), "{kept:?}");
-    assert!(home.ours()["mcpServers"]["gone"].is_object());
+    assert!(kept.err.contains("could not be connected to: gone"), "{kept:?}");
+    assert_eq!(home.ours()["mcpServers"]["gone"]["disabled"], true);
+    let installed = home.done(&["install", "cursor", "--yes"]).await;
+    assert!(installed.out.contains("`gone` stays as it is"), "{installed:?}");
+    assert!(home.read(CURSOR).contains("no-such-program-here"));
     let home = with(servers);
     let left = home.done(&["import", "cursor", "--yes", "--leave-failed"]).await;
     assert!(left.out.contains("added 1 server"), "{left:?}");
@@ -124,18 +128,18 @@ async fn secrets_reach_the_server_and_nothing_else() {
     entry["env"] = json!({"CRM_TOKEN": "hush-hush-hush", "REGION": "EMEA"});
     let home = with(json!({ "crm": entry }));
     let imported = home.done(&["import", "cursor", "--yes"]).await;
-    assert!(imported.out.contains("CRM_TOKEN"), "{imported:?}");
+    assert!(imported.out.contains("CODEYARD_CRM_TOKEN"), "{imported:?}");
     let entry = &home.ours()["mcpServers"]["crm"];
     assert_eq!(
         entry["env"],
-        json!({"CRM_TOKEN": "${CRM_TOKEN}", "REGION": "EMEA"})
+        json!({"CRM_TOKEN": "${CODEYARD_CRM_TOKEN}", "REGION": "EMEA"})
     );
     home.done(&["servers", "test", "crm"]).await;
     let shown = home.done(&["config", "show"]).await;
     assert!(!shown.out.contains("hush-hush-hush"), "{shown:?}");
     // The environment does not go before it: the secret is what the client had.
     let mut command = home.command(&["servers", "test", "crm"]);
-    command.env("CRM_TOKEN", "");
+    command.env("CODEYARD_CRM_TOKEN", "");
     assert_eq!(ended(command).await.code, 0);
     std::fs::set_permissions(
         home.secrets(),
@@ -170,7 +174,7 @@ async fn what_is_missing_is_named_and_stops_nothing_else() {
     let mut command = home.command(&["install", "cursor", "--yes", "--json"]);
     command.env("ORDERS_TOKEN", "x");
     let installed = ended(command).await.json();
-    assert_eq!(installed["taken"], json!(["crm", "orders", "tickets"]));
+    assert_eq!(installed["taken"], json!(["crm", "orders"]));
 }
 
 #[tokio::test]
@@ -206,6 +210,7 @@ async fn variables_are_named_to_clients_that_hand_over_only_those() {
             ".gemini/settings.json",
             "\"CRM_TOKEN\": \"${CRM_TOKEN}\"",
         ),
+        ("cursor", CURSOR, "\"CRM_TOKEN\": \"${env:CRM_TOKEN}\""),
     ] {
         let home = Home::with(path, "");
         let mut entry = demo("crm");
@@ -218,5 +223,9 @@ async fn variables_are_named_to_clients_that_hand_over_only_those() {
         command.env("CRM_TOKEN", "x");
         let installed = ended(command).await;
         assert!(home.read(path).contains(expected), "{installed:?}");
+        assert!(
+            installed.out.contains("must be set where") && installed.out.contains(": CRM_TOKEN"),
+            "{installed:?}"
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! What becomes of each server of a client: new, already there, or left.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use clients::{Found, Place, hide};
-use config::{Machine, Secrets, ServerConfig, ServerFile};
-use serde_json::Value;
+use clients::{Found, Place, Surroundings, hide};
+use config::{Host as _, Machine, Secrets, ServerConfig, ServerFile};
+use serde_json::{Map, Value};
 
 use crate::commands::servers::add;
 use crate::context::Context;
@@ -39,6 +39,8 @@ pub(super) struct Planned {
     pub(super) secrets: Vec<(String, String)>,
     /// Why it cannot be used before somebody does something.
     pub(super) gaps: Vec<String>,
+    /// Variables of this environment that it refers to: they must be set where codeyard is started, too.
+    pub(super) variables: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,17 +57,32 @@ impl Plan {
     /// Decides over each server. New ones are set in `file`, which is not saved.
     pub(super) fn make(
         context: &Context,
+        here: &Surroundings,
         place: &Place,
         found: Vec<Found>,
         file: &mut ServerFile,
-        mut secrets: Secrets<'_>,
+        secrets: Secrets<'_>,
     ) -> anyhow::Result<Plan> {
-        let own = context.program()?.executable;
-        let all = found
-            .into_iter()
-            .map(|found| plan_one(context, place, found, file, &mut secrets, &own));
+        let defined = config::defined(&context.sources(), &Machine);
+        let theirs = found.iter().filter_map(|found| found.definition.as_ref().ok());
+        let theirs = theirs.flat_map(|definition| references(&Value::Object(definition.clone())));
+        let referred = defined
+            .iter()
+            .flat_map(|known| references(&known.entry))
+            .chain(theirs);
+        let mut planner = Planner {
+            context,
+            here,
+            place,
+            referred: referred.collect(),
+            own: context.program()?.executable,
+            file,
+            secrets,
+        };
+        let all: Vec<Planned> = found.into_iter().map(|found| planner.plan(found)).collect();
+        let Planner { file, secrets, .. } = planner;
         Ok(Plan {
-            all: all.collect(),
+            all,
             place: place.clone(),
             ours: file.path.display().to_string(),
             secrets: secrets.path().display().to_string(),
@@ -86,6 +103,17 @@ impl Plan {
         all.map(|(name, secret)| (name.as_str(), secret.as_str()))
     }
 
+    /// Takes a new one over so that it is not used yet.
+    pub(super) fn disable(&mut self, name: &str, why: &str) {
+        let news = self.all.iter_mut().filter(|planned| planned.fate == Fate::New);
+        for planned in news.filter(|planned| planned.name == name) {
+            planned.gaps.push(why.to_owned());
+            if let Some(fields) = planned.entry.as_object_mut() {
+                fields.insert("disabled".to_owned(), true.into());
+            }
+        }
+    }
+
     /// Does not take a new one over.
     pub(super) fn leave(&mut self, name: &str, why: &str) {
         for planned in &mut self.all {
@@ -96,123 +124,188 @@ impl Plan {
     }
 }
 
-fn plan_one(
-    context: &Context,
-    place: &Place,
-    found: Found,
-    file: &mut ServerFile,
-    secrets: &mut Secrets<'_>,
-    own: &Path,
-) -> Planned {
-    let mut planned = Planned {
-        name: found.name.clone(),
-        fate: Fate::New,
-        entry: Value::Null,
-        written: None,
-        server: None,
-        secrets: Vec::new(),
-        gaps: Vec::new(),
-        found,
-    };
-    let mut definition = match &planned.found.definition {
-        Ok(definition) => definition.clone(),
-        Err(why) => {
-            planned.fate = Fate::Left(why.clone());
+/// Decides over one server after the other.
+struct Planner<'a, 's> {
+    context: &'a Context,
+    here: &'a Surroundings,
+    place: &'a Place,
+    /// Variables that any definition refers to.
+    referred: Vec<String>,
+    own: PathBuf,
+    file: &'a mut ServerFile,
+    secrets: Secrets<'s>,
+}
+
+impl Planner<'_, '_> {
+    fn plan(&mut self, found: Found) -> Planned {
+        let mut planned = Planned {
+            name: found.name.clone(),
+            fate: Fate::New,
+            entry: Value::Null,
+            written: None,
+            server: None,
+            secrets: Vec::new(),
+            gaps: found.gaps.clone(),
+            variables: Vec::new(),
+            found,
+        };
+        let mut definition = match &planned.found.definition {
+            Ok(definition) => definition.clone(),
+            Err(why) => {
+                planned.fate = Fate::Left(why.clone());
+                return planned;
+            }
+        };
+        let written = config::as_written(&self.file.path, &planned.name, &Value::Object(definition.clone()));
+        if let Some(why) = written.and_then(|server| server::servers::check_self(&server, &self.own).err()) {
+            planned.fate = Fate::Left(why);
             return planned;
         }
-    };
-    let written = config::as_written(&file.path, &planned.name, &Value::Object(definition.clone()));
-    if let Some(why) = written.and_then(|server| server::servers::check_self(&server, own).err()) {
-        planned.fate = Fate::Left(why);
-        return planned;
-    }
-    hide(&planned.found.name, &mut definition, &mut |wanted, secret| {
-        let name = secrets.keep(wanted, secret);
-        planned.secrets.push((name.clone(), secret.to_owned()));
-        name
-    });
-    planned.entry = Value::Object(definition);
-    let (name, fate) = name_for(context, place, &planned, file, secrets);
-    (planned.name, planned.fate) = (name, fate);
-    match planned.fate {
-        Fate::New => enter(&mut planned, file, secrets),
-        Fate::Known => planned.server = file.server(&planned.name, secrets).ok().flatten(),
-        Fate::Left(_) => {}
-    }
-    planned
-}
-
-/// The client's name, or that with the client's own behind it where ours has another server of the name.
-fn name_for(
-    context: &Context,
-    place: &Place,
-    planned: &Planned,
-    file: &ServerFile,
-    secrets: &Secrets<'_>,
-) -> (String, Fate) {
-    let meaning = |entry: &Value| config::meaning(&file.path, entry, secrets);
-    let name = planned.found.name.clone();
-    let other = format!("{name}-{}", place.client.id());
-    let mut why = String::new();
-    for candidate in [name.clone(), other] {
-        match file.entry(&candidate) {
-            Some(entry) if meaning(&entry) == meaning(&planned.entry) => return (candidate, Fate::Known),
-            _ => match add::judge_name(context, &candidate, file) {
-                Ok(()) => return (candidate, Fate::New),
-                Err(failure) if why.is_empty() => why = failure.message,
-                Err(_) => {}
-            },
+        let (secrets, referred) = (&mut self.secrets, &self.referred);
+        hide(&planned.found.name, &mut definition, &mut |wanted, secret| {
+            let name = secrets.keep(wanted, secret, referred);
+            planned.secrets.push((name.clone(), secret.to_owned()));
+            name
+        });
+        self.add_env_file(&mut planned, &mut definition);
+        planned.entry = Value::Object(definition);
+        let (name, fate) = self.name_for(&planned);
+        (planned.name, planned.fate) = (name, fate);
+        match planned.fate {
+            Fate::New => self.enter(&mut planned),
+            Fate::Known => planned.server = self.file.server(&planned.name, &self.secrets).ok().flatten(),
+            Fate::Left(_) => {}
         }
+        planned
     }
-    (name, Fate::Left(why))
-}
 
-/// Sets it in the file; what could not be used as things are is set as not to be used.
-fn enter(planned: &mut Planned, file: &mut ServerFile, secrets: &Secrets<'_>) {
-    let name = planned.name.clone();
-    file.set(&name, &planned.entry);
-    let mistakes = file.server(&name, secrets).err();
-    let fields = mistakes.into_iter().flat_map(|mistakes| mistakes.0);
-    planned.gaps = planned.found.gaps.clone();
-    // What the client's own forms lack has been said in its words.
-    let is_said = |gap: &String| !planned.found.gaps.is_empty() && gap.contains("workspaceFolder");
-    let gaps = fields.map(|mistake| mistake.message);
-    planned
-        .gaps
-        .extend(gaps.filter(|gap| !gap.contains("another program's form") && !is_said(gap)));
-    if (!planned.gaps.is_empty() || !planned.found.is_enabled)
-        && let Some(fields) = planned.entry.as_object_mut()
-    {
-        fields.insert("disabled".to_owned(), true.into());
-        file.set(&name, &planned.entry);
+    /// The variables of an `envFile`, each kept as a secret; those of `env` go before them, as in the clients.
+    fn add_env_file(&mut self, planned: &mut Planned, definition: &mut Map<String, Value>) {
+        let Some(file) = planned.found.env_file.clone() else {
+            return;
+        };
+        let pairs = match self.read_env_file(&file) {
+            Ok(pairs) => pairs,
+            Err(why) => {
+                planned.gaps.push(format!(
+                    "`envFile` ({file}) {why}; write its variables into `env`"
+                ));
+                return;
+            }
+        };
+        let env = definition
+            .entry("env")
+            .or_insert_with(|| Value::Object(Map::new()));
+        for (name, value) in pairs {
+            let Some(env) = env.as_object_mut().filter(|env| !env.contains_key(&name)) else {
+                continue;
+            };
+            let wanted = clients::variable(&planned.found.name, &name);
+            let kept = self.secrets.keep(&wanted, &value, &self.referred);
+            env.insert(name, format!("${{{kept}}}").into());
+            planned.secrets.push((kept, value));
+        }
+        let note = format!("the variables of `envFile` ({file}) are kept with the secrets as they are now");
+        planned.found.notes.push(note);
     }
-    planned.written = config::as_written(&file.path, &name, &planned.entry);
-    planned.server = file.server(&name, secrets).ok().flatten();
-    if planned.written.is_none() {
-        // An entry that is wrong in itself would stop codeyard.
-        let why = planned
-            .gaps
-            .first()
-            .cloned()
-            .unwrap_or_else(|| "is no definition of a server".to_owned());
-        planned.fate = Fate::Left(why);
-        file.remove(&name);
-    }
-}
 
-/// The machine's own variables that used servers refer to, each once.
-pub(in crate::commands) fn variables(entries: &[Value], secrets: &Secrets<'_>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for entry in entries {
-        let text = entry.to_string();
-        for reference in text.split("${").skip(1) {
-            let end = reference.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-            let name = &reference[..end.unwrap_or(reference.len())];
-            let is_set = config::Host::var(&Machine, name).ok().flatten().is_some();
-            if is_set && secrets.get(name).is_none() && !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
+    fn read_env_file(&self, file: &str) -> Result<Vec<(String, String)>, String> {
+        let home = self.here.home.to_string_lossy();
+        let path = file.replace("${HOME}", &home);
+        let path = match (&self.place.project, path.strip_prefix("~/")) {
+            _ if path.contains("${") => return Err("is whichever project is open".to_owned()),
+            (_, Some(rest)) => self.here.home.join(rest),
+            (Some(project), None) => project.join(&path),
+            (None, None) if path.starts_with('/') => PathBuf::from(&path),
+            (None, None) => return Err("counts from whichever project is open".to_owned()),
+        };
+        let bytes = Machine
+            .read(&path)
+            .map_err(|error| config::why_unreadable(&error))?;
+        let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
+        clients::env_file(&text).map_err(|line| format!("has a line that is no NAME=VALUE: line {line}"))
+    }
+
+    /// The client's name, or that with the client's own behind it where ours has another server of the name.
+    fn name_for(&self, planned: &Planned) -> (String, Fate) {
+        let meaning = |entry: &Value| config::meaning(&self.file.path, entry, &self.secrets);
+        let name = planned.found.name.clone();
+        let other = format!("{name}-{}", self.place.client.id());
+        let mut why = String::new();
+        for candidate in [name.clone(), other] {
+            match self.file.entry(&candidate) {
+                Some(entry) if meaning(&entry) == meaning(&planned.entry) => return (candidate, Fate::Known),
+                _ => match add::judge_name(self.context, &candidate, self.file) {
+                    Ok(()) => return (candidate, Fate::New),
+                    Err(failure) if why.is_empty() => why = failure.message,
+                    Err(_) => {}
+                },
             }
         }
+        (name, Fate::Left(why))
     }
+
+    /// Sets it in the file; what could not be used as things are is set as not to be used.
+    fn enter(&mut self, planned: &mut Planned) {
+        let name = planned.name.clone();
+        self.file.set(&name, &planned.entry);
+        let mistakes = self.file.server(&name, &self.secrets).err();
+        let mistakes: Vec<String> = mistakes
+            .into_iter()
+            .flat_map(|mistakes| mistakes.0)
+            .map(|mistake| mistake.message)
+            .collect();
+        let is_mistaken = !mistakes.is_empty();
+        // What the client's own forms lack has been said in its words.
+        let is_said = |gap: &String| !planned.found.gaps.is_empty() && gap.contains("another program's form");
+        let unsaid: Vec<String> = mistakes.into_iter().filter(|gap| !is_said(gap)).collect();
+        planned.gaps.extend(unsaid);
+        if (is_mistaken || !planned.gaps.is_empty() || !planned.found.is_enabled)
+            && let Some(fields) = planned.entry.as_object_mut()
+        {
+            fields.insert("disabled".to_owned(), true.into());
+            self.file.set(&name, &planned.entry);
+        }
+        planned.variables = variables(std::slice::from_ref(&planned.entry), &self.secrets);
+        planned.written = config::as_written(&self.file.path, &name, &planned.entry);
+        planned.server = self.file.server(&name, &self.secrets).ok().flatten();
+        if planned.written.is_none() {
+            // An entry that is wrong in itself would stop codeyard.
+            let why = planned
+                .gaps
+                .first()
+                .cloned()
+                .unwrap_or_else(|| "is no definition of a server".to_owned());
+            planned.fate = Fate::Left(why);
+            self.file.remove(&name);
+        }
+    }
+}
+
+/// The variables that an entry refers to, each once.
+pub(super) fn references(entry: &Value) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for reference in entry.to_string().split("${").skip(1) {
+        let end = reference.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let name = &reference[..end.unwrap_or(reference.len())];
+        if !name.is_empty() && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+/// The machine's own variables that servers refer to, each once; not those that are set wherever a program is started.
+pub(in crate::commands) fn variables(entries: &[Value], secrets: &Secrets<'_>) -> Vec<String> {
+    let is_own = |name: &String| {
+        let is_everywhere = matches!(
+            name.as_str(),
+            "HOME" | "PATH" | "XDG_CONFIG_HOME" | "XDG_DATA_HOME"
+        );
+        !is_everywhere && secrets.get(name).is_none() && Machine.var(name).ok().flatten().is_some()
+    };
+    let mut names: Vec<String> = entries.iter().flat_map(references).filter(is_own).collect();
+    let mut seen = std::collections::HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
     names
 }

@@ -33,6 +33,13 @@ pub(super) fn plan(plan: &Plan) -> String {
             ));
         }
     }
+    for planned in plan.news().filter(|planned| !planned.variables.is_empty()) {
+        out.push_str(&format!(
+            "{}: takes {} from the environment; set in this shell, it must be set for {client} too, or the server is not used there\n",
+            planned.found.name,
+            planned.variables.join(", ")
+        ));
+    }
     let names: Vec<&str> = plan.secrets_of_news().map(|(name, _)| name).collect();
     if !names.is_empty() {
         out.push_str(&format!(
@@ -105,6 +112,7 @@ pub(super) fn json(plan: &Plan, bill: Option<&Bill>, is_saved: bool) -> Value {
         json!({
             "name": planned.found.name, "as": planned.name, "enabled": planned.found.is_enabled, "fate": fate, "why": why,
             "entry": planned.entry, "secrets": names, "notes": planned.found.notes, "gaps": planned.gaps,
+            "variables": planned.variables,
         })
     };
     let servers: Vec<Value> = plan.all.iter().map(server).collect();

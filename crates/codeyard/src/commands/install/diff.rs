@@ -1,6 +1,6 @@
-//! The changes of a file as a person reads them, without secrets.
+//! The changes of a file as a person reads them, without what it holds.
 
-use clients::{Found, is_secret, literals};
+use clients::{Change, Client, masked};
 use similar::TextDiff;
 
 use crate::output::harmless;
@@ -8,50 +8,36 @@ use crate::output::harmless;
 /// Lines around a change.
 const CONTEXT: usize = 2;
 
-/// The literal secrets of servers.
-pub(super) fn secrets(found: &[Found]) -> Vec<String> {
-    let definitions = found.iter().filter_map(|server| server.definition.as_ref().ok());
-    definitions.flat_map(literals).collect()
+/// Texts that may be shown: those that we write, and names of servers.
+pub(super) fn shown_texts(change: &Change) -> Vec<String> {
+    let mut texts = vec!["codeyard".to_owned(), "Programs that call MCP tools".to_owned()];
+    texts.push(change.command.clone());
+    texts.extend(change.args.iter().cloned());
+    texts.extend(change.env.iter().map(|(_, value)| value.clone()));
+    texts.extend(change.take.iter().map(|taken| taken.name.clone()));
+    for name in &change.passed {
+        texts.extend([name.clone(), format!("${{{name}}}"), format!("${{{name}:-}}")]);
+        texts.extend([format!("${{env:{name}}}"), format!("{{env:{name}}}")]);
+    }
+    texts
 }
 
-/// What changes, in the unified form; known secrets, and texts under names of secrets, are hidden.
-pub(super) fn shown(before: &str, after: &str, secrets: &[String]) -> String {
-    let diff = TextDiff::from_lines(before, after);
+/// What changes, in the unified form; texts that are not `shown` are hidden.
+pub(super) fn diff(client: Client, before: &str, after: &str, shown: &[String]) -> String {
+    let [hidden_before, hidden_after] = [before, after].map(|text| masked(client.format(), text, shown));
+    let diff = TextDiff::from_lines(&hidden_before, &hidden_after);
     let mut out = String::new();
     for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
         out.push_str(&format!("{}\n", hunk.header()));
         for change in hunk.iter_changes() {
             let line = change.value().trim_end_matches(['\r', '\n']);
-            out.push_str(&format!("{}{}\n", change.tag(), hidden(line, secrets)));
+            out.push_str(&format!("{}{line}\n", change.tag()));
         }
+    }
+    if out.is_empty() && before != after {
+        out.push_str("only texts that are hidden here differ\n");
     }
     harmless(&out)
-}
-
-/// The line without what is secret in it.
-fn hidden(line: &str, secrets: &[String]) -> String {
-    let mut line = line.to_owned();
-    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-        let spelled = serde_json::Value::from(secret.as_str()).to_string();
-        line = line
-            .replace(spelled.trim_matches('"'), "[hidden]")
-            .replace(secret, "[hidden]");
-    }
-    // A text may stand under its name in any of three forms: `"name": "text"`, `name = "text"`, `name: text`.
-    let name_end = line.find([':', '=']);
-    if let Some(end) = name_end {
-        let name = line[..end].trim().trim_matches(['"', '\'', '{', ' ']);
-        let value = line[end + 1..]
-            .trim()
-            .trim_end_matches(',')
-            .trim_matches(['"', '\'']);
-        if is_secret(name, value) && !value.starts_with(['[', '{']) {
-            let start = line.len() - line[end + 1..].trim_start().len();
-            line.truncate(start);
-            line.push_str("[hidden]");
-        }
-    }
-    line
 }
 
 #[cfg(test)]
@@ -59,31 +45,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_hidden_wherever_they_stand() {
-        let before =
-            "{\n  \"a\": 1,\n  \"env\": { \"X\": \"s3cret\" },\n  \"api_key\": \"other\",\n  \"b\": 2\n}\n";
-        let after = "{\n  \"a\": 1,\n  \"b\": 2\n}\n";
-        let shown = shown(before, after, &["s3cret".to_owned()]);
-        assert!(!shown.contains("s3cret") && !shown.contains("other"), "{shown}");
-        assert!(
-            shown.contains("-  \"env\": { \"X\": \"[hidden]\" },\n"),
-            "{shown}"
-        );
-        assert!(shown.contains("-  \"api_key\": [hidden]\n"), "{shown}");
-    }
-
-    #[test]
-    fn the_three_forms_of_a_line() {
-        for (line, expected) in [
-            ("  \"token\": \"x\",", "  \"token\": [hidden]"),
-            ("api_key = \"x\"", "api_key = [hidden]"),
-            ("  Authorization: Bearer x", "  Authorization: [hidden]"),
-            ("  \"enabled\": true,", "  \"enabled\": true,"),
-            ("  \"token\": \"${env:X}\",", "  \"token\": \"${env:X}\","),
-            ("  \"auth\": {", "  \"auth\": {"),
-            ("https://x/y", "https://x/y"),
-        ] {
-            assert_eq!(hidden(line, &[]), expected);
-        }
+    fn only_what_we_write_is_shown() {
+        let before = "{\n  \"a\": 1,\n  \"env\": {\"X\": \"s3c\\u0072et\"},\n  \"b\": 2\n}\n";
+        let after = "{\n  \"a\": 1,\n  \"command\": \"/bin/codeyard\",\n  \"b\": 2\n}\n";
+        let shown = diff(Client::Cursor, before, after, &["/bin/codeyard".to_owned()]);
+        assert!(shown.contains("-  \"env\": {\"X\": \"[hidden]\"},\n"), "{shown}");
+        assert!(shown.contains("+  \"command\": \"/bin/codeyard\",\n"), "{shown}");
+        let other = before.replace("s3c", "s4c");
+        assert!(diff(Client::Cursor, before, &other, &[]).contains("hidden here differ"));
     }
 }

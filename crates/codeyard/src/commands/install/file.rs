@@ -1,8 +1,9 @@
 //! A client's file as it may be changed: our own, not written by anybody else meanwhile, replaced as one step.
 
 use std::ffi::OsString;
-use std::io;
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clients::Client;
@@ -80,27 +81,30 @@ impl ClientFile {
         self.before.as_deref().unwrap_or_default()
     }
 
-    /// A name beside it for what it holds that nothing has yet; none if it is not there.
-    pub(super) fn backup(&self) -> Option<PathBuf> {
-        self.before.as_ref()?;
-        let name = |number: u32| {
+    /// Keeps what it held beside it, for its owner only, under a name that nothing has yet; gives the name. Nothing is kept
+    /// of a file that is not there.
+    pub(super) fn keep(&self) -> anyhow::Result<Option<PathBuf>> {
+        let Some(before) = &self.before else {
+            return Ok(None);
+        };
+        for number in 1..=MOST_BACKUPS {
             let mut name = OsString::from(self.path.file_name().unwrap_or_default());
             name.push(".before-codeyard");
             if number > 1 {
                 name.push(format!("-{number}"));
             }
-            self.path.with_file_name(name)
-        };
-        (1..=MOST_BACKUPS)
-            .map(name)
-            .find(|path| path.symlink_metadata().is_err())
-    }
-
-    /// Keeps what it held under another name, for its owner only.
-    pub(super) fn save_as(&self, path: &Path) -> anyhow::Result<()> {
-        Machine
-            .replace(path, self.bytes())
-            .map_err(|error| broken(path, &error))
+            let path = self.path.with_file_name(name);
+            match write_new(&path, before) {
+                Ok(()) => return Ok(Some(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(broken(&path, &error)),
+            }
+        }
+        let why = format!(
+            "{}: has {MOST_BACKUPS} copies beside it already, named *.before-codeyard-N; remove old ones. Nothing was changed",
+            self.path.display()
+        );
+        Err(Failure::new(Exit::Usage, why).into())
     }
 
     /// Replaces it as one step, with its mode kept, unless it has changed since it was read.
@@ -117,7 +121,11 @@ impl ClientFile {
         std::fs::remove_file(&self.path).map_err(|error| broken(&self.path, &error))
     }
 
-    fn unchanged(&self) -> anyhow::Result<()> {
+    /// Whether it is as it was read.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(super) fn unchanged(&self) -> anyhow::Result<()> {
         if Machine.read(&self.path).ok() == self.before {
             return Ok(());
         }
@@ -127,6 +135,18 @@ impl ClientFile {
         );
         Err(Failure::new(Exit::Broken, why).into())
     }
+}
+
+/// Writes a file that is not there yet; what could not be written whole is removed.
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = File::options();
+    let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // The first error is the one to tell.
+        let _ = std::fs::remove_file(path);
+    }
+    written
 }
 
 /// Whether the file is ours to change.
@@ -179,7 +199,7 @@ mod tests {
         assert!(file.replace(b"three").is_err() && !path.exists());
         let file = ClientFile::open(&path, Client::Cursor).unwrap();
         std::fs::write(&path, "four").unwrap();
-        assert!(file.replace(b"three").is_err() && file.backup().is_none());
+        assert!(file.replace(b"three").is_err() && file.keep().unwrap().is_none());
     }
 
     #[test]
@@ -193,9 +213,22 @@ mod tests {
             "mcp.json.before-codeyard-3",
         ] {
             let file = ClientFile::open(&path, Client::Cursor).unwrap();
-            let backup = file.backup().unwrap();
+            let backup = file.keep().unwrap().unwrap();
             assert_eq!(backup.file_name().unwrap(), expected);
-            file.save_as(&backup).unwrap();
         }
+    }
+
+    #[test]
+    fn without_a_name_for_a_copy_nothing_goes_on() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("mcp.json");
+        std::fs::write(&path, "one").unwrap();
+        std::fs::write(home.path().join("mcp.json.before-codeyard"), "").unwrap();
+        for number in 2..=MOST_BACKUPS {
+            std::fs::write(home.path().join(format!("mcp.json.before-codeyard-{number}")), "").unwrap();
+        }
+        let file = ClientFile::open(&path, Client::Cursor).unwrap();
+        let error = file.keep().unwrap_err().to_string();
+        assert!(error.contains("remove old ones"), "{error}");
     }
 }

@@ -1,0 +1,288 @@
+//! What could go wrong quietly: lost originals, secrets in the wrong hands, guards that are dropped, servers that stop others.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use test_support::{Era, McpClient, codeyard_binary};
+use tokio::process::Command;
+
+use crate::{Home, ended};
+
+const CURSOR: &str = ".cursor/mcp.json";
+const OURS: &str = ".config/codeyard/mcp.json";
+
+fn demo(server: &str) -> Value {
+    json!({"command": codeyard_binary(), "args": ["demo-server", server]})
+}
+
+fn with(servers: Value) -> Home {
+    Home::with(CURSOR, &json!({ "mcpServers": servers }).to_string())
+}
+
+/// An entry with one field more.
+fn demo_with(field: &str, value: Value) -> Value {
+    let mut entry = demo("crm");
+    entry[field] = value;
+    entry
+}
+
+#[tokio::test]
+async fn of_two_installations_at_once_neither_loses_the_original() {
+    let home = with(json!({"mine": {"command": "never-started"}}));
+    let original = home.read(CURSOR);
+    let both = futures_util::future::join(
+        home.run(&["install", "cursor", "--yes"]),
+        home.run(&["install", "cursor", "--yes"]),
+    );
+    let (one, other) = both.await;
+    assert!(one.code == 0 || other.code == 0, "{one:?} {other:?}");
+    let backups: Vec<String> = home.list(".cursor");
+    let backups: Vec<&String> = backups
+        .iter()
+        .filter(|name| name.contains("before-codeyard"))
+        .collect();
+    assert_eq!(backups.len(), 1, "{one:?} {other:?}");
+    home.done(&["install", "cursor", "--undo", "--yes"]).await;
+    assert_eq!(home.read(CURSOR), original);
+}
+
+#[tokio::test]
+async fn a_secret_gets_a_name_that_no_other_server_refers_to() {
+    let home = with(json!({"crm": demo_with("env", json!({"CRM_TOKEN": "hush-hush-hush"}))}));
+    let other = demo_with("env", json!({"X": "${CODEYARD_CRM_TOKEN:-none}"}));
+    home.write(
+        OURS,
+        json!({"mcpServers": {"other": other}}).to_string().as_bytes(),
+    );
+    home.done(&["import", "cursor", "--yes"]).await;
+    assert_eq!(
+        home.ours()["mcpServers"]["crm"]["env"],
+        json!({"CRM_TOKEN": "${CODEYARD_CRM_TOKEN_2}"})
+    );
+}
+
+#[tokio::test]
+async fn a_word_is_a_client_whatever_files_are_here() {
+    let home = with(json!({"crm": demo("crm")}));
+    home.write(
+        "cursor",
+        b"{\"mcpServers\": {\"evil\": {\"command\": \"touch\", \"args\": [\"evil\"]}}}",
+    );
+    let mut command = home.command(&["import", "cursor", "--yes"]);
+    command.current_dir(home.directory());
+    let imported = ended(command).await;
+    assert_eq!(imported.code, 0, "{imported:?}");
+    assert!(home.ours()["mcpServers"]["evil"].is_null() && !home.path("evil").exists());
+    home.refused(&["import", "emacs"], &["`emacs` is no client"])
+        .await;
+}
+
+#[tokio::test]
+async fn what_guarded_a_server_disables_it_until_somebody_looks() {
+    for (entry, told) in [
+        (
+            demo_with("excludeTools", json!(["delete_customer"])),
+            "\"crm.delete_customer\" into `deny`",
+        ),
+        (
+            demo_with("sandboxEnabled", json!(true)),
+            "`sandboxEnabled` guards",
+        ),
+        (
+            demo_with("env", json!({"X": "${FOO:}"})),
+            "`${FOO:}` has no meaning",
+        ),
+    ] {
+        let home = with(json!({ "crm": entry }));
+        let imported = home.done(&["import", "cursor", "--yes"]).await;
+        assert!(imported.out.contains(told), "{told}: {imported:?}");
+        assert_eq!(home.ours()["mcpServers"]["crm"]["disabled"], true, "{told}");
+        home.done(&["tools"]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_variable_of_this_shell_is_told_before_the_question() {
+    let home = with(json!({"crm": demo_with("env", json!({"T": "${env:CRM_TOKEN}"}))}));
+    for args in [
+        &["import", "cursor", "--dry-run"][..],
+        &["import", "cursor", "--yes", "--json"],
+        &["install", "cursor", "--dry-run"],
+        &["install", "cursor", "--yes", "--json"],
+    ] {
+        let mut command = home.command(args);
+        command.env("CRM_TOKEN", "x");
+        let told = ended(command).await;
+        assert!(told.out.contains("CRM_TOKEN"), "{args:?}: {told:?}");
+    }
+}
+
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the client is ended by the test, and its servers with it"
+)]
+async fn an_unset_variable_leaves_out_one_server_and_is_said() {
+    let home = Home::new();
+    let lost = demo_with("env", json!({"T": "${NOT_SET_ANYWHERE}"}));
+    home.write(
+        OURS,
+        json!({"mcpServers": {"crm": demo("crm"), "lost": lost}})
+            .to_string()
+            .as_bytes(),
+    );
+    let told = "mcpServers.lost.env.T: the server is not used: the variable NOT_SET_ANYWHERE is not set";
+    let tools = home.done(&["tools"]).await;
+    assert!(
+        tools.err.contains(told) && tools.out.contains("tools.crm."),
+        "{tools:?}"
+    );
+
+    let mut command = Command::new(codeyard_binary());
+    command
+        .arg("mcp")
+        .env_clear()
+        .env("HOME", home.directory())
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .current_dir(home.directory())
+        .kill_on_drop(true);
+    let mut client = McpClient::spawn(command).unwrap();
+    client.open(Era::Legacy).await.unwrap();
+    assert_eq!(client.tools().await.unwrap().len(), 2);
+    let mut command = home.command(&["ps"]);
+    command.env("NOT_SET_ANYWHERE", "set here");
+    let ps = ended(command).await;
+    assert!(ps.err.contains(told), "{ps:?}");
+    client.finish().await.unwrap();
+
+    let servers = home.run(&["servers", "--json"]).await.json();
+    let lost = servers["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["name"] == "lost");
+    assert_eq!(lost.unwrap()["state"], "unset", "{servers}");
+}
+
+#[tokio::test]
+async fn another_server_of_our_name_stays() {
+    let home = with(json!({"codeyard": {"command": "npx", "args": ["another"]}}));
+    let before = home.read(CURSOR);
+    home.refused(
+        &["install", "cursor", "--yes"],
+        &["a server named `codeyard`", "another name first"],
+    )
+    .await;
+    assert_eq!(home.read(CURSOR), before);
+}
+
+#[tokio::test]
+async fn options_of_our_entry_stay() {
+    let home = with(json!({}));
+    let file = home.path("mine.json");
+    home.write("mine.json", b"{\"mcpServers\": {}}");
+    home.done(&["install", "cursor", "--yes", "--config", file.to_str().unwrap()])
+        .await;
+    let first = home.read(CURSOR);
+    assert!(first.contains("mine.json"), "{first}");
+    home.done(&["install", "cursor", "--yes"]).await;
+    assert_eq!(home.read(CURSOR), first);
+}
+
+#[tokio::test]
+async fn no_spelling_of_a_secret_is_shown() {
+    let text = r#"{"mcpServers": {
+        "odd": {"command": 3, "env": {"TOKEN": "s3cret-one"}},
+        "spelled": {"command": "x", "env": {"TOKEN": "s3cret\u002dtwo"}},
+        // "old": {"env": {"TOKEN": "s3cret-three"}}
+        "crm": {"command": "x", "args": ["postgres://u:s3cret-four@h/db", "https://h/?k=1&token=s3cret-five"]}
+    }}"#;
+    let home = Home::with(CURSOR, text);
+    for args in [
+        &["import", "cursor", "--dry-run"][..],
+        &["import", "cursor", "--yes"],
+        &["install", "cursor", "--dry-run"],
+        &["install", "cursor", "--yes"],
+        &["install", "cursor", "--undo", "--dry-run"],
+    ] {
+        let told = home.done(args).await;
+        assert!(
+            !format!("{}{}", told.out, told.err).contains("s3cret"),
+            "{args:?}: {told:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_list_of_changes_leaves_nothing_behind() {
+    let home = with(json!({}));
+    let list = home.secrets().with_file_name("installed.json");
+    std::fs::create_dir_all(list.parent().unwrap()).unwrap();
+    std::fs::write(&list, "{").unwrap();
+    let refused = home.run(&["install", "cursor", "--yes"]).await;
+    assert!(
+        refused.code != 0 && refused.err.contains("installed.json"),
+        "{refused:?}"
+    );
+    assert_eq!(home.list(".cursor"), ["mcp.json"]);
+}
+
+#[tokio::test]
+async fn a_path_with_dots_is_the_user_s_own_file() {
+    let home = with(json!({"crm": demo("crm")}));
+    let path = home.path(".cursor/../.cursor/mcp.json");
+    let imported = home.done(&["import", path.to_str().unwrap(), "--yes"]).await;
+    assert!(imported.out.contains("`codeyard install cursor`"), "{imported:?}");
+    assert!(home.ours()["mcpServers"]["crm"]["cwd"].is_null());
+}
+
+#[tokio::test]
+async fn a_file_of_variables_is_read_and_kept() {
+    let home = with(json!({
+        "crm": demo_with("envFile", json!("${userHome}/crm.env")),
+        "orders": demo_with("envFile", json!(".env")),
+        "mailbox": demo_with("envFile", json!("/nowhere/.env")),
+    }));
+    home.write("crm.env", b"# crm\nREGION=EMEA\nTOKEN='hush-hush-hush'\n");
+    let imported = home.done(&["import", "cursor", "--yes"]).await;
+    let entry = &home.ours()["mcpServers"]["crm"];
+    assert_eq!(
+        entry["env"],
+        json!({"REGION": "${CODEYARD_CRM_REGION}", "TOKEN": "${CODEYARD_CRM_TOKEN}"})
+    );
+    assert!(!imported.out.contains("hush-hush-hush"), "{imported:?}");
+    for words in [
+        "orders: `envFile` (.env) counts from whichever project is open",
+        "mailbox: `envFile` (/nowhere/.env) there is no such file",
+    ] {
+        assert!(imported.out.contains(words), "{words}: {imported:?}");
+    }
+}
+
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the process stands for a client, and is ended by the test"
+)]
+async fn a_client_that_runs_is_told() {
+    let home = Home::with(".config/zed/settings.json", "{}");
+    let program = home.path("zed-editor");
+    std::fs::copy("/bin/sleep", &program).unwrap();
+    let mut running = Command::new(&program)
+        .arg("600")
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let pid = running.id().unwrap();
+    let name = format!("/proc/{pid}/comm");
+    while std::fs::read_to_string(Path::new(&name)).unwrap().trim_end() != "zed-editor" {
+        tokio::task::yield_now().await;
+    }
+    let told = home.done(&["install", "zed", "--yes"]).await;
+    assert!(
+        told.out
+            .contains(&format!("Zed is running (process {pid}): restart it")),
+        "{told:?}"
+    );
+    running.kill().await.unwrap();
+}

@@ -1,0 +1,88 @@
+//! Measures what the definitions of real servers cost a model before and after codeyard takes them over.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Map, Value, json};
+
+use super::{say, setup};
+use crate::{layout, run};
+
+/// The lists of tools of real servers, from the root of the checkout.
+const LISTS: &str = "crates/test-support/catalogue";
+
+/// Imports the servers as a client would have them, and prints the bill.
+pub fn run() -> Result<()> {
+    setup::packages(setup::FOR_TESTS)?;
+    setup::upstreams()?;
+    let mut build = setup::cargo();
+    build.args(["build", "--locked", "--package=codeyard", "--package=test-support", "--bins"]);
+    run::visible(&mut build)?;
+    let (real, replayed) = (real()?, replayed()?);
+    let both: Map<String, Value> = real.clone().into_iter().chain(replayed.clone()).collect();
+    say("| servers | tools | tokens before | tokens with Codeyard |");
+    say("|---|---|---|---|");
+    for (name, servers) in [("real", real), ("replayed", replayed), ("together", both)] {
+        let number = servers.len();
+        let bill = imported(servers)?;
+        let sum = |field: &str| -> u64 {
+            let lines = bill["servers"].as_array().into_iter().flatten();
+            lines.filter_map(|line| line[field].as_u64()).sum()
+        };
+        say(&format!(
+            "| {number} {name} | {} | {} | {} |",
+            sum("tools"),
+            bill["tokens_before"],
+            bill["tokens_after"]
+        ));
+    }
+    Ok(())
+}
+
+/// The real servers, as the tests use them.
+fn real() -> Result<Map<String, Value>> {
+    let text = fs::read_to_string(layout::upstreams().join("mcp.json"))?;
+    let mut file: Value = serde_json::from_str(&text)?;
+    let servers = file["mcpServers"].as_object_mut().map(std::mem::take);
+    servers.context("there is no list of real servers")
+}
+
+/// Servers that list what real ones list.
+fn replayed() -> Result<Map<String, Value>> {
+    let program = layout::target().join("debug/stub-server");
+    let mut servers = Map::new();
+    for entry in fs::read_dir(layout::root().join(LISTS))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some(name) = name.strip_suffix(".tools.json") {
+            servers.insert(
+                format!("replayed-{name}"),
+                json!({"command": program, "args": ["replay", path]}),
+            );
+        }
+    }
+    Ok(servers)
+}
+
+/// The bill of an import from Cursor in an empty home directory.
+fn imported(servers: Map<String, Value>) -> Result<Value> {
+    let home = tempfile::tempdir()?;
+    let file = home.path().join(".cursor/mcp.json");
+    fs::create_dir_all(file.parent().unwrap_or(Path::new("/")))?;
+    fs::write(&file, json!({ "mcpServers": servers }).to_string())?;
+    let output = Command::new(layout::codeyard())
+        .args(["import", "cursor", "--yes", "--json"])
+        .env("HOME", home.path())
+        .env_remove("XDG_CONFIG_HOME")
+        .env_remove("XDG_DATA_HOME")
+        .stderr(Stdio::inherit())
+        .output()?;
+    ensure!(output.status.success(), "codeyard import failed");
+    let told: Value = serde_json::from_slice(&output.stdout)?;
+    let failed = told["bill"]["servers"].as_array().into_iter().flatten();
+    let failed: Vec<&Value> = failed.filter(|line| !line["problem"].is_null()).collect();
+    ensure!(failed.is_empty(), "servers that did not answer: {failed:?}");
+    Ok(told["bill"].clone())
+}

@@ -168,7 +168,8 @@ fn files_that_hold_no_list() {
 
 #[test]
 fn an_unset_variable_leaves_out_one_server_only() {
-    let text = r#"{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b", "env": {"T": "${NOT_SET}"}}}}"#;
+    let text =
+        r#"{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b", "env": {"T": "${NOT_SET}"}}}}"#;
     let shown = of_servers(text);
     assert!(shown.starts_with("server: ServerConfig { name: \"a\""), "{shown}");
     assert_eq!(shown.matches("server: ").count(), 1, "{shown}");

@@ -18,7 +18,13 @@ pub fn run() -> Result<()> {
     setup::packages(setup::FOR_TESTS)?;
     setup::upstreams()?;
     let mut build = setup::cargo();
-    build.args(["build", "--locked", "--package=codeyard", "--package=test-support", "--bins"]);
+    build.args([
+        "build",
+        "--locked",
+        "--package=codeyard",
+        "--package=test-support",
+        "--bins",
+    ]);
     run::visible(&mut build)?;
     let (real, replayed) = (real()?, replayed()?);
     let both: Map<String, Value> = real.clone().into_iter().chain(replayed.clone()).collect();
@@ -55,7 +61,11 @@ fn replayed() -> Result<Map<String, Value>> {
     let mut servers = Map::new();
     for entry in fs::read_dir(layout::root().join(LISTS))? {
         let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         if let Some(name) = name.strip_suffix(".tools.json") {
             servers.insert(
                 format!("replayed-{name}"),

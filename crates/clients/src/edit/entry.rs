@@ -27,9 +27,9 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
     entry.shift_remove("disabled");
     for (field, value) in fresh {
         let merged = match (field.as_str(), old.get(field)) {
-            // Arguments that a person gave it before go on unless others are given now.
-            ("args", Some(old)) if wish.args.len() < 2 => old.clone(),
-            ("command", Some(Value::Array(words))) if wish.args.len() < 2 => {
+            // Arguments that a person added go on; others that are given now take their place.
+            ("args", Some(Value::Array(old))) if has_all(old, &wish.args) => old.clone().into(),
+            ("command", Some(Value::Array(words))) if has_all(words, &wish.args) => {
                 let program = std::iter::once(Value::from(wish.command.as_str()));
                 program.chain(words.iter().skip(1).cloned()).collect()
             }
@@ -51,6 +51,12 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
         entry.insert(field.clone(), merged);
     }
     Ok(Value::Object(entry))
+}
+
+fn has_all(words: &[Value], wanted: &[String]) -> bool {
+    wanted
+        .iter()
+        .all(|wanted| words.iter().any(|word| word == wanted))
 }
 
 /// Whether an entry starts a program of our name.

@@ -118,10 +118,6 @@ async fn a_variable_of_this_shell_is_told_before_the_question() {
 }
 
 #[tokio::test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the client is ended by the test, and its servers with it"
-)]
 async fn an_unset_variable_leaves_out_one_server_and_is_said() {
     let home = Home::new();
     let lost = demo_with("env", json!({"T": "${NOT_SET_ANYWHERE}"}));
@@ -138,14 +134,8 @@ async fn an_unset_variable_leaves_out_one_server_and_is_said() {
         "{tools:?}"
     );
 
-    let mut command = Command::new(codeyard_binary());
-    command
-        .arg("mcp")
-        .env_clear()
-        .env("HOME", home.directory())
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .current_dir(home.directory())
-        .kill_on_drop(true);
+    let mut command = home.command(&["mcp"]);
+    command.kill_on_drop(true);
     let mut client = McpClient::spawn(command).unwrap();
     client.open(Era::Legacy).await.unwrap();
     assert_eq!(client.tools().await.unwrap().len(), 2);

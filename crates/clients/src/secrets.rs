@@ -51,6 +51,11 @@ pub fn hide(
     hider.stayed
 }
 
+/// Whether a word is one by which secrets are named.
+pub(crate) fn names_secret(word: &str) -> bool {
+    secret_word(word).is_some()
+}
+
 /// Hides secrets of one server.
 struct Hider<'a> {
     server: &'a str,

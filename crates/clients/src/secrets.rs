@@ -245,7 +245,7 @@ fn collect(position: Position, name: &str, value: &Value, found: &mut Vec<(Strin
 }
 
 /// The name of a variable that nothing else is likely to have: `CODEYARD_<SERVER>_<NAME>`, with a beginning that both share once.
-pub fn variable(server: &str, name: &str) -> String {
+fn variable(server: &str, name: &str) -> String {
     let (server, name) = (capitals(server), capitals(name));
     let own = name.strip_prefix(&server).and_then(|rest| rest.strip_prefix('_'));
     let parts = ["CODEYARD", &server, own.unwrap_or(&name)];

@@ -83,7 +83,10 @@ fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
         Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let words: Vec<&str> = ["command", "cmd", "args"].into_iter().flat_map(words_of).collect();
+    let words: Vec<&str> = ["command", "cmd", "args"]
+        .into_iter()
+        .flat_map(words_of)
+        .collect();
     let Some((program, args)) = words.split_first() else {
         return false;
     };

@@ -62,7 +62,10 @@ fn merge(table: &mut dyn TableLike, members: &Map<String, Value>) {
     }
     for (name, value) in members {
         let there = table.get_mut(name);
-        if there.as_ref().is_some_and(|item| document::of_item(item) == *value) {
+        if there
+            .as_ref()
+            .is_some_and(|item| document::of_item(item) == *value)
+        {
             continue;
         }
         match (there.and_then(Item::as_table_like_mut), value) {

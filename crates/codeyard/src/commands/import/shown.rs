@@ -76,6 +76,7 @@ fn becomes(planned: &Planned) -> String {
         Fate::New if !planned.gaps.is_empty() => format!("added{name}, disabled for what is said below"),
         Fate::New if !planned.found.is_enabled => format!("added{name}, disabled"),
         Fate::New => format!("added{name}"),
+        Fate::Known if !planned.gaps.is_empty() => format!("there already{name}: see below"),
         Fate::Known => format!("there already{name}"),
         Fate::Left(why) => format!("left: {why}"),
     }

@@ -133,6 +133,7 @@ pub async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
         cancel: Default::default(),
         exceeded: Default::default(),
         surface: None,
+        keep_over: None,
     };
     let outcome = guest.execute(run, Arc::new(Immediate)).await;
     if outcome.status != Status::Completed {

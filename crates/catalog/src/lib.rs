@@ -26,5 +26,6 @@ pub use learned::{Drift, DriftKind, LARGEST_RESULT, Learned, SETTLED, declared_d
 pub use names::{PYTHON_KEYWORDS, normalise};
 pub use resolve::{Unknown, UnknownKind, nearest};
 pub use search::{Found, Hit, Ranking, Search};
+pub use signature::type_of_value;
 pub use stub::{Language, Observed, declarations, modules};
 pub use text::{python_string, summary};

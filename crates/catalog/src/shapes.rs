@@ -86,6 +86,8 @@ pub(crate) struct Reader<'a, 's> {
     nesting: usize,
     /// Whether no key is sure to be there.
     observed: bool,
+    /// Whether an object is a shape also if it may have keys that are not known.
+    open: bool,
 }
 
 // === impl Shapes ===
@@ -160,7 +162,14 @@ impl<'a, 's> Reader<'a, 's> {
             literal_bytes: MAX_BYTES_OF_LITERALS,
             nesting: 0,
             observed: false,
+            open: false,
         }
+    }
+
+    /// The same for a reader who wants the keys that are known, although there may be others.
+    pub(crate) fn open(mut self) -> Self {
+        self.open = true;
+        self
     }
 
     /// The same where the schema tells what was seen: no key is sure to be there the next time.
@@ -293,10 +302,7 @@ impl<'a, 's> Reader<'a, 's> {
             return Type::Shape(index);
         }
         let parameters = self.properties(place);
-        let beyond = parameters.len() == schema::MAX_PARAMETERS
-            || parameters.iter().any(|one| one.name.len() > MAX_KEY_BYTES)
-            || (!is_unbounded(words) && schema::takes_more(self.root, place, &parameters));
-        if parameters.is_empty() || beyond || self.depth == 0 {
+        if parameters.is_empty() || self.depth == 0 || self.is_beyond(place, words, &parameters) {
             let value = match words.get("additionalProperties") {
                 Some(values @ Value::Object(_)) if parameters.is_empty() => {
                     self.read(values, &names::singular(hint))
@@ -306,6 +312,14 @@ impl<'a, 's> Reader<'a, 's> {
             return Type::Map(Box::new(value));
         }
         Type::Shape(self.shape(place, &parameters, hint))
+    }
+
+    /// Whether an object may have keys that no shape of these would show.
+    fn is_beyond(&self, place: &Value, words: &Map<String, Value>, known: &[Parameter<'_>]) -> bool {
+        let others = known.len() == schema::MAX_PARAMETERS
+            || known.iter().any(|one| one.name.len() > MAX_KEY_BYTES)
+            || (!is_unbounded(words) && schema::takes_more(self.root, place, known));
+        others && !self.open
     }
 
     fn shape(&mut self, place: &'a Value, parameters: &[Parameter<'a>], hint: &str) -> usize {

@@ -4,12 +4,13 @@
 //! first; `= …` marks an optional one without a short default; a parameter in quotes is no Python name and is
 //! passed in a mapping. Nested objects are written out as long as the line stays short.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::learned::Learned;
 use crate::names::is_identifier;
-use crate::schema::{self, Parameter};
-use crate::text::python_string;
+use crate::schema;
+use crate::shapes::{Reader, Shapes, Type};
+use crate::text::{python_scalar, python_string};
 
 /// Length up to which nested types are written out.
 const GOOD_LENGTH: usize = 400;
@@ -18,11 +19,14 @@ const GOOD_LENGTH: usize = 400;
 /// what goes in: a program that guesses it fails.
 const DEPTHS: [(usize, usize); 7] = [(3, 3), (2, 2), (1, 2), (1, 1), (0, 1), (1, 0), (0, 0)];
 
-/// Schema nodes visited for one line; beyond them a type is `Any`.
-const MAX_STEPS: usize = 4_000;
+/// Nesting that is read.
+const DEPTH: usize = 4;
 
-/// Deepest type, whatever it is made of.
-const MAX_NESTING: usize = 12;
+/// How deep the type of a value is written out.
+const DEPTH_OF_VALUE: usize = 3;
+
+/// Types written for one line; beyond them a type is `Any`: a shape that is used often is written each time.
+const MAX_STEPS: usize = 4_000;
 
 const MAX_KEYS: usize = 16;
 const MAX_LITERALS: usize = 10;
@@ -32,17 +36,22 @@ const MAX_NAME_CHARS: usize = 64;
 
 /// The signature of a tool whose Python name is `name`.
 pub(crate) fn signature(name: &str, input: &Value, output: Option<&Value>) -> String {
-    let parameters = schema::parameters(input);
+    let mut shapes = Shapes::default();
+    let parameters = parameters(&mut shapes, input);
+    let result = output.map_or(Type::Any, |root| {
+        Reader::new(&mut shapes, root, DEPTH).open().read(root, "")
+    });
     for (depth, depth_of_result) in DEPTHS {
-        let mut types = Types::new(input);
-        let parts = parameters.iter().map(|p| types.parameter(*p, depth));
-        let parts = parts.collect::<Vec<_>>().join(", ");
-        let line = format!("{name}({parts}) -> {}", result(output, depth_of_result));
-        if line.len() <= GOOD_LENGTH && types.steps > 0 {
-            return line;
+        let mut line = Line::new(&shapes);
+        let parts: Vec<String> = parameters.iter().map(|one| line.parameter(one, depth)).collect();
+        let returned = Line::new(&shapes).text(&result, depth_of_result);
+        let text = format!("{name}({}) -> {returned}", parts.join(", "));
+        if text.len() <= GOOD_LENGTH && line.steps > 0 {
+            return text;
         }
     }
-    shortened(name, input, &parameters, &result(output, 0))
+    let returned = Line::new(&shapes).text(&result, 0);
+    shortened(name, &shapes, &parameters, &returned)
 }
 
 /// The same where the result was observed and is not declared.
@@ -57,16 +66,61 @@ pub(crate) fn observed(name: &str, input: &Value, learned: &Learned) -> String {
 
 /// The type of one value, for messages.
 pub(crate) fn type_of(root: &Value, schema: &Value) -> String {
-    Types::new(root).text(schema, 1)
+    alone(root, schema, 1)
+}
+
+/// One parameter as it is written.
+struct Argument<'a> {
+    name: &'a str,
+    kind: Type,
+    /// How an optional one is marked.
+    default: Option<String>,
+}
+
+fn parameters<'a>(shapes: &mut Shapes, input: &'a Value) -> Vec<Argument<'a>> {
+    let mut reader = Reader::new(shapes, input, DEPTH).open();
+    let parameters = schema::parameters(input).into_iter();
+    parameters
+        .map(|one| Argument {
+            name: one.name,
+            kind: reader.read(one.schema, ""),
+            default: (!one.required).then(|| default(input, one.schema)),
+        })
+        .collect()
+}
+
+/// The default if it is short enough to show.
+fn default(root: &Value, schema: &Value) -> String {
+    let given = schema
+        .get("default")
+        .or_else(|| schema::follow(root, schema)?.get("default"));
+    let is_short = |value: &&Value| value.as_str().is_none_or(|text| text.len() <= MAX_LITERAL_CHARS);
+    let given = given
+        .filter(is_short)
+        .and_then(|value| python_scalar(value, MAX_LITERAL_CHARS));
+    given.unwrap_or_else(|| "…".to_owned())
+}
+
+/// The type of values like this one.
+pub fn type_of_value(value: &Value) -> String {
+    let schema = Learned::of(value).schema;
+    alone(&schema, &schema, DEPTH_OF_VALUE)
+}
+
+/// A type by itself, with objects written out `depth` levels deep.
+fn alone(root: &Value, schema: &Value, depth: usize) -> String {
+    let mut shapes = Shapes::default();
+    let kind = Reader::new(&mut shapes, root, depth).open().read(schema, "");
+    Line::new(&shapes).text(&kind, depth)
 }
 
 /// Optional parameters are left out where the line would be too long; required ones never.
-fn shortened(name: &str, root: &Value, parameters: &[Parameter<'_>], returned: &str) -> String {
-    let mut types = Types::new(root);
+fn shortened(name: &str, shapes: &Shapes, parameters: &[Argument<'_>], returned: &str) -> String {
+    let mut types = Line::new(shapes);
     let mut line = format!("{name}(");
-    for (index, p) in parameters.iter().enumerate() {
-        let part = types.parameter(*p, 0);
-        if !p.required && line.len() + part.len() > GOOD_LENGTH {
+    for (index, one) in parameters.iter().enumerate() {
+        let part = types.parameter(one, 0);
+        if one.default.is_some() && line.len() + part.len() > GOOD_LENGTH {
             line.push_str(if index == 0 { "…" } else { ", …" });
             break;
         }
@@ -78,10 +132,6 @@ fn shortened(name: &str, root: &Value, parameters: &[Parameter<'_>], returned: &
     format!("{line}) -> {returned}")
 }
 
-fn result(output: Option<&Value>, depth: usize) -> String {
-    output.map_or_else(|| "Any".to_owned(), |root| Types::new(root).text(root, depth))
-}
-
 /// A name as a key: quoted unless Python takes it as a name.
 fn key(name: &str) -> String {
     if is_identifier(name) && name.len() <= MAX_NAME_CHARS {
@@ -91,189 +141,87 @@ fn key(name: &str) -> String {
     }
 }
 
-/// A scalar as Python writes it.
-fn literal(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => Some("None".to_owned()),
-        Value::Bool(true) => Some("True".to_owned()),
-        Value::Bool(false) => Some("False".to_owned()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => Some(python_string(text, MAX_LITERAL_CHARS)),
-        Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-/// Writes types; counts steps and nesting, because references can repeat a part without end.
-struct Types<'a> {
-    root: &'a Value,
+/// Writes types, and counts them.
+struct Line<'a> {
+    shapes: &'a Shapes,
     steps: usize,
-    nesting: usize,
 }
 
-// === impl Types ===
+// === impl Line ===
 
-impl<'a> Types<'a> {
-    fn new(root: &'a Value) -> Self {
+impl<'a> Line<'a> {
+    fn new(shapes: &'a Shapes) -> Self {
         Self {
-            root,
+            shapes,
             steps: MAX_STEPS,
-            nesting: 0,
         }
     }
 
-    fn parameter(&mut self, parameter: Parameter<'a>, depth: usize) -> String {
-        let mut part = format!("{}: {}", key(parameter.name), self.text(parameter.schema, depth));
-        if !parameter.required {
-            part.push_str(" = ");
-            part.push_str(&self.default(parameter.schema));
+    fn parameter(&mut self, one: &Argument<'_>, depth: usize) -> String {
+        let part = format!("{}: {}", key(one.name), self.text(&one.kind, depth));
+        match &one.default {
+            Some(default) => format!("{part} = {default}"),
+            None => part,
         }
-        part
     }
 
-    /// The default if it is short enough to show.
-    fn default(&self, schema: &Value) -> String {
-        let given = schema
-            .get("default")
-            .or_else(|| schema::follow(self.root, schema)?.get("default"));
-        match given {
-            Some(Value::String(text)) if text.len() > MAX_LITERAL_CHARS => None,
-            Some(value) => literal(value),
-            None => None,
-        }
-        .unwrap_or_else(|| "…".to_owned())
-    }
-
-    /// The type of a value of this schema, with objects written out `depth` levels deep.
-    fn text(&mut self, schema: &'a Value, depth: usize) -> String {
-        if self.steps == 0 || self.nesting == MAX_NESTING {
+    /// The type, with objects written out `depth` levels deep.
+    fn text(&mut self, kind: &Type, depth: usize) -> String {
+        if self.steps == 0 {
             return "Any".to_owned();
         }
         self.steps -= 1;
-        self.nesting += 1;
-        let text = match schema::follow(self.root, schema) {
-            Some(Value::Object(schema)) => self.object(schema, depth),
-            _ => "Any".to_owned(),
+        match kind {
+            Type::Any => "Any".to_owned(),
+            Type::Text => "str".to_owned(),
+            Type::Whole => "int".to_owned(),
+            Type::Number => "float".to_owned(),
+            Type::Truth => "bool".to_owned(),
+            Type::Null => "None".to_owned(),
+            Type::Literal(values) => literals(values),
+            Type::List(item) => of_items("list", "", &self.text(item, depth)),
+            Type::Map(value) => of_items("dict", "str, ", &self.text(value, depth)),
+            Type::Shape(index) => self.object(*index, depth),
+            Type::Union(parts) => self.union(parts, depth),
+        }
+    }
+
+    fn object(&mut self, index: usize, depth: usize) -> String {
+        let Some(shape) = self.shapes.get(index).filter(|_| depth > 0) else {
+            return "dict".to_owned();
         };
-        self.nesting -= 1;
-        text
+        let shown = shape.fields.iter().take(MAX_KEYS);
+        let mut keys: Vec<String> = shown
+            .map(|field| {
+                let mark = if field.required { "" } else { "?" };
+                format!(
+                    "{}{mark}: {}",
+                    key(&field.name),
+                    self.text(&field.kind, depth - 1)
+                )
+            })
+            .collect();
+        if shape.fields.len() > MAX_KEYS {
+            keys.push("…".to_owned());
+        }
+        format!("{{{}}}", keys.join(", "))
     }
 
-    fn object(&mut self, schema: &'a Map<String, Value>, depth: usize) -> String {
-        if let Some(value) = schema.get("const") {
-            return literals(std::slice::from_ref(value));
-        }
-        if let Some(Value::Array(values)) = schema.get("enum") {
-            return literals(values);
-        }
-        for word in ["anyOf", "oneOf"] {
-            let alternatives = schema::array(schema, word);
-            // Alternatives beside properties only say which of them go together.
-            if !alternatives.is_empty() && !schema.contains_key("properties") {
-                return self.union(alternatives, depth);
-            }
-        }
-        match schema.get("type") {
-            Some(Value::String(name)) => self.named(name, schema, depth),
-            Some(Value::Array(names)) => {
-                let names = names.iter().filter_map(Value::as_str).take(MAX_ALTERNATIVES);
-                let texts = names.map(|name| self.named(name, schema, depth)).collect();
-                union_of(texts)
-            }
-            _ => self.untyped(schema, depth),
-        }
-    }
-
-    fn named(&mut self, name: &str, schema: &'a Map<String, Value>, depth: usize) -> String {
-        match name {
-            "string" => "str".to_owned(),
-            "integer" => "int".to_owned(),
-            "number" => "float".to_owned(),
-            "boolean" => "bool".to_owned(),
-            "null" => "None".to_owned(),
-            "array" => self.list(schema, depth),
-            "object" => self.dict(schema, depth),
-            _ => "Any".to_owned(),
-        }
-    }
-
-    fn untyped(&mut self, schema: &'a Map<String, Value>, depth: usize) -> String {
-        if schema.contains_key("properties") {
-            return self.dict(schema, depth);
-        }
-        if schema.contains_key("items") {
-            return self.list(schema, depth);
-        }
-        match schema::array(schema, "allOf") {
-            [] => "Any".to_owned(),
-            [first, rest @ ..] => {
-                // The parts hold together; the first that says something is the best short answer.
-                let mut text = self.text(first, depth);
-                for part in rest.iter().take(MAX_ALTERNATIVES) {
-                    if text != "Any" {
-                        break;
-                    }
-                    text = self.text(part, depth);
-                }
-                text
-            }
-        }
-    }
-
-    fn list(&mut self, schema: &'a Map<String, Value>, depth: usize) -> String {
-        match schema.get("items") {
-            Some(items @ Value::Object(_)) => {
-                let item = self.text(items, depth);
-                if item == "Any" {
-                    "list".to_owned()
-                } else {
-                    format!("list[{item}]")
-                }
-            }
-            _ => "list".to_owned(),
-        }
-    }
-
-    fn dict(&mut self, schema: &'a Map<String, Value>, depth: usize) -> String {
-        let required = schema::array(schema, "required");
-        let mut keys = Vec::new();
-        for (name, property) in schema::object(schema, "properties") {
-            if depth == 0 {
-                return "dict".to_owned();
-            }
-            if keys.len() == MAX_KEYS {
-                keys.push("…".to_owned());
-                break;
-            }
-            let mark = if required.iter().any(|r| r == name) {
-                ""
-            } else {
-                "?"
-            };
-            keys.push(format!("{}{mark}: {}", key(name), self.text(property, depth - 1)));
-        }
-        if !keys.is_empty() {
-            return format!("{{{}}}", keys.join(", "));
-        }
-        match schema.get("additionalProperties") {
-            Some(values @ Value::Object(_)) => {
-                let value = self.text(values, depth);
-                if value == "Any" {
-                    "dict".to_owned()
-                } else {
-                    format!("dict[str, {value}]")
-                }
-            }
-            _ => "dict".to_owned(),
-        }
-    }
-
-    fn union(&mut self, alternatives: &'a [Value], depth: usize) -> String {
-        let shown = alternatives.iter().take(MAX_ALTERNATIVES);
-        let mut texts: Vec<String> = shown.map(|alternative| self.text(alternative, depth)).collect();
-        if alternatives.len() > MAX_ALTERNATIVES {
+    fn union(&mut self, parts: &[Type], depth: usize) -> String {
+        let shown = parts.iter().take(MAX_ALTERNATIVES);
+        let mut texts: Vec<String> = shown.map(|part| self.text(part, depth)).collect();
+        if parts.len() > MAX_ALTERNATIVES {
             texts.push("…".to_owned());
         }
         union_of(texts)
+    }
+}
+
+/// A container, with the type of what it holds if that says something.
+fn of_items(container: &str, keys: &str, item: &str) -> String {
+    match item {
+        "Any" => container.to_owned(),
+        item => format!("{container}[{keys}{item}]"),
     }
 }
 
@@ -297,7 +245,10 @@ fn union_of(texts: Vec<String>) -> String {
 }
 
 fn literals(values: &[Value]) -> String {
-    let mut texts: Vec<String> = values.iter().take(MAX_LITERALS).filter_map(literal).collect();
+    let shown = values.iter().take(MAX_LITERALS);
+    let mut texts: Vec<String> = shown
+        .filter_map(|value| python_scalar(value, MAX_LITERAL_CHARS))
+        .collect();
     if texts.is_empty() {
         return "Any".to_owned();
     }

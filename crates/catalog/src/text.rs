@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use serde_json::Value;
+
 /// Longest description in an answer that is a list.
 const SUMMARY_CHARS: usize = 240;
 
@@ -97,6 +99,18 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
         return text.to_owned();
     }
     format!("{}…", &text[..text.floor_char_boundary(max)])
+}
+
+/// A scalar as Python writes it; a text has `max` characters at most.
+pub(crate) fn python_scalar(value: &Value, max: usize) -> Option<String> {
+    match value {
+        Value::Null => Some("None".to_owned()),
+        Value::Bool(true) => Some("True".to_owned()),
+        Value::Bool(false) => Some("False".to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(python_string(text, max)),
+        Value::Array(_) | Value::Object(_) => None,
+    }
 }
 
 /// A Python string literal in single quotes on one line, of at most `max` bytes of text.

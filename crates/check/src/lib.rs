@@ -13,5 +13,5 @@ mod report;
 
 pub use judge::{View, judge};
 pub use names::Names;
-pub use program::Program;
+pub use program::{Depth, Program};
 pub use report::{Finding, Report, Weight};

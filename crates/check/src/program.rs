@@ -24,7 +24,7 @@ use catalog::{Partial, Step};
 
 use crate::names::Names;
 
-use depth::Depth;
+pub use depth::Depth;
 
 pub(crate) use value::{Form, MAX_TEXT, Meaning};
 
@@ -142,7 +142,7 @@ impl Program {
         if source.len() > MAX_SOURCE {
             return Program::of_anything(LARGE);
         }
-        let read = match depth::of(source) {
+        let read = match Depth::of(source) {
             // A fault of the parser ends nothing but its own work, as it would on another thread.
             Depth::Bounded(..=SHALLOW) => catch_unwind(AssertUnwindSafe(|| read(source, names))).ok(),
             Depth::Bounded(_) => thread::scope(|scope| {

@@ -7,13 +7,14 @@ mod runs;
 mod saved;
 mod servers;
 mod stubs;
+mod top;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use types::CheckMode;
+use types::{CheckMode, Format};
 
 pub use adopt::{ImportArguments, InstallArguments};
 pub use learned::{ForgetArguments, LearnedArguments};
@@ -25,6 +26,7 @@ pub use servers::{
     ServersArguments, ServersCommand,
 };
 pub use stubs::{Language, StubsArguments};
+pub use top::TopArguments;
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -90,6 +92,9 @@ pub enum Command {
     /// List the codeyards that serve clients now
     #[command(after_help = servers::PS_HELP)]
     Ps(PsArguments),
+    /// Watch servers, sessions and runs of all codeyards on one page
+    #[command(after_help = top::HELP)]
+    Top(TopArguments),
     /// List the connected tools, or find some
     #[command(after_help = TOOLS_HELP)]
     Tools(ToolsArguments),
@@ -131,6 +136,9 @@ pub struct McpArguments {
     /// Limit of this server's programs, at most that of the settings; may be given more than once
     #[arg(long, value_name = "NAME=VALUE")]
     pub limit: Vec<String>,
+    /// How results are written for the model [default: `[output] format` of the settings]
+    #[arg(long, value_name = "text|toon|json", value_parser = parse_format)]
+    pub format: Option<Format>,
 }
 
 /// Sets of tools that a client can see.
@@ -168,6 +176,9 @@ pub struct RunArguments {
     /// Limit of the program, at most that of the settings; may be given more than once
     #[arg(long, value_name = "NAME=VALUE")]
     pub limit: Vec<String>,
+    /// How the result is printed: as a model would see it, as TOON, or as JSON in one line
+    #[arg(long, value_name = "text|toon|json", value_parser = parse_format, conflicts_with = "json")]
+    pub format: Option<Format>,
     /// Print one JSON object with everything that is known of the run
     #[arg(long)]
     pub json: bool,
@@ -390,6 +401,10 @@ fn parse_check(text: &str) -> Result<CheckMode, String> {
     CheckMode::from_name(text).ok_or_else(|| "write enforce, warn or off".to_owned())
 }
 
+fn parse_format(text: &str) -> Result<Format, String> {
+    Format::from_name(text).ok_or_else(|| "write text, toon or json".to_owned())
+}
+
 const AFTER_HELP: &str = "\
 Examples:
   codeyard demo                          see what it does
@@ -430,6 +445,7 @@ Examples:
   codeyard run report.py --timeout 30s
   echo 'return (await tools.crm.get_customer(customer_id=\"C-0042\"))[\"name\"]' | codeyard run -
   codeyard run chart.py --images charts --json
+  codeyard run totals.py --format text         tables as a model sees them
   codeyard run totals.py --mount ~/tables:/data
   codeyard run totals.py --limit memory=256MiB --limit cpu_time=5s";
 

@@ -18,6 +18,7 @@ mod runs;
 mod saved;
 mod servers;
 mod tools;
+mod top;
 mod trust;
 mod workspace;
 
@@ -41,6 +42,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Logout(arguments) => block_on(logout::run(&context, &arguments)),
         Command::Config(command) => config::run(&context, &command),
         Command::Ps(arguments) => block_on(ps::run(&context, &arguments)),
+        Command::Top(arguments) => block_on(top::run(&context, &arguments)),
         Command::Tools(arguments) => block_on(tools::run(&context, &arguments)),
         Command::Call(arguments) => block_on(call::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use types::{CheckMode, Limit, Principal, ToolRef};
+use types::{Answers, CheckMode, Limit, Principal, ToolRef};
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables as BridgeVariables};
@@ -77,6 +77,8 @@ pub struct Parts {
     pub sessions: session::Config,
     /// What is done with what the check before a run finds.
     pub check: CheckMode,
+    /// How results are written for models.
+    pub answers: Answers,
     /// Of the records.
     pub records: store::Config,
     /// Of what is learned of results.
@@ -157,6 +159,7 @@ impl Loaded {
             pool,
             sessions,
             check,
+            answers,
             ..
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
@@ -193,6 +196,7 @@ impl Loaded {
                 ..session::Config::default()
             },
             check,
+            answers,
             records,
             learning,
             saved,

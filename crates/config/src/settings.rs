@@ -1,8 +1,9 @@
-//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, the check, records, what is learned, Python and log.
+//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, the check, output, records, what is learned, Python and log.
 
 mod files;
 mod learned;
 mod limits;
+mod output;
 mod records;
 mod sessions;
 mod table;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use policy::Requirement;
 use sandbox_process::Profile;
-use types::{CheckMode, Limit};
+use types::{Answers, CheckMode, Limit};
 
 use crate::mistakes::{Findings, nearest};
 use table::{Table, Value};
@@ -23,7 +24,7 @@ pub use records::Records;
 pub use sessions::Sessions;
 
 /// The sections of the file, in the order of the documentation.
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 13] = [
     "limits",
     "policy",
     "sandbox",
@@ -32,6 +33,7 @@ const SECTIONS: [&str; 12] = [
     "pool",
     "sessions",
     "check",
+    "output",
     "records",
     "learned",
     "python",
@@ -55,6 +57,8 @@ pub struct Settings {
     pub sessions: Sessions,
     /// `[check] default`.
     pub check: CheckMode,
+    /// `[output]`.
+    pub answers: Answers,
     /// `[records]`.
     pub records: Records,
     /// `[learned]`.
@@ -135,6 +139,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
                 "pool" => sessions::set_pool(&mut settings.pool, key, &value),
                 "sessions" => sessions::set(&mut settings.sessions, key, &value),
                 "check" => check(&mut settings.check, key, &value),
+                "output" => output::set(&mut settings.answers, key, &value),
                 "records" => records::set(&mut settings.records, key, &value),
                 "learned" => learned::set(&mut settings.learned, key, &value),
                 "python" => python(&mut settings.python, key, &value, directory),

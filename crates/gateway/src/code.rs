@@ -2,11 +2,17 @@
 
 mod arguments;
 mod artifacts;
+mod binary;
+mod format;
+mod handle;
 mod handler;
 mod render;
 mod service;
+mod shown;
+mod table;
 mod tools;
 
 pub(crate) use handler::CodeHandler;
 pub use render::error_text;
 pub use service::{CodeService, Detail, Execute, Executed, NotExecuted, NotListed, NotSearched, Search};
+pub use shown::value_text;

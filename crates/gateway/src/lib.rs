@@ -9,10 +9,12 @@ mod running;
 mod serve;
 mod standard;
 mod stdio;
+mod toon;
 
 pub use bridge::{BridgeService, Output, RunPython, Selected, Timeouts};
 pub use code::{
     CodeService, Detail, Execute, Executed, NotExecuted, NotListed, NotSearched, Search, error_text,
+    value_text,
 };
 pub use serve::{Connection, serve_bridge, serve_code, serve_standard};
 pub use standard::{Listing, StandardService, Upstream};

@@ -6,6 +6,7 @@ use policy::Policy;
 use rmcp::service::{RunningService, ServerInitializeError};
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio_util::sync::CancellationToken;
+use types::Answers;
 
 use crate::bridge::{BridgeHandler, BridgeService, Output, Timeouts};
 use crate::code::{CodeHandler, CodeService};
@@ -24,9 +25,14 @@ pub struct Connection {
 }
 
 /// Serves the `code` surface until the client closes its side or `shutdown` is triggered; `policy` decides what it may
-/// ask for. When it returns, every run of the connection has ended and what it still had to say has been said.
-pub async fn serve_code<S: CodeService>(service: S, policy: Arc<Policy>, connection: Connection) {
-    let handler = CodeHandler::new(service, policy, connection.signals.closed.clone());
+/// ask for, and `answers` how results are written where it does not ask. When it returns, every run of the connection has ended and what it still had to say has been said.
+pub async fn serve_code<S: CodeService>(
+    service: S,
+    policy: Arc<Policy>,
+    answers: Answers,
+    connection: Connection,
+) {
+    let handler = CodeHandler::new(service, policy, answers, connection.signals.closed.clone());
     serve(handler, connection).await;
 }
 

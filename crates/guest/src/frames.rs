@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use types::Content;
+use types::{Content, Kept};
 
 mod incoming;
 
@@ -78,6 +78,9 @@ pub struct RunLimits {
     pub output: u64,
     /// Host calls that may be under way at once; the guest queues more.
     pub concurrent_calls: u32,
+    /// A result of more bytes of JSON stays in the guest; absent where every result is sent, whatever it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<u64>,
 }
 
 /// Why a host call failed; arrives in the program as `ToolError`.
@@ -125,7 +128,7 @@ pub enum GuestFrame {
         args: Value,
     },
     /// The run is over.
-    Done(Done),
+    Done(Box<Done>),
 }
 
 /// How a run ended, in the guest's own words.
@@ -137,6 +140,9 @@ pub struct Done {
     /// The result; absent if the program gave none.
     #[serde(default, deserialize_with = "present")]
     pub result: Option<Value>,
+    /// The result stays in the guest, beside what is sent of it if anything is.
+    #[serde(default)]
+    pub kept: Option<Kept>,
     /// Absent if the program completed.
     #[serde(default)]
     pub error: Option<DoneError>,

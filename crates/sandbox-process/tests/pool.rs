@@ -128,6 +128,7 @@ async fn run(guest: &mut dyn Guest, code: &str) -> Outcome {
         cancel: Default::default(),
         exceeded: Default::default(),
         surface: None,
+        keep_over: None,
     };
     guest.execute(run, Arc::new(NoCalls)).await
 }

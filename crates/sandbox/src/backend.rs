@@ -101,6 +101,9 @@ pub struct Run {
     pub cancel: CancellationToken,
     /// The limit for which `cancel` is triggered, if it is for one.
     pub exceeded: Arc<OnceLock<Limit>>,
+    /// A result of more bytes of JSON stays in the guest, and what may be no text is kept there too; `None` where every
+    /// result comes as it is.
+    pub keep_over: Option<u64>,
     /// What its surface tells the guest beside the program; nothing here looks into it. Such a surface has no `/results`.
     pub surface: Option<Value>,
 }
@@ -113,6 +116,7 @@ impl Run {
             limits,
             cancel: CancellationToken::default(),
             exceeded: Arc::default(),
+            keep_over: None,
             surface: None,
         }
     }

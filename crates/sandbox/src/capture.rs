@@ -50,6 +50,7 @@ impl Capture {
             return Text {
                 text: String::from_utf8_lossy(&head).into_owned(),
                 cut,
+                copy: None,
             };
         }
         let whole = full_copy.map_or_else(String::new, |copy| {
@@ -60,7 +61,11 @@ impl Capture {
             String::from_utf8_lossy(whole_characters_at_end(&head)),
             String::from_utf8_lossy(whole_characters_at_start(&tail)),
         );
-        Text { text, cut }
+        Text {
+            text,
+            cut,
+            copy: None,
+        }
     }
 }
 

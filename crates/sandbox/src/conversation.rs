@@ -11,6 +11,7 @@
 //! ```
 
 mod calls;
+mod kept;
 mod report;
 
 use std::pin::pin;
@@ -52,6 +53,8 @@ pub struct Conversation<L> {
     stderr: pipe::Receiver,
     leash: L,
     limits: Limits,
+    /// `keep_over` of the first run; the guest has been told of it.
+    keep_over: Option<u64>,
     session: String,
     ready: bool,
     runs: u64,
@@ -96,6 +99,7 @@ impl<L: Leash> Conversation<L> {
             stderr: channels.stderr,
             leash,
             limits,
+            keep_over: None,
             session,
             ready: false,
             runs: 0,
@@ -159,9 +163,10 @@ impl<L: Leash> Conversation<L> {
     /// Sends the program, and before the first one the session's settings.
     fn send_run(&mut self, run: &Run) {
         if self.runs == 0 {
+            self.keep_over = run.keep_over;
             let session = frames::Open {
                 session: &self.session,
-                limits: felt_inside(&self.limits.of_run()),
+                limits: felt_inside(&self.limits.of_run(), run.keep_over),
             };
             send(
                 &mut self.wire,
@@ -172,10 +177,11 @@ impl<L: Leash> Conversation<L> {
             );
         }
         self.runs += 1;
+        let is_usual = run.limits == self.limits.of_run() && run.keep_over == self.keep_over;
         let frame = HostFrame::Run {
             id: self.runs,
             code: &run.code,
-            limits: (run.limits != self.limits.of_run()).then(|| felt_inside(&run.limits)),
+            limits: (!is_usual).then(|| felt_inside(&run.limits, run.keep_over)),
             surface: run.surface.as_ref(),
         };
         send(&mut self.wire, &frame);
@@ -206,7 +212,7 @@ impl<L: Leash> Conversation<L> {
                 () = &mut wall, if running => self.interrupt(Status::TimedOut, progress),
                 () = sleep_until(nudge_at.unwrap_or(deadline)), if nudge_at.is_some() => {
                     // It may have stopped in time, and this process be late.
-                    match self.take_frames(progress, calls) {
+                    match self.take_frames(run, progress, calls) {
                         Ok(Some(done)) => return Some(done),
                         Ok(None) => self.nudge(progress),
                         Err(error) => self.broken(error, progress),
@@ -215,7 +221,7 @@ impl<L: Leash> Conversation<L> {
                 _ = watch.tick(), if !killed => self.check_limits(&run.limits, progress),
                 () = self.leash.gone(), if killed => return None,
                 () = self.wire.readable(), if !killed && room && calls.has_room() => {
-                    match self.take_frames(progress, calls) {
+                    match self.take_frames(run, progress, calls) {
                         Ok(Some(done)) => return Some(done),
                         Ok(None) => {}
                         Err(error) => self.broken(error, progress),
@@ -236,7 +242,12 @@ impl<L: Leash> Conversation<L> {
     }
 
     /// Reads what the guest sent and acts on it.
-    fn take_frames(&mut self, progress: &mut Progress, calls: &mut Calls) -> Result<Option<Done>, WireError> {
+    fn take_frames(
+        &mut self,
+        run: &Run,
+        progress: &mut Progress,
+        calls: &mut Calls,
+    ) -> Result<Option<Done>, WireError> {
         self.wire.fill()?;
         while let Some((frame, size)) = self.wire.next_frame()? {
             match frame {
@@ -251,7 +262,10 @@ impl<L: Leash> Conversation<L> {
                         self.reply(id, Err(refused));
                     }
                 }
-                GuestFrame::Done(done) if self.ready && done.id == self.runs => return Ok(Some(done)),
+                GuestFrame::Done(done) if self.ready && done.id == self.runs => {
+                    kept::check(&done, size, run)?;
+                    return Ok(Some(*done));
+                }
                 _ => return Err(WireError::Protocol("a frame out of turn".to_owned())),
             }
         }
@@ -391,13 +405,17 @@ impl<L: Leash> Conversation<L> {
             (None, _) => report::Verdict::killed(Status::Failed, None),
         };
         let verdict = verdict.explained(&self.limits, &run.limits);
-        let copy = |stream: &str| {
-            let has_results = run.surface.is_none();
-            has_results.then(|| format!("/results/{stream}-{}.txt", self.runs))
+        let (runs, has_results) = (self.runs, run.surface.is_none());
+        let text = |stream: &str, capture: Capture| {
+            let name = format!("{stream}-{runs}.txt");
+            let copy = has_results.then(|| format!("/results/{name}"));
+            let mut text = capture.finish(copy.as_deref());
+            text.copy = copy.filter(|_| verdict.outcome.artifacts.contains(&name));
+            text
         };
         Outcome {
-            stdout: progress.stdout.finish(copy("stdout").as_deref()),
-            stderr: progress.stderr.finish(copy("stderr").as_deref()),
+            stdout: text("stdout", progress.stdout),
+            stderr: text("stderr", progress.stderr),
             session,
             usage: used,
             ..verdict.outcome
@@ -413,8 +431,9 @@ fn send(wire: &mut Wire, frame: &HostFrame<'_>) {
 }
 
 /// The limits that the guest itself keeps, so that a program feels them as it should.
-fn felt_inside(limits: &RunLimits) -> frames::RunLimits {
+fn felt_inside(limits: &RunLimits, keep_over: Option<u64>) -> frames::RunLimits {
     frames::RunLimits {
+        result: keep_over,
         output: limits.output,
         concurrent_calls: limits.concurrent_host_calls,
     }

@@ -123,6 +123,7 @@ impl BridgeService for Bridge {
             // What does not fit is for the server to say, as it always was on that surface.
             check: CheckMode::Off,
             surface: Some(request.servers.surface),
+            keep_over: None,
             loaded: Some(request.servers.names),
         };
         self.server.run_for_client(asked, cancel).await

@@ -26,7 +26,7 @@ use std::path::Path;
 pub use calls::{CallFailed, Fault};
 pub use catalog::Language;
 pub use declarations::Declarations;
-pub use gateway::{Output, Timeouts};
+pub use gateway::{Output, Timeouts, value_text};
 pub use parts::{Server, StartError};
 pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;

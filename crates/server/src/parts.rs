@@ -13,7 +13,7 @@ use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
 use store::{Attempt, Code, Front, Recording, Records, Saved};
-use types::{CheckMode, Limits, Principal};
+use types::{Answers, CheckMode, Limits, Principal};
 use upstream::Hub;
 use workspace::{Keeping, WorkspaceError, Workspaces};
 
@@ -40,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     /// What is done with what the check before a run finds, where nothing is said of it.
     pub(crate) check: CheckMode,
+    /// How results are written for models, where nothing is said of it.
+    pub(crate) answers: Answers,
     /// What sessions see of the host's files.
     pub(crate) files: Arc<SessionFiles>,
     pub(crate) workspaces: Workspaces,
@@ -86,6 +88,7 @@ impl Server {
             mut workspace,
             sessions,
             check,
+            answers,
             records,
             saved,
             learning,
@@ -136,6 +139,7 @@ impl Server {
                 default_backend,
                 sessions,
                 check,
+                answers,
                 files,
                 workspaces,
                 log,

@@ -95,6 +95,7 @@ impl Server {
                 cancel,
                 check: program.check.unwrap_or(shared.check),
                 surface: None,
+                keep_over: None,
                 record,
             })
             .await?;

@@ -66,7 +66,12 @@ impl Server {
         let serving: BoxFuture<'_, ()> = match surface {
             Surface::Code => {
                 let policy = self.shared.policy.clone();
-                Box::pin(gateway::serve_code(self.clone(), policy, connection))
+                Box::pin(gateway::serve_code(
+                    self.clone(),
+                    policy,
+                    self.shared.answers,
+                    connection,
+                ))
             }
             Surface::Bridge(surface) => {
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);

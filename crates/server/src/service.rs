@@ -25,6 +25,8 @@ pub(crate) struct Asked {
     pub(crate) check: CheckMode,
     /// What the surface tells the guest beside the program.
     pub(crate) surface: Option<Value>,
+    /// A result of more bytes of JSON stays in the session; `None` where every result comes as it is.
+    pub(crate) keep_over: Option<u64>,
     /// The servers that the program may call, if that is not all of them.
     pub(crate) loaded: Option<Arc<[String]>>,
 }
@@ -59,6 +61,7 @@ impl Server {
             cancel,
             check: asked.check,
             surface: asked.surface,
+            keep_over: asked.keep_over,
             record,
         };
         let result = shared
@@ -87,6 +90,7 @@ impl CodeService for Server {
             granted: request.granted,
             check: request.check.unwrap_or(self.shared.check),
             surface: None,
+            keep_over: request.keep_over,
             loaded: None,
         };
         self.run_for_client(asked, cancel).await

@@ -34,6 +34,7 @@ pub(crate) struct Job {
     pub(crate) cancel: CancellationToken,
     pub(crate) check: CheckMode,
     pub(crate) surface: Option<Value>,
+    pub(crate) keep_over: Option<u64>,
     pub(crate) reply: oneshot::Sender<Result<RunResult, SessionError>>,
 }
 
@@ -175,6 +176,7 @@ impl Driver {
             cancel,
             check,
             surface,
+            keep_over,
             mut reply,
         } = job;
         // A child of the client's: cancelled with it, when the client goes away, and when the session ends.
@@ -185,6 +187,7 @@ impl Driver {
             cancel: cancel.clone(),
             exceeded: Arc::default(),
             surface,
+            keep_over,
         };
         self.measured = false;
         let (contact, exceeded) = (self.contact.clone(), run.exceeded.clone());

@@ -42,6 +42,8 @@ pub struct RunRequest {
     pub check: CheckMode,
     /// What its surface tells the guest beside it; `None` for `code`.
     pub surface: Option<Value>,
+    /// A result of more bytes of JSON stays in the session; `None` where every result comes as it is.
+    pub keep_over: Option<u64>,
     /// Its handle, and what is written down of it.
     pub record: RunRecord,
 }

@@ -26,6 +26,7 @@ mod record;
 mod records;
 mod rows;
 pub mod saved;
+mod traffic;
 mod trouble;
 mod writer;
 
@@ -38,4 +39,5 @@ pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};
 pub use rows::{Attempt, CallMade, Change, Code, Front, Refused};
 pub use saved::{Saved, SavedError};
+pub use traffic::Traffic;
 pub use trouble::Trouble;

@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::database;
 use crate::prune;
 use crate::rows::DRIFT;
+use crate::traffic::{self, Traffic};
 use crate::trouble::Trouble;
 
 /// Reads records.
@@ -192,6 +193,12 @@ impl Reader {
             .await;
         let events = rows.and_then(|rows| rows.iter().map(event).collect());
         events.map_err(|error| self.trouble(&error))
+    }
+
+    /// What ran since a time, in milliseconds since 1970.
+    pub async fn traffic(&mut self, since_ms: i64) -> Result<Traffic, Trouble> {
+        let found = traffic::since(&mut self.connection, since_ms).await;
+        found.map_err(|error| self.trouble(&error))
     }
 
     /// Whether somebody has written since the last time this was asked.

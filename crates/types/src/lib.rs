@@ -1,8 +1,10 @@
 //! The words everyone shares: ids, principals, tools, limits, content and outcomes; no I/O, no async.
 
+mod answers;
 mod check;
 mod content;
 mod ids;
+mod kept;
 mod limits;
 mod outcome;
 mod search;
@@ -10,9 +12,11 @@ mod tool;
 pub mod units;
 mod written;
 
+pub use answers::{Answers, Format};
 pub use check::CheckMode;
 pub use content::Content;
 pub use ids::{Principal, RunId, SessionId, SessionName};
+pub use kept::Kept;
 pub use limits::{Granted, Limit, Limits, Network, RunLimits};
 pub use outcome::{GuestError, Outcome, SessionFate, Status, Text, Usage};
 pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};

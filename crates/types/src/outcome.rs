@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Content, Limit};
+use crate::{Content, Kept, Limit};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +59,8 @@ pub struct Text {
     pub text: String,
     /// Bytes that the marker stands for; 0 if nothing was cut.
     pub cut: u64,
+    /// The file below `/results` that has all of it, if the program left one.
+    pub copy: Option<String>,
 }
 
 /// An error as the guest reports it: untrusted text, for the model to read.
@@ -98,6 +100,8 @@ pub struct Outcome {
     pub status: Status,
     /// The program's result; `None` if it gave none.
     pub result: Option<Value>,
+    /// The result stays in the session, whole; where it was too large to be sent, `result` is `None`.
+    pub kept: Option<Kept>,
     /// Standard output; what arrived before an abrupt end is kept.
     pub stdout: Text,
     /// Standard error.
@@ -120,6 +124,7 @@ impl Outcome {
         Self {
             status,
             result: None,
+            kept: None,
             stdout: Text::default(),
             stderr: Text::default(),
             error,

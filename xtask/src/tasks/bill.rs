@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Map, Value, json};
@@ -87,9 +87,9 @@ fn imported(servers: Map<String, Value>) -> Result<Value> {
         .env("HOME", home.path())
         .env_remove("XDG_CONFIG_HOME")
         .env_remove("XDG_DATA_HOME")
-        .stderr(Stdio::inherit())
         .output()?;
-    ensure!(output.status.success(), "codeyard import failed");
+    let told = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "codeyard import failed: {told}");
     let told: Value = serde_json::from_slice(&output.stdout)?;
     let failed = told["bill"]["servers"].as_array().into_iter().flatten();
     let failed: Vec<&Value> = failed.filter(|line| !line["problem"].is_null()).collect();

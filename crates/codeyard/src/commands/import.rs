@@ -213,7 +213,7 @@ fn finish(
         (false, _) if plan.known().next().is_none() => "there is nothing to take over".to_owned(),
         (_, _) if plan.place.project.is_some() => return Ok(Exit::Done),
         _ => format!(
-            "`codeyard install {}` puts codeyard in their place",
+            "next: `codeyard install {}` puts codeyard in their place",
             plan.place.client.id()
         ),
     };

@@ -167,15 +167,15 @@ impl Sorter<'_> {
         let definition = server.definition.as_ref().map_err(Clone::clone)?;
         let entry = Value::Object(with_env_file(server, definition, self.place, self.here)?);
         let theirs = self.meaning(&entry);
-        let mut same = known
-            .iter()
-            .filter(|ours| ours.meaning.is_some() && ours.meaning == theirs)
-            .peekable();
-        if same.peek().is_none() {
+        let same = |ours: &&Known| ours.meaning.is_some() && ours.meaning == theirs;
+        let Some(first) = known.iter().find(same) else {
             return Err("codeyard does not have it; `codeyard import` takes it over".to_owned());
-        }
-        let Some(ours) = same.find(|ours| ours.is_used) else {
-            return Err("codeyard has it and does not use it".to_owned());
+        };
+        let Some(ours) = known.iter().filter(same).find(|ours| ours.is_used) else {
+            return Err(format!(
+                "codeyard has it and does not use it; `codeyard servers enable {}` changes that",
+                first.name
+            ));
         };
         let open = open_filters(self.loaded, server, &ours.name);
         match server.gaps.iter().chain(&open).next() {
@@ -292,9 +292,9 @@ impl Done<'_> {
         if !self.taken.is_empty() {
             let names = self.taken.join(", ");
             out.push_str(&if client.can_disable() {
-                format!("disabled there, used by codeyard: {names}\n")
+                format!("disabled in {client}, and used by codeyard: {names}\n")
             } else {
-                format!("taken out there ({client} cannot disable one), used by codeyard: {names}\n")
+                format!("taken out of {client}, which cannot disable one, and used by codeyard: {names}\n")
             });
         }
         for (name, why) in self.left {

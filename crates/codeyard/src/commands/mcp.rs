@@ -12,6 +12,10 @@ use crate::interrupt::Interrupt;
 
 /// Serves. Being told to end is as good an end as the client's own.
 pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<Exit> {
+    if arguments.format.is_some() && arguments.surface != cli::Surface::Code {
+        let message = "--format is for the surface `code`: on `bridge` MCP_BRIDGE_OUTPUT_MODE says it, and `standard` passes results on as they come";
+        return Err(Failure::new(Exit::Usage, message).into());
+    }
     match arguments.surface {
         cli::Surface::Code => configured(context, arguments, Surface::Code, "code").await,
         cli::Surface::Standard => configured(context, arguments, Surface::Standard, "standard").await,
@@ -34,7 +38,8 @@ async fn configured(
         reread: Some(reread.told(&loaded.warnings)),
         left_out: loaded.left_out.iter().map(ToString::to_string).collect(),
     };
-    let parts = loaded.into_parts(context.program()?, &Machine);
+    let mut parts = loaded.into_parts(context.program()?, &Machine);
+    parts.answers.format = arguments.format.unwrap_or(parts.answers.format);
     serve(parts, surface, attendance).await
 }
 

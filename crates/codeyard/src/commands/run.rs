@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use config::Machine;
 use serde_json::{Value, json};
 use server::{NotRun, Program, Ran, Server};
-use types::{Content, SessionFate, Status};
+use types::{Content, Format, SessionFate, Status};
 
 use super::mcp;
 use crate::cli::{Cli, RunArguments};
@@ -49,7 +49,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     if arguments.json {
         context.output.json(&described(&ran, &images))?;
     } else {
-        show(&context.output, &ran, &images)?;
+        show(&context.output, &ran, arguments.format, &images)?;
     }
     let exit = match ran.outcome.status {
         Status::Completed => Exit::Done,
@@ -77,6 +77,7 @@ async fn without_file(context: &Context, arguments: &RunArguments) -> anyhow::Re
     let asks_for_a_run = arguments.timeout.is_some()
         || arguments.check.is_some()
         || arguments.images.is_some()
+        || arguments.format.is_some()
         || arguments.json;
     if asks_for_a_run || std::io::stdin().is_terminal() {
         let usage = Cli::usage_of("run");
@@ -103,7 +104,7 @@ fn failure(error: NotRun) -> Failure {
     }
 }
 
-fn show(output: &Output, ran: &Ran, images: &[String]) -> anyhow::Result<()> {
+fn show(output: &Output, ran: &Ran, format: Option<Format>, images: &[String]) -> anyhow::Result<()> {
     let outcome = &ran.outcome;
     output.foreign(&outcome.stdout.text)?;
     if !outcome.stderr.text.is_empty() {
@@ -111,6 +112,9 @@ fn show(output: &Output, ran: &Ran, images: &[String]) -> anyhow::Result<()> {
     }
     match &outcome.result {
         None | Some(Value::Null) => {}
+        Some(value) if let Some(format) = format => {
+            output.foreign(&format!("{}\n", server::value_text(value, format)))?;
+        }
         Some(Value::String(text)) => output.foreign(&format!("{text}\n"))?,
         Some(value) => output.line(&serde_json::to_string_pretty(value)?)?,
     }

@@ -7,7 +7,7 @@ use server::RecordedCall;
 use super::peer::{Exchange, Introduction};
 use super::steps::processed;
 use super::tokens::{Cost, answer_text};
-use crate::output::{Output, Tone, harmless, table};
+use crate::output::{Output, Tone, grouped, harmless, table};
 
 /// Characters of a long text that are shown.
 const GLIMPSE: usize = 72;
@@ -157,29 +157,9 @@ fn glimpse(text: &str) -> String {
     format!("{start}...")
 }
 
-/// `1234567` as `1,234,567`.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), text);
-        }
-    }
 
     #[test]
     fn long_texts_are_cut() {

@@ -179,6 +179,7 @@ mod tests {
         outcome.stdout = Text {
             text: stdout.to_owned(),
             cut: 0,
+            copy: None,
         };
         Executed {
             run_id: RunId::new("r1"),

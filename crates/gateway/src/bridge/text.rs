@@ -98,9 +98,9 @@ pub(super) fn compact(answer: &Answer) -> String {
 
 /// A block in TOON; in JSON if it cannot be had.
 pub(super) fn toon(answer: &Answer) -> String {
-    match toon_format::encode_default(&Value::Object(answer.full())) {
-        Ok(toon) => format!("```toon\n{}\n```", toon.trim_end_matches('\n')),
-        Err(_) => json(answer),
+    match crate::toon::encode(&answer.full()) {
+        Some(toon) => format!("```toon\n{toon}\n```"),
+        None => json(answer),
     }
 }
 

@@ -6,8 +6,9 @@ use policy::{Asked, Policy};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 use session::{Language, Selector, session_name};
-use types::{CheckMode, Granted, MAX_FOUND, MAX_QUERY, SessionName, USUALLY_FOUND};
+use types::{Answers, CheckMode, Format, Granted, MAX_FOUND, MAX_QUERY, SessionName, USUALLY_FOUND};
 
+use super::format;
 use super::service::{Detail, Execute, Search};
 
 /// Longest program; what comes near it should be data in a tool or file.
@@ -16,7 +17,7 @@ const MAX_CODE: usize = 8 * 1024 * 1024;
 /// Longest name of a session.
 const MAX_SESSION: usize = 64;
 
-const EXECUTE_ARGUMENTS: [&str; 8] = [
+const EXECUTE_ARGUMENTS: [&str; 9] = [
     "code",
     "language",
     "session",
@@ -25,22 +26,13 @@ const EXECUTE_ARGUMENTS: [&str; 8] = [
     "receipt",
     "check",
     "format",
+    "max_result",
 ];
 
 const SEARCH_ARGUMENTS: [&str; 3] = ["query", "limit", "detail"];
 
 /// Languages that codeyard will have, so that a model is told what to do instead of being corrected to them.
 const LATER_LANGUAGES: [&str; 5] = ["typescript", "javascript", "shell", "bash", "sh"];
-
-/// How a program's result is written for the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Format {
-    /// As short as can be.
-    #[default]
-    Text,
-    /// The structured content as JSON.
-    Json,
-}
 
 /// The arguments of `execute_code`.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,7 +63,11 @@ impl fmt::Display for BadArguments {
 }
 
 /// Checks the arguments of `execute_code`; the policy decides what may be asked for.
-pub(super) fn execute(arguments: &JsonObject, policy: &Policy) -> Result<ExecuteArguments, BadArguments> {
+pub(super) fn execute(
+    arguments: &JsonObject,
+    policy: &Policy,
+    usual: Answers,
+) -> Result<ExecuteArguments, BadArguments> {
     let mut check = Check::new(super::tools::EXECUTE, arguments, &EXECUTE_ARGUMENTS);
     let code = check.text("code", MAX_CODE);
     let language = check.language();
@@ -82,20 +78,18 @@ pub(super) fn execute(arguments: &JsonObject, policy: &Policy) -> Result<Execute
         false => Receipt::Omitted,
     };
     let before = check.word("check", CheckMode::ALL.map(CheckMode::name));
-    let format = match check.word("format", ["text", "json"]) {
-        Some("json") => Format::Json,
-        _ => Format::Text,
-    };
+    let answers = format::asked(&mut check, usual);
     let request = Execute {
         code: code.unwrap_or_default(),
         language,
         session,
         granted,
         check: before.and_then(CheckMode::from_name),
+        keep_over: Some(answers.max_result.unwrap_or(u64::MAX)),
     };
     check.finish(ExecuteArguments {
         request,
-        format,
+        format: answers.format,
         receipt,
     })
 }
@@ -121,7 +115,7 @@ pub(super) fn search(arguments: &JsonObject) -> Result<Search, BadArguments> {
 }
 
 /// Collects mistakes while arguments are read.
-struct Check<'a> {
+pub(super) struct Check<'a> {
     arguments: &'a JsonObject,
     bad: BadArguments,
 }
@@ -169,7 +163,7 @@ impl<'a> Check<'a> {
         None
     }
 
-    fn whole(&mut self, name: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
+    pub(super) fn whole(&mut self, name: &str, range: std::ops::RangeInclusive<u64>) -> Option<u64> {
         let value = self.get(name)?;
         let (low, high) = (*range.start(), *range.end());
         let near = match value {
@@ -214,7 +208,11 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn word<const N: usize>(&mut self, name: &str, words: [&'static str; N]) -> Option<&'static str> {
+    pub(super) fn word<const N: usize>(
+        &mut self,
+        name: &str,
+        words: [&'static str; N],
+    ) -> Option<&'static str> {
         let value = self.get(name)?;
         let found = value
             .as_str()
@@ -351,150 +349,4 @@ fn shown_text(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn object(value: Value) -> JsonObject {
-        match value {
-            Value::Object(object) => object,
-            other => panic!("{other} is no object"),
-        }
-    }
-
-    fn policy() -> Policy {
-        Policy::new(policy::Config::default()).unwrap()
-    }
-
-    #[track_caller]
-    fn refused(arguments: Value, expected: &str) {
-        let told = execute(&object(arguments), &policy()).unwrap_err().to_string();
-        assert_eq!(told, format!("execute_code was not run: {expected}"));
-    }
-
-    #[track_caller]
-    fn taken(mut arguments: Value) -> ExecuteArguments {
-        arguments["code"] = json!("1");
-        execute(&object(arguments), &policy()).unwrap()
-    }
-
-    #[test]
-    fn code_must_be_there_and_a_text() {
-        refused(json!({}), "`code` is missing; it must be a string");
-        refused(json!({"code": null}), "`code` is missing; it must be a string");
-        refused(
-            json!({"code": " \n\t"}),
-            "`code` is blank; it must be a string with some text",
-        );
-        refused(json!({"code": ["1"]}), "`code` must be a string, not an array");
-        refused(
-            json!({"code": "x".repeat(MAX_CODE + 1)}),
-            "`code` has 8388609 bytes; it may have 8388608",
-        );
-    }
-
-    #[test]
-    fn timeout_ms_is_for_the_policy_to_grant() {
-        let wall_time = |arguments| taken(arguments).request.granted.limits.wall_time.as_millis();
-        assert_eq!(wall_time(json!({})), 60_000);
-        assert_eq!(wall_time(json!({"timeout_ms": 1500})), 1500);
-        refused(
-            json!({"code": "1", "timeout_ms": 0}),
-            "timeout_ms must be a whole number of milliseconds from 1 to 300000, not 0; use 1",
-        );
-    }
-
-    #[test]
-    fn limits_are_for_the_policy_to_grant() {
-        let granted = taken(json!({"limits": {"memory": "128 MiB"}})).request.granted;
-        assert_eq!((granted.limits.memory, granted.named.len()), (128 << 20, 1));
-        refused(
-            json!({"code": "1", "limits": {"memory": "2 GiB", "cpu": 1}}),
-            "limits.memory: \"2 GiB\" is out of range; write \"64 MiB\" to \"1 GiB\"; \
-             limits.cpu: there is no such limit; did you mean `cpu_time`?",
-        );
-    }
-
-    #[test]
-    fn languages() {
-        assert_eq!(
-            taken(json!({"language": "python"})).request.language,
-            Language::Python
-        );
-        refused(
-            json!({"code": "1", "language": "ruby"}),
-            "`language` must be \"python\", not \"ruby\"",
-        );
-        refused(
-            json!({"code": "1", "language": "typescript"}),
-            "`language` \"typescript\" is not available in this version; write the program in \"python\"",
-        );
-        refused(
-            json!({"code": "1", "language": 3}),
-            "`language` must be \"python\", not 3",
-        );
-    }
-
-    #[test]
-    fn sessions() {
-        assert_eq!(taken(json!({})).request.session, Selector::Default);
-        assert_eq!(taken(json!({"session": "new"})).request.session, Selector::New);
-        assert_eq!(
-            taken(json!({"session": "a.b_C-1"})).request.session,
-            Selector::Named(SessionName::new("a.b_C-1"))
-        );
-        let rule = "session must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, not";
-        refused(
-            json!({"code": "1", "session": "my session/1"}),
-            &format!("{rule} 'my session/1'; the nearest is 'my-session-1'"),
-        );
-        refused(json!({"code": "1", "session": ""}), &format!("{rule} ''"));
-        refused(
-            json!({"code": "1", "session": 5}),
-            "`session` must be a string, not 5",
-        );
-        refused(
-            json!({"code": "1", "session": "fork:x"}),
-            "`session` cannot be a fork in this version; write a name or \"new\"",
-        );
-    }
-
-    #[test]
-    fn undeclared_arguments() {
-        let all = taken(json!({"receipt": true, "check": "warn", "format": "json"}));
-        assert_eq!((all.receipt, all.format), (Receipt::Asked, Format::Json));
-        refused(
-            json!({"code": "1", "receipt": "yes", "check": "on", "format": "jsno"}),
-            "`receipt` must be true or false, not \"yes\"; \
-             `check` must be \"off\" or \"warn\" or \"enforce\", not \"on\"; the nearest is \"off\"; \
-             `format` must be \"text\" or \"json\", not \"jsno\"; the nearest is \"json\"",
-        );
-    }
-
-    #[test]
-    fn unknown_arguments_name_the_nearest() {
-        refused(
-            json!({"code": "1", "timeout": 5, "lang": "python", "sesion": "x"}),
-            "there is no argument `timeout`; did you mean `timeout_ms`?; \
-             there is no argument `lang`; did you mean `language`?; \
-             there is no argument `sesion`; did you mean `session`?",
-        );
-    }
-
-    #[test]
-    fn searches() {
-        let checked = search(&object(json!({"query": "mail"}))).unwrap();
-        assert_eq!((checked.limit, checked.detail), (5, Detail::Summary));
-        let checked = search(&object(json!({"query": "mail", "limit": 50, "detail": "full"}))).unwrap();
-        assert_eq!((checked.limit, checked.detail), (50, Detail::Full));
-        let told = search(&object(json!({"limit": 0, "detail": "all", "q": "mail"}))).unwrap_err();
-        assert_eq!(
-            told.to_string(),
-            "search_tools was not run: there is no argument `q`; did you mean `query`?; \
-             `query` is missing; it must be a string; \
-             `limit` must be an integer from 1 to 50, not 0; the nearest is 1; \
-             `detail` must be \"name\" or \"summary\" or \"full\", not \"all\"; the nearest is \"full\""
-        );
-    }
-}
+mod tests;

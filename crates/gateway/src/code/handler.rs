@@ -12,6 +12,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
+use types::Answers;
 
 use super::render::Manner;
 use super::service::CodeService;
@@ -25,16 +26,18 @@ const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 pub(crate) struct CodeHandler<S> {
     service: S,
     policy: Arc<Policy>,
+    answers: Answers,
     tools: Vec<Tool>,
     closed: CancellationToken,
 }
 
 impl<S: CodeService> CodeHandler<S> {
     /// `closed` ends everything that runs for this connection.
-    pub(crate) fn new(service: S, policy: Arc<Policy>, closed: CancellationToken) -> Self {
+    pub(crate) fn new(service: S, policy: Arc<Policy>, answers: Answers, closed: CancellationToken) -> Self {
         Self {
             service,
             policy,
+            answers,
             tools: tools::tools(),
             closed,
         }
@@ -42,7 +45,7 @@ impl<S: CodeService> CodeHandler<S> {
 
     async fn execute(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
         let code = arguments.get("code").and_then(|code| code.as_str());
-        let arguments = match arguments::execute(arguments, &self.policy) {
+        let arguments = match arguments::execute(arguments, &self.policy, self.answers) {
             Ok(arguments) => arguments,
             Err(bad) => {
                 self.service.refused(code).await;

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
-use types::{Content, GuestError, Outcome, SessionFate, Status, Usage};
+use types::{Content, Format, GuestError, Outcome, SessionFate, Status, Usage};
 
-use super::arguments::{Format, Receipt};
+use super::arguments::Receipt;
 use super::service::Executed;
+use super::{handle, shown};
 
 /// How a result is written.
 #[derive(Debug, Clone, Copy)]
@@ -19,12 +20,17 @@ pub(super) struct Manner {
 }
 
 /// The result of one program.
-pub(super) fn executed(run: Executed, manner: Manner) -> CallToolResult {
+pub(super) fn executed(mut run: Executed, manner: Manner) -> CallToolResult {
+    shown::spare_result(&mut run);
     let error = error_text(&run.outcome, manner.wall_time);
     let structured = structured(&run, error.as_deref(), manner.receipt);
     let text = match manner.format {
         Format::Text => text(&run, error.as_deref()),
-        Format::Json => Value::Object(structured.clone()).to_string(),
+        Format::Toon => {
+            let fields = spared(&run, structured.clone());
+            crate::toon::encode(&fields).unwrap_or_else(|| Value::Object(fields).to_string())
+        }
+        Format::Json => Value::Object(spared(&run, structured.clone())).to_string(),
     };
     let mut content = Vec::new();
     // An image that is all there is needs no empty text before it.
@@ -75,12 +81,14 @@ fn structured(run: &Executed, error: Option<&str>, receipt: Receipt) -> Map<Stri
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
     put("status", json!(outcome.status.name()));
-    if let Some(result) = &outcome.result {
-        put("result", result.clone());
-    }
+    match (&outcome.result, &outcome.kept) {
+        (Some(result), _) => put("result", result.clone()),
+        (None, Some(kept)) => put("handle", handle::structured(kept)),
+        (None, None) => None,
+    };
     for (name, stream) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
         if !stream.text.is_empty() {
-            put(name, json!(stream.text));
+            put(name, json!(shown::stream(stream)));
         }
     }
     if let Some(error) = error {
@@ -108,6 +116,16 @@ fn structured(run: &Executed, error: Option<&str>, receipt: Receipt) -> Map<Stri
     }
     if receipt == Receipt::Asked {
         put("receipt", used(&outcome.usage));
+    }
+    fields
+}
+
+/// The fields for a model, which is not shown what is no text.
+fn spared(run: &Executed, mut fields: Map<String, Value>) -> Map<String, Value> {
+    for (name, stream) in [("stdout", &run.outcome.stdout), ("stderr", &run.outcome.stderr)] {
+        if let Some(field) = fields.get_mut(name) {
+            *field = json!(shown::stream_text(name, stream));
+        }
     }
     fields
 }
@@ -173,10 +191,16 @@ fn sentence(error: &GuestError) -> String {
 /// Result, standard output, standard error, error: named only where there is more than one of them.
 fn text(run: &Executed, error: Option<&str>) -> String {
     let outcome = &run.outcome;
+    let result = match (&outcome.result, &outcome.kept) {
+        (Some(result), _) => Some(shown::plain(result)),
+        (None, Some(kept)) => Some(handle::text(kept, &run.session)),
+        (None, None) => None,
+    };
+    let stream = |name, text| Some(shown::stream_text(name, text).into_owned());
     let parts: Vec<(&str, String)> = [
-        ("result", outcome.result.as_ref().map(plain)),
-        ("stdout", Some(outcome.stdout.text.clone())),
-        ("stderr", Some(outcome.stderr.text.clone())),
+        ("result", result),
+        ("stdout", stream("stdout", &outcome.stdout)),
+        ("stderr", stream("stderr", &outcome.stderr)),
         ("error", error.map(str::to_owned)),
     ]
     .into_iter()
@@ -200,14 +224,6 @@ fn text(run: &Executed, error: Option<&str>) -> String {
         out.push_str(&line);
     }
     out
-}
-
-/// A string as it is, everything else as JSON.
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 fn section(name: &str, text: &str) -> String {
@@ -323,6 +339,7 @@ mod tests {
         Text {
             text: text.to_owned(),
             cut: 0,
+            copy: None,
         }
     }
 

@@ -50,6 +50,8 @@ pub struct Execute {
     pub granted: Granted,
     /// What is done with what the check before the run finds; the settings' if absent.
     pub check: Option<CheckMode>,
+    /// A result of more bytes of JSON stays in the session; `None` where every result comes as it is.
+    pub keep_over: Option<u64>,
 }
 
 /// What became of a program.

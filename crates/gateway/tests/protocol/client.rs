@@ -169,7 +169,12 @@ impl Client {
             shutdown: shutdown.clone(),
         };
         let policy = Arc::new(Policy::new(policy::Config::default()).unwrap());
-        let serving = tokio::spawn(gateway::serve_code(script.clone(), policy, connection));
+        let serving = tokio::spawn(gateway::serve_code(
+            script.clone(),
+            policy,
+            types::Answers::default(),
+            connection,
+        ));
         Client {
             script,
             signals,

@@ -13,6 +13,7 @@ from math import isfinite
 from pathlib import PurePath
 from uuid import UUID
 
+from codeyard import images
 from codeyard.values import BridgeBox
 
 # The host refuses JSON nested deeper than 128; the frame around a value takes two levels.
@@ -34,12 +35,18 @@ class TooLarge(ValueError):
 
 
 class Converter:
-    """Converts one result. Bytes that are an image are handed to `on_image`, which answers with their placeholder."""
+    """Converts one result. Bytes that are an image are handed to `on_image`, which answers with their placeholder.
 
-    def __init__(self, on_image=None):
+    One that surely takes more than `most` bytes as JSON raises TooLarge. `consumed` says that an iterator was used up.
+    """
+
+    def __init__(self, on_image=None, most=None):
         self._on_image = on_image
-        self._left = MAX_VALUES
+        # A value and what stands around it take at least two bytes, so more of them cannot fit.
+        self._left = MAX_VALUES if most is None else min(MAX_VALUES, most // 2 + 1)
+        self._longest = most
         self._path = set()
+        self.consumed = False
 
     def convert(self, value, depth=0):
         """The JSON value for any Python value."""
@@ -124,6 +131,9 @@ class Converter:
         if isinstance(value, Mapping):
             return self._object(dict(value), depth)
         if isinstance(value, (Set, Sequence, MappingView, Iterator)) and not isinstance(value, IOBase):
+            if isinstance(value, Iterator):
+                # What it gives is nowhere else: from here on all of it counts.
+                self.consumed, self._left = True, MAX_VALUES
             return self._items(list(islice(value, MAX_ITERATED)), depth)
         return self.other(value)
 
@@ -144,6 +154,7 @@ class Converter:
         if numpy is not None and hasattr(numpy, "ndarray"):
             if isinstance(value, numpy.ndarray):
                 too_many = value.size > MAX_VALUES
+                self._refuse_more(value.size)
                 return True, self.other(value) if too_many else self.convert(value.tolist(), depth)
             if isinstance(value, (numpy.datetime64, numpy.timedelta64)):
                 return True, None if numpy.isnat(value) else str(value)
@@ -155,6 +166,7 @@ class Converter:
     def _table(self, table, depth):
         """A list of records; its index comes along unless it only counts the rows."""
         rows = len(table)
+        self._refuse_more(rows * len(table.columns))
         head = table.head(MAX_ROWS)
         if not _counts_rows(head.index):
             try:
@@ -166,7 +178,13 @@ class Converter:
             return records
         return {"records": records, "rows": rows, "note": f"the first {MAX_ROWS:,} of {rows:,} rows"}
 
+    def _refuse_more(self, values):
+        """Says at once that something is too large, where it need not be converted to know it."""
+        if self._longest is not None and values > self._left:
+            raise TooLarge(f"more than {self._longest:,} bytes")
+
     def _series(self, series, depth):
+        self._refuse_more(len(series))
         head = series.head(MAX_ROWS)
         values = head.tolist()
         if not _counts_rows(head.index):
@@ -178,6 +196,8 @@ class Converter:
         return {"values": converted, "length": len(series), "note": f"the first {MAX_ROWS:,} values"}
 
     def _bytes(self, value, _depth):
+        if images.mime_of(bytes(value[:1024])) is None:
+            self._refuse_more(len(value) // 2)
         data = bytes(value)
         placeholder = self._on_image(data) if self._on_image is not None else None
         if placeholder is not None:

@@ -35,6 +35,7 @@ _PROGRAMS = (
     "from servers.warm import up\nfrom tools.warm.up import up as other\nup({'a': [1, 2.5, None, True]})",
     "try:\n    await tools.warm.fail()\nexcept ToolError as error:\n    print(error)\nawait asyncio.sleep(0)",
     "class A:\n    def f(self, y):\n        return 1 / y\nwith open('/dev/null') as file:\n    A().f(0)",
+    "[{'id': n, 'name': f'name {n}', 'tags': ['warm']} for n in range(2000)]",
     "import sys\nprint('warm', file=sys.stderr)\ntools.warm.up()",
     "def f(:",
 )
@@ -107,7 +108,7 @@ def _rehearse(programs, told=None):
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     streams = Streams(interrupts, (nowhere, nowhere))
     session = Session(link, interrupts, streams)
-    runner.enter(session, streams, {"concurrent_calls": 32, "output": 1 << 20})
+    runner.enter(session, streams, {"concurrent_calls": 32, "output": 1 << 20, "result": 24 << 10})
     try:
         for number, program in enumerate(programs):
             host.tell({"t": "run", "id": number, "code": program})

@@ -6,7 +6,7 @@ import socket
 import sys
 import traceback
 
-from codeyard import channel, imports, names, places
+from codeyard import channel, imports, kept, names, places
 from codeyard.channel import Channel
 from codeyard.frames import VERSION
 from codeyard.interrupts import Interrupts
@@ -94,6 +94,7 @@ def forget():
     global _streams
     _streams = None
     channel.connect(None)
+    kept.connect(None)
 
 
 def _before_fork():

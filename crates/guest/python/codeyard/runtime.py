@@ -1,6 +1,6 @@
 """Helpers to find servers and tools from a program: `from mcp import runtime`."""
 
-from codeyard import places
+from codeyard import kept, places
 from codeyard.calls import host, host_async, last_raw
 from codeyard.errors import MCPError, ToolError
 from codeyard.proxies import tools as _tools
@@ -23,6 +23,8 @@ __all__ = [
     "path",
     "query_tool_docs",
     "query_tool_docs_sync",
+    "result",
+    "results",
     "search",
     "search_tool_docs",
     "search_tool_docs_sync",
@@ -74,6 +76,16 @@ def capability_summary():
 def path(place):
     """Where a path such as `/results/a.png` is in this session: elsewhere only in a sandbox that cannot mount."""
     return places.actual(place)
+
+
+def result(name=None):
+    """A result that was too large to show, as its program returned it: `runtime.result("r3")`; without a name the newest."""
+    return kept.current().get(name)
+
+
+def results():
+    """The results that this session keeps, the oldest first: `{name, type, size}`."""
+    return kept.current().listing()
 
 
 def search(query, limit=5, detail="summary"):

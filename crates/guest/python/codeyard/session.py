@@ -12,13 +12,13 @@ import os
 import sys
 from types import ModuleType
 
-from codeyard import artifacts, calls, failure, names, places
+from codeyard import artifacts, calls, failure, kept, names, places
 from codeyard.bridge.surface import Bridge
 from codeyard.errors import UnawaitedCall
 from codeyard.frames import pack
+from codeyard.handing import Handing
 from codeyard.images import Gallery
 from codeyard.interrupts import HELD, OPEN
-from codeyard.jsonable import Converter
 from codeyard.program import VALUE, Program
 from codeyard.watch import Watch
 
@@ -50,6 +50,7 @@ class Session:
         self._limits = None
         self._artifacts = artifacts.Artifacts()
         self._reserve = failure.Reserve()
+        self._handing = Handing()
         self._loop = None
         self._count = 0
         self._main = ModuleType("__main__")
@@ -63,6 +64,7 @@ class Session:
         self._limits = settings
         self._artifacts.changed()
         self._reserve.renew()
+        kept.connect(self._handing.kept)
         sys.modules["__main__"] = self._main
 
     def watch(self):
@@ -103,13 +105,16 @@ class Session:
         self._interrupts.install()
         self._interrupts.begin_run()
         self.channel.limit = max(1, limits["concurrent_calls"])
-        self._streams.begin(number if self._bridge is None else None, limits["output"])
+        most = limits.get("result") if self._bridge is None else None
+        self._handing.begin(number, most)
+        self._streams.begin(number if self._bridge is None else None, limits["output"], most is not None)
         self._watch.begin_run()
         calls.unawaited.clear()
         self.channel.open_run()
 
     def _end(self, error):
         self._interrupts.end_run()
+        self._handing.end(error)
         if self._bridge is not None:
             self._bridge.end_run()
         if self._interrupts.raised:
@@ -141,7 +146,7 @@ class Session:
             if value is older:
                 return
         _refuse_coroutine(value, program)
-        done["result"] = Converter(gallery.add).convert(value)
+        done["result"] = self._handing.convert(value, gallery.add)
 
     def _perform_on_bridge(self, surface, source, gallery):
         """There a program has no result: what it prints counts, and its images."""
@@ -253,13 +258,19 @@ class Session:
             done["content"] = content
         done["disk"] = _disk()
         if error is None:
-            frame = pack(done)
+            frame = self._handing.pack(done)
+            if self._handing.concerns(frame):
+                error = self._attempt(self._handing.settle, done, frame)
+                if error is None and "kept" in done:
+                    frame = pack(done)
+        if error is None:
             size = len(frame) - sum(len(item.get("data", "")) for item in content)
             if size <= MAX_RESULT:
                 return frame
             message = f"the result takes {size:,} bytes, more than {MAX_RESULT:,}; write it to a file in /results"
             error = ResultTooLarge(message)
         done.pop("result", None)
+        done.pop("kept", None)
         done["error"] = failure.describe(error, self._count, self._watch.spawned)
         if self._bridge is not None and isinstance(error, SystemExit):
             done["error"]["exit"] = failure.exit_status(error)

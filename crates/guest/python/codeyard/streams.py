@@ -8,6 +8,7 @@ from collections import deque
 from time import monotonic
 
 from codeyard import places
+from codeyard.binary import LEAST, may_print_binary
 
 # The first lines of a run go out one by one, so that they are there whatever becomes of the process.
 # A program that prints more gets them bundled.
@@ -35,11 +36,16 @@ class Output(io.BufferedIOBase):
         self._total = 0
         self._kept = []  # what a copy must begin with
         self._copy = None
+        self._spares = False
 
-    def begin(self, run, limit):
-        """Starts a run; beyond `limit` bytes of output the full text goes to `/results` too, unless `run` is `None`."""
+    def begin(self, run, limit, spares=False):
+        """Starts a run; beyond `limit` bytes of output the full text goes to `/results` too, unless `run` is `None`.
+
+        With `spares` it does so as well if the model may be spared some of it, because it is no text.
+        """
         self._run = run
         self._limit = limit
+        self._spares = spares
         if self._total:
             self._end_copy()
             self._immediate = _IMMEDIATE_LINES
@@ -98,6 +104,8 @@ class Output(io.BufferedIOBase):
             self.flush()
         except OSError:
             pass  # The program has closed the descriptor.
+        if self._spares and self._total >= LEAST and self._kept and may_print_binary(b"".join(self._kept)):
+            self._start_copy()
         self._end_copy()
 
     def _take(self):
@@ -159,7 +167,7 @@ class Streams:
             for output in self._outputs
         ]
 
-    def begin(self, run, limit):
+    def begin(self, run, limit, spares=False):
         """Starts a run. A program may have replaced or closed the streams of the last one."""
         out, err = self._texts
         try:
@@ -172,7 +180,7 @@ class Streams:
         sys.stdout = sys.__stdout__ = out
         sys.stderr = sys.__stderr__ = err
         for output in self._outputs:
-            output.begin(run, limit)
+            output.begin(run, limit, spares)
 
     def flush(self):
         """Sends what has gathered."""

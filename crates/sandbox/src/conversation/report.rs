@@ -46,6 +46,7 @@ impl Verdict {
     pub fn ended(done: Done, status: Status) -> Self {
         let mut outcome = Outcome::bare(status, SessionFate::Kept, done.error.map(bounded));
         outcome.result = done.result;
+        outcome.kept = done.kept;
         outcome.content = done.content;
         outcome.artifacts = done.artifacts;
         outcome.artifacts.truncate(MAX_ARTIFACTS);

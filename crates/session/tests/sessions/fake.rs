@@ -138,6 +138,7 @@ impl Actor {
                 outcome.stdout = Text {
                     text: argument.to_owned(),
                     cut: 0,
+                    copy: None,
                 };
                 outcome
             }
@@ -226,6 +227,7 @@ pub fn request(session: &str, code: &str) -> RunRequest {
         cancel: CancellationToken::new(),
         check: CheckMode::Off,
         surface: None,
+        keep_over: None,
         record: RunRecord::none(mint_run()),
     }
 }

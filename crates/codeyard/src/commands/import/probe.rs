@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::demo::peer::Peer;
 use crate::demo::tokens::Counter;
 use crate::exit::{Exit, Failure};
-use crate::output::{counted, table};
+use crate::output::{counted, grouped, table};
 
 /// Bytes that wait in the pipe to the gateway.
 const PIPE: usize = 64 * 1024;
@@ -121,9 +121,10 @@ impl Bill {
     pub(super) fn totals(&self, client: Client) -> String {
         let (tools, before) = self.before();
         format!(
-            "definitions before every question: {before} tokens for {} in {client}, {} tokens with codeyard, whatever is connected",
+            "the definitions of {} cost {} tokens with every question in {client} now; with codeyard {}, whatever is connected",
             counted(tools, "tool"),
-            self.after
+            grouped(before),
+            grouped(self.after)
         )
     }
 

@@ -1,10 +1,11 @@
 //! What a person and a program read of an import; no secret is in it.
 
+use config::ServerConfig;
 use serde_json::{Value, json};
 
 use super::plan::{Fate, Plan, Planned};
 use super::probe::Bill;
-use crate::commands::servers::add;
+use crate::commands::servers::shown::start;
 use crate::output::{counted, harmless, table};
 
 /// The servers, what becomes of each, and what a person should know.
@@ -28,8 +29,8 @@ pub(super) fn plan(plan: &Plan) -> String {
         }
         if planned.fate == Fate::New && !planned.gaps.is_empty() {
             out.push_str(&format!(
-                "{}: mend it in {}, then `codeyard servers enable {}`\n",
-                planned.found.name, plan.ours, planned.name
+                "{}: when that is done, `codeyard servers enable {}`; its entry will be in {}\n",
+                planned.found.name, planned.name, plan.ours
             ));
         }
     }
@@ -43,7 +44,7 @@ pub(super) fn plan(plan: &Plan) -> String {
     let names: Vec<&str> = plan.secrets_of_news().map(|(name, _)| name).collect();
     if !names.is_empty() {
         out.push_str(&format!(
-            "secrets are kept in {}, which only you may read: {}\n",
+            "secrets are moved to {}, which only you may read: {}\n",
             plan.secrets,
             names.join(", ")
         ));
@@ -73,9 +74,9 @@ fn becomes(planned: &Planned) -> String {
         format!(" as `{}`", planned.name)
     };
     match &planned.fate {
-        Fate::New if !planned.gaps.is_empty() => format!("added{name}, disabled for what is said below"),
-        Fate::New if !planned.found.is_enabled => format!("added{name}, disabled"),
-        Fate::New => format!("added{name}"),
+        Fate::New if !planned.gaps.is_empty() => format!("new{name}, disabled: see below"),
+        Fate::New if !planned.found.is_enabled => format!("new{name}, disabled"),
+        Fate::New => format!("new{name}"),
         Fate::Known if !planned.gaps.is_empty() => format!("there already{name}: see below"),
         Fate::Known => format!("there already{name}"),
         Fate::Left(why) => format!("left: {why}"),
@@ -84,8 +85,26 @@ fn becomes(planned: &Planned) -> String {
 
 /// What each new server starts, in full: a person decides by it.
 pub(super) fn commands(plan: &Plan) -> String {
-    let told = plan.news().filter_map(|new| new.written.as_ref()).map(add::told);
-    told.collect::<Vec<String>>().join("\n")
+    let (started, reached): (Vec<&ServerConfig>, Vec<&ServerConfig>) = plan
+        .news()
+        .filter_map(|new| new.written.as_ref())
+        .partition(|server| server.transport.stdio().is_some());
+    let mut out = String::new();
+    for (title, servers) in [
+        (
+            "these run on this machine, with your rights, when a program needs them:",
+            started,
+        ),
+        ("these are connected to when a program needs them:", reached),
+    ] {
+        if !servers.is_empty() {
+            out.push_str(&format!("{title}\n"));
+        }
+        for server in servers {
+            out.push_str(&format!("  {}\n{}", server.name, start(server)));
+        }
+    }
+    out.trim_end().to_owned()
 }
 
 /// What was saved.

@@ -1,6 +1,7 @@
 //! The changes of a file as a person reads them, without what it holds.
 
 use clients::{Change, Client, masked};
+use serde_json::Value;
 use similar::TextDiff;
 
 use crate::output::harmless;
@@ -21,6 +22,22 @@ pub(super) fn shown_texts(change: &Change) -> Vec<String> {
         texts.extend([name.clone(), format!("${{{name}}}"), format!("${{{name}:-}}")]);
         texts.extend([format!("${{env:{name}}}"), format!("{{env:{name}}}")]);
     }
+    texts
+}
+
+/// Texts of an entry of ours that may be shown: what it starts.
+pub(super) fn shown_of(entry: &Value) -> Vec<String> {
+    let words = |value: &Value| -> Vec<String> {
+        let items = value.as_array().into_iter().flatten();
+        let words = items.chain([value]).filter_map(Value::as_str);
+        words.map(str::to_owned).collect()
+    };
+    let mut texts = vec!["codeyard".to_owned()];
+    texts.extend(
+        ["command", "cmd", "args"]
+            .iter()
+            .flat_map(|field| words(&entry[field])),
+    );
     texts
 }
 

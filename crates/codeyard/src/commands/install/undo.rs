@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments
     let undoing = Undoing::of(place, &file, &all)?;
     let output = &context.output;
     if !arguments.json {
-        output.print(&undoing.told(place, &file)?)?;
+        output.print(&undoing.told(place, &file, &all)?)?;
     }
     if !arguments.dry_run {
         let question = format!("change {}?", file.path.display());
@@ -117,7 +117,7 @@ impl Undoing {
         let taken: Vec<Taken> = taken.collect();
         let restored = clients::restore(place.client, &now, &then, &taken, &installation.entry);
         let restored = restored.map_err(|error| {
-            let differs = diff::diff(place.client, &now, &then, &["codeyard".to_owned()]);
+            let differs = diff::diff(place.client, &now, &then, &diff::shown_of(&installation.entry));
             changed(file, installation, &error, &differs)
         })?;
         self.after = Some(restored.text.into_bytes());
@@ -149,10 +149,12 @@ impl Undoing {
     }
 
     /// What changes, without what the file holds.
-    fn told(&self, place: &Place, file: &ClientFile) -> anyhow::Result<String> {
+    fn told(&self, place: &Place, file: &ClientFile, all: &[Installation]) -> anyhow::Result<String> {
         let now = text_of(&file.path, file.bytes())?;
         let after = text_of(&file.path, self.after.as_deref().unwrap_or_default())?;
-        let mut out = diff::diff(place.client, &now, &after, &["codeyard".to_owned()]);
+        let entries = all.iter().map(|installation| &installation.entry);
+        let shown: Vec<String> = entries.flat_map(diff::shown_of).collect();
+        let mut out = diff::diff(place.client, &now, &after, &shown);
         if self.is_part {
             out.push_str("the file was changed since codeyard was installed, so only codeyard's part is taken back; all else stays as it is now\n");
             for (name, why) in &self.left {

@@ -1,0 +1,22 @@
+//! Arguments of `codeyard top`.
+
+use clap::Args;
+
+pub(super) const HELP: &str = "\
+On the page, q quits. It shows every codeyard that serves a client with this data directory.
+
+Examples:
+  codeyard top
+  codeyard top --once
+  codeyard top --json";
+
+/// Arguments of `top`.
+#[derive(Debug, Args)]
+pub struct TopArguments {
+    /// Print one page of text, as is done where standard output is no terminal
+    #[arg(long)]
+    pub once: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,238 @@
+//! The page: a head, the codeyards, their servers, and what ran last; the same as text.
+
+#[cfg(test)]
+mod tests;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Style, Stylize as _};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Cell, Paragraph, Row, Table};
+use server::control::Activity;
+use server::store::RunView;
+
+use super::snapshot::Snapshot;
+use crate::output::{counted, harmless, size, table};
+use crate::times;
+
+/// Runs on a page of text.
+const RUNS_OF_TEXT: usize = 20;
+/// Least lines for the runs, below the other parts, where there is room.
+const LEAST_RUNS: u16 = 6;
+
+/// A titled table: rows of cells, the first of which is the head.
+struct Part {
+    title: &'static str,
+    rows: Vec<Vec<String>>,
+    /// The colour of a row by its number; most have none.
+    tones: Vec<Option<Color>>,
+}
+
+/// Draws the page, as much of it as there is room for.
+pub(super) fn draw(frame: &mut Frame<'_>, snapshot: Option<&Snapshot>) {
+    let Some(snapshot) = snapshot else {
+        frame.render_widget(Paragraph::new("codeyard top: looking ..."), frame.area());
+        return;
+    };
+    let lines = head(snapshot);
+    let parts = parts(snapshot);
+    let [head_area, processes, servers, runs] = areas(frame.area(), lines.len(), &parts);
+    let mut lines: Vec<Line<'_>> = lines.into_iter().map(Line::from).collect();
+    if let Some(first) = lines.first_mut() {
+        first.style = Style::new().bold();
+        first.push_span(Span::from("   q quits").dim());
+    }
+    frame.render_widget(Paragraph::new(lines), head_area);
+    for (part, area) in parts.iter().zip([processes, servers, runs]) {
+        part.draw(frame, area);
+    }
+}
+
+/// Codeyards and servers get what they need as long as the runs have some lines.
+fn areas(page: Rect, head: usize, parts: &[Part; 3]) -> [Rect; 4] {
+    let height = |lines: usize| u16::try_from(lines).unwrap_or(u16::MAX);
+    let [processes, servers, _] = parts.each_ref().map(|part| height(part.rows.len() + 2));
+    let room = page
+        .height
+        .saturating_sub(height(head))
+        .saturating_sub(LEAST_RUNS);
+    let processes = processes.min(room / 2);
+    let servers = servers.min(room - processes);
+    Layout::vertical([
+        Constraint::Length(height(head)),
+        Constraint::Length(processes),
+        Constraint::Length(servers),
+        Constraint::Min(0),
+    ])
+    .areas(page)
+}
+
+/// The page as text, for whoever has no terminal.
+pub(super) fn text(snapshot: &Snapshot) -> String {
+    let mut out = head(snapshot).join("\n");
+    out.push('\n');
+    for part in parts(snapshot) {
+        if part.rows.len() > 1 {
+            out.push_str(&format!("\n{}\n", part.title));
+            let rows: Vec<Vec<String>> = part.rows.into_iter().take(RUNS_OF_TEXT + 1).collect();
+            out.push_str(&table(&rows));
+        }
+    }
+    out
+}
+
+fn head(snapshot: &Snapshot) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{}, {}, {}",
+        counted(snapshot.processes.len(), "codeyard"),
+        counted(snapshot.servers.len(), "server"),
+        counted(snapshot.sessions(), "open session"),
+    )];
+    lines.push(match &snapshot.day {
+        Some(day) => {
+            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+            format!(
+                "last 24 hours: {}, {}, {} of answers kept out of the model's context",
+                counted(number(day.runs), "run"),
+                counted(number(day.calls), "call"),
+                size(day.kept_out()),
+            )
+        }
+        None => "nothing has been recorded yet".to_owned(),
+    });
+    lines.extend(snapshot.problems.iter().map(|problem| {
+        let line = problem.lines().next().unwrap_or_default();
+        format!("warning: {}", harmless(line))
+    }));
+    lines
+}
+
+fn parts(snapshot: &Snapshot) -> [Part; 3] {
+    let titles = |titles: &[&str]| titles.iter().map(|title| (*title).to_owned()).collect();
+    let mut processes = Part::new(
+        "codeyards",
+        titles(&["pid", "surface", "since", "sessions", "runs", "servers", "client"]),
+    );
+    for process in &snapshot.processes {
+        let is_bad = process.configuration.broken.is_some() || !process.configuration.left_out.is_empty();
+        processes.add(
+            is_bad.then_some(Color::Yellow),
+            [
+                process.pid.to_string(),
+                process.surface.clone(),
+                times::when(i64::try_from(process.since_ms).unwrap_or(i64::MAX)),
+                process.sessions.to_string(),
+                process.runs.to_string(),
+                format!("{} of {}", process.servers_running, process.servers),
+                process.client.clone().unwrap_or_else(|| "-".to_owned()),
+            ],
+        );
+    }
+    let mut servers = Part::new(
+        "servers",
+        titles(&["name", "state", "tools", "calls", "last error"]),
+    );
+    for server in &snapshot.servers {
+        let state = match server.running {
+            0 | 1 => server.state.name().to_owned(),
+            several => format!("{} ({several})", server.state.name()),
+        };
+        let tone = match server.state {
+            Activity::Running => Some(Color::Green),
+            Activity::Failed | Activity::Suspended | Activity::NeedsLogin => Some(Color::Yellow),
+            Activity::Idle | Activity::Starting => None,
+        };
+        servers.add(
+            tone,
+            [
+                server.name.clone(),
+                state,
+                server
+                    .tools
+                    .map_or_else(|| "-".to_owned(), |tools| tools.to_string()),
+                server.calls.to_string(),
+                server.last_error.clone().unwrap_or_else(|| "-".to_owned()),
+            ],
+        );
+    }
+    let mut runs = Part::new(
+        "runs",
+        titles(&["asked", "status", "took", "calls", "returned", "session", "id"]),
+    );
+    for run in &snapshot.runs {
+        let tone = match run.status.as_str() {
+            "running" => Some(Color::Green),
+            "completed" => None,
+            _ => Some(Color::Yellow),
+        };
+        runs.add(tone, row(run));
+    }
+    [processes, servers, runs]
+}
+
+fn row(run: &RunView) -> [String; 7] {
+    let known = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+    let bytes = |bytes: i64| size(u64::try_from(bytes).unwrap_or_default());
+    let shown = run.result_bytes.map(|result| {
+        let printed = run.stdout_bytes.unwrap_or_default() + run.stderr_bytes.unwrap_or_default();
+        bytes(result + printed)
+    });
+    [
+        times::when(run.asked_ms),
+        run.status.clone(),
+        known(run.duration_us.map(|us| format!("{} ms", us / 1000))),
+        known(run.host_calls.map(|calls| calls.to_string())),
+        known(shown),
+        known(run.session.clone()),
+        run.id.clone(),
+    ]
+}
+
+// === impl Part ===
+
+impl Part {
+    fn new(title: &'static str, titles: Vec<String>) -> Part {
+        Part {
+            title,
+            rows: vec![titles],
+            tones: vec![None],
+        }
+    }
+
+    fn add<const N: usize>(&mut self, tone: Option<Color>, cells: [String; N]) {
+        // What servers and clients call themselves is theirs; a cell is one line.
+        let cell = |text: String| harmless(&text).replace(['\n', '\t'], " ");
+        self.rows.push(cells.map(cell).to_vec());
+        self.tones.push(tone);
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect) {
+        let [title, below] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(area);
+        let name = Line::from(self.title).bold();
+        frame.render_widget(Paragraph::new(vec![Line::default(), name]), title);
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            let longest = cells.map(|cell| cell.chars().count()).max().unwrap_or_default();
+            Constraint::Length(u16::try_from(longest).unwrap_or(u16::MAX))
+        };
+        let widths: Vec<Constraint> = (0..columns)
+            .map(|column| {
+                if column + 1 == columns {
+                    Constraint::Min(0)
+                } else {
+                    width(column)
+                }
+            })
+            .collect();
+        let rows = self.rows.iter().enumerate().map(|(index, cells)| {
+            let style = match (index, self.tones.get(index).copied().flatten()) {
+                (0, _) => Style::new().dim(),
+                (_, Some(color)) => Style::new().fg(color),
+                _ => Style::new(),
+            };
+            Row::new(cells.iter().map(|cell| Cell::from(cell.as_str()))).style(style)
+        });
+        frame.render_widget(Table::new(rows, widths).column_spacing(2), below);
+    }
+}

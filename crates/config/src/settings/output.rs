@@ -1,0 +1,30 @@
+//! `[output]`: how results are written for a model, and how large they may be.
+
+use std::ops::RangeInclusive;
+
+use types::{Answers, Format};
+
+use super::table::Value;
+use super::unknown;
+
+/// Below the lower end hardly a sentence would be a result; beyond the upper end no result is sent at all.
+const MAX_RESULT: RangeInclusive<u64> = 1024..=24 * 1024 * 1024;
+
+pub(super) fn set(answers: &mut Answers, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "format" => answers.format = value.one_of(Format::ALL.map(|format| (format.name(), format)))?,
+        "max_result" => {
+            answers.max_result = match value.string() {
+                Ok("off") => None,
+                _ => Some(
+                    value
+                        .written()
+                        .size(MAX_RESULT)
+                        .map_err(|wrong| format!("{wrong}, or \"off\""))?,
+                ),
+            };
+        }
+        _ => return Err(unknown("key", key, ["format", "max_result"])),
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! What a model is told of a result that is too large for it: a handle, its type, its size, its beginning, and how to go on.
+
+use serde_json::{Value, json};
+use types::{Kept, SessionName};
+
+use super::table;
+
+/// Longest type that is told, in bytes.
+const MOST_TYPE: usize = 600;
+
+/// Python types whose JSON says what they are.
+const PLAIN: [&str; 6] = ["dict", "list", "str", "tuple", "set", "generator"];
+
+/// As structured content.
+pub(super) fn structured(kept: &Kept) -> Value {
+    json!({
+        "name": kept.name,
+        "type": type_of(kept),
+        "size": kept.size,
+        "preview": kept.sample,
+    })
+}
+
+/// As text.
+pub(super) fn text(kept: &Kept, session: &SessionName) -> String {
+    let Kept { name, size, .. } = kept;
+    let kind = type_of(kept);
+    let mut text =
+        format!("{name}: {kind}, {size}: too large to show, it stays in session {session}. It begins:\n");
+    match &kept.sample {
+        Some(Value::String(beginning)) => text.push_str(beginning),
+        Some(sample) => text.push_str(&table::render(sample).unwrap_or_else(|| sample.to_string())),
+        None => text.push_str("(its beginning cannot be shown)"),
+    }
+    text.push_str(&format!(
+        "\nGo on with it in the next program of this session: {}",
+        how(kept)
+    ));
+    text
+}
+
+/// How a program takes a part of it.
+fn how(kept: &Kept) -> String {
+    let part = match (&kept.sample, kept.kind.as_str()) {
+        (_, "DataFrame" | "Series") => ".head(20)".to_owned(),
+        (Some(Value::Object(fields)), "dict") => match fields.keys().next() {
+            Some(key) => format!("[{}]", Value::from(key.as_str())),
+            None => String::new(),
+        },
+        (Some(Value::Array(_)), "list" | "tuple" | "ndarray") => "[:20]".to_owned(),
+        (_, "str" | "bytes") => "[:1000]".to_owned(),
+        _ => String::new(),
+    };
+    format!("runtime.result(\"{}\"){part}", kept.name)
+}
+
+/// The type as signatures write it, found in what came of the value, after its name in Python where that says more.
+fn type_of(kept: &Kept) -> String {
+    let seen = kept.sample.as_ref().map(catalog::type_of_value);
+    let seen = seen.filter(|seen| seen.len() <= MOST_TYPE && seen != "Any");
+    match seen {
+        Some(seen) if PLAIN.contains(&kept.kind.as_str()) => seen,
+        Some(seen) => format!("{} as {seen}", kept.kind),
+        None => kept.kind.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: &str, sample: Option<Value>, expected: &[&str]) {
+        let kept = Kept {
+            name: "r3".to_owned(),
+            kind: kind.to_owned(),
+            size: "2,000 items".to_owned(),
+            sample,
+        };
+        assert_eq!(
+            text(&kept, &SessionName::new("default"))
+                .lines()
+                .collect::<Vec<_>>(),
+            expected
+        );
+    }
+
+    #[test]
+    fn a_handle_says_what_there_is_and_how_to_go_on() {
+        let rows = json!([{"id": 1, "name": "Ann", "note": null}, {"id": 2, "name": "Bo"}]);
+        check(
+            "list",
+            Some(rows.clone()),
+            &[
+                "r3: list[{id: int, name: str, note?: None}], 2,000 items: too large to show, it stays in session default. It begins:",
+                "[2]:",
+                "id,name,note",
+                "1,Ann,null",
+                "2,Bo,",
+                "Go on with it in the next program of this session: runtime.result(\"r3\")[:20]",
+            ],
+        );
+        check(
+            "DataFrame",
+            Some(rows),
+            &[
+                "r3: DataFrame as list[{id: int, name: str, note?: None}], 2,000 items: too large to show, it stays in session default. It begins:",
+                "[2]:",
+                "id,name,note",
+                "1,Ann,null",
+                "2,Bo,",
+                "Go on with it in the next program of this session: runtime.result(\"r3\").head(20)",
+            ],
+        );
+        check(
+            "Bad",
+            None,
+            &[
+                "r3: Bad, 2,000 items: too large to show, it stays in session default. It begins:",
+                "(its beginning cannot be shown)",
+                "Go on with it in the next program of this session: runtime.result(\"r3\")",
+            ],
+        );
+    }
+}

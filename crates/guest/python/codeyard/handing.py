@@ -1,0 +1,183 @@
+"""Hands a run's result to the host: whole, or, where it is too large for a model, its name, its size and its beginning."""
+
+from collections.abc import Mapping
+from itertools import islice
+
+from codeyard import binary
+from codeyard.frames import encode, pack
+from codeyard.jsonable import Converter, TooLarge
+from codeyard.kept import Kept
+
+# Items and keys of a container, and characters of a text, that a beginning has; the first that fits into MOST_SAMPLE is taken.
+_BEGINNINGS = ((5, 30, 200), (3, 16, 60), (1, 8, 20))
+MOST_SAMPLE = 4096
+_MOST_NAME = 60
+_MOST_SIZE = 100
+_TOLD_PARTS = 4
+_HEADER = 4
+_NOTHING = object()
+# What tools answer is told as what it is.
+_KINDS = {"Record": "dict", "BridgeRecord": "dict", "Items": "list", "BridgeItems": "list", "Text": "str", "BridgeText": "str"}
+
+
+class Handing:
+    """One session's results, and those of them that it keeps."""
+
+    def __init__(self):
+        self.kept = Kept()
+        self._name = ""
+        self._most = None
+        self._value = _NOTHING
+        self._is_large = False
+
+    def begin(self, number, most):
+        """Starts a run. A result of more than `most` bytes as JSON stays here; if that is `None`, all of them go."""
+        self._name = f"r{number}"
+        self._most = most
+        self._value = _NOTHING
+        self._is_large = False
+
+    def convert(self, value, on_image):
+        """A result as JSON; of one that is too large nothing."""
+        if self._most is None:
+            return Converter(on_image).convert(value)
+        self._value = value
+        if isinstance(value, (str, bytes, bytearray)) and len(value) > self._most:
+            placeholder = None if isinstance(value, str) else on_image(bytes(value))
+            self._is_large = placeholder is None
+            return placeholder
+        converter = Converter(on_image, self._most)
+        try:
+            converted = converter.convert(value)
+        except TooLarge:
+            self._is_large = True
+            return None
+        if converter.consumed:
+            self._value = converted  # What was iterated has nothing left.
+        return converted
+
+    def pack(self, done):
+        """The frame of a run's end; `None` where there is not enough memory for a result that can stay here."""
+        try:
+            return pack(done)
+        except MemoryError:
+            if self._value is _NOTHING or self._is_large:
+                raise
+            self._is_large = True
+            return None
+
+    def concerns(self, frame):
+        """Whether there is more to do about a result than to send it."""
+        return self._value is not _NOTHING and (self._is_large or frame is None or len(frame) > binary.LEAST)
+
+    def settle(self, done, frame):
+        """Takes out of what the host is told what should stay here."""
+        size = None
+        if not self._is_large:
+            data = frame
+            if len(data) > self._most or "content" in done:
+                data = pack(done["result"])
+            if len(data) - _HEADER <= self._most:
+                if binary.may_hold_binary(data):
+                    self._keep(done, None)
+                return
+            size = len(data) - _HEADER
+        done.pop("result", None)
+        self._keep(done, size)
+        done["kept"]["kind"] = _kind(self._value)
+        done["kept"]["size"] = _size(self._value, size)
+        sample = _sample(self._value)
+        if sample is not None:
+            done["kept"]["sample"] = sample
+
+    def _keep(self, done, size):
+        self.kept.keep(self._name, self._value, _kind(self._value), _size(self._value, size))
+        done["kept"] = {"name": self._name}
+
+    def end(self, error):
+        """Lets go of the run's value; if memory ran out, of the kept ones too."""
+        self._value = _NOTHING
+        if isinstance(error, MemoryError):
+            self.kept.clear("the session ran out of memory")
+
+
+class _Beginning(Converter):
+    """Converts a few items of each container and the first characters of each text."""
+
+    def __init__(self, items, keys, characters):
+        super().__init__()
+        self._items_each = items
+        self._keys_each = keys
+        self._characters = characters
+
+    def convert(self, value, depth=0):
+        if isinstance(value, (bytes, bytearray, memoryview)):
+            return f"<{len(value):,} bytes>"
+        converted = super().convert(value, depth)
+        if type(converted) is str and len(converted) > self._characters:
+            return f"{converted[: self._characters]}… ({len(converted):,} characters)"
+        return converted
+
+    def _foreign(self, value, depth):
+        if hasattr(type(value), "head"):
+            value = value.head(self._items_each)
+        elif hasattr(type(value), "ravel"):
+            value = value[: self._items_each]
+        return super()._foreign(value, depth)
+
+    def _items(self, values, depth):
+        most = self._items_each if depth < 4 else 1
+        return [self.convert(item, depth) for item in islice(values, most)]
+
+    def _object(self, mapping, depth):
+        some = islice(mapping.items(), self._keys_each)
+        return {self._key(key)[: self._characters]: self.convert(item, depth) for key, item in some}
+
+
+def _sample(value):
+    """The beginning of a value as JSON; `None` if there is none that is short and can be had."""
+    for beginning in _BEGINNINGS:
+        try:
+            sample = _Beginning(*beginning).convert(value)
+            if len(encode(sample).encode(errors="replace")) <= MOST_SAMPLE:
+                return sample
+        except Exception:
+            return None  # The value's own methods raise.
+    return None
+
+
+def _kind(value):
+    name = str.__str__(type.__dict__["__name__"].__get__(type(value)))
+    name = _KINDS.get(name, name)
+    return "".join(c if c.isprintable() else "?" for c in name[:_MOST_NAME])
+
+
+def _size(value, size):
+    """How large a value is, in words."""
+    try:
+        words = _extent(value)
+        if isinstance(value, Mapping):
+            parts = [f"{key}: {_extent(item)}" for key, item in islice(value.items(), 100) if _is_long(key, item)]
+            if parts:
+                words += f" ({', '.join(parts[:_TOLD_PARTS])})"
+    except Exception:
+        words = "of unknown length"
+    if size is not None:
+        words += f", {size:,} bytes of JSON"
+    return words
+
+
+def _is_long(key, item):
+    return type(key) is str and len(key) <= 40 and key.isprintable() and isinstance(item, (str, list, tuple)) and len(item) > 5
+
+
+def _extent(value):
+    shape = getattr(value, "shape", None)
+    if type(shape) is tuple and all(type(side) is int for side in shape):
+        if len(shape) == 2 and hasattr(value, "columns"):
+            return f"{shape[0]:,} rows x {shape[1]:,} columns"
+        return " x ".join(f"{side:,}" for side in shape[:8]) + " values"
+    noun = "characters" if isinstance(value, str) else "bytes" if isinstance(value, (bytes, bytearray)) else "items"
+    if isinstance(value, Mapping):
+        noun = "keys"
+    return f"{len(value):,} {noun}"

@@ -1,0 +1,122 @@
+//! Holds a guest to what it may say of its result: no more than was asked for, and of one that stays with it only little.
+
+use std::io::{self, Write};
+
+use guest::frames::Done;
+use serde_json::Value;
+use types::Kept;
+
+use crate::Run;
+use crate::wire::WireError;
+
+/// Longest name of a result, of its type, and of its size.
+const MOST_NAME: usize = 20;
+const MOST_WORDS: usize = 600;
+/// Largest beginning of a result, in bytes of JSON.
+const MOST_SAMPLE: usize = 8 * 1024;
+
+/// Checks the end of a run that came in a frame of `size` bytes.
+///
+/// # Errors
+/// What no guest of ours says.
+pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
+    let Some(most) = run.keep_over else {
+        return match done.kept {
+            Some(_) => Err(refused("a result that stays, where all of it was asked for")),
+            None => Ok(()),
+        };
+    };
+    if let Some(kept) = &done.kept {
+        check_kept(kept)?;
+    }
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    // Numbers may be written longer here than there, by a little.
+    let room = most.saturating_add(most / 4);
+    if size > room && written(done.result.as_ref()) > room {
+        return Err(refused("a result larger than was asked for"));
+    }
+    Ok(())
+}
+
+fn check_kept(kept: &Kept) -> Result<(), WireError> {
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if kept.name.len() > MOST_NAME || !kept.name.strip_prefix('r').is_some_and(is_number) {
+        return Err(refused("a result of no such name"));
+    }
+    let is_line = |words: &str| words.len() <= MOST_WORDS && !words.chars().any(char::is_control);
+    if !is_line(&kept.kind) || !is_line(&kept.size) || written(kept.sample.as_ref()) > MOST_SAMPLE {
+        return Err(refused("more of a result than its beginning"));
+    }
+    Ok(())
+}
+
+fn refused(what: &str) -> WireError {
+    WireError::Protocol(what.to_owned())
+}
+
+/// How many bytes of JSON a value takes.
+fn written(value: Option<&Value>) -> usize {
+    struct Count(usize);
+    impl Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // It counts only, and what was read as JSON can be written.
+    if let Some(value) = value {
+        let _ = serde_json::to_writer(&mut count, value);
+    }
+    count.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn told(keep_over: Option<u64>, done: serde_json::Value) -> String {
+        let size = done.to_string().len();
+        let done: Done = serde_json::from_value(done).unwrap();
+        let mut run = Run::of("1", types::Limits::default().of_run());
+        run.keep_over = keep_over;
+        match check(&done, size, &run) {
+            Ok(()) => "good".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_guest_says_no_more_of_a_result_than_was_asked_for() {
+        let text = |length: usize| json!({"id": 1, "result": "x".repeat(length)});
+        assert_eq!(told(None, text(100_000)), "good");
+        assert_eq!(told(Some(1000), text(998)), "good");
+        assert!(told(Some(1000), text(2000)).contains("larger than was asked for"));
+        let content = json!([{"type": "image", "mime": "image/png", "data": "A".repeat(9000)}]);
+        let image = json!({"id": 1, "result": 1, "content": content});
+        assert_eq!(told(Some(1000), image), "good");
+        let kept = |kept: serde_json::Value| told(Some(1000), json!({"id": 1, "kept": kept}));
+        assert_eq!(
+            kept(json!({"name": "r3", "kind": "list", "size": "9 items", "sample": [1]})),
+            "good"
+        );
+        assert_eq!(kept(json!({"name": "r3"})), "good");
+        for bad in [
+            json!({"name": ""}),
+            json!({"name": "r"}),
+            json!({"name": "r3)"}),
+            json!({"name": "r".to_owned() + &"1".repeat(40)}),
+            json!({"name": "r3", "kind": "x".repeat(1000)}),
+            json!({"name": "r3", "size": "a\nb"}),
+            json!({"name": "r3", "sample": "x".repeat(10_000)}),
+        ] {
+            assert_ne!(kept(bad.clone()), "good", "{bad}");
+        }
+        assert_ne!(told(None, json!({"id": 1, "kept": {"name": "r3"}})), "good");
+    }
+}

@@ -1,0 +1,41 @@
+//! How much programs did in a time, for people who watch.
+
+use serde::Serialize;
+use sqlx::{Row as _, SqliteConnection};
+
+/// What ran since a time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Traffic {
+    /// Runs that were accepted.
+    pub runs: u64,
+    /// Calls of tools that they made.
+    pub calls: u64,
+    /// Bytes of what the tools answered.
+    pub answered_bytes: u64,
+    /// Bytes of what the runs returned and printed.
+    pub shown_bytes: u64,
+}
+
+impl Traffic {
+    /// Bytes of answers that stayed in the sandbox.
+    pub fn kept_out(&self) -> u64 {
+        self.answered_bytes.saturating_sub(self.shown_bytes)
+    }
+}
+
+pub(crate) async fn since(connection: &mut SqliteConnection, ms: i64) -> Result<Traffic, sqlx::Error> {
+    let sql = "SELECT COUNT(*) AS runs, \
+         SUM(COALESCE(result_bytes, 0) + COALESCE(stdout_bytes, 0) + COALESCE(stderr_bytes, 0)) AS shown \
+         FROM runs WHERE asked_ms >= ?";
+    let runs = sqlx::query(sql).bind(ms).fetch_one(&mut *connection).await?;
+    let sql = "SELECT COUNT(*) AS calls, SUM(COALESCE(calls.result_bytes, 0)) AS answered \
+         FROM calls JOIN runs ON runs.id = calls.run WHERE runs.asked_ms >= ?";
+    let calls = sqlx::query(sql).bind(ms).fetch_one(connection).await?;
+    let number = |value: Option<i64>| u64::try_from(value.unwrap_or_default()).unwrap_or_default();
+    Ok(Traffic {
+        runs: number(runs.try_get("runs")?),
+        calls: number(calls.try_get("calls")?),
+        answered_bytes: number(calls.try_get("answered")?),
+        shown_bytes: number(runs.try_get("shown")?),
+    })
+}

@@ -1,0 +1,183 @@
+//! The function of a file that is the tool, as a definition such as a server lists.
+
+use std::collections::HashMap;
+
+use ruff_python_ast::{Expr, Parameter, Parameters, Stmt, StmtFunctionDef};
+use serde_json::value::to_raw_value;
+use serde_json::{Map, Value, json};
+use types::Tool;
+
+use crate::annotation::{Annotations, constant};
+use crate::classes::Classes;
+use crate::docstring::{self, Said};
+use crate::read::line_of;
+
+/// Most parameters of one tool.
+const MAX_PARAMETERS: usize = 256;
+
+/// What a file holds.
+pub(crate) struct Described {
+    pub(crate) tool: Tool,
+    /// The name of its function.
+    pub(crate) function: String,
+    /// What is odd and does not keep it from being used, with lines.
+    pub(crate) notes: Vec<(u32, String)>,
+}
+
+/// Why there is no tool, with the line.
+type Wrong = (Option<u32>, String);
+
+/// Describes the tool of this name in the statements of a file.
+pub(crate) fn describe(body: &[Stmt], source: &str, name: &str) -> Result<Described, Wrong> {
+    let functions: Vec<&StmtFunctionDef> = body
+        .iter()
+        .filter_map(|statement| statement.as_function_def_stmt())
+        .filter(|function| !function.name.starts_with('_'))
+        .collect();
+    // A name that is defined again means what it was given last.
+    let named = functions
+        .iter()
+        .rev()
+        .find(|function| function.name.as_str() == name);
+    let Some(function) = named.or(functions.first()).copied() else {
+        let why = format!("has no function at its top level; write `def {name}(...):` with a docstring");
+        return Err((None, why));
+    };
+    let line = line_of(source, function.name.range.start());
+    let mut notes = Vec::new();
+    if named.is_none() && functions.len() > 1 {
+        let first = &function.name;
+        notes.push((
+            line,
+            format!(
+                "has {} functions and none is named `{name}`: the tool is the first one, `{first}`; name the one that is \
+                 meant `{name}`, or begin the names of the others with `_`",
+                functions.len()
+            ),
+        ));
+    }
+    if function.parameters.vararg.is_some() {
+        let message = "`*args` cannot be given by name: the tool is called without them; name each parameter";
+        notes.push((line, message.to_owned()));
+    }
+    let written = docstring_of(function).map(|text| docstring::clean(&text));
+    let written = written.filter(|text| !text.trim().is_empty());
+    if written.is_none() {
+        let message = format!(
+            "`{}` has no docstring: searches find it by its name only; write one",
+            function.name
+        );
+        notes.push((line, message));
+    }
+    let tool = definition(function, name, written, &Classes::of(body)).map_err(|why| (Some(line), why))?;
+    Ok(Described {
+        tool,
+        function: function.name.to_string(),
+        notes,
+    })
+}
+
+fn definition(
+    function: &StmtFunctionDef,
+    name: &str,
+    written: Option<String>,
+    classes: &Classes<'_>,
+) -> Result<Tool, String> {
+    if function.parameters.len() > MAX_PARAMETERS {
+        return Err(format!(
+            "has more than {MAX_PARAMETERS} parameters; pass a mapping instead"
+        ));
+    }
+    let mut annotations = Annotations::new(classes);
+    let said = written.as_deref().map(docstring::parameters).unwrap_or_default();
+    let input = input(&function.parameters, &said, &mut annotations);
+    let description = written.unwrap_or_else(|| plain(name, &function.parameters));
+    let mut definition = json!({"name": name, "description": description, "inputSchema": input});
+    let output = function
+        .returns
+        .as_deref()
+        .map(|returns| annotations.schema(returns));
+    if let Some(output) = output.filter(|output| !output.is_empty()) {
+        definition["outputSchema"] = Value::Object(output);
+    }
+    let raw = to_raw_value(&definition).map_err(|error| format!("cannot be described: {error}"))?;
+    Tool::parse(raw).map_err(|error| format!("cannot be described: {error}"))
+}
+
+/// The JSON Schema of all parameters that can be given by name.
+fn input(parameters: &Parameters, said: &HashMap<String, Said>, annotations: &mut Annotations<'_>) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for parameter in parameters.iter_non_variadic_params() {
+        let name = parameter.parameter.name.as_str();
+        let mut schema = of_parameter(&parameter.parameter, said.get(name), annotations);
+        match parameter.default.as_deref() {
+            None => required.push(name),
+            Some(default) => {
+                if let Some(value) = constant(default) {
+                    accept(&mut schema, &value);
+                    schema.insert("default".to_owned(), value);
+                }
+            }
+        }
+        properties.insert(name.to_owned(), Value::Object(schema));
+    }
+    let mut input = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        input["required"] = json!(required);
+    }
+    if parameters.kwarg.is_none() {
+        input["additionalProperties"] = Value::Bool(false);
+    }
+    input
+}
+
+fn of_parameter(
+    parameter: &Parameter,
+    said: Option<&Said>,
+    annotations: &mut Annotations<'_>,
+) -> Map<String, Value> {
+    let mut schema = match (parameter.annotation.as_deref(), said) {
+        (Some(annotation), _) => annotations.schema(annotation),
+        (
+            None,
+            Some(Said {
+                annotation: Some(text),
+                ..
+            }),
+        ) => annotations.schema_of_text(text),
+        (None, _) => Map::new(),
+    };
+    if let Some(said) = said.filter(|said| !said.description.is_empty()) {
+        schema.insert("description".to_owned(), Value::from(said.description.as_str()));
+    }
+    schema
+}
+
+/// `units: str = None` takes `None` too, whatever its annotation says.
+fn accept(schema: &mut Map<String, Value>, default: &Value) {
+    if default.is_null()
+        && let Some(Value::String(name)) = schema.get("type")
+        && name != "null"
+    {
+        let either = json!([name, "null"]);
+        schema.insert("type".to_owned(), either);
+    }
+}
+
+/// `name(a, b)`: the description of a tool that has none.
+fn plain(name: &str, parameters: &Parameters) -> String {
+    let names: Vec<&str> = parameters
+        .iter_non_variadic_params()
+        .map(|parameter| parameter.parameter.name.as_str())
+        .collect();
+    format!("{name}({})", names.join(", "))
+}
+
+fn docstring_of(function: &StmtFunctionDef) -> Option<String> {
+    let first = function.body.first()?.as_expr_stmt()?;
+    match &*first.value {
+        Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
+        _ => None,
+    }
+}

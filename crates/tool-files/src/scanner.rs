@@ -1,0 +1,159 @@
+//! Looks at the directories again and again; reads only what has changed.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use types::{ServerTools, Tool};
+
+use crate::finding::Finding;
+use crate::read::{Content, ToolFile};
+use crate::walk::{Candidate, Walk};
+
+/// Stack of the thread that reads files, in bytes: many times what the deepest one that is read takes.
+const STACK: usize = 32 * 1024 * 1024;
+
+/// The directories, and what was last found there.
+#[derive(Debug)]
+pub struct Scanner {
+    directories: Vec<PathBuf>,
+    known: Vec<Arc<Content>>,
+    last: Arc<Found>,
+    has_looked: bool,
+}
+
+/// All tool files at one moment.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// By name; each has a tool at least.
+    pub servers: Vec<Server>,
+    /// What is wrong, by path.
+    pub findings: Vec<Finding>,
+}
+
+/// One directory of tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Server {
+    /// What a catalog is told. Where nothing has changed between two looks the list is the same one.
+    pub listed: ServerTools,
+    /// Its tools by name, in the order of the list.
+    pub files: Vec<ToolFile>,
+}
+
+// === impl Scanner ===
+
+impl Scanner {
+    /// Reads nothing yet. Each directory is or holds one named `servers`.
+    pub fn new(directories: Vec<PathBuf>) -> Scanner {
+        Scanner {
+            directories,
+            known: Vec::new(),
+            last: Arc::default(),
+            has_looked: false,
+        }
+    }
+
+    /// Whether there is nowhere to look.
+    pub fn is_empty(&self) -> bool {
+        self.directories.is_empty()
+    }
+
+    /// Looks at every directory. `None` means that nothing has changed since the look before; the first one always says
+    /// what there is. Blocks.
+    pub fn scan(&mut self) -> Option<Arc<Found>> {
+        let Walk {
+            candidates, findings, ..
+        } = Walk::of(&self.directories);
+        let was_known = std::mem::take(&mut self.known);
+        self.known = contents(&candidates, was_known);
+        let found = self.found(findings);
+        if self.has_looked && found == *self.last {
+            return None;
+        }
+        self.has_looked = true;
+        self.last = Arc::new(found);
+        Some(self.last.clone())
+    }
+
+    fn found(&self, mut findings: Vec<Finding>) -> Found {
+        let mut by_server: Vec<(String, Vec<ToolFile>)> = Vec::new();
+        let mut tools: Vec<&ToolFile> = self
+            .known
+            .iter()
+            .filter_map(|known| known.tool.as_ref())
+            .collect();
+        tools.sort_by(|a, b| (&a.server, &a.tool.name).cmp(&(&b.server, &b.tool.name)));
+        for file in tools {
+            match by_server.last_mut() {
+                Some((server, files)) if *server == file.server => files.push(file.clone()),
+                _ => by_server.push((file.server.clone(), vec![file.clone()])),
+            }
+        }
+        findings.extend(self.known.iter().flat_map(|known| known.findings.iter().cloned()));
+        findings.sort();
+        let servers = by_server
+            .into_iter()
+            .map(|(name, files)| self.server(name, files));
+        Found {
+            servers: servers.collect(),
+            findings,
+        }
+    }
+
+    fn server(&self, name: String, files: Vec<ToolFile>) -> Server {
+        let before = self.last.servers.iter().find(|server| server.listed.name == name);
+        if let Some(before) = before.filter(|before| before.files == files) {
+            return before.clone();
+        }
+        let tools: Arc<[Arc<Tool>]> = files.iter().map(|file| file.tool.clone()).collect();
+        Server {
+            listed: ServerTools {
+                name,
+                description: None,
+                cwd: None,
+                tools: Some(tools),
+            },
+            files,
+        }
+    }
+}
+
+// === impl Found ===
+
+impl Found {
+    /// The file of a tool by its names.
+    pub fn file(&self, server: &str, tool: &str) -> Option<&ToolFile> {
+        let server = self.servers.iter().find(|known| known.listed.name == server)?;
+        server.files.iter().find(|file| file.tool.name == tool)
+    }
+}
+
+/// What the candidates are: as known where nothing shows a change, else read.
+fn contents(candidates: &[Candidate], known: Vec<Arc<Content>>) -> Vec<Arc<Content>> {
+    let known: HashMap<PathBuf, Arc<Content>> = known
+        .into_iter()
+        .map(|content| (content.path.clone(), content))
+        .collect();
+    let current = |candidate: &Candidate| {
+        let known = known.get(&candidate.path)?;
+        known.is_current(candidate).then(|| known.clone())
+    };
+    let mut contents: Vec<Option<Arc<Content>>> = candidates.iter().map(current).collect();
+    let read = |contents: &mut Vec<Option<Arc<Content>>>| {
+        for (content, candidate) in contents.iter_mut().zip(candidates) {
+            content.get_or_insert_with(|| Arc::new(Content::read(candidate)));
+        }
+    };
+    if contents.iter().any(Option::is_none) {
+        thread::scope(|scope| {
+            let reader = thread::Builder::new().stack_size(STACK);
+            let contents = &mut contents;
+            // Without a thread nothing of it is known until the next look.
+            if let Ok(reading) = reader.spawn_scoped(scope, move || read(contents)) {
+                let _ = reading.join();
+            }
+        });
+    }
+    contents.into_iter().flatten().collect()
+}

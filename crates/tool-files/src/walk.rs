@@ -1,0 +1,254 @@
+//! The files that may be tools: directories are listed, nothing is opened.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::finding::Finding;
+use crate::read::MAX_FILE;
+use crate::stamp::Stamp;
+
+/// Entries of one directory that are looked at.
+pub const MAX_ENTRIES: usize = 20_000;
+
+/// Tool files of all directories together.
+pub const MAX_FILES: usize = 10_000;
+
+/// Bytes of all tool files together.
+pub const MAX_TOTAL: u64 = 64 * 1024 * 1024;
+
+/// What a directory of tool files has in it.
+const SERVERS: &str = "servers";
+
+/// Longest name of a server or a tool, which becomes a file's name elsewhere.
+const MAX_NAME: usize = 120;
+
+/// Words that are no names in Python.
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
+    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// A file that may be a tool.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) server: String,
+    pub(crate) tool: String,
+    pub(crate) path: PathBuf,
+    pub(crate) stamp: Stamp,
+}
+
+/// Everything that was seen.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) findings: Vec<Finding>,
+    /// Names that an earlier directory has taken.
+    taken: BTreeSet<(String, String)>,
+    bytes: u64,
+}
+
+/// One entry of a directory.
+struct Entry {
+    name: String,
+    path: PathBuf,
+    metadata: fs::Metadata,
+}
+
+// === impl Walk ===
+
+impl Walk {
+    /// Looks through the directories in their order; what is found in an earlier one goes first.
+    pub(crate) fn of(directories: &[PathBuf]) -> Walk {
+        let mut walk = Walk::default();
+        for directory in directories {
+            walk.directory(directory);
+        }
+        walk
+    }
+
+    fn directory(&mut self, directory: &Path) {
+        let inner = directory.join(SERVERS);
+        let servers = if inner.is_dir() {
+            inner.as_path()
+        } else {
+            directory
+        };
+        let root = match servers.canonicalize() {
+            Ok(root) => root,
+            Err(error) => return self.unreadable(servers, &error),
+        };
+        for entry in self.entries(servers, &root) {
+            if entry.metadata.is_dir() && self.is_name(&entry.name, &entry.path) {
+                self.server(&entry, &root);
+            }
+        }
+    }
+
+    fn server(&mut self, server: &Entry, root: &Path) {
+        for entry in self.entries(&server.path, root) {
+            let Some(tool) = entry.name.strip_suffix(".py") else {
+                continue;
+            };
+            if !entry.metadata.is_file() {
+                self.left_out(&entry.path, "is no regular file; write the tool into one");
+            } else if self.is_name(tool, &entry.path) {
+                self.file(&server.name, tool, &entry);
+            }
+        }
+    }
+
+    fn file(&mut self, server: &str, tool: &str, entry: &Entry) {
+        let stamp = Stamp::of(&entry.metadata);
+        if stamp.size > MAX_FILE {
+            let message = format!(
+                "is larger than {} KiB; a tool is one function, and its data belongs elsewhere",
+                MAX_FILE / 1024
+            );
+            return self.left_out(&entry.path, message);
+        }
+        if self.candidates.len() >= MAX_FILES || self.bytes + stamp.size > MAX_TOTAL {
+            let message = format!(
+                "is one too many: at most {MAX_FILES} tool files of {} MiB together are read",
+                MAX_TOTAL / 1024 / 1024
+            );
+            return self.left_out(&entry.path, message);
+        }
+        if !self.taken.insert((server.to_owned(), tool.to_owned())) {
+            let message = format!("is not used: an earlier directory has a tool {server}.{tool}; rename one");
+            return self.left_out(&entry.path, message);
+        }
+        self.bytes += stamp.size;
+        self.candidates.push(Candidate {
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            path: entry.path.clone(),
+            stamp,
+        });
+    }
+
+    /// What may count of a directory, by name. Links that lead out of `root` are left out.
+    fn entries(&mut self, directory: &Path, root: &Path) -> Vec<Entry> {
+        let listed = match fs::read_dir(directory) {
+            Ok(listed) => listed,
+            Err(error) => {
+                self.unreadable(directory, &error);
+                return Vec::new();
+            }
+        };
+        let mut entries = Vec::new();
+        for (index, entry) in listed.enumerate() {
+            if index >= MAX_ENTRIES {
+                self.left_out(
+                    directory,
+                    format!("has more than {MAX_ENTRIES} entries; the rest is not looked at"),
+                );
+                break;
+            }
+            match entry {
+                Ok(entry) => entries.extend(self.entry(&entry, root)),
+                Err(error) => self.unreadable(directory, &error),
+            }
+        }
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        entries
+    }
+
+    fn entry(&mut self, entry: &fs::DirEntry, root: &Path) -> Option<Entry> {
+        let path = entry.path();
+        let name = entry.file_name();
+        let is_python = Path::new(&name).extension().is_some_and(|ending| ending == "py");
+        let Some(name) = name.to_str() else {
+            if is_python {
+                self.left_out(&path, "has a name that is no UTF-8 text; rename it");
+            }
+            return None;
+        };
+        if name.starts_with(['_', '.']) {
+            return None;
+        }
+        let metadata = match entry.metadata() {
+            Ok(metadata) if metadata.is_symlink() => self.followed(&path, root)?,
+            Ok(metadata) => metadata,
+            Err(error) => {
+                self.unreadable(&path, &error);
+                return None;
+            }
+        };
+        let counts = metadata.is_dir() || is_python;
+        counts.then(|| Entry {
+            name: name.to_owned(),
+            path,
+            metadata,
+        })
+    }
+
+    /// What a link leads to, if that is below the same root.
+    fn followed(&mut self, path: &Path, root: &Path) -> Option<fs::Metadata> {
+        match path
+            .canonicalize()
+            .and_then(|target| Ok((target.metadata()?, target)))
+        {
+            Ok((metadata, target)) if target.starts_with(root) => Some(metadata),
+            Ok(_) => {
+                self.left_out(
+                    path,
+                    "is a link that leads out of the directory of tools; copy what it leads to",
+                );
+                None
+            }
+            Err(error) => {
+                self.unreadable(path, &error);
+                None
+            }
+        }
+    }
+
+    fn is_name(&mut self, name: &str, path: &Path) -> bool {
+        let what = match name {
+            _ if KEYWORDS.contains(&name) => format!("`{name}` is a word of Python's own"),
+            _ if name.len() > MAX_NAME => format!("its name is longer than {MAX_NAME} bytes"),
+            _ if !is_identifier(name) => format!("`{name}` is no name in Python"),
+            _ => return true,
+        };
+        self.left_out(
+            path,
+            format!("is not used: {what}; rename it, with letters, digits and `_` only"),
+        );
+        false
+    }
+
+    fn left_out(&mut self, path: &Path, message: impl Into<String>) {
+        self.findings.push(Finding {
+            path: path.to_path_buf(),
+            line: None,
+            message: message.into(),
+            is_used: false,
+        });
+    }
+
+    fn unreadable(&mut self, path: &Path, error: &io::Error) {
+        self.left_out(path, why_unreadable(error));
+    }
+}
+
+/// Why something cannot be read, in words that say what to do.
+pub(crate) fn why_unreadable(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        io::ErrorKind::NotADirectory => "this is no directory; name the one that holds `servers`".to_owned(),
+        io::ErrorKind::PermissionDenied => {
+            "cannot be read: permission denied; let this user read it".to_owned()
+        }
+        _ => format!("cannot be read: {error}"),
+    }
+}
+
+/// Whether Python takes the name as it stands. ASCII, because names in programs are.
+fn is_identifier(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

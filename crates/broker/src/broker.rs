@@ -8,7 +8,8 @@ use catalog::{Catalog, Entry, Hit};
 use policy::Policy;
 use sandbox::{HostCallError, HostCalls};
 use store::{Learning, Records, Saved};
-use types::{Principal, ServerTools};
+use tool_files::{Finding, Found, Scanner};
+use types::{Principal, ServerTools, ToolRef};
 use upstream::Hub;
 
 use crate::answers::{
@@ -16,6 +17,7 @@ use crate::answers::{
 };
 use crate::error;
 use crate::learner::{LearnedTypes, Learner};
+use crate::local::{Lists, Local};
 use crate::run::{Reach, RunCalls, RunScope};
 use crate::saved::Keeper;
 use crate::snapshot::Snapshot;
@@ -35,6 +37,8 @@ pub(crate) struct Shared {
     pub(crate) hub: Hub,
     pub(crate) policy: Arc<Policy>,
     pub(crate) snapshot: Snapshot,
+    pub(crate) local: Local,
+    pub(crate) lists: Lists,
     pub(crate) records: Records,
     pub(crate) keeper: Keeper,
     pub(crate) learner: Learner,
@@ -43,14 +47,25 @@ pub(crate) struct Shared {
 // === impl Broker ===
 
 impl Broker {
-    /// Connects the hub, the policy, the records, what programs save and what is learned; starts nothing.
-    pub fn new(hub: Hub, policy: Arc<Policy>, records: Records, saved: Saved, learning: Learning) -> Broker {
-        let snapshot = Snapshot::new(hub.tools());
+    /// Connects the hub, the tool files, the policy, the records, what programs save and what is learned; starts nothing.
+    pub fn new(
+        hub: Hub,
+        files: Scanner,
+        policy: Arc<Policy>,
+        records: Records,
+        saved: Saved,
+        learning: Learning,
+    ) -> Broker {
+        let local = Local::new(files);
+        let lists = local.beside(hub.tools());
+        let snapshot = Snapshot::new(lists.clone());
         Broker {
             shared: Arc::new(Shared {
                 hub,
                 policy,
                 snapshot,
+                local,
+                lists,
                 learner: Learner::new(learning, records.clone()),
                 records,
                 keeper: Keeper::new(saved),
@@ -61,6 +76,31 @@ impl Broker {
     /// The catalog of what the hub lists now.
     pub async fn catalog(&self) -> Arc<Catalog> {
         self.shared.snapshot.current().await
+    }
+
+    /// Looks whether tool files have come, changed or gone; whether any has.
+    pub async fn look(&self) -> bool {
+        self.shared.look().await
+    }
+
+    /// The directories of tool files whose tools are in the catalog.
+    pub fn directories(&self) -> Vec<String> {
+        self.shared.lists.directories()
+    }
+
+    /// Whether the tool is a file, which runs where programs run.
+    pub fn is_file(&self, tool: &ToolRef) -> bool {
+        self.shared.lists.file(tool).is_some()
+    }
+
+    /// The tool files as they were last found.
+    pub fn files_found(&self) -> Arc<Found> {
+        self.shared.lists.found()
+    }
+
+    /// What is wrong with the tool files.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.shared.lists.findings()
     }
 
     /// What was observed of the results of tools that declare none, in the calls of `principal`.
@@ -118,6 +158,15 @@ impl Broker {
 // === impl Shared ===
 
 impl Shared {
+    /// Looks whether tool files have come, changed or gone, and logs what is wrong with new ones; whether any has.
+    pub(crate) async fn look(&self) -> bool {
+        let has_changed = self.local.look().await;
+        if has_changed {
+            self.local.tell(&self.lists.findings());
+        }
+        has_changed
+    }
+
     /// Makes sure that the tools of this server are known.
     pub(crate) async fn list(&self, server: &str) -> Result<(), HostCallError> {
         self.hub
@@ -133,12 +182,14 @@ impl Shared {
         limit: usize,
         detail: Detail,
     ) -> SearchAnswer {
+        let has_changed = self.look().await;
         let before = self.snapshot.lists();
         let mut pending = self.discover(&before).await;
-        let searched = if unread(&listed(&before), &self.snapshot.lists()).is_empty() {
+        let searched = if !has_changed && unread(&listed(&before), &self.snapshot.lists()).is_empty() {
             self.snapshot.searched().await
         } else {
-            // This search has waited for servers to list their tools for the first time: it is to find them.
+            // This search has waited for servers to list their tools for the first time, or for files to be read: it is
+            // to find them.
             let current = self.snapshot.numbered().await;
             self.snapshot.searched_with(&current).await
         };

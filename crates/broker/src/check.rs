@@ -13,6 +13,7 @@ use types::{Principal, ToolRef};
 use crate::broker::{Broker, Shared};
 use crate::call::OWN_TOOLS;
 use crate::learner::LearnedTypes;
+use crate::local::Lists;
 
 /// Calls up to which a light program is held against the tools at once, where all schemas are compiled.
 const FEW: usize = 50;
@@ -24,14 +25,17 @@ impl Broker {
     /// asked for them and waited for that long, unless that was in vain before; what is not known then is let through.
     pub async fn check(&self, principal: &Principal, program: Arc<Program>, patience: Duration) -> Report {
         let shared = &self.shared;
+        shared.look().await;
         let catalog = shared.listing(principal, &program, patience).await;
         let learned = shared.learner.learned(principal).await;
         let (policy, principal) = (shared.policy.clone(), principal.clone());
+        let lists = shared.lists.clone();
         if is_quick(&program, &catalog) {
-            return judge(&program, &catalog, &learned, &policy, &principal);
+            return judge(&program, &catalog, &learned, &lists, &policy, &principal);
         }
-        let judged =
-            tokio::task::spawn_blocking(move || judge(&program, &catalog, &learned, &policy, &principal));
+        let judged = tokio::task::spawn_blocking(move || {
+            judge(&program, &catalog, &learned, &lists, &policy, &principal)
+        });
         judged.await.unwrap_or_default()
     }
 }
@@ -70,6 +74,7 @@ fn judge(
     program: &Program,
     catalog: &Catalog,
     learned: &LearnedTypes,
+    lists: &Lists,
     policy: &Policy,
     principal: &Principal,
 ) -> Report {
@@ -78,6 +83,7 @@ fn judge(
         catalog,
         may_call: &may_call,
         learned: &|entry| learned.of(entry),
+        takes_positional: &|entry| lists.file(&entry.tool).is_some(),
         own_tools: &OWN_TOOLS,
     };
     check::judge(program, &view)

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 
 use catalog::{Catalog, Entry};
+use serde_json::json;
 use types::Principal;
 
 use crate::broker::Broker;
 use crate::learner::LearnedTypes;
+
+/// Which of the files are tools themselves, and what they take.
+const INDEX: &str = "tools/files.json";
 
 impl Broker {
     /// The files of every tool that `principal` may call, as `tools/<server>/<tool>.py`. A server that has not listed
@@ -24,6 +28,41 @@ impl Broker {
         }
         let files = catalog::modules(catalog, &visible, &|entry| learned.of(entry));
         let bytes = |(name, text): (String, String)| (name, text.into_bytes());
-        files.into_iter().map(bytes).collect()
+        let mut files: BTreeMap<String, Vec<u8>> = files.into_iter().map(bytes).collect();
+        self.add_tool_files(catalog, &visible, &mut files);
+        files
+    }
+
+    /// Puts tool files in the place of what describes them, with an index by which programs call them.
+    fn add_tool_files(
+        &self,
+        catalog: &Catalog,
+        visible: &dyn Fn(&Entry) -> bool,
+        files: &mut BTreeMap<String, Vec<u8>>,
+    ) {
+        let mut index = json!({});
+        for entry in catalog.entries().filter(|entry| visible(entry)) {
+            let Some(file) = self.shared.lists.file(&entry.tool) else {
+                continue;
+            };
+            let place = format!("{}/{}.py", entry.server_alias, entry.alias);
+            files.insert(format!("tools/{place}"), file.source.as_bytes().to_vec());
+            let described = json!({
+                "file": place,
+                "function": file.function,
+                "hash": file.hash,
+                "names": file.names,
+                "positional": file.positional,
+                "required": file.required,
+            });
+            for server in [&entry.tool.server, &entry.server_alias] {
+                for tool in [&entry.tool.tool, &entry.alias] {
+                    index[server.as_str()][tool.as_str()] = described.clone();
+                }
+            }
+        }
+        if index != json!({}) {
+            files.insert(INDEX.to_owned(), index.to_string().into_bytes());
+        }
     }
 }

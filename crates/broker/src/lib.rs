@@ -15,6 +15,7 @@ mod check;
 mod error;
 mod files;
 mod learner;
+mod local;
 mod offers;
 mod relay;
 mod run;

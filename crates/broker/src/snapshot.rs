@@ -7,7 +7,7 @@ use catalog::{Catalog, Search};
 use tokio::sync::{Mutex, watch};
 use types::ServerTools;
 
-type Lists = watch::Receiver<Arc<Vec<ServerTools>>>;
+use crate::local::Lists;
 
 /// Lists that change within this time are read together.
 const SETTLING: Duration = Duration::from_millis(20);
@@ -65,9 +65,9 @@ impl Snapshot {
         }
     }
 
-    /// What the hub lists now.
+    /// What the servers and the tool files list now.
     pub(crate) fn lists(&self) -> Arc<Vec<ServerTools>> {
-        self.current.lists().borrow().clone()
+        self.current.lists().now()
     }
 
     /// The catalog of the newest lists.
@@ -149,7 +149,7 @@ impl Current {
             let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
             (state.seen.clone(), state.numbered.clone())
         };
-        let lists = seen.borrow_and_update().clone();
+        let lists = seen.take();
         let before = known.catalog.clone();
         let built = tokio::task::spawn_blocking(move || Arc::new(before.update(&lists))).await;
         let catalog = built.unwrap_or_else(|error| {
@@ -170,9 +170,7 @@ impl Current {
 
     fn unchanged(&self) -> Option<Numbered> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        // An error means that the hub is gone: its last lists stay.
-        let changed = state.seen.has_changed().unwrap_or(false);
-        (!changed).then(|| state.numbered.clone())
+        (!state.seen.has_changed()).then(|| state.numbered.clone())
     }
 }
 

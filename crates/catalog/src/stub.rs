@@ -6,6 +6,7 @@
 mod python;
 mod server;
 mod typescript;
+mod wrapper;
 
 use serde_json::Value;
 
@@ -16,6 +17,7 @@ use crate::shapes::{Field, Reader, Shape, Shapes, Type};
 use crate::text::{clean, cut, sentences, summary};
 
 pub use server::{Observed, declarations, modules};
+pub use wrapper::wrappers;
 
 /// Longest text of a tool, beginning with its first sentence.
 const MAX_DESCRIPTION: usize = 600;

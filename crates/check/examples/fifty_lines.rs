@@ -51,6 +51,7 @@ fn check(catalog: &Catalog, code: &str) -> Report {
         catalog,
         may_call: &|_| true,
         learned: &|_| None,
+        takes_positional: &|_| false,
         own_tools: &[],
     };
     judge(&Program::read(code, &Names::default()), &view)

@@ -25,6 +25,8 @@ pub struct View<'a> {
     pub may_call: &'a dyn Fn(&Entry) -> bool,
     /// What was observed of a tool's results.
     pub learned: &'a dyn Fn(&Entry) -> Option<Arc<Learned>>,
+    /// Whether a tool is a function that takes arguments by position, too.
+    pub takes_positional: &'a dyn Fn(&Entry) -> bool,
     /// Tools that are answered otherwise although no server has them.
     pub own_tools: &'a [&'a str],
 }
@@ -47,7 +49,7 @@ pub fn judge(program: &Program, view: &View<'_>) -> Report {
             Found::Uncertain => None,
         };
         if let Some(entry) = &entry {
-            findings.extend(arguments(call, entry));
+            findings.extend(arguments(call, entry, view));
         }
         entries.push(entry);
     }
@@ -142,9 +144,14 @@ fn told(mistake: &Mistake, call: &Call) -> Finding {
 }
 
 /// What is wrong with the arguments of a call.
-fn arguments(call: &Call, entry: &Entry) -> Option<Finding> {
-    let (weight, problem) = match &call.arguments {
-        Given::Unknown => return None,
+fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
+    let given = match &call.arguments {
+        Given::Positional(_) if (view.takes_positional)(entry) => return None,
+        Given::Positional(given) => given,
+        given => given,
+    };
+    let (weight, problem) = match given {
+        Given::Unknown | Given::Positional(_) => return None,
         Given::Wrong(what) => (
             weight(call),
             format!("takes keyword arguments or one mapping, not {what}"),

@@ -91,6 +91,8 @@ pub(crate) struct Import {
 pub(crate) enum Given {
     /// Names and values, as far as they are known.
     Mapping(Partial),
+    /// The same, given without names: one mapping, or what only a function of Python takes so.
+    Positional(Box<Given>),
     /// Something that no tool takes: what it is.
     Wrong(&'static str),
     /// Anything.

@@ -73,6 +73,7 @@ fn report_after(earlier: &[&str], source: &str) -> Report {
         catalog: &catalog,
         may_call: &|entry: &Entry| !["secret", "wipe"].contains(&entry.tool.tool.as_str()),
         learned: &|entry: &Entry| (entry.tool.tool == "get").then(|| learned.clone()),
+        takes_positional: &|_| false,
         own_tools: &["execute_code"],
     };
     let mut names = Names::default();

@@ -1,6 +1,7 @@
 //! The command line: what can be asked, with an example for each.
 
 mod adopt;
+mod generate;
 mod learned;
 mod login;
 mod runs;
@@ -17,6 +18,7 @@ use clap_complete::Shell;
 use types::{CheckMode, Format};
 
 pub use adopt::{ImportArguments, InstallArguments};
+pub use generate::GenerateArguments;
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
 pub use runs::RunsArguments;
@@ -50,6 +52,9 @@ pub struct SourceArguments {
     /// Directory of everything that codeyard keeps [default: $XDG_DATA_HOME/codeyard or ~/.local/share/codeyard]
     #[arg(long, value_name = "DIR", global = true, help_heading = "Configuration")]
     pub data: Option<PathBuf>,
+    /// Directory of Python files that are tools, as DIR/servers/<server>/<tool>.py; may be given more than once
+    #[arg(long, value_name = "DIR", global = true, help_heading = "Configuration")]
+    pub tools: Vec<PathBuf>,
     /// What to log on standard error: off, error, warn, info, debug, trace, or a list such as info,upstream=debug
     /// [default: $CODEYARD_LOG, else `[log] level` of the settings, else warn]
     #[arg(long, value_name = "LEVEL", global = true, help_heading = "Configuration")]
@@ -209,6 +214,9 @@ pub enum ToolsCommand {
     /// Write files that declare tools with their types
     #[command(after_help = stubs::STUBS_HELP)]
     Stubs(StubsArguments),
+    /// Write Python modules that call the tools of servers
+    #[command(after_help = generate::HELP)]
+    Generate(GenerateArguments),
     /// Show what was observed of the results of tools that declare none
     #[command(after_help = learned::LEARNED_HELP)]
     Learned(LearnedArguments),

@@ -113,6 +113,7 @@ impl Context {
             data: self.arguments.data.clone(),
             mounts: Vec::new(),
             limits: Vec::new(),
+            tools: self.arguments.tools.clone(),
         }
     }
 

@@ -3,6 +3,7 @@
 use test_support::{BridgeClient, CodeClient, Codeyard, ServerDefinition, codeyard_binary};
 
 const WRITING_PROGRAMS: &str = include_str!("../../../docs/writing-programs.md");
+const OUTPUT: &str = include_str!("../../../docs/output.md");
 const README: &str = include_str!("../../../README.md");
 const SAVED: &str = include_str!("../../../docs/saved.md");
 const CONFIGURATION: &str = include_str!("../../../docs/configuration.md");
@@ -25,10 +26,20 @@ fn with_demo(codeyard: Codeyard, server: &str) -> Codeyard {
 
 #[tokio::test]
 async fn examples_of_writing_programs_do_what_they_say() {
+    check_examples(WRITING_PROGRAMS).await;
+}
+
+#[tokio::test]
+async fn examples_of_output_look_as_they_say() {
+    check_examples(OUTPUT).await;
+}
+
+/// Runs the programs of a page in one session; each shows what stands behind it.
+async fn check_examples(page: &str) {
     let mut client = CodeClient::of(with_demo(Codeyard::new().unwrap(), "crm")).await;
     let mut shown: Option<String> = None;
     let mut compared = 0;
-    for (kind, text) in blocks(WRITING_PROGRAMS) {
+    for (kind, text) in blocks(page) {
         match kind {
             "python" => shown = Some(client.run(text).await.shown().trim_end().to_owned()),
             "text" => {

@@ -16,6 +16,8 @@ mod bombs;
 mod channel;
 #[path = "hostile/doors.rs"]
 mod doors;
+#[path = "hostile/handles.rs"]
+mod handles;
 #[path = "hostile/host.rs"]
 mod host;
 #[path = "hostile/landlock.rs"]

@@ -34,6 +34,8 @@ pub struct Sources {
     pub mounts: Vec<String>,
     /// `--limit`, in their order.
     pub limits: Vec<String>,
+    /// `--tools`, in their order.
+    pub tools: Vec<PathBuf>,
 }
 
 /// A configuration without mistakes.
@@ -85,6 +87,8 @@ pub struct Parts {
     pub learning: store::Learning,
     /// The database of the tools and memories that programs save.
     pub saved: PathBuf,
+    /// Where Python files that are tools are found.
+    pub tools: Vec<PathBuf>,
 }
 
 impl Loaded {
@@ -160,6 +164,7 @@ impl Loaded {
             sessions,
             check,
             answers,
+            tools,
             ..
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
@@ -200,6 +205,7 @@ impl Loaded {
             records,
             learning,
             saved,
+            tools: tools.directories,
             policy,
         }
     }
@@ -210,6 +216,8 @@ impl Loaded {
     pub fn into_bridge_parts(self, bridge: &Bridge, program: Program, host: &dyn Host) -> Parts {
         let mut parts = self.into_parts(program, host);
         parts.sandbox.appearance = bridge.appearance();
+        // Programs of that surface reach the servers that a call names, and no other tools.
+        parts.tools = Vec::new();
         if let Some(state) = &bridge.state_dir {
             parts.saved = state.join(store::FILE);
         }
@@ -493,8 +501,33 @@ fn load_settings(
     };
     mounts.extend(mounts::of_command_line(&sources.mounts, host, findings));
     settings.mounts = mounts::resolve(&mounts, data, findings);
+    let named_here = sources.tools.iter().map(|directory| absolute(directory, host));
+    settings.tools.directories.extend(named_here);
+    for directory in &settings.tools.directories {
+        check_directory(directory, findings);
+    }
     findings.absorb(found);
     (settings, named)
+}
+
+/// A directory of tools that somebody named must be there when codeyard starts.
+fn check_directory(directory: &Path, findings: &mut Findings) {
+    let mut found = Findings::of(Some(directory));
+    match std::fs::metadata(directory) {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => found.mistake(
+            "",
+            "this is no directory; name the one that holds `servers/<server>/<tool>.py`",
+        ),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            found.mistake("", "there is no such directory of tool files; make it, or leave it out of `--tools` and `[tools] directories`");
+        }
+        Err(error) => found.mistake(
+            "",
+            format!("this directory of tool files cannot be looked at: {error}"),
+        ),
+    }
+    findings.absorb(found);
 }
 
 fn read_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) -> Written {

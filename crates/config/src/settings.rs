@@ -1,4 +1,4 @@
-//! Reads `codeyard.toml`: limits, policy, sandbox, files, sessions, the check, output, records, what is learned, Python and log.
+//! Reads `codeyard.toml`, section by section; every mistake is reported at once.
 
 mod files;
 mod learned;
@@ -7,6 +7,7 @@ mod output;
 mod records;
 mod sessions;
 mod table;
+mod tools;
 
 use std::path::{Path, PathBuf};
 
@@ -22,9 +23,10 @@ pub(crate) use files::WrittenMount;
 pub use learned::Learned;
 pub use records::Records;
 pub use sessions::Sessions;
+pub use tools::Tools;
 
 /// The sections of the file, in the order of the documentation.
-const SECTIONS: [&str; 13] = [
+const SECTIONS: [&str; 14] = [
     "limits",
     "policy",
     "sandbox",
@@ -36,6 +38,7 @@ const SECTIONS: [&str; 13] = [
     "output",
     "records",
     "learned",
+    "tools",
     "python",
     "log",
 ];
@@ -63,6 +66,8 @@ pub struct Settings {
     pub records: Records,
     /// `[learned]`.
     pub learned: Learned,
+    /// `[tools]` and `--tools`.
+    pub tools: Tools,
     /// `[python]`.
     pub python: Python,
     /// `[log] level`.
@@ -142,6 +147,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
                 "output" => output::set(&mut settings.answers, key, &value),
                 "records" => records::set(&mut settings.records, key, &value),
                 "learned" => learned::set(&mut settings.learned, key, &value),
+                "tools" => tools::set(&mut settings.tools, key, &value, directory),
                 "python" => python(&mut settings.python, key, &value, directory),
                 _ => log(&mut settings, key, &value),
             };

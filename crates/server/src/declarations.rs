@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Entry, Language, declarations};
+use catalog::{Catalog, Entry, Language, declarations, wrappers};
 
 use crate::Server;
 use crate::calls::{CallFailed, Fault};
@@ -14,6 +14,17 @@ pub struct Declarations {
     pub files: BTreeMap<String, String>,
     /// The directories of these servers: whatever else is in them belongs to tools that are gone.
     pub directories: Vec<String>,
+}
+
+/// Python modules that call tools.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wrappers {
+    /// Texts by their path: `servers/<server>/<tool>.py`, `__init__.py` and `README.md` beside.
+    pub files: BTreeMap<String, String>,
+    /// The directories of these servers: whatever else is in them belongs to tools that are gone.
+    pub directories: Vec<String>,
+    /// The directories of servers whose tools are not known now, or were not asked for.
+    pub unknown: Vec<String>,
 }
 
 impl Server {
@@ -32,18 +43,7 @@ impl Server {
     ) -> Result<Declarations, CallFailed> {
         let catalog = self.shared.broker.catalog().await;
         let learned = self.shared.broker.learned(&self.shared.principal).await;
-        let wanted = match name {
-            Some(name) => vec![catalog.server(name).map_err(|unknown| {
-                CallFailed {
-                    message: unknown
-                        .hint
-                        .as_ref()
-                        .map_or_else(|| unknown.to_string(), |hint| format!("{unknown}; {hint}")),
-                    fault: Fault::Caller,
-                }
-            })?],
-            None => catalog.servers().collect(),
-        };
+        let wanted = wanted(&catalog, name)?;
         let may_call = |entry: &Entry| self.shared.broker.may_call(&self.shared.principal, entry);
         let mut all = Declarations::default();
         for server in wanted.into_iter().filter(|server| server.listed) {
@@ -54,4 +54,45 @@ impl Server {
         }
         Ok(all)
     }
+
+    /// Modules for the tools of all servers, or of one, as far as they are known now and policy lets anybody call them. Tool
+    /// files need none.
+    pub async fn wrappers(&self, name: Option<&str>) -> Result<Wrappers, CallFailed> {
+        let broker = &self.shared.broker;
+        let catalog = broker.catalog().await;
+        let learned = broker.learned(&self.shared.principal).await;
+        let files = broker.directories();
+        let wanted: Vec<&str> = wanted(&catalog, name)?
+            .into_iter()
+            .map(|server| server.name.as_str())
+            .collect();
+        let may_call = |entry: &Entry| broker.may_call(&self.shared.principal, entry);
+        let mut all = Wrappers::default();
+        for server in catalog.servers().filter(|server| !files.contains(&server.name)) {
+            let directory = format!("servers/{}", server.alias);
+            if server.listed && wanted.contains(&server.name.as_str()) {
+                all.files
+                    .extend(wrappers(server, &may_call, &|entry| learned.of(entry)));
+                all.directories.push(directory);
+            } else {
+                all.unknown.push(directory);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The server of that name, or all.
+fn wanted<'a>(catalog: &'a Catalog, name: Option<&str>) -> Result<Vec<&'a catalog::Server>, CallFailed> {
+    let Some(name) = name else {
+        return Ok(catalog.servers().collect());
+    };
+    let found = catalog.server(name).map_err(|unknown| CallFailed {
+        message: match &unknown.hint {
+            Some(hint) => format!("{unknown}; {hint}"),
+            None => unknown.to_string(),
+        },
+        fault: Fault::Caller,
+    });
+    Ok(vec![found?])
 }

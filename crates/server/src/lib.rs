@@ -25,7 +25,7 @@ use std::path::Path;
 
 pub use calls::{CallFailed, Fault};
 pub use catalog::Language;
-pub use declarations::Declarations;
+pub use declarations::{Declarations, Wrappers};
 pub use gateway::{Output, Timeouts, value_text};
 pub use parts::{Server, StartError};
 pub use programs::{NotRun, Program, Ran};
@@ -34,7 +34,8 @@ pub use sandbox_process::python;
 pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};
 pub use store;
-pub use tools::{Listing, NamedServer, ToolLine, ToolView};
+pub use tool_files::MARK as GENERATED;
+pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};
 pub use upstream::oauth as logins;
 pub use workspace;
 

@@ -13,6 +13,7 @@ use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
 use store::{Attempt, Code, Front, Recording, Records, Saved};
+use tool_files::Scanner;
 use types::{Answers, CheckMode, Limits, Principal};
 use upstream::Hub;
 use workspace::{Keeping, WorkspaceError, Workspaces};
@@ -92,6 +93,7 @@ impl Server {
             records,
             saved,
             learning,
+            tools,
         } = parts;
         let records = match records.recording {
             Recording::Off => Records::off(),
@@ -102,6 +104,7 @@ impl Server {
         let saved = Saved::new(saved);
         let broker = Broker::new(
             hub.clone(),
+            Scanner::new(tools),
             policy.clone(),
             records.clone(),
             saved.clone(),

@@ -62,9 +62,19 @@ impl Ran {
 impl Server {
     /// Runs a program in this process's own session.
     pub async fn run(&self, program: Program, cancel: CancellationToken) -> Result<Ran, NotRun> {
+        self.run_for(Front::Run, program, cancel).await
+    }
+
+    /// The same, as the work of this front.
+    pub(crate) async fn run_for(
+        &self,
+        front: Front,
+        program: Program,
+        cancel: CancellationToken,
+    ) -> Result<Ran, NotRun> {
         let shared = &self.shared;
         let language = Language::Python;
-        let attempt = |limits| self.attempt(Front::Run, Some(language.name()), Some(&program.code), limits);
+        let attempt = |limits| self.attempt(front, Some(language.name()), Some(&program.code), limits);
         let limits = match shared.policy.limits_within(program.timeout) {
             Ok(limits) => limits,
             Err(error) => {

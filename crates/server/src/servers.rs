@@ -88,6 +88,19 @@ impl Server {
         self.offers().await
     }
 
+    /// The directories of tool files by name, with the definitions of their tools.
+    pub async fn directories(&self) -> Vec<(String, Vec<Value>)> {
+        let catalog = self.shared.broker.catalog().await;
+        let names = self.shared.broker.directories().into_iter();
+        names
+            .filter_map(|name| {
+                let entries = catalog.server(&name).ok()?.entries();
+                let tools = entries.map(|entry| as_value(&entry.definition)).collect();
+                Some((name, tools))
+            })
+            .collect()
+    }
+
     /// Starts one server and has it list its tools.
     ///
     /// # Errors

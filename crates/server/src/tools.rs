@@ -20,15 +20,32 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// All servers with their tools.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Listing {
-    /// In the order of the configuration.
+    /// In the order of the configuration, then the directories of tool files.
     pub servers: Vec<NamedServer>,
+    /// What is wrong with tool files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that is wrong with a tool file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Finding {
+    /// The file or directory, and the line.
+    pub place: String,
+    /// What is wrong and what to do.
+    pub message: String,
+    /// Whether the tool is offered all the same.
+    pub is_used: bool,
 }
 
 /// One server with its tools.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedServer {
-    /// The name in the configuration.
+    /// The name in the configuration, or that of a directory of tool files.
     pub name: String,
+    /// Whether its tools are Python files, which run in the sandbox.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_files: bool,
     /// The name in programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
@@ -82,9 +99,21 @@ pub struct ToolView {
 }
 
 impl Server {
+    /// Looks whether tool files have come, changed or gone: what is asked next knows of them.
+    pub async fn look(&self) {
+        self.shared.broker.look().await;
+    }
+
+    /// What is wrong with the tool files, by the last look.
+    pub fn findings(&self) -> Vec<Finding> {
+        let findings = self.shared.broker.findings().into_iter();
+        findings.map(Finding::from).collect()
+    }
+
     /// Lists everything; starts servers that have never been asked.
     pub async fn list(&self) -> Listing {
         let shared = &self.shared;
+        self.look().await;
         let pending = shared.hub.discover(PATIENCE).await;
         self.listing(&pending, |_| true).await
     }
@@ -92,6 +121,7 @@ impl Server {
     /// Lists one server, by name or alias; starts it if it has never been asked.
     pub async fn list_one(&self, name: &str) -> Listing {
         let hub = &self.shared.hub;
+        self.look().await;
         let named = |server: &str| normalise(server) == normalise(name);
         let configured = hub.states().into_iter().find(|state| named(&state.name));
         if let Some(state) = configured {
@@ -106,29 +136,42 @@ impl Server {
         let shared = &self.shared;
         let catalog = shared.broker.catalog().await;
         let learned = shared.broker.learned(&shared.principal).await;
+        let line = |entry: &Arc<Entry>| ToolLine {
+            denied: !shared.broker.may_call(&shared.principal, entry),
+            ..ToolLine::of(entry, learned.of(entry).as_deref())
+        };
+        let lines = |server: &catalog::Server| server.entries().map(line).collect::<Vec<_>>();
         let states = shared.hub.states();
         let states = states.into_iter().filter(|state| wanted(&state.name));
         let servers = states.map(|state| {
             let server = catalog.servers().find(|server| server.name == state.name);
             let problem = problem(&state, pending, server.is_some_and(|server| server.listed));
             NamedServer {
+                is_files: false,
                 alias: server.map(|server| server.alias.clone()),
                 description: server.and_then(|server| server.description.clone()),
-                tools: server
-                    .into_iter()
-                    .flat_map(|server| server.entries())
-                    .map(|entry| ToolLine {
-                        denied: !shared.broker.may_call(&shared.principal, entry),
-                        ..ToolLine::of(entry, learned.of(entry).as_deref())
-                    })
-                    .collect(),
+                tools: server.map(lines).unwrap_or_default(),
                 problem,
                 warnings: state.warnings,
                 name: state.name,
             }
         });
+        let directories = shared.broker.directories().into_iter();
+        let directories = directories.filter(|name| wanted(name)).map(|name| {
+            let server = catalog.server(&name).ok();
+            NamedServer {
+                is_files: true,
+                alias: server.map(|server| server.alias.clone()),
+                description: None,
+                tools: server.map(lines).unwrap_or_default(),
+                problem: None,
+                warnings: Vec::new(),
+                name,
+            }
+        });
         Listing {
-            servers: servers.collect(),
+            servers: servers.chain(directories).collect(),
+            findings: self.findings(),
         }
     }
 
@@ -193,7 +236,9 @@ impl Server {
         let spelled = Some(normalise(name)).filter(|name| name.contains(|c: char| c != '_'));
         let states = self.shared.hub.states();
         let is_named = |server: &str| server == name || spelled == Some(normalise(server));
-        states.iter().any(|state| is_named(&state.name))
+        let directories = self.shared.broker.directories();
+        let names = states.iter().map(|state| &state.name).chain(&directories);
+        names.into_iter().any(|server| is_named(server))
     }
 
     /// Whether the text begins with a server's name and a dot.
@@ -209,6 +254,16 @@ fn not_configured(name: &str, error: HostCallError) -> CallFailed {
     CallFailed {
         message: format!("MCP server '{server}' not found in configuration{hint}"),
         fault: Fault::Caller,
+    }
+}
+
+impl From<tool_files::Finding> for Finding {
+    fn from(finding: tool_files::Finding) -> Self {
+        Self {
+            place: finding.place(),
+            message: finding.message,
+            is_used: finding.is_used,
+        }
     }
 }
 

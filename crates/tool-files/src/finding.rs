@@ -1,10 +1,10 @@
 //! What is wrong with a file or a directory, and what to do about it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 
 /// One thing that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Finding {
     /// The file or directory.
     pub path: PathBuf,
@@ -16,18 +16,28 @@ pub struct Finding {
     pub is_used: bool,
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A name may hold any character but a slash; a finding is one line.
+// === impl Finding ===
+
+impl Finding {
+    /// The path and the line, in one line of text: a name may hold any character but a slash.
+    pub fn place(&self) -> String {
+        let mut place = String::new();
         for c in self.path.display().to_string().chars() {
             match c.is_control() {
-                true => write!(f, "{}", c.escape_debug())?,
-                false => write!(f, "{c}")?,
+                true => place.extend(c.escape_debug()),
+                false => place.push(c),
             }
         }
         if let Some(line) = self.line {
-            write!(f, ":{line}")?;
+            // Writing to a string cannot fail.
+            let _ = write!(place, ":{line}");
         }
-        write!(f, ": {}", self.message)
+        place
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place(), self.message)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ruff_python_ast::{Expr, Parameter, Parameters, Stmt, StmtFunctionDef};
+use ruff_python_ast::{Expr, Parameter, ParameterWithDefault, Parameters, Stmt, StmtFunctionDef};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 use types::Tool;
@@ -20,6 +20,12 @@ pub(crate) struct Described {
     pub(crate) tool: Tool,
     /// The name of its function.
     pub(crate) function: String,
+    /// The parameters that can be given by position, in their order.
+    pub(crate) positional: Vec<String>,
+    /// All that can be given by name.
+    pub(crate) names: Vec<String>,
+    /// Those without which it cannot be called.
+    pub(crate) required: Vec<String>,
     /// What is odd and does not keep it from being used, with lines.
     pub(crate) notes: Vec<(u32, String)>,
 }
@@ -70,8 +76,18 @@ pub(crate) fn describe(body: &[Stmt], source: &str, name: &str) -> Result<Descri
         notes.push((line, message));
     }
     let tool = definition(function, name, written, &Classes::of(body)).map_err(|why| (Some(line), why))?;
+    let parameters = &*function.parameters;
+    let all = || parameters.iter_non_variadic_params();
+    let name_of = |parameter: &ParameterWithDefault| parameter.parameter.name.to_string();
+    let by_position = parameters.posonlyargs.iter().chain(&parameters.args);
     Ok(Described {
         tool,
+        positional: by_position.map(name_of).collect(),
+        names: all().map(name_of).collect(),
+        required: all()
+            .filter(|parameter| parameter.default.is_none())
+            .map(name_of)
+            .collect(),
         function: function.name.to_string(),
         notes,
     })

@@ -36,6 +36,12 @@ pub struct ToolFile {
     pub path: PathBuf,
     /// The function that is the tool.
     pub function: String,
+    /// Its parameters that can be given by position, in their order.
+    pub positional: Vec<String>,
+    /// All its parameters that have a name of their own.
+    pub names: Vec<String>,
+    /// Those without a default.
+    pub required: Vec<String>,
     /// SHA-256 of the content, in hexadecimal.
     pub hash: String,
     /// The content.
@@ -86,6 +92,9 @@ impl Content {
         let Described {
             tool,
             function,
+            positional,
+            names,
+            required,
             notes,
         } = match described {
             Ok(described) => described,
@@ -99,6 +108,9 @@ impl Content {
             tool: Arc::new(tool),
             path: candidate.path.clone(),
             function,
+            positional,
+            names,
+            required,
             hash: hash(&source),
             source: source.into(),
         });

@@ -4,9 +4,11 @@ use std::time::Instant;
 
 use serde_json::json;
 use serde_json::value::to_raw_value;
+use tool_files::Scanner;
 use types::Tool;
 
 use super::*;
+use crate::local::Local;
 
 fn server(name: &str, tools: impl Iterator<Item = String>) -> ServerTools {
     let tool = |name: String| {
@@ -26,6 +28,10 @@ fn lists(tools: &[&str]) -> Arc<Vec<ServerTools>> {
     Arc::new(vec![server("stub", tools.iter().map(|tool| (*tool).to_owned()))])
 }
 
+fn snapshot(servers: watch::Receiver<Arc<Vec<ServerTools>>>) -> Snapshot {
+    Snapshot::new(Local::new(Scanner::new(Vec::new())).beside(servers))
+}
+
 fn found(searched: &Searched, query: &str) -> Vec<String> {
     let found = searched.search.find(query, |_| true);
     found.hits.iter().map(|hit| hit.entry.tool.to_string()).collect()
@@ -34,7 +40,7 @@ fn found(searched: &Searched, query: &str) -> Vec<String> {
 #[tokio::test]
 async fn the_catalog_follows_the_lists() {
     let (sender, receiver) = watch::channel(lists(&["a"]));
-    let snapshot = Snapshot::new(receiver);
+    let snapshot = snapshot(receiver);
     let first = snapshot.current().await;
     assert!(first.resolve("stub", "a").is_ok());
     assert!(Arc::ptr_eq(&first, &snapshot.current().await));
@@ -50,7 +56,7 @@ async fn the_catalog_follows_the_lists() {
 #[tokio::test]
 async fn all_who_wait_share_one_catalog() {
     let (_sender, receiver) = watch::channel(lists(&["a"]));
-    let snapshot = Snapshot::new(receiver);
+    let snapshot = snapshot(receiver);
     let (a, b, c) = tokio::join!(snapshot.current(), snapshot.current(), snapshot.current());
     assert!(Arc::ptr_eq(&a, &b) && Arc::ptr_eq(&b, &c));
 }
@@ -58,7 +64,7 @@ async fn all_who_wait_share_one_catalog() {
 #[tokio::test]
 async fn what_is_searched_follows_the_lists_and_outlives_the_hub() {
     let (sender, receiver) = watch::channel(lists(&["paint"]));
-    let snapshot = Snapshot::new(receiver);
+    let snapshot = snapshot(receiver);
     assert_eq!(found(&*snapshot.searched().await, "paint"), ["stub.paint"]);
 
     sender.send(lists(&["sing"])).expect("a receiver");
@@ -97,7 +103,7 @@ async fn no_search_waits_while_servers_come_and_go() {
         )
     };
     let (sender, receiver) = watch::channel(with(true, true));
-    let snapshot = Arc::new(Snapshot::new(receiver));
+    let snapshot = Arc::new(snapshot(receiver));
     let start = Instant::now();
     snapshot.searched().await;
     let whole_build = start.elapsed();

@@ -47,7 +47,8 @@ fn broker(world: &World, shared: bool) -> Broker {
     };
     let policy = Arc::new(Policy::new(policy::Config::default()).expect("valid rules"));
     let saved = Saved::new(world.data.path().join(FILE));
-    Broker::new(world.hub.clone(), policy, Records::off(), saved, learning)
+    let files = Scanner::new(Vec::new());
+    Broker::new(world.hub.clone(), files, policy, Records::off(), saved, learning)
 }
 
 #[tokio::test]

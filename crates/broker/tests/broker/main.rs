@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use store::{FILE, Learning, Records, Saved};
 use tempfile::TempDir;
 use test_support::{ServerDefinition, stub_server};
+use tool_files::Scanner;
 use types::{Principal, RunId};
 use upstream::{Config, Hub, ServerConfig, Status, Stdio, Transport};
 
@@ -80,6 +81,7 @@ impl World {
         Self {
             broker: Broker::new(
                 hub.clone(),
+                Scanner::new(Vec::new()),
                 Arc::new(policy.expect("valid rules")),
                 Records::off(),
                 Saved::new(data.path().join(FILE)),

@@ -19,30 +19,20 @@ const MAX_DEFAULT_BYTES: usize = 40;
 const USED: [&str; 8] = ["Any", "Literal", "bool", "dict", "float", "int", "list", "str"];
 
 /// Writes types and remembers what they import.
-struct Writer<'a> {
+pub(super) struct Writer<'a> {
     shapes: &'a Shapes,
     /// The function's name, which may be that of a type.
     alias: &'a str,
-    hides_builtin: bool,
-    imports: BTreeSet<&'static str>,
+    pub(super) hides_builtin: bool,
+    pub(super) imports: BTreeSet<&'static str>,
     /// Shapes that stand above what is written now.
     defined: HashSet<usize>,
 }
 
 /// The module; with `calls` it can be imported where programs run, and calls this tool.
 pub(super) fn file(declaration: &Declaration, calls: Option<&ToolRef>) -> String {
-    let mut writer = Writer {
-        shapes: &declaration.shapes,
-        alias: &declaration.alias,
-        hides_builtin: false,
-        imports: BTreeSet::new(),
-        defined: HashSet::new(),
-    };
-    let mut body = String::new();
-    for (index, shape) in declaration.shapes.iter() {
-        let _ = write!(body, "\n\n{}", writer.typed_dict(shape));
-        writer.defined.insert(index);
-    }
+    let mut writer = Writer::of(declaration);
+    let mut body = writer.types(declaration);
     let takes_mapping = !declaration
         .arguments
         .fields
@@ -80,13 +70,33 @@ pub(super) fn file(declaration: &Declaration, calls: Option<&ToolRef>) -> String
 }
 
 /// Whether a function can have a parameter of this name.
-fn is_parameter(name: &str) -> bool {
+pub(super) fn is_parameter(name: &str) -> bool {
     is_identifier(name) && name != "__debug__"
 }
 
 // === impl Writer ===
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    pub(super) fn of(declaration: &'a Declaration) -> Self {
+        Writer {
+            shapes: &declaration.shapes,
+            alias: &declaration.alias,
+            hides_builtin: false,
+            imports: BTreeSet::new(),
+            defined: HashSet::new(),
+        }
+    }
+
+    /// The types of arguments and result, without that of all arguments together.
+    pub(super) fn types(&mut self, declaration: &Declaration) -> String {
+        let mut text = String::new();
+        for (index, shape) in declaration.shapes.iter() {
+            let _ = write!(text, "\n\n{}", self.typed_dict(shape));
+            self.defined.insert(index);
+        }
+        text
+    }
+
     fn function(&mut self, declaration: &Declaration, takes_mapping: bool) -> String {
         let alias = &declaration.alias;
         let parts = if takes_mapping {
@@ -152,7 +162,7 @@ impl Writer<'_> {
     }
 
     /// The definition of an object's type. Keys that must and keys that may be there take two of them.
-    fn typed_dict(&mut self, shape: &Shape) -> String {
+    pub(super) fn typed_dict(&mut self, shape: &Shape) -> String {
         self.import("TypedDict");
         let name = &shape.name;
         let (required, optional): (Vec<&Field>, Vec<&Field>) =
@@ -232,12 +242,12 @@ impl Writer<'_> {
         name.to_owned()
     }
 
-    fn import(&mut self, name: &'static str) -> &'static str {
+    pub(super) fn import(&mut self, name: &'static str) -> &'static str {
         self.imports.insert(name);
         name
     }
 
-    fn text(&mut self, kind: &Type) -> String {
+    pub(super) fn text(&mut self, kind: &Type) -> String {
         match kind {
             Type::Any => self.import("Any").to_owned(),
             Type::Text => self.builtin("str"),
@@ -272,7 +282,7 @@ impl Writer<'_> {
     }
 }
 
-fn doc(declaration: &Declaration, takes_mapping: bool) -> String {
+pub(super) fn doc(declaration: &Declaration, takes_mapping: bool) -> String {
     let mut paragraphs = Vec::new();
     if !declaration.description.is_empty() {
         paragraphs.push(declaration.description.clone());

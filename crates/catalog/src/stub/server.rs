@@ -73,7 +73,7 @@ fn index(server: &Server, language: Language, visible: &dyn Fn(&Entry) -> bool) 
     }
 }
 
-fn package<'a>(server: &Server, tools: impl Iterator<Item = &'a str>) -> String {
+pub(super) fn package<'a>(server: &Server, tools: impl Iterator<Item = &'a str>) -> String {
     let mut doc = format!("Tools of the server {}.", one_line(&server.name));
     if let Some(description) = &server.description {
         let _ = write!(doc, "\n\n{}", cut(description.trim(), MAX_DESCRIPTION));

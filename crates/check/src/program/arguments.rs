@@ -24,8 +24,8 @@ impl<'a> Walker<'a> {
         }
         match positional.as_slice() {
             [] => self.mapping(&named),
-            [one] if arguments.keywords.is_empty() => self.mapping(one),
-            _ => Given::Wrong("positional arguments"),
+            [one] if arguments.keywords.is_empty() => Given::Positional(Box::new(self.mapping(one))),
+            _ => Given::Positional(Box::new(Given::Wrong("positional arguments"))),
         }
     }
 

@@ -19,7 +19,7 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
     let answer = tokio::select! {
-        answer = server.call(&arguments.tool, given) => Some(answer),
+        answer = async { server.look().await; server.call(&arguments.tool, given).await } => Some(answer),
         () = interrupt.token.cancelled() => None,
     };
     server.close().await;

@@ -1,7 +1,9 @@
 //! `codeyard tools`: what is connected, and what was learned of it.
 
+mod generate;
 mod learned;
 mod stubs;
+mod written;
 
 use config::Machine;
 use server::{Listing, Server, ToolView};
@@ -19,15 +21,17 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     match &arguments.command {
         Some(ToolsCommand::Learned(arguments)) => return learned::show(context, arguments).await,
         Some(ToolsCommand::Forget(arguments)) => return learned::forget(context, arguments).await,
-        Some(ToolsCommand::Show(_) | ToolsCommand::Stubs(_)) | None => {}
+        Some(ToolsCommand::Show(_) | ToolsCommand::Stubs(_) | ToolsCommand::Generate(_)) | None => {}
     }
     let loaded = context.load()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
     let work = async {
+        server.look().await;
         match &arguments.command {
             Some(ToolsCommand::Show(show)) => show_tool(context, &server, show).await,
+            Some(ToolsCommand::Generate(arguments)) => generate::write(context, &server, arguments).await,
             Some(ToolsCommand::Stubs(arguments)) => stubs::write(context, &server, arguments).await,
             _ => match arguments.query.as_slice() {
                 [] => list(context, &server, arguments, None).await,
@@ -85,7 +89,8 @@ fn listed(listing: &Listing, output: &Output) -> String {
             .description
             .as_ref()
             .map_or(String::new(), |text| format!(" - {text}"));
-        let title = harmless(&format!("{}{description}", server.name)).replace('\n', " ");
+        let kind = if server.is_files { " (tool files)" } else { "" };
+        let title = harmless(&format!("{}{kind}{description}", server.name)).replace('\n', " ");
         out.push_str(&output.paint(Tone::Title, &title));
         out.push('\n');
         if let Some(problem) = &server.problem {
@@ -103,6 +108,7 @@ fn listed(listing: &Listing, output: &Output) -> String {
             out.push_str(&tool_text(&line, tool.description.as_deref(), output));
         }
     }
+    out.push_str(&wrong(listing, output));
     let tools: usize = listing.servers.iter().map(|server| server.tools.len()).sum();
     match listing.servers.len() {
         0 => out.push_str("no server is configured; `codeyard mcp --help` shows where they are read from\n"),
@@ -111,6 +117,20 @@ fn listed(listing: &Listing, output: &Output) -> String {
             counted(tools, "tool"),
             counted(servers, "server")
         )),
+    }
+    out
+}
+
+/// What is wrong with tool files.
+fn wrong(listing: &Listing, output: &Output) -> String {
+    if listing.findings.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("{}\n", output.paint(Tone::Title, "tool files to look at"));
+    for finding in &listing.findings {
+        let line = harmless(&format!("{}: {}", finding.place, finding.message));
+        let tone = if finding.is_used { Tone::Weak } else { Tone::Bad };
+        out.push_str(&format!("  {}\n", output.paint(tone, &line)));
     }
     out
 }

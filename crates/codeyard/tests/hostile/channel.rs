@@ -89,6 +89,10 @@ async fn what_is_no_frame_in_its_turn_ends_the_session() {
         "deep",
         "negative_id",
         "same_id_twice",
+        "large_result",
+        "large_beginning",
+        "forged_name",
+        "forged_words",
     ] {
         check(&mut yard, way, Ends::Broken(protocol)).await;
     }

@@ -57,7 +57,8 @@ fn how(kept: &Kept) -> String {
 /// The type as signatures write it, found in what came of the value, after its name in Python where that says more.
 fn type_of(kept: &Kept) -> String {
     let seen = kept.sample.as_ref().map(catalog::type_of_value);
-    let seen = seen.filter(|seen| seen.len() <= MOST_TYPE && seen != "Any");
+    let is_bytes = matches!(kept.kind.as_str(), "bytes" | "bytearray");
+    let seen = seen.filter(|seen| seen.len() <= MOST_TYPE && seen != "Any" && !is_bytes);
     match seen {
         Some(seen) if PLAIN.contains(&kept.kind.as_str()) => seen,
         Some(seen) => format!("{} as {seen}", kept.kind),

@@ -9,7 +9,9 @@ import re
 LEAST = 1024
 
 _RUN = 400
+_LONG = b"A" * _RUN
 _LINE = 60
+_DIGITS = b"0123456789"
 _ESCAPES = 64
 _UNREADABLE = 32
 _REPLACED = "\ufffd".encode()
@@ -26,7 +28,18 @@ def may_hold_binary(data):
     flat = data.translate(_FLAT)
     if b"A" * _LINE not in flat:
         return False
-    return b"A" * _RUN in flat or _WRAPPED.search(data) is not None
+    return _has_run(data, flat) or _WRAPPED.search(data) is not None
+
+
+def _has_run(data, flat):
+    at = flat.find(_LONG)
+    while at >= 0:
+        piece = data[at : at + _RUN]
+        # Of anything but words, numbers and hashes all three are there.
+        if piece.lower() != piece and piece.upper() != piece and piece.translate(None, _DIGITS) != piece:
+            return True
+        at = flat.find(_LONG, at + _RUN)
+    return False
 
 
 def may_print_binary(data):

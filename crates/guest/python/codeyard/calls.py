@@ -53,10 +53,24 @@ def answer_of(reply, server, tool, flavour):
     return flavour.wrap(raw)
 
 
-def call_blocking(server, tool, arguments, flavour):
-    """Calls a tool and waits for its result."""
+def call_blocking(server, tool, arguments, flavour, file=None):
+    """Calls a tool and waits for its result. A tool file is called with its own arguments, once the host has said yes."""
     reply = channel.current().ask("tool", {"server": server, "tool": tool, "args": arguments})
-    return answer_of(reply, server, tool, flavour)
+    if file is None:
+        return answer_of(reply, server, tool, flavour)
+    return file.call_blocking(allowed(reply, server, tool))
+
+
+def allowed(reply, server, tool):
+    """The hash of the tool file that the host allows this process to call."""
+    global _last_raw
+    _last_raw = None
+    error = reply.get("err")
+    if error is not None:
+        raise from_host(error, server, tool)
+    answer = reply.get("ok")
+    # A server's answer is an object.
+    return answer[0] if isinstance(answer, list) else None
 
 
 def host(name, /, **args):
@@ -80,10 +94,10 @@ class ToolCall:
 
     __slots__ = ("label", "send", "_steps", "_code", "_at", "__weakref__")
 
-    def __init__(self, label, server, tool, arguments, flavour):
+    def __init__(self, label, server, tool, arguments, flavour, file=None):
         self.label = label
         key = id(self)
-        self._steps = _steps(key, server, tool, arguments, flavour)
+        self._steps = _steps(key, server, tool, arguments, flavour, file)
         self.send = self._steps.send
         # The line is computed from these when it is needed, which is nearly never.
         frame = _getframe(2)
@@ -120,7 +134,9 @@ class ToolCall:
         return f"<call of {self.label}, to be awaited>"
 
 
-def _steps(key, server, tool, arguments, flavour):
+def _steps(key, server, tool, arguments, flavour, file):
     unawaited.pop(key, None)
     reply = yield from channel.current().submit("tool", {"server": server, "tool": tool, "args": arguments})
-    return answer_of(reply, server, tool, flavour)
+    if file is None:
+        return answer_of(reply, server, tool, flavour)
+    return (yield from file.call(allowed(reply, server, tool)).__await__())

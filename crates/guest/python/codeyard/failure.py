@@ -9,6 +9,7 @@ from traceback import TracebackException
 from types import TracebackType
 
 from codeyard import places
+from codeyard.files import is_tool_file
 from codeyard.errors import ToolError, UnawaitedCall
 from codeyard.program import filename_of, is_program, is_saved, number_of
 
@@ -156,7 +157,7 @@ def _keep_own_frames(shown, number):
 
 
 def _is_own(filename):
-    if is_program(filename) or is_saved(filename):
+    if is_program(filename) or is_saved(filename) or is_tool_file(filename):
         return True
     return filename.startswith(places.OWN) and not filename.startswith(_PACKAGE)
 

@@ -112,10 +112,11 @@ class _Beginning(Converter):
 
     def convert(self, value, depth=0):
         if isinstance(value, (bytes, bytearray, memoryview)):
-            return f"<{len(value):,} bytes>"
+            return f"<{len(value):,} bytes: {bytes(value[:16]).hex(' ')}…>"
         converted = super().convert(value, depth)
-        if type(converted) is str and len(converted) > self._characters:
-            return f"{converted[: self._characters]}… ({len(converted):,} characters)"
+        most = self._characters if depth else 5 * self._characters
+        if type(converted) is str and len(converted) > most:
+            return f"{converted[:most]}… ({len(converted):,} characters)"
         return converted
 
     def _foreign(self, value, depth):
@@ -180,4 +181,5 @@ def _extent(value):
     noun = "characters" if isinstance(value, str) else "bytes" if isinstance(value, (bytes, bytearray)) else "items"
     if isinstance(value, Mapping):
         noun = "keys"
-    return f"{len(value):,} {noun}"
+    count = len(value)
+    return f"{count:,} {noun[:-1] if count == 1 else noun}"

@@ -36,6 +36,7 @@ _CODE = {
     "MCPError": MCPError,
     "ToolError": ToolError,
     "__toolcall__": proxies.toolcall,
+    "call_mcp_tool": proxies.call_mcp_tool,
     "json": json,
     "list_dir": list_dir,
     "mcp": imports.mcp,

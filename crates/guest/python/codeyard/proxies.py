@@ -6,9 +6,13 @@ A server or a tool is at once an attribute, an item and an importable module, so
 
 from types import ModuleType
 
+from codeyard import files
 from codeyard.calls import ToolCall, arguments_of, call_blocking, host
 from codeyard.errors import ToolError
 from codeyard.values import bridge, native
+
+# What a tool that is a file says of its function.
+_OF_FUNCTIONS = ("__signature__", "__name__", "__annotations__")
 
 # Names that libraries look for on any object; a host call for them would be a surprise.
 _PROBED = ("__", "_repr_", "_ipython_", "_jupyter_", "_fields")
@@ -50,12 +54,25 @@ class Tool:
         self._tool = tool
         self._label = f"{flavour.prefix}{server}.{tool}" if server else tool
 
-    def __call__(self, *positional, **named):
-        arguments = arguments_of(self._label, positional, named)
+    def given(self, arguments):
+        """Calls it with one mapping of arguments, whatever it takes."""
+        if isinstance(arguments, dict) and all(type(name) is str for name in arguments):
+            return self(**arguments)
+        return self(arguments)
+
+    def __call__(self, /, *positional, **named):
+        file = files.find(self._server, self._tool)
+        if file is None:
+            if positional:
+                files.check_present(self._server, self._tool)
+            arguments = arguments_of(self._label, positional, named)
+        else:
+            file = files.Call(file, self._label, positional, named)
+            arguments = file.told
         flavour = self._flavour
         if flavour.blocking:
-            return call_blocking(self._server, self._tool, arguments, flavour)
-        return ToolCall(self._label, self._server, self._tool, arguments, flavour)
+            return call_blocking(self._server, self._tool, arguments, flavour, file)
+        return ToolCall(self._label, self._server, self._tool, arguments, flavour, file)
 
     def __getattr__(self, name):
         # As a module, a tool contains itself: `from tools.crm.find import find`.
@@ -63,6 +80,9 @@ class Tool:
             return self
         if name == "__all__":
             return [self._tool]
+        file = files.find(self._server, self._tool) if name in _OF_FUNCTIONS else None
+        if file is not None:
+            return file.of_function(name)
         raise AttributeError(f"{self._label} has no attribute {name!r}; it is a tool: call it")
 
     @property
@@ -221,6 +241,17 @@ def _quietly(ask, otherwise=()):
         return otherwise
 
 
+def call_mcp_tool(tool, *parts, **named):
+    """`call_mcp_tool("server__tool", params)`, or with both names and `params`: calls a tool and waits for its result."""
+    if parts and isinstance(parts[0], str):
+        server, tool, parts = tool, parts[0], parts[1:]
+    else:
+        server, found, tool = tool.partition("__")
+        if not found:
+            raise TypeError('call_mcp_tool takes ("server__tool", params) or (server, tool, params)')
+    return servers[server][tool].given(*parts) if parts else servers[server][tool](**named)
+
+
 def toolcall(*parts):
     """`__toolcall__(tool, args)` or `__toolcall__(server, tool, args)`: the tool by its written name."""
     arguments = {}
@@ -229,7 +260,7 @@ def toolcall(*parts):
     if not 1 <= len(parts) <= 2 or not all(isinstance(part, str) for part in parts):
         raise TypeError("__toolcall__ takes (tool, args) or (server, tool, args)")
     server, tool = parts if len(parts) == 2 else ("", parts[0])
-    return Tool(_TOOLS, server, tool)(arguments)
+    return Tool(_TOOLS, server, tool).given(arguments)
 
 
 _TOOLS = Flavour("tools.", native)

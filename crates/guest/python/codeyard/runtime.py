@@ -194,7 +194,7 @@ async def call_tool(server, tool, arguments=None):
         raise MCPError("Missing tool name")
     if arguments is not None and not isinstance(arguments, dict):
         raise MCPError("Arguments must be an object")
-    return await _tools[server][tool](arguments or {})
+    return await _tools[server][tool].given(arguments or {})
 
 
 def _ask(name, /, **args):

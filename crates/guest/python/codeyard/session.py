@@ -12,7 +12,7 @@ import os
 import sys
 from types import ModuleType
 
-from codeyard import artifacts, calls, failure, kept, names, places
+from codeyard import artifacts, calls, failure, files, kept, names, places
 from codeyard.bridge.surface import Bridge
 from codeyard.errors import UnawaitedCall
 from codeyard.frames import pack
@@ -110,6 +110,7 @@ class Session:
         self._streams.begin(number if self._bridge is None else None, limits["output"], most is not None)
         self._watch.begin_run()
         calls.unawaited.clear()
+        files.forget()
         self.channel.open_run()
 
     def _end(self, error):

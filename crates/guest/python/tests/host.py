@@ -53,6 +53,7 @@ class Outcome:
     def __init__(self, done, stdout, stderr):
         self.has_result = "result" in done
         self.result = done.get("result")
+        self.kept = done.get("kept")
         self.error = done.get("error")
         self.content = done.get("content", [])
         self.artifacts = done.get("artifacts", [])
@@ -77,6 +78,7 @@ class Guest:
     def __init__(self, answer=None, output=1 << 20, concurrent=32, prepare="", surface=None):
         self.answer = answer or upstream
         self.surface = surface
+        self.limits = None  # those of each run, if they are not those of the session
         self.calls = []
         self.held = []
         self.flying = self.most_flying = 0
@@ -125,7 +127,8 @@ class Guest:
         self.flying = 0
         self.held.clear()
         surface = {} if self.surface is None else {"surface": self.surface}
-        self.send({"t": "run", "id": self._runs, "code": code, **surface})
+        limits = {} if self.limits is None else {"limits": self.limits}
+        self.send({"t": "run", "id": self._runs, "code": code, **limits, **surface})
 
     def finish(self, during=None):
         while True:

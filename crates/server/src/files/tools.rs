@@ -6,6 +6,7 @@ use std::time::Duration;
 use broker::Broker;
 use catalog::Catalog;
 use tokio::sync::Mutex;
+use tool_files::Found;
 use types::Principal;
 use upstream::Hub;
 use workspace::Workspaces;
@@ -26,8 +27,14 @@ pub(crate) struct ToolFiles {
     hub: Hub,
     broker: Broker,
     principal: Principal,
-    /// The catalog that the current tree was made from.
-    published: Mutex<Option<Arc<Catalog>>>,
+    /// What the current tree was made from.
+    published: Mutex<Option<Published>>,
+}
+
+/// What a tree was made from.
+struct Published {
+    catalog: Arc<Catalog>,
+    files: Arc<Found>,
 }
 
 impl ToolFiles {
@@ -56,19 +63,32 @@ impl ToolFiles {
 
     /// Has the files ready for a program that names them: those of all servers, for it may look at any.
     pub(super) async fn prepare(&self, code: &str, workspaces: &Workspaces) {
+        // The check before the run may not have looked at the tool files.
+        self.broker.look().await;
         if code.contains(DIRECTORY) {
             self.hub.discover(DISCOVERY).await;
             self.publish(workspaces).await;
+        } else if !self.has_files(&self.broker.files_found()).await {
+            self.publish(workspaces).await;
+        }
+    }
+
+    /// Whether the current tree has these tool files; none is what every tree has.
+    async fn has_files(&self, files: &Arc<Found>) -> bool {
+        match &*self.published.lock().await {
+            Some(published) => Arc::ptr_eq(&published.files, files),
+            None => files.servers.is_empty(),
         }
     }
 
     /// Makes the tree of the tools as they are now the current one. A failure leaves the one before.
     async fn publish(&self, workspaces: &Workspaces) {
         let mut published = self.published.lock().await;
+        let files = self.broker.files_found();
         let catalog = self.broker.catalog().await;
         if published
             .as_ref()
-            .is_some_and(|before| Arc::ptr_eq(before, &catalog))
+            .is_some_and(|before| Arc::ptr_eq(&before.catalog, &catalog))
         {
             return;
         }
@@ -82,7 +102,7 @@ impl ToolFiles {
             done
         });
         match published_now.await {
-            Some(Ok(())) => *published = Some(catalog),
+            Some(Ok(())) => *published = Some(Published { catalog, files }),
             Some(Err(error)) => tracing::warn!(%error, "the files below /tools are not up to date"),
             None => {}
         }

@@ -265,7 +265,9 @@ impl Planner<'_, '_> {
             .collect();
         let is_mistaken = !mistakes.is_empty();
         // What the client's own forms lack has been said in its words.
-        let is_said = |gap: &String| !planned.found.gaps.is_empty() && gap.contains("another program's form");
+        let is_foreign =
+            |gap: &String| gap.contains("another program's form") || gap.contains("workspaceFolder");
+        let is_said = |gap: &String| !planned.found.gaps.is_empty() && is_foreign(gap);
         let unsaid: Vec<String> = mistakes.into_iter().filter(|gap| !is_said(gap)).collect();
         planned.gaps.extend(unsaid);
         if (is_mistaken || !planned.gaps.is_empty() || !planned.found.is_enabled)

@@ -49,6 +49,8 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
     let server = Server::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let remembered = server.remembered().await;
+    server.look().await;
+    let directories = server.directories().await;
     server.close().await;
     let mut rows: Vec<Row> = config::defined(&context.sources(), &Machine)
         .iter()
@@ -56,7 +58,9 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
         .collect();
     // Made once, for it takes longer than all the rest, and only where there is something to count.
     let has_tools = |offer: &Offer| offer.tools.as_ref().is_some_and(|tools| !tools.is_empty());
-    let counter = remembered.iter().any(has_tools).then(Counter::new).transpose()?;
+    let counter = (remembered.iter().any(has_tools) || !directories.is_empty())
+        .then(Counter::new)
+        .transpose()?;
     for (name, login) in logins {
         if let Some(row) = row(&mut rows, &name) {
             row.login = Some(login);
@@ -76,6 +80,9 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
                 row.add(asked.pid, report);
             }
         }
+    }
+    for (name, tools) in &directories {
+        rows.push(Row::directory(name, tools, counter.as_ref()));
     }
     let output = &context.output;
     if as_json {
@@ -177,6 +184,17 @@ impl Row {
             transport,
             use_: Some(defined.use_),
             file: Some(defined.file.display().to_string()),
+            ..Row::default()
+        }
+    }
+
+    /// A directory of tool files.
+    fn directory(name: &str, tools: &[Value], counter: Option<&Counter>) -> Row {
+        Row {
+            name: name.to_owned(),
+            transport: Some("files".to_owned()),
+            tools: Some(tools.len()),
+            tokens: counter.map(|counter| counter.definitions(tools)),
             ..Row::default()
         }
     }

@@ -1,12 +1,10 @@
 //! `codeyard tools stubs`: writes files that declare tools.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use server::{Declarations, Server};
 
+use super::written::Plan;
 use crate::cli::{Language, StubsArguments};
 use crate::commands::call;
 use crate::context::Context;
@@ -51,30 +49,16 @@ pub async fn write(context: &Context, server: &Server, arguments: &StubsArgument
 /// Brings the directory to these files; returns how many were written and how many removed. Nothing is touched if one of them
 /// is not ours.
 fn replace(directory: &Path, language: Language, declared: &Declarations) -> anyhow::Result<(usize, usize)> {
-    let mut changed = Vec::new();
-    let mut foreign = Vec::new();
-    for (name, text) in &declared.files {
-        let path = directory.join(name);
-        let text = format!("{}{text}", first_line(language));
-        match present(&path)? {
-            Some(before) if before == text.as_bytes() => {}
-            Some(before) if !before.starts_with(first_line(language).as_bytes()) => foreign.push(path),
-            _ => changed.push((path, text)),
-        }
+    let mark = first_line(language);
+    let marked = |(name, text): (&String, &String)| (name.clone(), format!("{mark}{text}"));
+    let files = declared.files.iter().map(marked).collect();
+    let is_ours = |content: &[u8]| content.starts_with(mark.as_bytes());
+    let plan = Plan::of(directory, &files, &declared.directories, &is_ours)?;
+    if !plan.foreign.is_empty() {
+        return Err(Failure::new(Exit::Usage, refusal(&plan.foreign)).into());
     }
-    if !foreign.is_empty() {
-        return Err(Failure::new(Exit::Usage, refusal(&foreign)).into());
-    }
-    let old = outdated(directory, language, declared)?;
-    for (path, text) in &changed {
-        let parent = path.parent().unwrap_or(directory);
-        fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
-        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    for path in &old {
-        fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))?;
-    }
-    Ok((changed.len(), old.len()))
+    plan.carry_out()?;
+    Ok((plan.changed.len(), plan.old.len()))
 }
 
 fn first_line(language: Language) -> String {
@@ -82,36 +66,6 @@ fn first_line(language: Language) -> String {
         Language::Python => format!("# {MARK}\n"),
         Language::Typescript => format!("// {MARK}\n"),
     }
-}
-
-fn present(path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(content) => Ok(Some(content)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
-    }
-}
-
-/// Files of ours for tools that are gone.
-fn outdated(directory: &Path, language: Language, declared: &Declarations) -> anyhow::Result<Vec<PathBuf>> {
-    let mut old = Vec::new();
-    for name in &declared.directories {
-        let Ok(entries) = fs::read_dir(directory.join(name)) else {
-            continue;
-        };
-        for entry in entries {
-            let entry = entry.with_context(|| format!("cannot list {name}"))?;
-            let known = format!("{name}/{}", entry.file_name().to_string_lossy());
-            if declared.files.contains_key(&known) || !entry.path().is_file() {
-                continue;
-            }
-            let content = present(&entry.path())?.unwrap_or_default();
-            if content.starts_with(first_line(language).as_bytes()) {
-                old.push(entry.path());
-            }
-        }
-    }
-    Ok(old)
 }
 
 fn refusal(foreign: &[PathBuf]) -> anyhow::Error {

@@ -116,7 +116,7 @@ fn undeclared_arguments() {
         json!({"code": "1", "receipt": "yes", "check": "on", "format": "jsno"}),
         "`receipt` must be true or false, not \"yes\"; \
          `check` must be \"off\" or \"warn\" or \"enforce\", not \"on\"; the nearest is \"off\"; \
-         `format` must be \"text\" or \"json\", not \"jsno\"; the nearest is \"json\"",
+         `format` must be \"text\" or \"toon\" or \"json\", not \"jsno\"; the nearest is \"json\"",
     );
 }
 

@@ -117,11 +117,11 @@ fn values_are_spared_wherever_they_are() {
 fn large_texts_take_time_in_proportion() {
     let start = std::time::Instant::now();
     for text in [
-        "A".repeat(20_000_000),
-        "b'\\x00".repeat(1_000_000),
+        "A".repeat(4_000_000),
+        "b'\\x00".repeat(200_000),
         format!("{}\n", "A".repeat(76)).repeat(100_000),
-        "b\"".repeat(5_000_000),
-        "data:".repeat(2_000_000),
+        "b\"".repeat(1_000_000),
+        "data:".repeat(400_000),
     ] {
         let _ = spare(&text, "W");
     }

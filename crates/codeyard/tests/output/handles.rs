@@ -1,0 +1,186 @@
+//! Results that are too large stay in their session, and the model gets a handle.
+
+use serde_json::json;
+use test_support::{CodeClient, Codeyard};
+
+const MANY: &str = "[{'id': n, 'name': f'name {n}'} for n in range(3000)]";
+
+#[tokio::test]
+async fn a_large_result_stays_and_is_told_of() {
+    let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
+    let ran = client.run(MANY).await;
+    assert_eq!(
+        ran.fields()["handle"],
+        json!({
+            "name": "r1",
+            "type": "list[{id: int, name: str}]",
+            "size": "3,000 items, 90,781 bytes of JSON",
+            "preview": (0..5).map(|n| json!({"id": n, "name": format!("name {n}")})).collect::<Vec<_>>(),
+        }),
+        "{ran:?}"
+    );
+    assert!(ran.fields().get("result").is_none(), "{ran:?}");
+    insta::assert_snapshot!(ran.shown(), @r#"
+    r1: list[{id: int, name: str}], 3,000 items, 90,781 bytes of JSON: too large to show, it stays in session default. It begins:
+    [5]:
+    id,name
+    0,name 0
+    1,name 1
+    2,name 2
+    3,name 3
+    4,name 4
+    Go on with it in the next program of this session: runtime.result("r1")[:20]
+    "#);
+    let ran = client
+        .run("return [runtime.result('r1')[2999], len(runtime.result()), runtime.results()]")
+        .await;
+    assert_eq!(
+        ran.result(),
+        &json!([{"id": 2999, "name": "name 2999"}, 3000, [{"name": "r1", "type": "list", "size": "3,000 items, 90,781 bytes of JSON"}]])
+    );
+    // Another session has none of it.
+    let ran = client.run_in("other", "runtime.result('r1')").await;
+    assert!(
+        ran.error()
+            .ends_with("LookupError: there is no result 'r1'; none is kept now"),
+        "{ran:?}"
+    );
+}
+
+#[tokio::test]
+async fn every_kind_of_value_is_kept_as_it_is() {
+    let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
+    for (code, kind, size, then, expected) in [
+        ("'ab' * 50_000", "str", "100,000 characters", "[:3]", json!("aba")),
+        (
+            "{n: str(n) for n in range(5000)}",
+            "",
+            "5,000 keys",
+            "[4999]",
+            json!("4999"),
+        ),
+        (
+            "{'rows': [0] * 20_000, 'n': 1}",
+            "{n: int, rows: list[int]}",
+            "2 keys (rows: 20,000 items)",
+            "['n']",
+            json!(1),
+        ),
+        (
+            "bytes(40_000)",
+            "bytes",
+            "40,000 bytes",
+            "[:2].hex()",
+            json!("0000"),
+        ),
+        (
+            "(n for n in range(40_000))",
+            "list[int]",
+            "40,000 items",
+            "[39_999]",
+            json!(39_999),
+        ),
+        (
+            "{'given': iter(range(40_000))}",
+            "{given: list[int]}",
+            "1 key (given: 40,000 items)",
+            "['given'][1]",
+            json!(1),
+        ),
+        (
+            "set(range(40_000))",
+            "list[int]",
+            "40,000 items",
+            ".__len__()",
+            json!(40_000),
+        ),
+        (
+            "x = ['y' * 100_000_000]\nx",
+            "list[str]",
+            "1 item",
+            "[0][:1]",
+            json!("y"),
+        ),
+    ] {
+        let session = json!({"code": code, "session": "new"});
+        let ran = client.execute(session).await;
+        let handle = &ran.fields()["handle"];
+        assert!(
+            handle["size"].as_str().unwrap().starts_with(size),
+            "{code}: {ran:?}"
+        );
+        assert!(
+            kind.is_empty() || handle["type"] == kind || code.starts_with("set"),
+            "{code}: {ran:?}"
+        );
+        assert!(ran.0.to_string().len() < 16_000, "{code}");
+        let next = client
+            .run_in(ran.session(), &format!("runtime.result('r1'){then}"))
+            .await;
+        assert_eq!(next.result(), &expected, "{code}: {next:?}");
+    }
+}
+
+#[tokio::test]
+async fn old_results_go_and_say_so() {
+    let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
+    for _ in 0..17 {
+        client.run("'z' * 30_000").await;
+    }
+    let ran = client.run("runtime.result('r1')").await;
+    assert!(
+        ran.error()
+            .contains("result 'r1' is lost: newer ones have taken its place: 16 are kept"),
+        "{ran:?}"
+    );
+    assert_eq!(client.run("len(runtime.results())").await.result(), 16);
+    client.run("'z' * 140_000_000").await;
+    assert_eq!(client.run("len(runtime.results())").await.result(), 1);
+    // A session that is lost takes them along.
+    client.run("import os; os._exit(1)").await;
+    let ran = client.run("runtime.result('r2')").await;
+    assert!(
+        ran.error().ends_with("there is no result 'r2'; none is kept now"),
+        "{ran:?}"
+    );
+}
+
+#[tokio::test]
+async fn the_limit_can_be_set_and_left_out() {
+    let long = "'x' * 40_000";
+    let mut client = CodeClient::of(Codeyard::new().unwrap()).await;
+    let ran = client.execute(json!({"code": long, "max_result": 50_000})).await;
+    assert_eq!(ran.shown().len(), 40_000);
+    let ran = client
+        .execute(json!({"code": "'x' * 2000", "max_result": 1000}))
+        .await;
+    assert!(ran.fields()["handle"].is_object(), "{ran:?}");
+    // It holds for the one call.
+    assert_eq!(client.run("'x' * 2000").await.shown().len(), 2000);
+
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .settings("[output]\nmax_result = \"off\"");
+    let mut client = CodeClient::of(codeyard).await;
+    assert_eq!(client.run(long).await.shown().len(), 40_000);
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .settings("[output]\nmax_result = \"2 KiB\"");
+    let mut client = CodeClient::of(codeyard).await;
+    assert!(client.run("'x' * 3000").await.fields()["handle"].is_object());
+}
+
+#[tokio::test]
+async fn handles_work_without_namespaces() {
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .settings("[sandbox]\nbackend = \"landlock\"");
+    let mut client = CodeClient::of(codeyard).await;
+    let ran = client.run(MANY).await;
+    if ran.status() == "refused" {
+        // A kernel without Landlock has no such backend.
+        return;
+    }
+    assert_eq!(ran.fields()["handle"]["name"], "r1", "{ran:?}");
+    assert_eq!(client.run("len(runtime.result('r1'))").await.result(), 3000);
+}

@@ -1,0 +1,216 @@
+//! Calls of tool files: every form, their values, their errors, what is loaded, what is recorded.
+
+use std::fs;
+
+use serde_json::json;
+use test_support::{Codeyard, run};
+
+use super::{ADD, client, with_files};
+
+// C197
+#[tokio::test]
+async fn imported_functions_are_called_by_position() {
+    let (_, mut client) = client(&[]).await;
+    let code = "from servers.calculator import calculate, add, multiply\nprint(calculate('2*(3+4)'), add(2,3), multiply(4,7))";
+    client.check(code, "14 5 28\n").await;
+}
+
+#[tokio::test]
+async fn every_form_reaches_the_function() {
+    let (_, mut client) = client(&[]).await;
+    for code in [
+        "print(await tools.calculator.add(a=1, b=2))",
+        "print(await tools.calculator.add({'a': 1, 'b': 2}))",
+        "print(await tools.calculator.add(1, b=2))",
+        "print(await mcp_calculator.add(a=1, b=2))",
+        "print(await mcp_servers['calculator'].add(a=1, b=2))",
+        "from mcp.servers.calculator import *\nprint(await add(a=1, b=2))",
+        "from tools.calculator.add import add\nprint(await add(a=1, b=2))",
+        "print(await __toolcall__('calculator', 'add', {'a': 1, 'b': 2}))",
+        "import servers.calculator\nprint(servers.calculator.add(1, 2))",
+        "import servers.calculator.add\nprint(servers.calculator.add(1, 2))",
+        "from servers.calculator.add import add\nprint(add(1, 2))",
+        "print(servers.calculator.add({'a': 1, 'b': 2}))",
+        "print(call_mcp_tool('calculator__add', {'a': 1, 'b': 2}))",
+        "print(call_mcp_tool('calculator', 'add', {'a': 1, 'b': 2}))",
+        "print(await runtime.call_tool('calculator', 'add', {'a': 1, 'b': 2}))",
+        "import asyncio\nprint((await asyncio.gather(*[tools.calculator.add(a=1, b=n) for n in range(40)]))[2])",
+    ] {
+        client.check(code, "3\n").await;
+    }
+    client
+        .check("print(call_mcp_tool('stub__echo', {'message': 'hi'}))", "hi\n")
+        .await;
+}
+
+#[tokio::test]
+async fn a_function_is_described_as_it_is() {
+    let (_, mut client) = client(&[]).await;
+    let code = "import inspect\nfrom servers.units import convert\nprint(inspect.signature(convert))\nprint(convert.__doc__)\n\
+        print((await tools.units.convert(value=16.09344))['miles'])";
+    let shown = "(value: float, unit: str = 'km') -> dict[str, float]\nconvert(value: float, unit: str = 'km') -> dict[str, float]\n\n\
+        Convert kilometres to miles.\nconverting\n10.0\n";
+    client.check(code, shown).await;
+}
+
+// C187
+#[tokio::test]
+async fn only_what_is_called_is_loaded() {
+    let (_, mut client) = client(&[]).await;
+    let code = "import sys, os\nfrom servers.calculator import add\nadd(5, 3)\n\
+        print([name for name in sorted(sys.modules) if name.startswith('servers.')])\n\
+        print(os.path.exists('/tools/units/convert.py'))";
+    client
+        .check(code, "['servers.calculator', 'servers.calculator.add']\nTrue\n")
+        .await;
+}
+
+#[tokio::test]
+async fn tools_call_tools() {
+    let (_, mut client) = client(&[
+        (
+            "chain/twice.py",
+            "from servers.calculator import add\n\ndef twice(x: float):\n    'Twice'\n    return add(x, x)\n",
+        ),
+        (
+            "chain/said.py",
+            "async def said(x: str):\n    'Echo'\n    return (await tools.stub.echo(message=x)).upper()\n",
+        ),
+        (
+            "chain/names.py",
+            "def names():\n    'Names'\n    return call_mcp_tool('stub__add', {'a': 1, 'b': 2})['sum']\n",
+        ),
+    ])
+    .await;
+    client
+        .check(
+            "print(await tools.chain.twice(x=4), await tools.chain.said(x='hi'))",
+            "8 HI\n",
+        )
+        .await;
+    client
+        .check(
+            "from servers.chain import said, names\nprint(said('yes'), names())",
+            "YES 3\n",
+        )
+        .await;
+}
+
+#[tokio::test]
+async fn values_stay_what_they_are() {
+    let (_, mut client) = client(&[
+        ("data/pair.py", "def pair(a, /, b=2, *, c: dict = None):\n    'Values'\n    return (a, b, c)\n"),
+        (
+            "data/point.py",
+            "from __future__ import annotations\nfrom dataclasses import dataclass\n\n@dataclass\nclass Point:\n    x: int\n    y: int = 0\n\n\
+             def point(p: Point) -> Point:\n    'Moves'\n    return Point(p.x + 1, p.y)\n",
+        ),
+    ])
+    .await;
+    client
+        .check(
+            "print(await tools.data.pair(a=1, c={'k': 1}))",
+            "(1, 2, {'k': 1})\n",
+        )
+        .await;
+    client
+        .check(
+            "from servers.data import pair\nprint(pair({'x': 1}))",
+            "({'x': 1}, 2, None)\n",
+        )
+        .await;
+    client
+        .check(
+            "from servers.data import point\nmoved = point(p={'x': 1})\nprint(moved, point(moved).x)",
+            "Point(x=2, y=0) 3\n",
+        )
+        .await;
+    let ran = client.run("return await tools.data.point(p={'x': 1})").await;
+    assert_eq!(ran.result(), &json!({"x": 2, "y": 0}), "{ran:?}");
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_told_before_and_at_the_call() {
+    let (_, mut client) = client(&[]).await;
+    let refused = client.run("await tools.calculator.add(a='x', b=1)").await;
+    assert_eq!(refused.status(), "refused", "{refused:?}");
+    let code = "from servers.calculator import add\n\
+        for given in [(1, 'x'), (1, 2, 3), (1,)]:\n    try:\n        add(*given)\n    except Exception as error:\n        print(type(error).__name__, error)";
+    let shown = "ToolError calculator.add: argument 'b' must be float, not str 'x' (add(a: float, b: float))\n\
+        TypeError servers.calculator.add takes 2 positional arguments but 3 were given\n\
+        ToolError calculator.add: missing required argument 'b': float (add(a: float, b: float))\n";
+    client.check(code, shown).await;
+}
+
+#[tokio::test]
+async fn an_exception_is_a_tool_error_with_the_lines_of_the_file() {
+    let (_, mut client) = client(&[(
+        "math/divide.py",
+        "def divide(a: int):\n    'Divides'\n    return a / 0\n",
+    )])
+    .await;
+    let ran = client.run("await tools.math.divide(a=1)").await;
+    assert_eq!(ran.status(), "failed");
+    for part in [
+        "/tools/math/divide.py\", line 3",
+        "return a / 0",
+        "ToolError: math.divide: ZeroDivisionError: division by zero",
+    ] {
+        assert!(ran.error().contains(part), "{part}: {ran:?}");
+    }
+    let code = "from servers.math import divide\ntry:\n    divide(1)\nexcept ToolError as error:\n    print(error.server, error.tool, error.kind)";
+    client.check(code, "math divide tool\n").await;
+}
+
+#[tokio::test]
+async fn a_changed_file_counts_in_the_next_run_of_a_session() {
+    let (directory, mut client) = client(&[]).await;
+    client
+        .check("from servers.calculator import add\nprint(add(1, 2))", "3\n")
+        .await;
+    fs::write(directory.join("calculator/add.py"), ADD.replace("a + b", "a - b")).unwrap();
+    client.check("print(add(1, 2))", "-1\n").await;
+    fs::remove_file(directory.join("calculator/add.py")).unwrap();
+    client.check("try:\n    add(1, 2)\nexcept ToolError as error:\n    print(error.kind, 'calculator.add' in str(error))", "unknown_tool True\n").await;
+}
+
+#[tokio::test]
+async fn a_call_from_the_command_line_runs_in_the_sandbox() {
+    let files = [
+        ("calculator/add.py", ADD),
+        (
+            "host/look.py",
+            "import os\n\ndef look():\n    'Looks'\n    print('looking')\n    return {'cwd': os.getcwd()}\n",
+        ),
+        (
+            "host/fail.py",
+            "def fail(x=1):\n    'Fails'\n    raise ValueError('no')\n",
+        ),
+    ];
+    let codeyard = with_files(Codeyard::new().unwrap(), &files);
+    let call = async |words: &[&str]| run(&codeyard, &[&["call"], words].concat(), "").await;
+    let added = call(&["calculator.add", r#"{"a": 1, "b": 2}"#]).await;
+    assert_eq!((added.code, added.out.as_str()), (0, "3\n"), "{added:?}");
+    let looked = call(&["host.look"]).await;
+    assert!(
+        looked.out.starts_with("looking\n") && looked.out.contains("/workspace"),
+        "{looked:?}"
+    );
+    let failed = call(&["host.fail"]).await;
+    assert!(
+        failed.code == 1 && failed.out.contains("fail.py\", line 3"),
+        "{failed:?}"
+    );
+    let wrong = call(&["calculator.add", r#"{"a": 1}"#]).await;
+    assert!(
+        wrong.code == 1 && wrong.out.contains("missing required argument 'b'"),
+        "{wrong:?}"
+    );
+    let unknown = call(&["calculator.subtract"]).await;
+    assert!(
+        unknown.code == 2 && unknown.err.contains("calculator"),
+        "{unknown:?}"
+    );
+    let recorded = run(&codeyard, &["runs", "--json"], "").await;
+    assert!(recorded.out.contains("\"call\""), "{recorded:?}");
+}

@@ -1,0 +1,249 @@
+"""Tool files: Python functions that run here when they are called, once the host has said yes.
+
+The host publishes them below /tools with an index of their parameters. A module is executed at the first call of its
+tool, and anew when its content has changed.
+"""
+
+import asyncio
+import inspect
+import json
+import linecache
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from types import ModuleType
+
+from codeyard import places
+from codeyard.errors import ToolError, failed_call
+from codeyard.jsonable import to_arguments
+
+_INDEX = "/tools/files.json"
+
+# The directory of a server of tool files; what is below it is shown in tracebacks.
+_DIRECTORY = "/tools/"
+
+
+class ToolFile:
+    """One tool file, as the index describes it."""
+
+    def __init__(self, server, tool, entry):
+        self.server = server
+        self.tool = tool
+        self.path = _DIRECTORY + entry["file"]
+        self.hash = entry["hash"]
+        self._function = entry["function"]
+        self._positional = entry["positional"]
+        self._names = entry["names"]
+        self._required = entry["required"]
+
+    def bind(self, label, positional, named):
+        """The arguments by name: as of any function of Python, or those of one mapping that fits."""
+        if len(positional) == 1 and not named and self._fits(positional[0]):
+            return dict(positional[0])
+        if len(positional) > len(self._positional):
+            takes = f"{len(self._positional)} positional arguments" if self._positional else "no positional argument"
+            raise TypeError(f"{label} takes {takes} but {len(positional)} were given")
+        bound = dict(zip(self._positional, positional))
+        twice = bound.keys() & named.keys()
+        if twice:
+            raise TypeError(f"{label} got multiple values for argument {min(twice)!r}")
+        return bound | named
+
+    def _fits(self, value):
+        """Whether a mapping is all the arguments, and not the first of them: its keys are names of parameters."""
+        if not isinstance(value, Mapping):
+            return False
+        return all(name in self._names for name in value) and bool(value or not self._required)
+
+    def function(self):
+        """The function, of a module that was executed since its content last changed."""
+        return vars(_load(self))[self._function]
+
+    def of_function(self, name):
+        """`__signature__`, or another attribute of the function."""
+        function = self.function()
+        return inspect.signature(function) if name == "__signature__" else getattr(function, name)
+
+    async def call(self, allowed, arguments):
+        """Calls the function of this content, as the host has allowed it."""
+        try:
+            value = self._begin(allowed, arguments)
+            return await value if inspect.isawaitable(value) else value
+        except BaseException as error:
+            self._fail(error)
+
+    def call_blocking(self, allowed, arguments):
+        """The same without awaiting: what is asynchronous has a loop of its own meanwhile."""
+        try:
+            value = self._begin(allowed, arguments)
+            return _waited_for(value) if inspect.isawaitable(value) else value
+        except BaseException as error:
+            self._fail(error)
+
+    def _begin(self, allowed, arguments):
+        if allowed != self.hash:
+            message = f"{self.path} has changed since this run began; run the program again"
+            raise ToolError(message, self.server, self.tool, retryable=True)
+        function = self.function()
+        _revive(function, arguments)
+        return function(*self._ordered(function, arguments), **arguments)
+
+    def _ordered(self, function, arguments):
+        """Takes the arguments that cannot be given by name out of the others."""
+        code = getattr(function, "__code__", None)
+        names = code.co_varnames[: code.co_posonlyargcount] if code is not None else ()
+        ordered = []
+        for name in names:
+            if name not in arguments:
+                break  # It has a default, and so have those that follow.
+            ordered.append(arguments.pop(name))
+        return ordered
+
+    def _fail(self, error):
+        """Raises what a program meets when the function raises: what ends a run still does."""
+        if isinstance(error, (ToolError, MemoryError)) or not isinstance(error, (Exception, SystemExit)):
+            raise error
+        what = f"sys.exit({error.code!r})" if isinstance(error, SystemExit) else f"{type(error).__name__}: {error}"
+        raise ToolError(f"{self.server}.{self.tool}: {what}", self.server, self.tool) from error
+
+
+class Call:
+    """One call of a tool file: the arguments as the host is told of them, and as they are."""
+
+    __slots__ = ("_file", "_arguments", "told")
+
+    def __init__(self, file, label, positional, named):
+        self._file = file
+        self._arguments = file.bind(label, positional, named)
+        self.told = to_arguments(label, self._arguments)
+
+    def call(self, allowed):
+        return self._file.call(allowed, self._arguments)
+
+    def call_blocking(self, allowed):
+        return self._file.call_blocking(allowed, self._arguments)
+
+
+def find(server, tool):
+    """The tool file of these names, if there is one."""
+    names = _index().get(server)
+    return names.get(tool) if names else None
+
+
+def check_present(server, tool):
+    """Refuses a call of a tool whose file is gone: what it was given may be for a function only."""
+    if (server, tool) in _modules:
+        raise failed_call(f"{server}.{tool} is not there any more: its file has been removed", kind="unknown_tool")
+
+
+def forget():
+    """Has the index looked at again: a run may see other files than the one before."""
+    global _is_current
+    _is_current = False
+
+
+def is_tool_file(filename):
+    """Whether a file name is that of a tool file."""
+    return filename.startswith(_DIRECTORY)
+
+
+_is_current = False
+_stamp = None
+_files = {}
+_modules = {}
+
+
+def _index():
+    global _is_current, _stamp, _files
+    if _is_current:
+        return _files
+    path = places.actual(_INDEX)
+    try:
+        status = os.stat(path)
+    except OSError:
+        stamp = None
+    else:
+        stamp = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+    if stamp is None:
+        _files = {}
+    elif stamp != _stamp:
+        with open(path, encoding="utf-8") as file:
+            index = json.load(file)
+        _files = {
+            server: {tool: ToolFile(server, tool, entry) for tool, entry in tools.items()}
+            for server, tools in index.items()
+        }
+    _stamp = stamp
+    _is_current = True
+    return _files
+
+
+class _Module(ModuleType):
+    """The module of a tool file. Who imports the tool from it gets the tool, whose calls the host sees."""
+
+    def __getattribute__(self, name):
+        module_tool = vars(ModuleType)["__dict__"].__get__(self).get("__codeyard_tool__")
+        if module_tool is not None and name == module_tool[0]:
+            return module_tool[1]
+        return super().__getattribute__(name)
+
+    def __call__(self, *positional, **named):
+        return vars(self)["__codeyard_tool__"][1](*positional, **named)
+
+
+def _load(file):
+    """The module of a file, executed if that has not happened yet."""
+    key = (file.server, file.tool)
+    known = _modules.get(key)
+    if known is not None and known[0] == file.hash:
+        return known[1]
+    from codeyard.proxies import servers
+
+    with open(places.actual(file.path), encoding="utf-8-sig") as opened:
+        source = opened.read()
+    name = f"servers.{file.server}.{file.tool}"
+    module = _Module(name)
+    vars(module).update(__file__=file.path, __codeyard_tool__=(file.tool, servers[file.server][file.tool]))
+    linecache.cache[file.path] = (len(source), None, source.splitlines(True), file.path)
+    code = compile(source, file.path, "exec", dont_inherit=True)
+    before = sys.modules.get(name)
+    sys.modules[name] = module  # Where data classes look for the names of their annotations.
+    try:
+        exec(code, vars(module))
+    except BaseException:
+        if before is None:
+            sys.modules.pop(name, None)
+        else:
+            sys.modules[name] = before
+        raise
+    _modules[key] = (file.hash, module)
+    return module
+
+
+def _revive(function, arguments):
+    """Makes data classes of mappings, where the parameter is annotated with one."""
+    annotations = getattr(function, "__annotations__", {})
+    for name, value in arguments.items():
+        kind = annotations.get(name)
+        if isinstance(kind, str):
+            kind = getattr(function, "__globals__", {}).get(kind)
+        if isinstance(kind, type) and is_dataclass(kind) and isinstance(value, Mapping):
+            arguments[name] = kind(**value)
+
+
+
+def _waited_for(awaitable):
+    """The value of something to be awaited, while the loop of this thread stands still."""
+
+    async def awaited():
+        return await awaitable
+
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(awaited())
+    finally:
+        loop.close()
+        asyncio._set_running_loop(running)

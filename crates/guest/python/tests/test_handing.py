@@ -1,0 +1,93 @@
+"""Results that are too large stay in the guest; what may be no text is kept beside what is sent."""
+
+from tests.host import GuestCase
+
+_MANY = "[{'id': n} for n in range(3000)]"
+
+
+class Handing(GuestCase):
+    """The host agrees on 2,000 bytes of JSON with each run."""
+
+    def run_with(self, code, most=2000, guest=None):
+        guest = guest or self.guest
+        guest.limits = {"output": 1 << 20, "concurrent_calls": 32, "result": most}
+        return guest.run(code)
+
+    def check_kept(self, code, kind, size, sample, most=2000):
+        outcome = self.run_with(code, most)
+        self.assertIsNone(outcome.error, outcome)
+        self.assertFalse(outcome.has_result, outcome)
+        kept = outcome.kept
+        self.assertEqual((kept["kind"], kept["size"], kept["sample"]), (kind, size, sample))
+        return kept["name"]
+
+    def test_large_values(self):
+        beginning = [{"id": n} for n in range(5)]
+        for code, kind, size, sample in (
+            (_MANY, "list", "3,000 items", beginning),
+            ("[0] * 900", "list", "900 items", [0] * 5),
+            ("'é' * 2001", "str", "2,001 characters", "é" * 1000 + "… (2,001 characters)"),
+            ("{'a': 'x' * 3000}", "dict", "1 key (a: 3,000 characters), 3,008 bytes of JSON", {"a": "x" * 200 + "… (3,000 characters)"}),
+            ("bytes(3000)", "bytes", "3,000 bytes", "<3,000 bytes: " + " ".join(["00"] * 16) + "…>"),
+            ("tuple(range(3000))", "tuple", "3,000 items", [0, 1, 2, 3, 4]),
+            ("dict.fromkeys(range(3000))", "dict", "3,000 keys", {str(n): None for n in range(30)}),
+        ):
+            with self.subTest(code):
+                self.check_kept(code, kind, size, sample, 1000 if "900" in code else 2000)
+
+    def test_small_values_are_sent(self):
+        for code, expected in (("1", 1), ("None", None), ("'x' * 1998", "x" * 1998), ("[1] * 900", [1] * 900)):
+            outcome = self.run_with(code)
+            self.assertEqual(outcome.result, expected)
+            self.assertIsNone(outcome.kept)
+
+    def test_without_an_agreement_everything_is_sent(self):
+        self.guest.limits = None
+        outcome = self.guest.run("'x' * 100_000")
+        self.assertEqual((len(outcome.result), outcome.kept), (100_000, None))
+
+    def test_programs_get_the_value_itself(self):
+        name = self.run_with(f"value = {_MANY}\nvalue").kept["name"]
+        outcome = self.run_with(f"runtime.result({name!r}) is value, runtime.result() is value, runtime.results()[-1]['name']")
+        self.assertEqual(outcome.result, [True, True, name])
+
+    def test_what_was_iterated_is_kept_as_a_list(self):
+        name = self.run_with("{'numbers': iter(range(3000))}").kept["name"]
+        self.assertEqual(self.run_with(f"runtime.result({name!r})['numbers'][-1]").result, 2999)
+
+    def test_base64_is_sent_and_kept(self):
+        code = "import base64, random\nbase64.b64encode(random.Random(1).randbytes(900)).decode()"
+        outcome = self.run_with(code)
+        self.assertEqual((len(outcome.result), list(outcome.kept)), (1200, ["name"]))
+        for code in ("'some words ' * 150", "'0123456789abcdef-' * 100", "['x' * 70] * 20"):
+            self.assertIsNone(self.run_with(code).kept, code)
+
+    def test_printed_base64_has_a_copy(self):
+        code = "import base64, random\nprint(base64.b64encode(random.Random(1).randbytes(900)).decode())"
+        outcome = self.run_with(code)
+        self.assertEqual(len(outcome.artifacts), 1)
+        with open(self.guest.path("results", outcome.artifacts[0]), "rb") as file:
+            self.assertEqual(file.read(), outcome.stdout)
+        self.assertEqual(self.run_with("print('some words ' * 1000)").artifacts, [])
+
+    def test_old_ones_go_by_number_and_by_size(self):
+        guest = self.own_guest()
+        for _ in range(18):
+            self.run_with("'x' * 3000", guest=guest)
+        outcome = self.run_with("runtime.result('r1')", guest=guest)
+        self.assertIn("result 'r1' is lost: newer ones have taken its place", outcome.error["message"])
+        self.run_with("'x' * 140_000_000", guest=guest)
+        self.assertEqual(self.run_with("len(runtime.results())", guest=guest).result, 1)
+        for code, told in (
+            ("runtime.result('nope')", "there is no result 'nope'; kept are r"),
+            ("runtime.result('n' * 9999)", "there is no result 'nnn"),
+        ):
+            message = self.run_with(code, guest=guest).error["message"]
+            self.assertIn(told, message)
+            self.assertLess(len(message), 300)
+
+    def test_a_failed_run_keeps_nothing(self):
+        guest = self.own_guest()
+        self.run_with("x = 'x' * 3000\n1 / 0", guest=guest)
+        error = self.run_with("runtime.result()", guest=guest).error
+        self.assertIn("no result is kept", error["message"])

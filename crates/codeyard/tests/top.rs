@@ -141,8 +141,7 @@ async fn without_a_terminal_it_is_one_page_of_text() {
     let mut client = CodeClient::of(codeyard).await;
     let ran = client.run("return (await tools.stub.add(a=2, b=3)).sum").await;
     assert_eq!(*ran.result(), json!(5), "{ran:?}");
-    let output = client.codeyard.command(["top", "--once"]).unwrap();
-    let text = output_of(output).await;
+    let text = page_with(&client.codeyard, "1 call,").await;
     for words in [
         "1 codeyard, 1 server, 1 open session\n",
         "last 24 hours: 1 run, 1 call",
@@ -159,6 +158,18 @@ async fn without_a_terminal_it_is_one_page_of_text() {
     assert_eq!(json["servers"][0]["name"], "stub", "{json}");
     assert_eq!(json["last_day"]["calls"], 1, "{json}");
     client.mcp.finish().await.unwrap();
+}
+
+/// The page once it has these words: records are written after the answer.
+async fn page_with(codeyard: &Codeyard, words: &str) -> String {
+    let begun = Instant::now();
+    loop {
+        let page = output_of(codeyard.command(["top", "--once"]).unwrap()).await;
+        if page.contains(words) {
+            return page;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{words}: {page}");
+    }
 }
 
 async fn output_of(mut command: Command) -> String {

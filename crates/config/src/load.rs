@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use types::{Answers, CheckMode, Limit};
+use types::{Answers, CheckMode, Limit, Principal, ToolRef};
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables as BridgeVariables};
@@ -133,6 +133,13 @@ impl Loaded {
     /// The database of the tools and memories that programs save.
     pub fn saved(&self) -> PathBuf {
         self.data_dir.join(store::FILE)
+    }
+
+    /// Whether `[policy]` keeps a tool from every program.
+    pub fn forbids(&self, server: &str, tool: &str) -> bool {
+        let policy = policy::Policy::new(self.settings.policy.clone());
+        let tool = ToolRef::new(server, tool);
+        policy.is_ok_and(|policy| policy.authorize(&Principal::local(), &tool).is_err())
     }
 
     /// The directory of the logins to remote servers.

@@ -1,6 +1,7 @@
 //! The command line: what can be asked, with an example for each.
 
 mod adopt;
+mod advise;
 mod generate;
 mod learned;
 mod login;
@@ -19,10 +20,11 @@ use clap_complete::Shell;
 use types::{CheckMode, Format};
 
 pub use adopt::{ImportArguments, InstallArguments};
+pub use advise::AdviseArguments;
 pub use generate::GenerateArguments;
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
-pub use runs::RunsArguments;
+pub use runs::{By, RunsArguments};
 pub use saved::{ImportSaved, Only, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
 pub use servers::{
     AddServer, ChangeServer, ConfigArguments, ConfigCommand, PsArguments, RemoteKind, ServerLogs,
@@ -75,6 +77,9 @@ pub enum Command {
     /// List what has run, or show one run
     #[command(after_help = runs::HELP)]
     Runs(RunsArguments),
+    /// Say which tools are cheaper called directly, and what it costs to let a model see them
+    #[command(after_help = advise::HELP)]
+    Advise(AdviseArguments),
     /// List, show, remove and take over the tools and memories that programs saved
     #[command(after_help = saved::HELP)]
     Saved(SavedArguments),
@@ -149,6 +154,10 @@ pub struct McpArguments {
     /// How results are written for the model [default: `[output] format` of the settings]
     #[arg(long, value_name = "text|toon|json", value_parser = parse_format)]
     pub format: Option<Format>,
+    /// Say below each result what it cost in tokens, and what the same calls would have cost without codeyard [default:
+    /// `[receipts] default` of the settings]
+    #[arg(long)]
+    pub receipt: bool,
 }
 
 /// Sets of tools that a client can see.
@@ -189,6 +198,9 @@ pub struct RunArguments {
     /// How the result is printed: as a model would see it, as TOON, or as JSON in one line
     #[arg(long, value_name = "text|toon|json", value_parser = parse_format, conflicts_with = "json")]
     pub format: Option<Format>,
+    /// Say what it costs a model in tokens, and what the same calls would have cost without codeyard
+    #[arg(long)]
+    pub receipt: bool,
     /// Print one JSON object with everything that is known of the run
     #[arg(long)]
     pub json: bool,

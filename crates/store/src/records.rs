@@ -12,6 +12,7 @@ use crate::arguments::Arguments;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::queue::{MOST, Queue};
+use crate::receipts::ReceiptTaken;
 use crate::record::RunRecord;
 use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, Run, TASK};
 use crate::trouble::Trouble;
@@ -109,6 +110,13 @@ impl Records {
             begun_ms: now_ms - i64::try_from(made.duration.as_millis()).unwrap_or_default(),
             made,
         })));
+    }
+
+    /// Records what a run has cost.
+    pub fn receipt(&self, run: &RunId, taken: ReceiptTaken) {
+        if let Some(shared) = &self.shared {
+            shared.push(Row::Receipt(run.clone(), Box::new(taken)));
+        }
     }
 
     /// Records that a tool or memory of this name was saved or removed, by this run if one did it; never what it holds.

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use types::{Limits, Outcome, Principal, RunId, SessionFate, Status};
 
 use crate::arguments::{Arguments, hex};
+use crate::receipts::ReceiptTaken;
 
 /// Longest text of a name or kind that somebody else has chosen, in bytes.
 const MAX_NAME: usize = 128;
@@ -34,6 +35,19 @@ pub struct Attempt {
     pub limits: Option<Limits>,
     /// Name of the kind of sandbox.
     pub backend: &'static str,
+    /// What the client calls itself, once it has said so.
+    pub client: Option<String>,
+    /// What its model has searched for since the run before.
+    pub searched: Searched,
+}
+
+/// Searches for tools between two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Searched {
+    /// How many.
+    pub searches: u64,
+    /// Bytes of what was asked and of what was answered.
+    pub bytes: u64,
 }
 
 /// The door that an attempt comes through.
@@ -103,6 +117,7 @@ pub(crate) enum Row {
     Opened(Arc<Session>),
     Closed(Arc<Session>, Closing),
     Event(Event),
+    Receipt(RunId, Box<ReceiptTaken>),
 }
 
 /// A run as it stands when it is accepted or refused.

@@ -149,6 +149,8 @@ impl Server {
                 code,
                 timeout: request.timeout,
                 check: None,
+                // No model has written it.
+                receipt: Some(false),
             };
             match self.run_for(Front::Task, program, cancel).await {
                 Ok(ran) => {

@@ -16,7 +16,7 @@ use crate::named::{Named, named};
 use crate::places::{absolute, config_dir, data_dir, resolved};
 use crate::secrets::Secrets;
 use crate::servers::{self, Entry, Variables};
-use crate::settings::{self, Backend, Settings, Written};
+use crate::settings::{self, Backend, Expose, Settings, Written};
 use crate::sources::{Origin, Place, possible_files};
 use crate::trust::{self, Standing};
 use crate::{limits, memory, mounts};
@@ -83,6 +83,10 @@ pub struct Parts {
     pub answers: Answers,
     /// Of the records.
     pub records: store::Config,
+    /// Whether results say what their runs cost where nothing is said of it.
+    pub receipts: bool,
+    /// Tools that clients of the surface `code` see beside its own.
+    pub expose: Expose,
     /// Of what is learned of results.
     pub learning: store::Learning,
     /// The database of the tools and memories that programs save.
@@ -165,6 +169,8 @@ impl Loaded {
             check,
             answers,
             tools,
+            receipts,
+            expose,
             ..
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
@@ -203,6 +209,8 @@ impl Loaded {
             check,
             answers,
             records,
+            receipts,
+            expose,
             learning,
             saved,
             tools: tools.directories,

@@ -139,8 +139,7 @@ impl Broker {
             // A listing says which of them failed and why.
             let _ = self.shared.hub.discover(patience).await;
         }
-        let current = snapshot.numbered().await;
-        read(&snapshot.searched_with(&current).await.search)
+        read(&snapshot.searched_by(true).await.search)
     }
 
     /// The tool of these names, for showing it; asks its server for its tools if need be.

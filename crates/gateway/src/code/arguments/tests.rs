@@ -1,3 +1,5 @@
+//! What arguments are taken, and what is said of those that are not.
+
 use serde_json::json;
 
 use super::*;

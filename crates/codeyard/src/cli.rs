@@ -464,6 +464,7 @@ Examples:
   codeyard tools mailbox                 every tool of one server
   codeyard tools mailbox.send_mail       one tool with its parameters
   codeyard tools show mailbox.send_mail  the same, and an error if there is none
+  codeyard tools --tools DIR             also the Python files of this directory
   codeyard tools --json                  for another program";
 
 const SHOW_HELP: &str = "\

@@ -37,10 +37,8 @@ pub enum Fault {
 impl Server {
     /// Calls a tool; the answer is the server's `CallToolResult` with all its fields.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, CallFailed> {
-        if let Ok(entry) = self.find(tool).await
-            && self.shared.broker.is_file(&entry.tool)
-        {
-            return self.call_in_sandbox(&entry.tool, arguments).await;
+        if let Some(file) = self.shared.broker.file_named(tool).await {
+            return self.call_in_sandbox(&file, arguments).await;
         }
         let attempt = self.attempt(Front::Call, None, None, None);
         let mut record = self.shared.records.attempt(attempt);

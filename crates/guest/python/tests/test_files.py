@@ -39,13 +39,15 @@ class Files(GuestCase):
                 "names": names,
                 "positional": positional,
                 "required": required,
+                "unnamed": [],
+                "open": False,
             }
         with open(os.path.join(self.root, "files.json"), "w") as file:
             json.dump({"s": index}, file)
 
     def answer(self, name, args):
         """The host allows every call of the first content."""
-        return ["1"]
+        return ["s", args["tool"].lower(), "1"]
 
     def test_arguments_are_bound_as_by_python_and_told_by_name(self):
         for code, told, result in (

@@ -177,7 +177,8 @@ impl Shared {
 /// Says that the guest may call the function itself: `[server, tool, hash]`. The answer of a server is an object, never a list.
 fn here(permit: Permit, file: &ToolFile) -> Result<Box<RawValue>, HostCallError> {
     let tool = permit.into_tool();
-    to_raw_value(&[&tool.server, &tool.tool, &file.hash]).map_err(|_| error::internal("an answer could not be written as JSON"))
+    to_raw_value(&[&tool.server, &tool.tool, &file.hash])
+        .map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 
 /// Checks the arguments, on a thread for blocking work where that takes long.

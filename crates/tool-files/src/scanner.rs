@@ -163,14 +163,20 @@ impl Found {
     /// The file of a tool by its names.
     pub fn file(&self, server: &str, tool: &str) -> Option<&Arc<ToolFile>> {
         let server = self.servers.iter().find(|known| known.listed.name == server)?;
-        let at = server.files.binary_search_by(|file| file.tool.name.as_str().cmp(tool));
+        let at = server
+            .files
+            .binary_search_by(|file| file.tool.name.as_str().cmp(tool));
         server.files.get(at.ok()?)
     }
 }
 
 /// Whether nothing was read anew, came or went.
 fn are_same(now: &[Arc<Content>], before: &[Arc<Content>]) -> bool {
-    now.len() == before.len() && now.iter().zip(before).all(|(now, before)| Arc::ptr_eq(now, before))
+    now.len() == before.len()
+        && now
+            .iter()
+            .zip(before)
+            .all(|(now, before)| Arc::ptr_eq(now, before))
 }
 
 /// What the candidates are: as known where nothing shows a change, else read.

@@ -90,9 +90,13 @@ impl Broker {
         self.shared.lists.directories()
     }
 
-    /// Whether the tool is a file, which runs where programs run.
-    pub fn is_file(&self, tool: &ToolRef) -> bool {
-        self.shared.lists.file(tool).is_some()
+    /// The tool of `SERVER.TOOL` if it is a file, which runs where programs run. Asks no server.
+    pub async fn file_named(&self, name: &str) -> Option<ToolRef> {
+        // No name of a file holds a dot.
+        let (server, tool) = name.split_once('.')?;
+        let catalog = self.shared.snapshot.current().await;
+        let found = &catalog.resolve(server, tool).ok()?.tool;
+        self.shared.lists.file(found).map(|_| found.clone())
     }
 
     /// The tool files as they were last found.
@@ -186,11 +190,7 @@ impl Broker {
 impl Shared {
     /// Looks whether tool files have come, changed or gone, and logs what is wrong with new ones; whether any has.
     pub(crate) async fn look(&self) -> bool {
-        let has_changed = self.local.look().await;
-        if has_changed {
-            self.local.tell(&self.lists.findings());
-        }
-        has_changed
+        self.local.look(&self.lists).await
     }
 
     /// Makes sure that the tools of this server are known.

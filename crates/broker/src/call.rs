@@ -188,10 +188,11 @@ impl Shared {
     }
 }
 
-/// Says that the guest may call the function itself, and of which content. No server answers with a list.
+/// Says that the guest may call the function itself: `[server, tool, hash]`. The answer of a server is an object, never a list.
 fn here(permit: Permit, file: &ToolFile) -> Result<Box<RawValue>, HostCallError> {
-    drop(permit);
-    to_raw_value(&[&file.hash]).map_err(|_| error::internal("an answer could not be written as JSON"))
+    let tool = permit.into_tool();
+    to_raw_value(&[&tool.server, &tool.tool, &file.hash])
+        .map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 
 /// Checks the arguments, on a thread for blocking work where that takes long.

@@ -25,7 +25,6 @@ impl Broker {
     /// asked for them and waited for that long, unless that was in vain before; what is not known then is let through.
     pub async fn check(&self, principal: &Principal, program: Arc<Program>, patience: Duration) -> Report {
         let shared = &self.shared;
-        shared.look().await;
         let catalog = shared.listing(principal, &program, patience).await;
         let learned = shared.learner.learned(principal).await;
         let (policy, principal) = (shared.policy.clone(), principal.clone());

@@ -52,8 +52,10 @@ impl Broker {
                 "function": file.function,
                 "hash": file.hash,
                 "names": file.names,
+                "open": file.is_open,
                 "positional": file.positional,
                 "required": file.required,
+                "unnamed": file.unnamed,
             });
             for server in [&entry.tool.server, &entry.server_alias] {
                 for tool in [&entry.tool.tool, &entry.alias] {

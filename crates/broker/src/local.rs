@@ -1,17 +1,21 @@
 //! Tool files beside the servers: looked at before a search, a check and a run, so that a new one is found without a restart.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use catalog::normalise;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 use tokio::time::timeout;
 use tool_files::{Finding, Found, Scanner, ToolFile};
 use types::{ServerTools, ToolRef};
 
 /// How long a look may take: a directory on a network may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Findings that one look logs one by one.
+const MOST_LOGGED: usize = 10;
 
 /// Lists of servers and tool files, as one list. Servers go before directories of the same name.
 #[derive(Debug, Clone)]
@@ -23,21 +27,36 @@ pub(crate) struct Lists {
 /// The tool files of one process.
 #[derive(Debug)]
 pub(crate) struct Local {
+    /// Held by the one look that is under way, also after nobody waits for it any more.
     scanner: Option<Arc<Mutex<Scanner>>>,
+    /// The directories, for messages.
+    names: String,
+    /// Whether the look that is under way takes too long.
+    is_late: AtomicBool,
     found: watch::Sender<Arc<Found>>,
-    /// What was told before.
-    told: Mutex<HashSet<Finding>>,
+    told: Arc<Told>,
 }
+
+/// What was logged before.
+#[derive(Debug, Default)]
+struct Told(std::sync::Mutex<HashSet<Finding>>);
 
 // === impl Local ===
 
 impl Local {
     /// Looks at nothing yet.
     pub(crate) fn new(scanner: Scanner) -> Local {
+        let names: Vec<String> = scanner
+            .directories()
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
         Local {
+            names: names.join(", "),
             scanner: (!scanner.is_empty()).then(|| Arc::new(Mutex::new(scanner))),
+            is_late: AtomicBool::new(false),
             found: watch::Sender::default(),
-            told: Mutex::default(),
+            told: Arc::default(),
         }
     }
 
@@ -49,22 +68,21 @@ impl Local {
         }
     }
 
-    /// Looks at the directories; whether something has changed. Where that takes too long, what was known stays.
-    pub(crate) async fn look(&self) -> bool {
-        let Some(scanner) = self.scanner.clone() else {
+    /// Looks at the directories, and logs what is left out; whether something has changed. Where that takes too long, what
+    /// was known stays until the look ends: it is not begun twice, and what it finds counts from then on.
+    pub(crate) async fn look(&self, lists: &Lists) -> bool {
+        let Some(scanner) = &self.scanner else {
             return false;
         };
-        let found = self.found.clone();
-        let looking = tokio::task::spawn_blocking(move || {
-            // Taken in under the lock: of two looks at once the later one counts.
-            let mut scanner = scanner.lock().unwrap_or_else(PoisonError::into_inner);
-            let scan = scanner.scan();
-            let has_changed = scan.is_some();
-            if let Some(scan) = scan {
-                found.send_replace(scan);
-            }
-            has_changed
-        });
+        if self.is_late.load(Ordering::Relaxed) && scanner.try_lock().is_err() {
+            return false;
+        }
+        let looking = async {
+            let scanner = scanner.clone().lock_owned().await;
+            self.is_late.store(false, Ordering::Relaxed);
+            let (found, told, lists) = (self.found.clone(), self.told.clone(), lists.clone());
+            tokio::task::spawn_blocking(move || look(scanner, &found, &told, &lists)).await
+        };
         match timeout(PATIENCE, looking).await {
             Ok(Ok(has_changed)) => has_changed,
             Ok(Err(error)) => {
@@ -72,20 +90,51 @@ impl Local {
                 false
             }
             Err(_elapsed) => {
-                tracing::warn!("the tool files could not be looked at within {PATIENCE:?}; those known stay");
+                if !self.is_late.swap(true, Ordering::Relaxed) {
+                    let names = &self.names;
+                    tracing::warn!(
+                        "the tool files of {names} could not be looked at within {PATIENCE:?}; those known stay until that is done"
+                    );
+                }
                 false
             }
         }
     }
+}
 
-    /// Logs what of these is left out, each once.
-    pub(crate) fn tell(&self, findings: &[Finding]) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        for finding in findings.iter().filter(|finding| !finding.is_used) {
-            if told.insert(finding.clone()) {
-                tracing::warn!("{finding}");
-            }
+/// One look; of two after each other the later one counts.
+fn look(
+    mut scanner: OwnedMutexGuard<Scanner>,
+    found: &watch::Sender<Arc<Found>>,
+    told: &Told,
+    lists: &Lists,
+) -> bool {
+    let Some(scan) = scanner.scan() else {
+        return false;
+    };
+    found.send_replace(scan);
+    told.tell(&lists.findings());
+    true
+}
+
+// === impl Told ===
+
+impl Told {
+    /// Logs what of these is left out, each once; of many at a time the first ones.
+    fn tell(&self, findings: &[Finding]) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let new: Vec<&Finding> = findings
+            .iter()
+            .filter(|finding| !finding.is_used && !told.contains(finding))
+            .collect();
+        for finding in new.iter().take(MOST_LOGGED) {
+            tracing::warn!("{finding}");
         }
+        if let Some(more @ 1..) = new.len().checked_sub(MOST_LOGGED) {
+            tracing::warn!("{more} more files are no tools; `codeyard tools` lists them");
+        }
+        // What is gone is told again if it comes back; so this never outgrows the findings.
+        *told = findings.iter().cloned().collect();
     }
 }
 
@@ -140,10 +189,12 @@ impl Lists {
     }
 
     /// The file of a tool, if its name is not a server's.
-    pub(crate) fn file(&self, tool: &ToolRef) -> Option<ToolFile> {
-        let files = self.files.borrow();
-        let file = files.file(&tool.server, &tool.tool)?;
-        (!is_taken(&names(&self.servers.borrow()), &tool.server)).then(|| file.clone())
+    pub(crate) fn file(&self, tool: &ToolRef) -> Option<Arc<ToolFile>> {
+        let file = self.files.borrow().file(&tool.server, &tool.tool)?.clone();
+        let name = normalise(&tool.server);
+        let servers = self.servers.borrow();
+        let is_taken = servers.iter().any(|server| normalise(&server.name) == name);
+        (!is_taken).then_some(file)
     }
 
     /// The names of the directories that are listed.

@@ -47,10 +47,8 @@ impl Server {
         tool: &str,
         arguments: Map<String, Value>,
     ) -> Result<Value, CallFailed> {
-        if let Ok(entry) = self.find(tool).await
-            && self.shared.broker.is_file(&entry.tool)
-        {
-            return self.call_in_sandbox(&entry.tool, arguments).await;
+        if let Some(file) = self.shared.broker.file_named(tool).await {
+            return self.call_in_sandbox(&file, arguments).await;
         }
         let attempt = self.attempt(front, None, None, None);
         let mut record = self.shared.records.attempt(attempt);

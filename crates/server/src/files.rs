@@ -125,6 +125,10 @@ impl session::Files for SessionFiles {
         })
     }
 
+    fn look(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.tools.look())
+    }
+
     fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<Attachment>> {
         Box::pin(async move {
             self.tools.prepare(code, &self.workspaces).await;

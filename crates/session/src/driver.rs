@@ -286,11 +286,11 @@ impl Driver {
         if let Err(unrecorded) = record.begin().await {
             return (Err(SessionError::NotRecorded(unrecorded)), untouched);
         }
-        let checked = match run
-            .cancel
-            .run_until_cancelled(self.check(&run, asked.check))
-            .await
-        {
+        let looked_and_checked = async {
+            self.shared.files.look().await;
+            self.check(&run, asked.check).await
+        };
+        let checked = match run.cancel.run_until_cancelled(looked_and_checked).await {
             Some(checked) => checked,
             None => return (Ok(cancelled()), untouched),
         };

@@ -21,6 +21,11 @@ pub trait Files: Send + Sync {
         session: &'a SessionName,
     ) -> BoxFuture<'a, Result<Given, LaunchError>>;
 
+    /// Looks what has changed since the run before, so that a program is held against what there is, and sees it.
+    fn look(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// The tree of tools and skills as this program is to see it; a session that sees an older one is shown this one.
     fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<Attachment>>;
 

@@ -1,6 +1,7 @@
 //! Annotations of parameters and results as JSON Schema; what is not known may be anything.
 
 use ruff_python_ast::{Expr, Number, Operator, UnaryOp};
+use ruff_text_size::Ranged as _;
 use serde_json::{Map, Value, json};
 
 use crate::classes::Classes;
@@ -11,11 +12,16 @@ const MAX_NESTING: usize = 12;
 /// Parts of one tool's types that are looked at; beyond them a type is anything.
 const MAX_STEPS: usize = 2_000;
 
-/// Turns annotations into schemas; counts steps and nesting, because classes can repeat a part without end.
+/// Longest definition of one tool, in bytes.
+pub(crate) const MAX_DEFINITION: usize = 256 * 1024;
+
+/// Turns annotations into schemas; counts steps, nesting and bytes, because classes can repeat a part without end.
 pub(crate) struct Annotations<'a> {
     classes: &'a Classes<'a>,
     steps: usize,
     nesting: usize,
+    /// Bytes of the names and texts that were written out.
+    bytes: usize,
 }
 
 // === impl Annotations ===
@@ -26,12 +32,18 @@ impl<'a> Annotations<'a> {
             classes,
             steps: MAX_STEPS,
             nesting: 0,
+            bytes: 0,
         }
+    }
+
+    /// Whether more was written out than a definition may have; what is beyond it is missing then.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.bytes > MAX_DEFINITION
     }
 
     /// The schema of values of this type; empty for any.
     pub(crate) fn schema(&mut self, annotation: &Expr) -> Map<String, Value> {
-        if self.steps == 0 || self.nesting == MAX_NESTING {
+        if self.steps == 0 || self.nesting == MAX_NESTING || self.is_too_long() {
             return Map::new();
         }
         self.steps -= 1;
@@ -93,6 +105,11 @@ impl<'a> Annotations<'a> {
         let mut properties = Map::new();
         let mut required = Vec::new();
         for field in class.fields() {
+            // Once as a property, once as required.
+            self.bytes += 2 * field.name.len();
+            if self.is_too_long() {
+                break;
+            }
             let (annotation, is_required) = class.field(&field);
             properties.insert(field.name.to_owned(), Value::Object(self.schema(annotation)));
             if is_required {
@@ -111,7 +128,7 @@ impl<'a> Annotations<'a> {
         match name {
             "Optional" => self.union(&[first, None]),
             "Union" => self.union(&arguments.iter().map(|part| Some(*part)).collect::<Vec<_>>()),
-            "Literal" => literals(arguments),
+            "Literal" => self.literals(arguments),
             "Annotated" => self.annotated(arguments),
             "Required" | "NotRequired" | "ReadOnly" | "Final" | "ClassVar" => {
                 first.map_or_else(Map::new, |inner| self.schema(inner))
@@ -157,9 +174,28 @@ impl<'a> Annotations<'a> {
         let mut schema = self.schema(inner);
         let text = notes.iter().find_map(|note| note.as_string_literal_expr());
         if let Some(text) = text {
+            self.bytes += text.value.len();
             schema.insert("description".to_owned(), Value::from(text.value.to_str()));
         }
         schema
+    }
+
+    fn literals(&mut self, arguments: &[&Expr]) -> Map<String, Value> {
+        let mut values = Vec::new();
+        for argument in arguments {
+            let Some(value) = constant(argument) else {
+                return Map::new();
+            };
+            self.bytes += usize::from(argument.range().len());
+            values.push(value);
+            if self.is_too_long() {
+                break;
+            }
+        }
+        match values.is_empty() {
+            true => Map::new(),
+            false => object(json!({"enum": values})),
+        }
     }
 
     /// One of these; `None` stands for nothing. Anything swallows the rest.
@@ -234,14 +270,6 @@ fn alternatives<'e>(mut union: &'e Expr, parts: &mut Vec<Option<&'e Expr>>) {
     }
     reversed.push(union);
     parts.extend(reversed.into_iter().rev().map(Some));
-}
-
-fn literals(arguments: &[&Expr]) -> Map<String, Value> {
-    let values: Option<Vec<Value>> = arguments.iter().map(|argument| constant(argument)).collect();
-    match values {
-        Some(values) if !values.is_empty() => object(json!({"enum": values})),
-        _ => Map::new(),
-    }
 }
 
 fn object(value: Value) -> Map<String, Value> {

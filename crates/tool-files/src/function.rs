@@ -7,7 +7,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 use types::Tool;
 
-use crate::annotation::{Annotations, constant};
+use crate::annotation::{Annotations, MAX_DEFINITION, constant};
 use crate::classes::Classes;
 use crate::docstring::{self, Said};
 use crate::read::line_of;
@@ -26,6 +26,10 @@ pub(crate) struct Described {
     pub(crate) names: Vec<String>,
     /// Those without which it cannot be called.
     pub(crate) required: Vec<String>,
+    /// Those that a program of Python cannot give by name.
+    pub(crate) unnamed: Vec<String>,
+    /// Whether it takes arguments of other names.
+    pub(crate) is_open: bool,
     /// What is odd and does not keep it from being used, with lines.
     pub(crate) notes: Vec<(u32, String)>,
 }
@@ -88,6 +92,8 @@ pub(crate) fn describe(body: &[Stmt], source: &str, name: &str) -> Result<Descri
             .filter(|parameter| parameter.default.is_none())
             .map(name_of)
             .collect(),
+        unnamed: parameters.posonlyargs.iter().map(name_of).collect(),
+        is_open: parameters.kwarg.is_some(),
         function: function.name.to_string(),
         notes,
     })
@@ -116,7 +122,19 @@ fn definition(
     if let Some(output) = output.filter(|output| !output.is_empty()) {
         definition["outputSchema"] = Value::Object(output);
     }
+    let too_long = || {
+        format!(
+            "has a definition of more than {} KiB; shorten the names and texts of its types, or use fewer of them",
+            MAX_DEFINITION / 1024
+        )
+    };
+    if annotations.is_too_long() {
+        return Err(too_long());
+    }
     let raw = to_raw_value(&definition).map_err(|error| format!("cannot be described: {error}"))?;
+    if raw.get().len() > MAX_DEFINITION {
+        return Err(too_long());
+    }
     Tool::parse(raw).map_err(|error| format!("cannot be described: {error}"))
 }
 

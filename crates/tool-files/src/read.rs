@@ -8,13 +8,15 @@ use std::sync::Arc;
 
 use check::Depth;
 use ruff_text_size::TextSize;
+use rustix::fs::{self, Mode, OFlags};
+use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 use types::Tool;
 
 use crate::finding::Finding;
 use crate::function::{self, Described};
 use crate::stamp::Stamp;
-use crate::walk::{Candidate, why_unreadable};
+use crate::walk::{CONFINED, Candidate, why_unreadable};
 
 /// Longest file that is read, in bytes.
 pub const MAX_FILE: u64 = 256 * 1024;
@@ -42,6 +44,10 @@ pub struct ToolFile {
     pub names: Vec<String>,
     /// Those without a default.
     pub required: Vec<String>,
+    /// Those before a `/` in the definition: a function cannot be given them by name.
+    pub unnamed: Vec<String>,
+    /// Whether it has `**kwargs`.
+    pub is_open: bool,
     /// SHA-256 of the content, in hexadecimal.
     pub hash: String,
     /// The content.
@@ -54,7 +60,7 @@ pub(crate) struct Content {
     pub(crate) path: PathBuf,
     stamp: Stamp,
     is_settled: bool,
-    pub(crate) tool: Option<ToolFile>,
+    pub(crate) tool: Option<Arc<ToolFile>>,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -71,10 +77,17 @@ impl Content {
             tool: None,
             findings: Vec::new(),
         };
-        match text_of(candidate) {
-            Ok(source) if source.starts_with(MARK) => {}
-            Ok(source) => content.take(candidate, source),
-            Err(why) => content.find(None, why, false),
+        match opened(candidate) {
+            Ok(file) => match text_of(&file) {
+                Ok(source) if source.starts_with(MARK) => {}
+                Ok(source) => content.take(candidate, source),
+                Err(why) => content.find(None, why, false),
+            },
+            Err(why) => {
+                // It may be the same file again at the next look.
+                content.is_settled = false;
+                content.find(None, why, false);
+            }
         }
         content
     }
@@ -95,6 +108,8 @@ impl Content {
             positional,
             names,
             required,
+            unnamed,
+            is_open,
             notes,
         } = match described {
             Ok(described) => described,
@@ -103,7 +118,7 @@ impl Content {
         for (line, note) in notes {
             self.find(Some(line), note, true);
         }
-        self.tool = Some(ToolFile {
+        self.tool = Some(Arc::new(ToolFile {
             server: candidate.server.clone(),
             tool: Arc::new(tool),
             path: candidate.path.clone(),
@@ -111,9 +126,11 @@ impl Content {
             positional,
             names,
             required,
+            unnamed,
+            is_open,
             hash: hash(&source),
             source: source.into(),
-        });
+        }));
     }
 
     fn find(&mut self, line: Option<u32>, message: String, is_used: bool) {
@@ -126,10 +143,25 @@ impl Content {
     }
 }
 
-fn text_of(candidate: &Candidate) -> Result<String, String> {
-    let read = |bytes: &mut Vec<u8>| -> io::Result<usize> {
-        File::open(&candidate.path)?.take(MAX_FILE + 1).read_to_end(bytes)
+/// The very file that the walk has seen: no link is followed, nothing is waited for.
+fn opened(candidate: &Candidate) -> Result<File, String> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = fs::openat2(&*candidate.root, &candidate.below, flags, Mode::empty(), CONFINED);
+    let changed = || "was exchanged while it was read; it is read again at the next look".to_owned();
+    let file = match file {
+        Ok(file) => File::from(file),
+        Err(Errno::LOOP | Errno::XDEV) => return Err(changed()),
+        Err(cause) => return Err(why_unreadable(&cause.into())),
     };
+    let metadata = file.metadata().map_err(|error| why_unreadable(&error))?;
+    match metadata.is_file() && Stamp::of(&metadata).is_of_same_file(&candidate.stamp) {
+        true => Ok(file),
+        false => Err(changed()),
+    }
+}
+
+fn text_of(file: &File) -> Result<String, String> {
+    let read = |bytes: &mut Vec<u8>| -> io::Result<usize> { file.take(MAX_FILE + 1).read_to_end(bytes) };
     let mut bytes = Vec::new();
     read(&mut bytes).map_err(|error| why_unreadable(&error))?;
     let text = String::from_utf8(bytes).map_err(|error| {

@@ -1,7 +1,7 @@
 //! Looks at the directories again and again; reads only what has changed.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
@@ -14,11 +14,16 @@ use crate::walk::{Candidate, Walk};
 /// Stack of the thread that reads files, in bytes: many times what the deepest one that is read takes.
 const STACK: usize = 32 * 1024 * 1024;
 
+/// Definitions of all tools together, in bytes.
+const MAX_DEFINITIONS: usize = 16 * 1024 * 1024;
+
 /// The directories, and what was last found there.
 #[derive(Debug)]
 pub struct Scanner {
     directories: Vec<PathBuf>,
     known: Vec<Arc<Content>>,
+    /// What was wrong with the directories.
+    seen: Vec<Finding>,
     last: Arc<Found>,
     has_looked: bool,
 }
@@ -38,7 +43,7 @@ pub struct Server {
     /// What a catalog is told. Where nothing has changed between two looks the list is the same one.
     pub listed: ServerTools,
     /// Its tools by name, in the order of the list.
-    pub files: Vec<ToolFile>,
+    pub files: Vec<Arc<ToolFile>>,
 }
 
 // === impl Scanner ===
@@ -49,6 +54,7 @@ impl Scanner {
         Scanner {
             directories,
             known: Vec::new(),
+            seen: Vec::new(),
             last: Arc::default(),
             has_looked: false,
         }
@@ -59,6 +65,11 @@ impl Scanner {
         self.directories.is_empty()
     }
 
+    /// The directories, as they were given.
+    pub fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
     /// Looks at every directory. `None` means that nothing has changed since the look before; the first one always says
     /// what there is. Blocks.
     pub fn scan(&mut self) -> Option<Arc<Found>> {
@@ -66,7 +77,12 @@ impl Scanner {
             candidates, findings, ..
         } = Walk::of(&self.directories);
         let was_known = std::mem::take(&mut self.known);
-        self.known = contents(&candidates, was_known);
+        self.known = contents(&candidates, &was_known);
+        let is_same = findings == self.seen && are_same(&self.known, &was_known);
+        if self.has_looked && is_same {
+            return None;
+        }
+        self.seen.clone_from(&findings);
         let found = self.found(findings);
         if self.has_looked && found == *self.last {
             return None;
@@ -77,12 +93,8 @@ impl Scanner {
     }
 
     fn found(&self, mut findings: Vec<Finding>) -> Found {
-        let mut by_server: Vec<(String, Vec<ToolFile>)> = Vec::new();
-        let mut tools: Vec<&ToolFile> = self
-            .known
-            .iter()
-            .filter_map(|known| known.tool.as_ref())
-            .collect();
+        let mut by_server: Vec<(String, Vec<Arc<ToolFile>>)> = Vec::new();
+        let mut tools = self.within(&mut findings);
         tools.sort_by(|a, b| (&a.server, &a.tool.name).cmp(&(&b.server, &b.tool.name)));
         for file in tools {
             match by_server.last_mut() {
@@ -101,7 +113,33 @@ impl Scanner {
         }
     }
 
-    fn server(&self, name: String, files: Vec<ToolFile>) -> Server {
+    /// The tools whose definitions are within the bound for all together.
+    fn within(&self, findings: &mut Vec<Finding>) -> Vec<&Arc<ToolFile>> {
+        let mut bytes = 0;
+        let (tools, beyond): (Vec<_>, Vec<_>) = self
+            .known
+            .iter()
+            .filter_map(|known| known.tool.as_ref())
+            .partition(|file| {
+                bytes += file.tool.definition().get().len();
+                bytes <= MAX_DEFINITIONS
+            });
+        if let Some(first) = beyond.first() {
+            findings.push(Finding {
+                path: first.path.clone(),
+                line: None,
+                message: format!(
+                    "and {} more are not used: all definitions together may have {} MiB; shorten their docstrings and types",
+                    beyond.len() - 1,
+                    MAX_DEFINITIONS / 1024 / 1024
+                ),
+                is_used: false,
+            });
+        }
+        tools
+    }
+
+    fn server(&self, name: String, files: Vec<Arc<ToolFile>>) -> Server {
         let before = self.last.servers.iter().find(|server| server.listed.name == name);
         if let Some(before) = before.filter(|before| before.files == files) {
             return before.clone();
@@ -123,20 +161,32 @@ impl Scanner {
 
 impl Found {
     /// The file of a tool by its names.
-    pub fn file(&self, server: &str, tool: &str) -> Option<&ToolFile> {
+    pub fn file(&self, server: &str, tool: &str) -> Option<&Arc<ToolFile>> {
         let server = self.servers.iter().find(|known| known.listed.name == server)?;
-        server.files.iter().find(|file| file.tool.name == tool)
+        let at = server
+            .files
+            .binary_search_by(|file| file.tool.name.as_str().cmp(tool));
+        server.files.get(at.ok()?)
     }
 }
 
+/// Whether nothing was read anew, came or went.
+fn are_same(now: &[Arc<Content>], before: &[Arc<Content>]) -> bool {
+    now.len() == before.len()
+        && now
+            .iter()
+            .zip(before)
+            .all(|(now, before)| Arc::ptr_eq(now, before))
+}
+
 /// What the candidates are: as known where nothing shows a change, else read.
-fn contents(candidates: &[Candidate], known: Vec<Arc<Content>>) -> Vec<Arc<Content>> {
-    let known: HashMap<PathBuf, Arc<Content>> = known
-        .into_iter()
-        .map(|content| (content.path.clone(), content))
+fn contents(candidates: &[Candidate], known: &[Arc<Content>]) -> Vec<Arc<Content>> {
+    let known: HashMap<&Path, &Arc<Content>> = known
+        .iter()
+        .map(|content| (content.path.as_path(), content))
         .collect();
     let current = |candidate: &Candidate| {
-        let known = known.get(&candidate.path)?;
+        let known = *known.get(candidate.path.as_path())?;
         known.is_current(candidate).then(|| known.clone())
     };
     let mut contents: Vec<Option<Arc<Content>>> = candidates.iter().map(current).collect();

@@ -29,6 +29,11 @@ impl Stamp {
         }
     }
 
+    /// Whether both are of one file, whatever it holds.
+    pub(crate) fn is_of_same_file(&self, other: &Stamp) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+
     /// Whether a further change would show.
     pub(crate) fn is_settled(&self) -> bool {
         let (seconds, nanoseconds) = self.changed;

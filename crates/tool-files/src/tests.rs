@@ -1,5 +1,7 @@
 //! Directories of every kind, as the scanner tells of them.
 
+mod bounds;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};

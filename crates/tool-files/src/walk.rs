@@ -3,14 +3,23 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 
 use crate::finding::Finding;
 use crate::read::MAX_FILE;
 use crate::stamp::Stamp;
 
-/// Entries of one directory that are looked at.
+/// Entries of all directories together that are looked at.
 pub const MAX_ENTRIES: usize = 20_000;
+
+/// Paths stay below a directory and follow no link.
+pub(crate) const CONFINED: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS);
 
 /// Tool files of all directories together.
 pub const MAX_FILES: usize = 10_000;
@@ -32,12 +41,16 @@ const KEYWORDS: [&str; 35] = [
 ];
 
 /// A file that may be a tool.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Candidate {
     pub(crate) server: String,
     pub(crate) tool: String,
     pub(crate) path: PathBuf,
     pub(crate) stamp: Stamp,
+    /// The directory of servers.
+    pub(crate) root: Arc<OwnedFd>,
+    /// The path below it, without links.
+    pub(crate) below: PathBuf,
 }
 
 /// Everything that was seen.
@@ -48,12 +61,24 @@ pub(crate) struct Walk {
     /// Names that an earlier directory has taken.
     taken: BTreeSet<(String, String)>,
     bytes: u64,
+    /// Entries that were looked at.
+    entries: usize,
+    /// Files beyond the bounds.
+    beyond: usize,
+}
+
+/// A directory of servers.
+struct Root {
+    path: PathBuf,
+    fd: Arc<OwnedFd>,
 }
 
 /// One entry of a directory.
 struct Entry {
     name: String,
     path: PathBuf,
+    /// Where it is without links.
+    target: PathBuf,
     metadata: fs::Metadata,
 }
 
@@ -70,37 +95,45 @@ impl Walk {
     }
 
     fn directory(&mut self, directory: &Path) {
-        let inner = directory.join(SERVERS);
-        let servers = if inner.is_dir() {
-            inner.as_path()
-        } else {
-            directory
-        };
-        let root = match servers.canonicalize() {
-            Ok(root) => root,
-            Err(error) => return self.unreadable(servers, &error),
-        };
-        for entry in self.entries(servers, &root) {
+        let before = self.beyond;
+        match root(directory) {
+            Ok(root) => self.servers(&root),
+            Err(error) => self.left_out(directory, why_unreadable(&error)),
+        }
+        match self.beyond - before {
+            0 => {}
+            files => self.left_out(
+                directory,
+                format!(
+                    "has {files} files too many: at most {MAX_FILES} tool files of {} MiB together are read",
+                    MAX_TOTAL / 1024 / 1024
+                ),
+            ),
+        }
+    }
+
+    fn servers(&mut self, root: &Root) {
+        for entry in self.entries(&root.path, &root.path, root) {
             if entry.metadata.is_dir() && self.is_name(&entry.name, &entry.path) {
-                self.server(&entry, &root);
+                self.server(&entry, root);
             }
         }
     }
 
-    fn server(&mut self, server: &Entry, root: &Path) {
-        for entry in self.entries(&server.path, root) {
+    fn server(&mut self, server: &Entry, root: &Root) {
+        for entry in self.entries(&server.path, &server.target, root) {
             let Some(tool) = entry.name.strip_suffix(".py") else {
                 continue;
             };
             if !entry.metadata.is_file() {
                 self.left_out(&entry.path, "is no regular file; write the tool into one");
             } else if self.is_name(tool, &entry.path) {
-                self.file(&server.name, tool, &entry);
+                self.file(&server.name, tool, &entry, root);
             }
         }
     }
 
-    fn file(&mut self, server: &str, tool: &str, entry: &Entry) {
+    fn file(&mut self, server: &str, tool: &str, entry: &Entry, root: &Root) {
         let stamp = Stamp::of(&entry.metadata);
         if stamp.size > MAX_FILE {
             let message = format!(
@@ -110,11 +143,8 @@ impl Walk {
             return self.left_out(&entry.path, message);
         }
         if self.candidates.len() >= MAX_FILES || self.bytes + stamp.size > MAX_TOTAL {
-            let message = format!(
-                "is one too many: at most {MAX_FILES} tool files of {} MiB together are read",
-                MAX_TOTAL / 1024 / 1024
-            );
-            return self.left_out(&entry.path, message);
+            self.beyond += 1;
+            return;
         }
         if !self.taken.insert((server.to_owned(), tool.to_owned())) {
             let message = format!("is not used: an earlier directory has a tool {server}.{tool}; rename one");
@@ -126,11 +156,21 @@ impl Walk {
             tool: tool.to_owned(),
             path: entry.path.clone(),
             stamp,
+            root: root.fd.clone(),
+            below: entry
+                .target
+                .strip_prefix(&root.path)
+                .unwrap_or(&entry.target)
+                .to_path_buf(),
         });
     }
 
-    /// What may count of a directory, by name. Links that lead out of `root` are left out.
-    fn entries(&mut self, directory: &Path, root: &Path) -> Vec<Entry> {
+    /// What may count of a directory, by name; `target` is the directory without links. Links that lead out of the root
+    /// are left out.
+    fn entries(&mut self, directory: &Path, target: &Path, root: &Root) -> Vec<Entry> {
+        if self.entries > MAX_ENTRIES {
+            return Vec::new();
+        }
         let listed = match fs::read_dir(directory) {
             Ok(listed) => listed,
             Err(error) => {
@@ -139,16 +179,17 @@ impl Walk {
             }
         };
         let mut entries = Vec::new();
-        for (index, entry) in listed.enumerate() {
-            if index >= MAX_ENTRIES {
+        for entry in listed {
+            self.entries += 1;
+            if self.entries > MAX_ENTRIES {
                 self.left_out(
                     directory,
-                    format!("has more than {MAX_ENTRIES} entries; the rest is not looked at"),
+                    format!("is not looked at to its end: there are more than {MAX_ENTRIES} entries; remove what is no tool"),
                 );
                 break;
             }
             match entry {
-                Ok(entry) => entries.extend(self.entry(&entry, root)),
+                Ok(entry) => entries.extend(self.entry(&entry, target, root)),
                 Err(error) => self.unreadable(directory, &error),
             }
         }
@@ -156,7 +197,7 @@ impl Walk {
         entries
     }
 
-    fn entry(&mut self, entry: &fs::DirEntry, root: &Path) -> Option<Entry> {
+    fn entry(&mut self, entry: &fs::DirEntry, directory: &Path, root: &Root) -> Option<Entry> {
         let path = entry.path();
         let name = entry.file_name();
         let is_python = Path::new(&name).extension().is_some_and(|ending| ending == "py");
@@ -169,9 +210,9 @@ impl Walk {
         if name.starts_with(['_', '.']) {
             return None;
         }
-        let metadata = match entry.metadata() {
-            Ok(metadata) if metadata.is_symlink() => self.followed(&path, root)?,
-            Ok(metadata) => metadata,
+        let (metadata, target) = match entry.metadata() {
+            Ok(metadata) if metadata.is_symlink() => self.followed(&path, &root.path)?,
+            Ok(metadata) => (metadata, directory.join(name)),
             Err(error) => {
                 self.unreadable(&path, &error);
                 return None;
@@ -181,17 +222,18 @@ impl Walk {
         counts.then(|| Entry {
             name: name.to_owned(),
             path,
+            target,
             metadata,
         })
     }
 
     /// What a link leads to, if that is below the same root.
-    fn followed(&mut self, path: &Path, root: &Path) -> Option<fs::Metadata> {
+    fn followed(&mut self, path: &Path, root: &Path) -> Option<(fs::Metadata, PathBuf)> {
         match path
             .canonicalize()
             .and_then(|target| Ok((target.metadata()?, target)))
         {
-            Ok((metadata, target)) if target.starts_with(root) => Some(metadata),
+            Ok((metadata, target)) if target.starts_with(root) => Some((metadata, target)),
             Ok(_) => {
                 self.left_out(
                     path,
@@ -232,6 +274,30 @@ impl Walk {
     fn unreadable(&mut self, path: &Path, error: &io::Error) {
         self.left_out(path, why_unreadable(error));
     }
+}
+
+/// The directory of servers, which is below the one that was given or is that itself.
+fn root(directory: &Path) -> io::Result<Root> {
+    let given = directory.canonicalize()?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let fd = open(&given, flags, Mode::empty())?;
+    if !given.join(SERVERS).is_dir() {
+        return Ok(Root {
+            path: given,
+            fd: Arc::new(fd),
+        });
+    }
+    let path = given.join(SERVERS).canonicalize()?;
+    let Ok(below) = path.strip_prefix(&given) else {
+        let why = "`servers` is a link that leads out of the directory; give the directory that it leads to";
+        return Err(io::Error::other(why));
+    };
+    let below = match below.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => below,
+    };
+    let fd = Arc::new(openat2(&fd, below, flags, Mode::empty(), CONFINED)?);
+    Ok(Root { path, fd })
 }
 
 /// Why something cannot be read, in words that say what to do.

@@ -48,7 +48,7 @@ async fn a_function_is_described_as_it_is() {
     let (_, mut client) = client(&[]).await;
     let code = "import inspect\nfrom servers.units import convert\nprint(inspect.signature(convert))\nprint(convert.__doc__)\n\
         print((await tools.units.convert(value=16.09344))['miles'])";
-    let shown = "(value: float, unit: str = 'km') -> dict[str, float]\nconvert(value: float, unit: str = 'km') -> dict[str, float]\n\n\
+    let shown = "(value, unit=Ellipsis)\nconvert(value: float, unit: str = 'km') -> dict[str, float]\n\n\
         Convert kilometres to miles.\nconverting\n10.0\n";
     client.check(code, shown).await;
 }
@@ -213,4 +213,83 @@ async fn a_call_from_the_command_line_runs_in_the_sandbox() {
     );
     let recorded = run(&codeyard, &["runs", "--json"], "").await;
     assert!(recorded.out.contains("\"call\""), "{recorded:?}");
+}
+
+#[tokio::test]
+async fn names_as_programs_may_write_them_reach_the_function() {
+    let (_, mut client) = client(&[]).await;
+    for code in [
+        "print(await tools.Calculator.add(a=1, b=2))",
+        "print(await tools['calculator']['ADD']({'a': 1, 'b': 2}))",
+        "print(await __toolcall__('add', {'a': 1, 'b': 2}))",
+        "print(await runtime.call_tool('Calculator', 'Add', {'a': 1, 'b': 2}))",
+        "from servers.Calculator import Add\nprint(Add(a=1, b=2))",
+    ] {
+        client.check(code, "3\n").await;
+    }
+}
+
+#[tokio::test]
+async fn what_a_function_is_called_and_takes_is_known_without_running_its_file() {
+    let (_, mut client) = client(&[(
+        "bad/leave.py",
+        "import sys\nsys.exit(3)\ndef leave(a, /, b=1, *, c, **more):\n    'Leaves'\n",
+    )])
+    .await;
+    let code = "import inspect\nfrom servers.bad import leave\nprint(leave.__name__, inspect.signature(leave), hasattr(leave, '__annotations__'))";
+    client
+        .check(code, "leave (a, /, b=Ellipsis, *, c, **kwargs) False\n")
+        .await;
+}
+
+#[tokio::test]
+async fn arguments_arrive_as_the_annotations_say() {
+    const POINTS: &str = "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom typing import Optional\n\n@dataclass\nclass P:\n    x: int\n\n\n\
+        @dataclass\nclass Line:\n    ends: list[P]\n\n\n";
+    let shown = |name: &str, parameters: &str, value: &str| {
+        let file = format!("{POINTS}def {name}({parameters}):\n    'Shows'\n    return str({value})\n");
+        (format!("kinds/{name}.py"), file)
+    };
+    let files = [
+        shown("maybe", "p: Optional[P] = None", "p"),
+        shown("either", "p: P | None", "p"),
+        shown("row", "ps: list[P]", "ps"),
+        shown("nested", "line: Line", "line.ends[0].x"),
+        shown("table", "ps: dict[str, P]", "ps"),
+        shown("posonly", "a=1, b=2, /", "(a, b)"),
+        shown("kwo", "**kwargs", "kwargs"),
+        shown("data", "a: dict, b: int = 0", "(a, b)"),
+    ];
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let (_, mut client) = client(&files).await;
+    for (call, told) in [
+        ("maybe(p={'x': 1})", "P(x=1)"),
+        ("either(p={'x': 1})", "P(x=1)"),
+        ("either(p=None)", "None"),
+        ("row(ps=[{'x': 1}, {'x': 2}])", "[P(x=1), P(x=2)]"),
+        ("nested(line={'ends': [{'x': 7}]})", "7"),
+        ("table(ps={'k': {'x': 1}})", "{'k': P(x=1)}"),
+        ("posonly(b=3)", "(1, 3)"),
+        ("posonly(4)", "(4, 2)"),
+        ("kwo({'z': 1})", "{'z': 1}"),
+        ("data({'q': 1})", "({'q': 1}, 0)"),
+    ] {
+        client
+            .check(&format!("print(await tools.kinds.{call})"), &format!("{told}\n"))
+            .await;
+    }
+    let code = "try:\n    await tools.kinds.data({'a': {}, 'typo': 2})\nexcept TypeError as error:\n    print(error)";
+    let told = "tools.kinds.data has no parameter 'typo'; its parameters are a, b. \
+        A mapping that is the first of them is given as a={...}\n";
+    client.check(code, told).await;
+    let code = "try:\n    call_mcp_tool('stub__echo', {'message': 'hi'}, extra=1)\nexcept TypeError as error:\n    print(error)";
+    client
+        .check(
+            code,
+            "call_mcp_tool takes one mapping of arguments, or keyword arguments, and not both\n",
+        )
+        .await;
 }

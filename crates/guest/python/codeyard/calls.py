@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from sys import _getframe
 
-from codeyard import channel
+from codeyard import channel, files
 from codeyard.errors import ToolError, from_host
 from codeyard.jsonable import to_arguments
 from codeyard.program import PREFIX
@@ -56,21 +56,29 @@ def answer_of(reply, server, tool, flavour):
 def call_blocking(server, tool, arguments, flavour, file=None):
     """Calls a tool and waits for its result. A tool file is called with its own arguments, once the host has said yes."""
     reply = channel.current().ask("tool", {"server": server, "tool": tool, "args": arguments})
-    if file is None:
+    allowed = _allowed(reply)
+    if allowed is None:
         return answer_of(reply, server, tool, flavour)
-    return file.call_blocking(allowed(reply, server, tool))
+    file, content = _here(allowed, arguments, file)
+    return file.call_blocking(content)
 
 
-def allowed(reply, server, tool):
-    """The hash of the tool file that the host allows this process to call."""
+def _allowed(reply):
+    """What the host says where it allows this process to call a tool file: `[server, tool, hash]`. Other answers are objects."""
     global _last_raw
-    _last_raw = None
-    error = reply.get("err")
-    if error is not None:
-        raise from_host(error, server, tool)
     answer = reply.get("ok")
-    # A server's answer is an object.
-    return answer[0] if isinstance(answer, list) else None
+    if not isinstance(answer, list):
+        return None
+    _last_raw = None
+    return answer
+
+
+def _here(allowed, arguments, file):
+    """The call of the tool file that the host has found, which the program may have named otherwise, and its content's hash."""
+    server, tool, content = allowed
+    if file is None or not file.is_of(server, tool):
+        file = files.Call.found(server, tool, arguments)
+    return file, content
 
 
 def host(name, /, **args):
@@ -137,6 +145,8 @@ class ToolCall:
 def _steps(key, server, tool, arguments, flavour, file):
     unawaited.pop(key, None)
     reply = yield from channel.current().submit("tool", {"server": server, "tool": tool, "args": arguments})
-    if file is None:
+    allowed = _allowed(reply)
+    if allowed is None:
         return answer_of(reply, server, tool, flavour)
-    return (yield from file.call(allowed(reply, server, tool)).__await__())
+    file, content = _here(allowed, arguments, file)
+    return (yield from file.call(content).__await__())

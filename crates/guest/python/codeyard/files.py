@@ -11,12 +11,12 @@ import linecache
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import is_dataclass
 from types import ModuleType
 
 from codeyard import places
 from codeyard.errors import ToolError, failed_call
 from codeyard.jsonable import to_arguments
+from codeyard.revive import revive
 
 _INDEX = "/tools/files.json"
 
@@ -34,12 +34,14 @@ class ToolFile:
         self.hash = entry["hash"]
         self._function = entry["function"]
         self._positional = entry["positional"]
+        self._unnamed = entry["unnamed"]
         self._names = entry["names"]
         self._required = entry["required"]
+        self._is_open = entry["open"]
 
     def bind(self, label, positional, named):
         """The arguments by name: as of any function of Python, or those of one mapping that fits."""
-        if len(positional) == 1 and not named and self._fits(positional[0]):
+        if len(positional) == 1 and not named and self._fits(label, positional[0]):
             return dict(positional[0])
         if len(positional) > len(self._positional):
             takes = f"{len(self._positional)} positional arguments" if self._positional else "no positional argument"
@@ -50,20 +52,39 @@ class ToolFile:
             raise TypeError(f"{label} got multiple values for argument {min(twice)!r}")
         return bound | named
 
-    def _fits(self, value):
+    def _fits(self, label, value):
         """Whether a mapping is all the arguments, and not the first of them: its keys are names of parameters."""
-        if not isinstance(value, Mapping):
+        if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
             return False
-        return all(name in self._names for name in value) and bool(value or not self._required)
+        if self._is_open:
+            return not self._positional or all(name in value for name in self._required)
+        others = [name for name in value if name not in self._names]
+        if others and len(others) < len(value):
+            others = ", ".join(repr(name) for name in others)
+            remedy = f"; its parameters are {', '.join(self._names)}"
+            if self._positional:
+                remedy += f". A mapping that is the first of them is given as {self._positional[0]}={{...}}"
+            raise TypeError(f"{label} has no parameter {others}{remedy}")
+        return not others and bool(value or not self._required)
 
     def function(self):
         """The function, of a module that was executed since its content last changed."""
         return vars(_load(self))[self._function]
 
     def of_function(self, name):
-        """`__signature__`, or another attribute of the function."""
-        function = self.function()
-        return inspect.signature(function) if name == "__signature__" else getattr(function, name)
+        """`__name__` or `__signature__` as the index has them: nothing of the file is executed for that."""
+        return self._function if name == "__name__" else inspect.Signature(list(self._parameters()))
+
+    def _parameters(self):
+        kinds = inspect.Parameter
+        by_name = [name for name in self._names if name not in self._positional]
+        for name in [*self._positional, *by_name]:
+            kind = kinds.POSITIONAL_OR_KEYWORD if name in self._positional else kinds.KEYWORD_ONLY
+            if name in self._unnamed:
+                kind = kinds.POSITIONAL_ONLY
+            yield kinds(name, kind, default=kinds.empty if name in self._required else ...)
+        if self._is_open:
+            yield kinds("kwargs" if "kwargs" not in self._names else "kwargs_", kinds.VAR_KEYWORD)
 
     async def call(self, allowed, arguments):
         """Calls the function of this content, as the host has allowed it."""
@@ -86,19 +107,19 @@ class ToolFile:
             message = f"{self.path} has changed since this run began; run the program again"
             raise ToolError(message, self.server, self.tool, retryable=True)
         function = self.function()
-        _revive(function, arguments)
-        return function(*self._ordered(function, arguments), **arguments)
+        arguments = revive(function, arguments)
+        return function(*self._unnamed_of(function, arguments), **arguments)
 
-    def _ordered(self, function, arguments):
-        """Takes the arguments that cannot be given by name out of the others."""
-        code = getattr(function, "__code__", None)
-        names = code.co_varnames[: code.co_posonlyargcount] if code is not None else ()
-        ordered = []
-        for name in names:
-            if name not in arguments:
-                break  # It has a default, and so have those that follow.
-            ordered.append(arguments.pop(name))
-        return ordered
+    def _unnamed_of(self, function, arguments):
+        """Takes the arguments that cannot be given by name out of the others, with the defaults of those between them."""
+        given = [name for name in self._unnamed if name in arguments]
+        if not given:
+            return []
+        taken = self._unnamed[: self._unnamed.index(given[-1]) + 1]
+        if len(given) == len(taken):
+            return [arguments.pop(name) for name in taken]
+        parameters = inspect.signature(function).parameters
+        return [arguments.pop(name) if name in arguments else parameters[name].default for name in taken]
 
     def _fail(self, error):
         """Raises what a program meets when the function raises: what ends a run still does."""
@@ -117,6 +138,22 @@ class Call:
         self._file = file
         self._arguments = file.bind(label, positional, named)
         self.told = to_arguments(label, self._arguments)
+
+    @classmethod
+    def found(cls, server, tool, arguments):
+        """A call by the names that the host has found, of a tool that the program named otherwise."""
+        file = find(server, tool)
+        if file is None:
+            message = f"{server}.{tool} has come since this run began; run the program again"
+            raise ToolError(message, server, tool, retryable=True)
+        call = object.__new__(cls)
+        call._file, call._arguments, call.told = file, dict(arguments), arguments
+        return call
+
+    def is_of(self, server, tool):
+        """Whether it is the tool of these names."""
+        found = find(server, tool)
+        return found is not None and found.path == self._file.path
 
     def call(self, allowed):
         return self._file.call(allowed, self._arguments)
@@ -221,18 +258,6 @@ def _load(file):
     return module
 
 
-def _revive(function, arguments):
-    """Makes data classes of mappings, where the parameter is annotated with one."""
-    annotations = getattr(function, "__annotations__", {})
-    for name, value in arguments.items():
-        kind = annotations.get(name)
-        if isinstance(kind, str):
-            kind = getattr(function, "__globals__", {}).get(kind)
-        if isinstance(kind, type) and is_dataclass(kind) and isinstance(value, Mapping):
-            arguments[name] = kind(**value)
-
-
-
 def _waited_for(awaitable):
     """The value of something to be awaited, while the loop of this thread stands still."""
 
@@ -241,9 +266,8 @@ def _waited_for(awaitable):
 
     running = asyncio._get_running_loop()
     asyncio._set_running_loop(None)
-    loop = asyncio.new_event_loop()
     try:
-        return loop.run_until_complete(awaited())
+        # Ends the tasks and generators that the function leaves behind, as any program's end does.
+        return asyncio.run(awaited())
     finally:
-        loop.close()
         asyncio._set_running_loop(running)

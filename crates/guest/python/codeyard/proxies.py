@@ -12,7 +12,7 @@ from codeyard.errors import ToolError
 from codeyard.values import bridge, native
 
 # What a tool that is a file says of its function.
-_OF_FUNCTIONS = ("__signature__", "__name__", "__annotations__")
+_OF_FUNCTIONS = ("__signature__", "__name__")
 
 # Names that libraries look for on any object; a host call for them would be a surprise.
 _PROBED = ("__", "_repr_", "_ipython_", "_jupyter_", "_fields")
@@ -241,7 +241,7 @@ def _quietly(ask, otherwise=()):
         return otherwise
 
 
-def call_mcp_tool(tool, *parts, **named):
+def call_mcp_tool(tool, /, *parts, **named):
     """`call_mcp_tool("server__tool", params)`, or with both names and `params`: calls a tool and waits for its result."""
     if parts and isinstance(parts[0], str):
         server, tool, parts = tool, parts[0], parts[1:]
@@ -249,6 +249,8 @@ def call_mcp_tool(tool, *parts, **named):
         server, found, tool = tool.partition("__")
         if not found:
             raise TypeError('call_mcp_tool takes ("server__tool", params) or (server, tool, params)')
+    if len(parts) > 1 or parts and named:
+        raise TypeError("call_mcp_tool takes one mapping of arguments, or keyword arguments, and not both")
     return servers[server][tool].given(*parts) if parts else servers[server][tool](**named)
 
 

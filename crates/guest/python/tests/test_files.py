@@ -39,13 +39,15 @@ class Files(GuestCase):
                 "names": names,
                 "positional": positional,
                 "required": required,
+                "unnamed": [],
+                "open": False,
             }
         with open(os.path.join(self.root, "files.json"), "w") as file:
             json.dump({"s": index}, file)
 
     def answer(self, name, args):
         """The host allows every call of the first content."""
-        return ["1"]
+        return ["s", args["tool"].lower(), "1"]
 
     def test_arguments_are_bound_as_by_python_and_told_by_name(self):
         for code, told, result in (
@@ -81,3 +83,13 @@ class Files(GuestCase):
         self.write({"add": "2", "later": "1", "fails": "1"})
         error = self.guest.run("from servers.s import add\nadd(1)").error
         self.assertIn("has changed since this run began", error["message"])
+
+    def test_a_tool_is_looked_up_by_the_names_that_the_host_has_found(self):
+        self.check("await tools.s.ADD({'a': 1})", 2)
+        self.check("from servers.s import Add\nAdd(a=1, b=2)", 3)
+
+    def test_a_file_that_comes_during_a_run_is_not_called(self):
+        for code in ("await tools.s.new(a=1)", "from servers.s import new\nnew(a=1)"):
+            error = self.guest.run(code).error
+            self.assertEqual(error["kind"], "ToolError")
+            self.assertEqual(error["message"], "s.new has come since this run began; run the program again")

@@ -61,10 +61,13 @@ impl ToolFiles {
         }
     }
 
+    /// Looks at the tool files.
+    pub(super) async fn look(&self) {
+        self.broker.look().await;
+    }
+
     /// Has the files ready for a program that names them: those of all servers, for it may look at any.
     pub(super) async fn prepare(&self, code: &str, workspaces: &Workspaces) {
-        // The check before the run may not have looked at the tool files.
-        self.broker.look().await;
         if code.contains(DIRECTORY) {
             self.hub.discover(DISCOVERY).await;
             self.publish(workspaces).await;

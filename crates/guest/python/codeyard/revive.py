@@ -1,0 +1,67 @@
+"""Arguments of tool files as their functions expect them: data classes of the mappings that JSON has in their place."""
+
+import typing
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from types import UnionType
+
+_UNIONS = (typing.Union, UnionType)
+
+
+def revive(function, arguments):
+    """The arguments with data classes in the place of mappings, wherever the annotations of the parameters name one."""
+    if not any(isinstance(value, (Mapping, list, tuple)) for value in arguments.values()):
+        return dict(arguments)
+    kinds = _kinds(function)
+    return {name: _revived(kinds.get(name), value) for name, value in arguments.items()}
+
+
+def _kinds(annotated):
+    try:
+        return typing.get_type_hints(annotated)
+    except Exception:  # An annotation may be any expression; those that are no text stand for themselves.
+        return getattr(annotated, "__annotations__", {})
+
+
+def _revived(kind, value):
+    """The value itself where its type holds no data class."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if origin in _UNIONS:
+        revived = (_revived(part, value) for part in parts if _may_be(part, value))
+        return next((other for other in revived if other is not value), value)
+    if isinstance(value, Mapping):
+        return _of_mapping(kind, origin, parts, value)
+    if isinstance(value, (list, tuple)) and parts and _is_row(origin, parts):
+        items = [_revived(parts[0], item) for item in value]
+        if any(item is not before for item, before in zip(items, value)):
+            return tuple(items) if isinstance(value, tuple) else items
+    return value
+
+
+def _of_mapping(kind, origin, parts, value):
+    if isinstance(kind, type) and is_dataclass(kind):
+        kinds = _kinds(kind)
+        return kind(**{name: _revived(kinds.get(name), item) for name, item in value.items()})
+    if typing.is_typeddict(kind):
+        kinds = _kinds(kind)
+        others = {name: _revived(kinds.get(name), item) for name, item in value.items()}
+    elif len(parts) == 2 and isinstance(origin, type) and issubclass(origin, Mapping):
+        others = {name: _revived(parts[1], item) for name, item in value.items()}
+    else:
+        return value
+    return others if any(others[name] is not item for name, item in value.items()) else value
+
+
+def _is_row(origin, parts):
+    """Whether all items have one type: `list[P]`, `Sequence[P]`, `tuple[P, ...]`."""
+    is_tuple = origin is tuple
+    return isinstance(origin, type) and (parts[1:] == (...,) if is_tuple else len(parts) == 1)
+
+
+def _may_be(kind, value):
+    """Whether a mapping may be of this type of several: one whose fields it has."""
+    if not (isinstance(kind, type) and is_dataclass(kind) and isinstance(value, Mapping)):
+        return True
+    known = {field.name: field for field in fields(kind) if field.init}
+    needed = (name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING)
+    return value.keys() <= known.keys() and all(name in value for name in needed)

@@ -36,6 +36,7 @@ fn snapshot() -> Snapshot {
         principal: "local".to_owned(),
         front: "mcp".to_owned(),
         session: Some("default".to_owned()),
+        client: None,
         language: None,
         code_hash: None,
         code_bytes: None,

@@ -5,7 +5,7 @@
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -70,7 +70,7 @@ impl Tty {
             .kill_on_drop(true)
             .spawn()
             .unwrap();
-        let (told, news) = channel();
+        let (told, news) = sync_channel(64);
         let mut reader = std::fs::File::from(master.try_clone().unwrap());
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];

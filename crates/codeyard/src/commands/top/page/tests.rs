@@ -35,6 +35,7 @@ fn snapshot() -> Snapshot {
         status: status.to_owned(),
         principal: "local".to_owned(),
         front: "mcp".to_owned(),
+        client: None,
         session: Some("default".to_owned()),
         client: None,
         language: None,

@@ -37,7 +37,6 @@ fn snapshot() -> Snapshot {
         front: "mcp".to_owned(),
         client: None,
         session: Some("default".to_owned()),
-        client: None,
         language: None,
         code_hash: None,
         code_bytes: None,

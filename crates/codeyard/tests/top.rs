@@ -30,6 +30,10 @@ struct Tty {
 
 impl Tty {
     /// Starts `codeyard top` with this installation on a terminal of its own, as a shell would.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the command is ended by the test, and takes the terminal that the test made"
+    )]
     fn open(codeyard: &Codeyard) -> Tty {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();

@@ -252,9 +252,8 @@ fn is_path(text: &str) -> bool {
     let is_extension = (2..=5).contains(&extension.len())
         && extension.bytes().all(|b| b.is_ascii_alphanumeric())
         && extension.contains(|c: char| c.is_ascii_alphabetic());
-    // `e.g`, `U.S` and `a.m` are none; a name such as `.bashrc` is one.
-    is_extension && (stem.chars().count() > 1 || stem.is_empty())
-        || extension.len() == 1 && "chrRm".contains(extension) && stem.len() > 2
+    // `e.g`, `U.S` and `a.m` are none; of one letter only those of common sources are.
+    is_extension || extension.len() == 1 && "chrRm".contains(extension) && stem.len() > 2
 }
 
 /// Letters and digits together, or words joined by underscores.

@@ -39,6 +39,7 @@ const IMPERATIVES: &[&str] = &[
     "encode",
     "estimate",
     "evaluate",
+    "execute",
     "export",
     "extract",
     "fetch",

@@ -100,6 +100,16 @@ fn arguments_are_the_words_of_the_task() {
             r#"filesystem.read_file(path="hello.txt")"#,
         ],
     );
+    check(
+        "Write {\"a\": 1} to a.json",
+        &[r#"filesystem.write_file(path="a.json", content="{\"a\":1}")"#],
+    );
+    check(
+        "Write \"x\" on the wall",
+        &[
+            r#"filesystem.write_file needs 'path': say for example path="notes.txt" (in "Write \"x\" on the wall")"#,
+        ],
+    );
     check("List the tables and print them", &["database.list_tables()"]);
     check(
         "Query the database with \"SELECT count(*) FROM users\"",

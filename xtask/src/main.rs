@@ -1,4 +1,4 @@
-//! The project's own tasks: tidy, test, demo, conformance, search, fuzzing, benchmarks and soak.
+//! The project's own tasks: tidy, test, demo, examples, conformance, search, fuzzing, benchmarks and soak.
 
 use std::process::ExitCode;
 
@@ -35,6 +35,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Build codeyard and run the examples of tool files, each in less than a minute.
+    Examples,
     /// Build the release profile and run the benchmarks, all parts or those named, beside what others offer.
     Bench {
         /// Arguments for the benchmark program.
@@ -68,6 +70,7 @@ fn main() -> ExitCode {
         Task::Tidy => tidy::run(),
         Task::Test { filter } => tasks::test::run(filter.as_deref()),
         Task::Demo { arguments } => tasks::demo::run(&arguments),
+        Task::Examples => tasks::examples::run(),
         Task::Bench { arguments } => tasks::bench::run(Work::Measure, &arguments),
         Task::SearchEval(asked) => tasks::search::run(&asked),
         Task::Bill => tasks::bill::run(),

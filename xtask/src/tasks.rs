@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod bill;
 pub mod demo;
+pub mod examples;
 pub mod fuzz;
 mod rivals;
 pub mod search;

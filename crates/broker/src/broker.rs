@@ -4,10 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Catalog, Entry, Hit};
+use catalog::{Catalog, Entry, Hit, Search};
 use policy::Policy;
 use sandbox::{HostCallError, HostCalls};
 use store::{Learning, Records, Saved};
+use tokens::{Counter, Unloadable};
 use tool_files::{Finding, Found, Scanner};
 use types::{Principal, ServerTools, ToolRef};
 use upstream::Hub;
@@ -21,6 +22,7 @@ use crate::local::{Lists, Local};
 use crate::run::{Reach, RunCalls, RunScope};
 use crate::saved::Keeper;
 use crate::snapshot::Snapshot;
+use crate::tally::{self, Definitions};
 
 /// How long a search waits for servers that were never asked for their tools.
 const DISCOVERY: Duration = Duration::from_secs(5);
@@ -133,6 +135,17 @@ impl Broker {
         self.shared.search(principal, query, limit, detail).await
     }
 
+    /// Reads the search over everything that is listed now; asks servers that were never asked, for at most `patience`.
+    pub async fn searching<T>(&self, patience: Duration, read: impl FnOnce(&Search) -> T) -> T {
+        self.look().await;
+        let snapshot = &self.shared.snapshot;
+        if !snapshot.lists().iter().all(|server| server.tools.is_some()) {
+            // A listing says which of them failed and why.
+            let _ = self.shared.hub.discover(patience).await;
+        }
+        read(&snapshot.searched_by(true).await.search)
+    }
+
     /// The tool of these names, for showing it; asks its server for its tools if need be.
     pub async fn resolve(
         &self,
@@ -151,6 +164,19 @@ impl Broker {
     /// Whether the policy lets `principal` call the tool.
     pub fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
         self.shared.may_call(principal, entry)
+    }
+
+    /// What a model would be sent of all tools that `principal` may call, as far as they are listed; starts nothing.
+    ///
+    /// # Errors
+    /// If tokens cannot be counted at all.
+    pub async fn definitions(
+        &self,
+        principal: &Principal,
+        counter: &Counter,
+    ) -> Result<Definitions, Unloadable> {
+        let catalog = self.catalog().await;
+        tally::definitions(self.shared.clone(), catalog, principal.clone(), counter.clone()).await
     }
 
     /// What answers the host calls of one run of `principal`.
@@ -185,14 +211,8 @@ impl Shared {
         let has_changed = self.look().await;
         let before = self.snapshot.lists();
         let mut pending = self.discover(&before).await;
-        let searched = if !has_changed && unread(&listed(&before), &self.snapshot.lists()).is_empty() {
-            self.snapshot.searched().await
-        } else {
-            // This search has waited for servers to list their tools for the first time, or for files to be read: it is
-            // to find them.
-            let current = self.snapshot.numbered().await;
-            self.snapshot.searched_with(&current).await
-        };
+        let has_waited = has_changed || !unread(&listed(&before), &self.snapshot.lists()).is_empty();
+        let searched = self.snapshot.searched_by(has_waited).await;
         let (search, lists) = (&searched.search, self.snapshot.lists());
         pending.extend(unread(&read(search.catalog()), &lists));
         // What was searched may be older than the lists: what is gone is not named, what has changed is shown as it is now.

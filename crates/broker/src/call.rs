@@ -16,6 +16,7 @@ use types::{Principal, RunId, ToolRef};
 use crate::broker::Shared;
 use crate::error;
 use crate::run::Reach;
+use crate::tally::Tally;
 
 /// Tools of codeyard's own surfaces: a program that runs behind them cannot call them.
 pub(crate) const OWN_TOOLS: [&str; 7] = [
@@ -46,6 +47,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) arguments: Value,
     /// Longest wait for the answer. The run's own end comes from outside: it drops the call.
     pub(crate) wait: Duration,
+    /// Counts the call, where that is asked for.
+    pub(crate) tally: Option<&'a Tally>,
 }
 
 impl Shared {
@@ -53,12 +56,23 @@ impl Shared {
     pub(crate) async fn call(&self, asked: Asked<'_>) -> Result<Box<RawValue>, HostCallError> {
         self.records.room().await;
         let tool = ToolRef::new(asked.server.as_str(), asked.tool.as_str());
+        let counted = match asked.tally {
+            Some(tally) => Some(tally.begin(tool.clone(), &asked.arguments).await),
+            None => None,
+        };
         let mut record = Record::new(&self.records, asked.principal, asked.run, tool);
         let answer = self.steps(asked, &mut record).await;
         match &answer {
             Ok(_) if record.is_handed_over() => {}
             Ok(answer) => record.answered(answer),
             Err(error) => record.failed(error),
+        }
+        if let Some(counted) = counted {
+            match self.lists.file(&record.tool) {
+                // No client could have made this call.
+                Some(_) => counted.leave(),
+                None => counted.ended(&record.tool, &answer).await,
+            }
         }
         answer
     }
@@ -288,7 +302,7 @@ impl Drop for Record<'_> {
 }
 
 /// Whether the tool itself says that it failed. Most answers do not hold the word at all.
-fn is_tool_error(answer: &RawValue) -> bool {
+pub(crate) fn is_tool_error(answer: &RawValue) -> bool {
     #[derive(serde::Deserialize)]
     struct Fields {
         #[serde(default, rename = "isError")]

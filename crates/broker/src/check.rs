@@ -48,7 +48,7 @@ impl Shared {
         let unlisted: BTreeSet<&str> = program
             .tools()
             .filter_map(|(server, tool)| {
-                let server = catalog.server(server).ok().filter(|server| !server.listed)?;
+                let server = catalog.find_server(server).filter(|server| !server.listed)?;
                 // As for a call: a server of which nothing may be called is not started.
                 let named = ToolRef::new(server.name.as_str(), tool);
                 self.policy
@@ -91,9 +91,11 @@ fn judge(
 /// Whether the program is held against the tools within microseconds.
 fn is_quick(program: &Program, catalog: &Catalog) -> bool {
     let tools = || program.tools();
-    let is_compiled = |(server, tool): (&str, &str)| match catalog.resolve(server, tool) {
-        Ok(entry) => entry.is_compiled(),
-        Err(_) => true,
+    // For a wrong name the nearest right one is looked for among all.
+    let is_compiled = |(server, tool)| {
+        catalog
+            .find(server, tool)
+            .is_some_and(|entry| entry.is_compiled())
     };
     program.is_light() && tools().count() <= FEW && tools().all(is_compiled)
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → authorize → validate → call(Permit) → record
-//!                                      │                └─► learner.rs, beside it: what results look like
+//!                                      │                ├─► learner.rs, beside it: what results look like
+//!                                      │                └─► tally.rs, beside it: what calls would cost a model, for receipts
 //!                                      ├─► answers: servers, tools, search, manual
 //!                                      ├─► offers.rs: resources and prompts, by way of relay.rs
 //!                                      └─► saved.rs, on the bridge: tools and memories for later sessions
@@ -21,9 +22,11 @@ mod relay;
 mod run;
 mod saved;
 mod snapshot;
+mod tally;
 
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 pub use broker::Broker;
 pub use learner::LearnedTypes;
 pub use relay::RelayError;
 pub use run::RunScope;
+pub use tally::{Definitions, DirectCalls, Tally, ToolCalls};

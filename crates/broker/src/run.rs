@@ -13,6 +13,7 @@ use crate::answers::Detail;
 use crate::broker::Shared;
 use crate::call::Asked;
 use crate::error;
+use crate::tally::Tally;
 
 /// Characters of a wrong value that a message shows.
 const MAX_SHOWN: usize = 60;
@@ -21,7 +22,7 @@ const MAX_SHOWN: usize = 60;
 const MANUAL: &str = include_str!("manual.md");
 
 /// Which run asks, and what it may do at most.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct RunScope {
     /// Its handle.
     pub run: RunId,
@@ -29,6 +30,8 @@ pub struct RunScope {
     pub wall_time: Duration,
     /// On the surface `bridge`, the names of the servers that the run may call; `None` elsewhere.
     pub loaded: Option<Arc<[String]>>,
+    /// Counts its calls, if somebody wants to know what they would cost a model.
+    pub tally: Option<Tally>,
 }
 
 /// Which servers a run may call.
@@ -95,6 +98,7 @@ impl RunCalls {
                     tool: args.text("tool")?,
                     arguments: args.take("args").unwrap_or_else(|| json!({})),
                     wait: self.run.wall_time,
+                    tally: self.run.tally.as_ref(),
                 };
                 self.shared.call(asked).await
             }

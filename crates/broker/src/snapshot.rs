@@ -36,7 +36,7 @@ struct State {
 
 /// A catalog with its number: a later one has a higher.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Numbered {
+struct Numbered {
     number: u64,
     catalog: Arc<Catalog>,
 }
@@ -75,19 +75,15 @@ impl Snapshot {
         self.current.get().await.catalog
     }
 
-    /// The same with its number.
-    pub(crate) async fn numbered(&self) -> Numbered {
-        self.current.get().await
-    }
-
-    /// What is searched: the newest that is finished. Waits for the very first only.
-    pub(crate) async fn searched(&self) -> Arc<Searched> {
-        self.searched_since(1).await
-    }
-
-    /// What is searched, built from this catalog or a later one.
-    pub(crate) async fn searched_with(&self, wanted: &Numbered) -> Arc<Searched> {
-        self.searched_since(wanted.number).await
+    /// What is searched: the newest that is finished, the very first being waited for. A search that `has_waited` for
+    /// servers to list their tools for the first time, or for files to be read, is to find them: it waits for what is built
+    /// of the present lists.
+    pub(crate) async fn searched_by(&self, has_waited: bool) -> Arc<Searched> {
+        let number = match has_waited {
+            true => self.current.get().await.number,
+            false => 1,
+        };
+        self.searched_since(number).await
     }
 
     async fn searched_since(&self, number: u64) -> Arc<Searched> {

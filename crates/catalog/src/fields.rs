@@ -10,6 +10,9 @@ const MAX_FORMS: usize = 32;
 /// Nesting of alternatives.
 const MAX_NESTING: usize = 8;
 
+/// Schemas that are looked at for one field; beyond them nothing is known of it.
+const MAX_STEPS: usize = 1_000;
+
 /// A step from a value to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
@@ -37,21 +40,27 @@ enum Form<'a> {
     Plain(&'static str),
 }
 
+/// Reads the forms of values, as long as steps are left.
+struct Reader<'a> {
+    root: &'a Value,
+    steps: usize,
+}
+
 /// Why the value at `path` in a value of this schema can never have the field; `None` if it may have it, as far as the
 /// schema says.
 pub fn no_field(schema: &Value, path: &[Step], field: &str) -> Option<NoField> {
-    let mut forms = vec![schema];
+    let mut reader = Reader {
+        root: schema,
+        steps: MAX_STEPS,
+    };
+    let mut places = vec![schema];
     for step in path {
-        let mut next = Vec::new();
-        for form in &forms {
-            next.extend(parts(schema, form, step)?);
-        }
-        forms = next;
+        places = reader.parts(&places, step)?;
     }
     let mut names: Vec<String> = Vec::new();
     let mut otherwise = None;
-    for form in forms.iter().flat_map(|form| expanded(schema, form)) {
-        match form? {
+    for form in reader.forms(&places)? {
+        match form {
             Form::Object(object) => {
                 let known = closed(object)?;
                 if known.iter().any(|name| *name == field) {
@@ -71,71 +80,82 @@ pub fn no_field(schema: &Value, path: &[Step], field: &str) -> Option<NoField> {
     }
 }
 
-/// The schemas of a part of a value; `None` if anything may be there.
-fn parts<'a>(root: &'a Value, schema: &'a Value, step: &Step) -> Option<Vec<&'a Value>> {
-    let mut found = Vec::new();
-    for form in expanded(root, schema) {
-        found.push(match (form?, step) {
-            (Form::Object(form), Step::Key(name)) => form.get("properties")?.get(name)?,
-            (Form::List(form), Step::Item) if !form.contains_key("prefixItems") => form.get("items")?,
-            _ => return None,
-        });
-    }
-    (!found.is_empty() && found.len() <= MAX_FORMS).then_some(found)
-}
+// === impl Reader ===
 
-/// The forms of a value, without null: a field of what is not there is no question. A `None` among them is a form of
-/// which nothing is known.
-fn expanded<'a>(root: &'a Value, schema: &'a Value) -> Vec<Option<Form<'a>>> {
-    let mut forms = Vec::new();
-    expand(root, schema, MAX_NESTING, &mut forms);
-    if forms.len() > MAX_FORMS {
-        return vec![None];
-    }
-    forms
-}
-
-fn expand<'a>(root: &'a Value, schema: &'a Value, depth: usize, forms: &mut Vec<Option<Form<'a>>>) {
-    let Some(schema) = follow(root, schema).and_then(Value::as_object) else {
-        return forms.push(None);
-    };
-    let alternatives = ["anyOf", "oneOf"].map(|word| array(schema, word));
-    let is_mixed = ["allOf", "if", "not", "dependentSchemas", "$dynamicRef"]
-        .iter()
-        .any(|word| schema.contains_key(*word));
-    let count = alternatives.iter().filter(|list| !list.is_empty()).count();
-    if depth == 0 || is_mixed || forms.len() > MAX_FORMS || (count > 0 && schema.contains_key("properties")) {
-        return forms.push(None);
-    }
-    if count > 0 {
-        for alternative in alternatives.into_iter().flatten() {
-            expand(root, alternative, depth - 1, forms);
-        }
-        return;
-    }
-    match schema.get("type") {
-        Some(Value::String(name)) => forms.extend(form(name, schema)),
-        Some(Value::Array(names)) => {
-            for name in names {
-                forms.extend(form(name.as_str().unwrap_or_default(), schema));
+impl<'a> Reader<'a> {
+    /// The different schemas of a part of values of these; `None` if anything may be there.
+    fn parts(&mut self, places: &[&'a Value], step: &Step) -> Option<Vec<&'a Value>> {
+        let mut found: Vec<&Value> = Vec::new();
+        for form in self.forms(places)? {
+            let part = match (form, step) {
+                (Form::Object(form), Step::Key(name)) => form.get("properties")?.get(name)?,
+                (Form::List(form), Step::Item) if !form.contains_key("prefixItems") => form.get("items")?,
+                _ => return None,
+            };
+            let part = follow(self.root, part)?;
+            if !found.iter().any(|known| std::ptr::eq(*known, part)) {
+                found.push(part);
             }
         }
-        _ if schema.contains_key("properties") => forms.push(Some(Form::Object(schema))),
-        _ => forms.push(None),
+        (!found.is_empty()).then_some(found)
+    }
+
+    /// The forms of values of these schemas, without null: a field of what is not there is no question. `None` if nothing
+    /// is known of one of them.
+    fn forms(&mut self, places: &[&'a Value]) -> Option<Vec<Form<'a>>> {
+        let mut forms = Vec::new();
+        for place in places {
+            self.expand(place, MAX_NESTING, &mut forms)?;
+        }
+        Some(forms)
+    }
+
+    fn expand(&mut self, schema: &'a Value, depth: usize, forms: &mut Vec<Form<'a>>) -> Option<()> {
+        self.steps = self.steps.checked_sub(1)?;
+        let schema = follow(self.root, schema)?.as_object()?;
+        let alternatives = ["anyOf", "oneOf"].map(|word| array(schema, word));
+        let is_mixed = ["allOf", "if", "not", "dependentSchemas", "$dynamicRef"]
+            .iter()
+            .any(|word| schema.contains_key(*word));
+        let is_choice = alternatives.iter().any(|list| !list.is_empty());
+        if depth == 0 || is_mixed || (is_choice && schema.contains_key("properties")) {
+            return None;
+        }
+        if is_choice {
+            for alternative in alternatives.into_iter().flatten() {
+                self.expand(alternative, depth - 1, forms)?;
+            }
+            return Some(());
+        }
+        match schema.get("type") {
+            Some(Value::String(name)) => forms.extend(form(name, schema)?),
+            Some(Value::Array(names)) => {
+                if names.len() > MAX_FORMS {
+                    return None;
+                }
+                for name in names {
+                    forms.extend(form(name.as_str().unwrap_or_default(), schema)?);
+                }
+            }
+            _ if schema.contains_key("properties") => forms.push(Form::Object(schema)),
+            _ => return None,
+        }
+        (forms.len() <= MAX_FORMS).then_some(())
     }
 }
 
+/// The form of that name, if the value is not null; `None` if no such form is known.
 fn form<'a>(name: &str, schema: &'a Map<String, Value>) -> Option<Option<Form<'a>>> {
-    Some(match name {
-        "null" => return None,
-        "object" => Some(Form::Object(schema)),
-        "array" => Some(Form::List(schema)),
-        "string" => Some(Form::Plain("str")),
-        "integer" => Some(Form::Plain("int")),
-        "number" => Some(Form::Plain("float")),
-        "boolean" => Some(Form::Plain("bool")),
-        _ => None,
-    })
+    Some(Some(match name {
+        "null" => return Some(None),
+        "object" => Form::Object(schema),
+        "array" => Form::List(schema),
+        "string" => Form::Plain("str"),
+        "integer" => Form::Plain("int"),
+        "number" => Form::Plain("float"),
+        "boolean" => Form::Plain("bool"),
+        _ => return None,
+    }))
 }
 
 /// The keys of an object that lists them and does not say that there are others.

@@ -84,13 +84,26 @@ impl Names {
 // === impl Catalog ===
 
 impl Catalog {
-    /// The server of that name, alias or spelling (`my-stub`, `my_stub`, `My-Stub`).
+    /// The server of that name, alias or spelling (`my-stub`, `my_stub`, `My-Stub`), if there is one.
+    pub fn find_server(&self, name: &str) -> Option<&Server> {
+        let index = self.server_names().find(name)?;
+        self.server_at(index)
+    }
+
+    /// The tool of these names, aliases or spellings, if there is one. An empty server name stands for the one server that
+    /// has it. Costs the same whether there is one or not; [`Catalog::resolve`] also looks for what may be meant.
+    pub fn find(&self, server: &str, tool: &str) -> Option<&Arc<Entry>> {
+        if !server.is_empty() {
+            return self.find_server(server)?.entry(tool);
+        }
+        let mut holders = self.servers().filter_map(|server| server.entry(tool));
+        let first = holders.next();
+        first.filter(|_| holders.next().is_none())
+    }
+
+    /// The same as [`Catalog::find_server`], or what may be meant.
     pub fn server(&self, name: &str) -> Result<&Server, Unknown> {
-        let found = self
-            .server_names()
-            .find(name)
-            .and_then(|index| self.server_at(index));
-        found.ok_or_else(|| {
+        self.find_server(name).ok_or_else(|| {
             let names = self.servers().map(|server| server.name.as_str());
             let hint = match nearest(name, names) {
                 Some(near) => Some(format!("did you mean {}?", quoted(near))),
@@ -202,7 +215,8 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
     let wanted = compared(name);
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates.take(MAX_CANDIDATES) {
-        let likeness = likeness(&wanted, &compared(candidate));
+        let worth = best.map_or(MIN_LIKENESS, |(known, _)| known);
+        let likeness = likeness(&wanted, &compared(candidate), worth);
         if likeness >= MIN_LIKENESS && best.is_none_or(|(known, _)| likeness > known) {
             best = Some((likeness, candidate));
         }
@@ -211,25 +225,37 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 }
 
 /// Likeness of spelling, of the beginning (`repo`, `repository`), or of the set of words (`issue_create`,
-/// `create_issue`).
-fn likeness(a: &str, b: &str) -> f64 {
-    let mut spelling = strsim::normalized_damerau_levenshtein(a, b);
+/// `create_issue`). Likeness that is not `worth` it is not computed: spellings are dear to compare.
+fn likeness(a: &str, b: &str, worth: f64) -> f64 {
+    let mut spelling = match most_alike(a, b) >= worth {
+        true => strsim::normalized_damerau_levenshtein(a, b),
+        false => 0.0,
+    };
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     if short.len() >= MIN_BEGINNING && long.starts_with(short) {
         spelling = spelling.max(BEGINNING_LIKENESS);
     }
-    let words = |text: &str| -> Vec<String> {
-        text.split('_')
-            .filter(|w| !w.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
     let (a, b) = (words(a), words(b));
     let common = a.iter().filter(|word| b.contains(word)).count();
     let all = a.len().max(b.len()).max(1);
     // Both counts are at most a few dozen, so that the conversion is exact.
     let share = f64::from(u32::try_from(common).unwrap_or(0)) / f64::from(u32::try_from(all).unwrap_or(1));
     spelling.max(share * 0.95)
+}
+
+fn words(name: &str) -> Vec<&str> {
+    name.split('_').filter(|word| !word.is_empty()).collect()
+}
+
+/// How alike two spellings are at most, by their letters in any order: no edit gives or takes more than one of them.
+fn most_alike(a: &str, b: &str) -> f64 {
+    let mut surplus = [0i32; 1 << u8::BITS];
+    a.bytes().for_each(|letter| surplus[usize::from(letter)] += 1);
+    b.bytes().for_each(|letter| surplus[usize::from(letter)] -= 1);
+    let given: i32 = surplus.iter().filter(|count| **count > 0).sum();
+    let taken: i32 = surplus.iter().filter(|count| **count < 0).sum();
+    let longest = u32::try_from(a.len().max(b.len())).unwrap_or(u32::MAX);
+    1.0 - f64::from(given.max(-taken)) / f64::from(longest.max(1))
 }
 
 fn compared(name: &str) -> String {

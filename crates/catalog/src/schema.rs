@@ -48,17 +48,15 @@ pub(crate) fn follow<'a>(root: &'a Value, mut schema: &'a Value) -> Option<&'a V
     None
 }
 
+/// What a schema says by a word, or what it refers to says.
+pub(crate) fn said<'a>(root: &'a Value, schema: &'a Value, word: &str) -> Option<&'a Value> {
+    schema.get(word).or_else(|| follow(root, schema)?.get(word))
+}
+
 /// The last part of a reference's name: `Issue` of `#/$defs/Issue`.
 pub(crate) fn reference_name(schema: &Value) -> Option<&str> {
     let reference = schema.get("$ref")?.as_str()?;
     reference.rsplit_once('/').map(|(_, name)| name)
-}
-
-/// The parameters of an input schema in its order: required ones first.
-pub(crate) fn parameters(root: &Value) -> Vec<Parameter<'_>> {
-    let mut keys = Keys::default();
-    keys.collect(root, root, MAX_ALL_OF);
-    keys.sorted()
 }
 
 /// The keys of an object that this part of `root` describes, in its order: required ones first, also those that are not
@@ -225,7 +223,11 @@ mod tests {
                 "more": {"properties": {"c": {}, "a": {}}, "required": ["c"]},
             },
         });
-        let names: Vec<_> = parameters(&root).iter().map(|p| (p.name, p.required)).collect();
+        let names: Vec<_> = properties(&root, &root)
+            .0
+            .iter()
+            .map(|p| (p.name, p.required))
+            .collect();
         assert_eq!(names, [("b", true), ("c", true), ("a", false)]);
         for odd in [
             json!(true),
@@ -233,7 +235,7 @@ mod tests {
             json!({"properties": 3, "required": "a"}),
             json!([1]),
         ] {
-            assert!(parameters(&odd).is_empty(), "{odd}");
+            assert!(properties(&odd, &odd).0.is_empty(), "{odd}");
         }
     }
 }

@@ -11,18 +11,21 @@ mod query;
 mod said;
 mod words;
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::entry::Entry;
 use embedding::{Sum, Vector, dot};
+use lexicon::Lexicon;
 use named::Names;
 use order::Placed;
 use postings::{Postings, Texts};
 use query::Query;
 use said::{Known, MAX_FIELD, Said};
 use words::stems;
+pub use words::{stem, words};
 
 /// A hit this much weaker than the best is none.
 const MIN_SHARE: f32 = 0.1;
@@ -110,6 +113,14 @@ pub struct Search {
     known: Known,
 }
 
+/// The words of tools that a word may stand for, in English and in the languages that the lexicon has.
+pub fn meant(word: &str) -> Vec<&'static str> {
+    let meanings = Lexicon::get().meanings(&[word]).into_iter();
+    meanings
+        .flat_map(|meaning| meaning.words.iter().copied())
+        .collect()
+}
+
 // === impl Search ===
 
 impl Search {
@@ -166,7 +177,12 @@ impl Search {
                 nearest: Vec::new(),
             };
         }
-        let is_visible = |entry: usize| self.entries.get(entry).is_some_and(|entry| visible(entry));
+        // A word stands in many entries: each is asked for once.
+        let asked: Vec<OnceCell<bool>> = vec![OnceCell::new(); self.entries.len()];
+        let is_visible = |entry: usize| {
+            let asked = asked.get(entry);
+            asked.is_some_and(|asked| *asked.get_or_init(|| visible(&self.entries[entry])))
+        };
         let is_seen = |entry: u32| usize::try_from(entry).is_ok_and(is_visible);
         let read = Query::read(query, self.postings.seen(&is_seen), ranking);
         let mut hits = self.placed(query, &read, &is_visible, ranking);

@@ -17,6 +17,9 @@ const MAX_STEPS: usize = 4_000;
 /// Deepest type, whatever it is made of.
 const MAX_NESTING: usize = 24;
 
+/// Values of one enumeration that are looked at; where there are more, its type is [`Type::Any`].
+const MAX_VALUES: usize = 10_000;
+
 const MAX_LITERALS: usize = 128;
 const MAX_LITERAL_BYTES: usize = 200;
 const MAX_ALTERNATIVES: usize = 16;
@@ -59,6 +62,8 @@ pub(crate) struct Field {
 pub(crate) struct Shape {
     pub(crate) name: String,
     pub(crate) fields: Vec<Field>,
+    /// Whether its schema says that it may have any other key.
+    pub(crate) open: bool,
 }
 
 /// The named shapes of one tool.
@@ -77,6 +82,8 @@ pub(crate) struct Reader<'a, 's> {
     root: &'a Value,
     /// Shapes by the place of their schema, so that a part that is referred to twice is read once.
     read: HashMap<*const Value, usize>,
+    /// Types of enumerations by the place of their values: however often they are referred to, they are read once.
+    enumerations: HashMap<*const Value, Type>,
     /// Shapes that were named while they were read.
     recursive: HashSet<usize>,
     /// Nesting of shapes that is still allowed.
@@ -141,8 +148,9 @@ impl Shapes {
     }
 
     /// An earlier shape with exactly these keys.
-    fn equal(&self, fields: &[Field]) -> Option<usize> {
-        let equal = |(index, shape): (usize, &Shape)| (shape.fields == fields).then_some(index);
+    fn equal(&self, fields: &[Field], open: bool) -> Option<usize> {
+        let is_equal = |shape: &Shape| shape.open == open && shape.fields == fields;
+        let equal = |(index, shape): (usize, &Shape)| is_equal(shape).then_some(index);
         self.iter().find_map(equal)
     }
 }
@@ -156,6 +164,7 @@ impl<'a, 's> Reader<'a, 's> {
             shapes,
             root,
             read: HashMap::new(),
+            enumerations: HashMap::new(),
             recursive: HashSet::new(),
             depth,
             steps: MAX_STEPS,
@@ -220,7 +229,7 @@ impl<'a, 's> Reader<'a, 's> {
             return self.bounded(literals(std::slice::from_ref(value)));
         }
         if let Some(Value::Array(values)) = words.get("enum") {
-            return self.bounded(literals(values));
+            return self.enumeration(place, values);
         }
         for word in ["anyOf", "oneOf"] {
             let alternatives = schema::array(words, word);
@@ -237,6 +246,15 @@ impl<'a, 's> Reader<'a, 's> {
             }
             _ => self.untyped(place, words, hint),
         }
+    }
+
+    fn enumeration(&mut self, place: &'a Value, values: &[Value]) -> Type {
+        if values.len() > MAX_VALUES {
+            return Type::Any;
+        }
+        let known = self.enumerations.entry(std::ptr::from_ref(place));
+        let kind = known.or_insert_with(|| literals(values)).clone();
+        self.bounded(kind)
     }
 
     /// Literals while there is room for them, else their types: each place that refers to an enumeration writes it again.
@@ -288,7 +306,10 @@ impl<'a, 's> Reader<'a, 's> {
 
     fn list(&mut self, words: &'a Map<String, Value>, hint: &str) -> Type {
         let item = match words.get("items") {
-            Some(items @ Value::Object(_)) => self.read(items, &names::singular(hint)),
+            // Beside types by position it is that of the rest only.
+            Some(items @ Value::Object(_)) if !words.contains_key("prefixItems") => {
+                self.read(items, &names::singular(hint))
+            }
             _ => Type::Any,
         };
         Type::List(Box::new(item))
@@ -311,7 +332,7 @@ impl<'a, 's> Reader<'a, 's> {
             };
             return Type::Map(Box::new(value));
         }
-        Type::Shape(self.shape(place, &parameters, hint))
+        Type::Shape(self.shape(place, &parameters, is_unbounded(words), hint))
     }
 
     /// Whether an object may have keys that no shape of these would show.
@@ -322,7 +343,7 @@ impl<'a, 's> Reader<'a, 's> {
         others && !self.open
     }
 
-    fn shape(&mut self, place: &'a Value, parameters: &[Parameter<'a>], hint: &str) -> usize {
+    fn shape(&mut self, place: &'a Value, parameters: &[Parameter<'a>], open: bool, hint: &str) -> usize {
         let index = self.shapes.slots.len();
         self.shapes.slots.push(None);
         self.read.insert(std::ptr::from_ref(place), index);
@@ -330,13 +351,13 @@ impl<'a, 's> Reader<'a, 's> {
         let fields = self.fields(parameters);
         self.depth += 1;
         if !self.recursive.contains(&index)
-            && let Some(equal) = self.shapes.equal(&fields)
+            && let Some(equal) = self.shapes.equal(&fields, open)
         {
             self.read.insert(std::ptr::from_ref(place), equal);
             return equal;
         }
         let name = self.shapes.take_name(hint);
-        self.shapes.slots[index] = Some(Shape { name, fields });
+        self.shapes.slots[index] = Some(Shape { name, fields, open });
         self.shapes.order.push(index);
         index
     }

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::learned::Learned;
 use crate::names::is_identifier;
-use crate::schema;
+use crate::schema::{self, Parameter};
 use crate::shapes::{Reader, Shapes, Type};
-use crate::text::{python_scalar, python_string};
+use crate::text::{observed_in, python_scalar, python_string, short_default};
 
 /// Length up to which nested types are written out.
 const GOOD_LENGTH: usize = 400;
@@ -57,11 +57,7 @@ pub(crate) fn signature(name: &str, input: &Value, output: Option<&Value>) -> St
 /// The same where the result was observed and is not declared.
 pub(crate) fn observed(name: &str, input: &Value, learned: &Learned) -> String {
     let line = signature(name, input, Some(&learned.schema));
-    let calls = learned.calls;
-    format!(
-        "{line}  # observed in {calls} call{}",
-        if calls == 1 { "" } else { "s" }
-    )
+    format!("{line}  # {}", observed_in(learned.calls))
 }
 
 /// The type of one value, for messages.
@@ -79,26 +75,18 @@ struct Argument<'a> {
 
 fn parameters<'a>(shapes: &mut Shapes, input: &'a Value) -> Vec<Argument<'a>> {
     let mut reader = Reader::new(shapes, input, DEPTH).open();
-    let parameters = schema::parameters(input).into_iter();
-    parameters
-        .map(|one| Argument {
+    let (parameters, _) = schema::properties(input, input);
+    let argument = |one: Parameter<'a>| {
+        let kind = reader.read(one.schema, "");
+        let given = schema::said(input, one.schema, "default");
+        let shown = given.and_then(|value| short_default(&kind, value));
+        Argument {
             name: one.name,
-            kind: reader.read(one.schema, ""),
-            default: (!one.required).then(|| default(input, one.schema)),
-        })
-        .collect()
-}
-
-/// The default if it is short enough to show.
-fn default(root: &Value, schema: &Value) -> String {
-    let given = schema
-        .get("default")
-        .or_else(|| schema::follow(root, schema)?.get("default"));
-    let is_short = |value: &&Value| value.as_str().is_none_or(|text| text.len() <= MAX_LITERAL_CHARS);
-    let given = given
-        .filter(is_short)
-        .and_then(|value| python_scalar(value, MAX_LITERAL_CHARS));
-    given.unwrap_or_else(|| "…".to_owned())
+            default: (!one.required).then(|| shown.unwrap_or_else(|| "…".to_owned())),
+            kind,
+        }
+    };
+    parameters.into_iter().map(argument).collect()
 }
 
 /// The type of values like this one.

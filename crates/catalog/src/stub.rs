@@ -14,7 +14,7 @@ use crate::entry::Entry;
 use crate::learned::Learned;
 use crate::schema::{self, Parameter};
 use crate::shapes::{Field, Reader, Shape, Shapes, Type};
-use crate::text::{clean, cut, sentences, summary};
+use crate::text::{clean, cut, observed_in, sentences, summary};
 
 pub use server::{Observed, declarations, modules};
 pub use wrapper::wrappers;
@@ -50,8 +50,6 @@ struct Declaration {
     /// Arguments: their number and order is that of `notes`.
     arguments: Shape,
     notes: Vec<Note>,
-    /// Whether there may be other arguments.
-    open: bool,
     result: Type,
     /// In how many calls the result was observed, if it is not declared.
     observed: Option<u64>,
@@ -121,8 +119,11 @@ impl Declaration {
             alias: entry.alias.clone(),
             description: sentences(described, MAX_DESCRIPTION),
             notes: notes(input, &parameters, &fields),
-            open: parameters.len() > fields.len() || is_open(input, &parameters),
-            arguments: Shape { name, fields },
+            arguments: Shape {
+                name,
+                open: parameters.len() > fields.len() || is_open(input, &parameters),
+                fields,
+            },
             result,
             observed: learned.map(|learned| learned.calls),
             shapes,
@@ -137,14 +138,8 @@ fn is_open(input: &Value, parameters: &[Parameter<'_>]) -> bool {
 
 fn notes(input: &Value, parameters: &[Parameter<'_>], fields: &[Field]) -> Vec<Note> {
     let of = |field: &Field| {
-        let schema = parameters
-            .iter()
-            .find(|one| one.name == field.name)
-            .map(|one| one.schema);
-        let said = |word: &str| {
-            let own = schema.and_then(|schema| schema.get(word));
-            own.or_else(|| schema::follow(input, schema?)?.get(word))
-        };
+        let parameter = parameters.iter().find(|one| one.name == field.name);
+        let said = |word: &str| schema::said(input, parameter?.schema, word);
         let text = said("description").and_then(Value::as_str).map(summary);
         Note {
             text: text
@@ -158,12 +153,10 @@ fn notes(input: &Value, parameters: &[Parameter<'_>], fields: &[Field]) -> Vec<N
 
 /// What is said of a result that no schema declares.
 fn observed(calls: u64) -> String {
-    let calls = if calls == 1 {
-        "1 call".to_owned()
-    } else {
-        format!("{calls} calls")
-    };
-    format!("The result is not declared: observed in {calls}, keys may be absent.")
+    format!(
+        "The result is not declared: {}, keys may be absent.",
+        observed_in(calls)
+    )
 }
 
 /// A name where a line may not end.

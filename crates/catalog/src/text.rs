@@ -4,8 +4,13 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::shapes::Type;
+
 /// Longest description in an answer that is a list.
 const SUMMARY_CHARS: usize = 240;
+
+/// Longest text that is written as a default.
+const MAX_DEFAULT: usize = 40;
 
 /// Longest sentence that is read for its meaning.
 const MAX_SENTENCE: usize = 400;
@@ -111,6 +116,28 @@ pub(crate) fn python_scalar(value: &Value, max: usize) -> Option<String> {
         Value::String(text) => Some(python_string(text, max)),
         Value::Array(_) | Value::Object(_) => None,
     }
+}
+
+/// A default as Python writes it, if it is short and of that type.
+pub(crate) fn short_default(kind: &Type, value: &Value) -> Option<String> {
+    let fits = match kind {
+        Type::Union(parts) => return parts.iter().find_map(|part| short_default(part, value)),
+        Type::Literal(values) => values.contains(value),
+        Type::Any => true,
+        Type::Text => value.is_string(),
+        Type::Whole => value.is_i64() || value.is_u64(),
+        Type::Number => value.is_number(),
+        Type::Truth => value.is_boolean(),
+        Type::Null => value.is_null(),
+        Type::List(_) | Type::Map(_) | Type::Shape(_) => false,
+    };
+    let is_short = value.as_str().is_none_or(|text| text.len() <= MAX_DEFAULT);
+    python_scalar(value, MAX_DEFAULT).filter(|_| fits && is_short)
+}
+
+/// In how many calls something was observed.
+pub(crate) fn observed_in(calls: u64) -> String {
+    format!("observed in {calls} call{}", if calls == 1 { "" } else { "s" })
 }
 
 /// A Python string literal in single quotes on one line, of at most `max` bytes of text.

@@ -3,13 +3,14 @@
 mod fields;
 mod unknown;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use catalog::{Catalog, Entry, Learned, Partial, nearest, python_string};
 use serde_json::Value;
 
 use crate::program::{Call, Form, Given, Mistake, MistakeKind, Program};
-use crate::report::{Finding, Report, Weight};
+use crate::report::{Draft, Finding, Report, Said, Weight};
 
 /// Longest signature in a finding, in bytes; what comes back is not part of it.
 const MAX_SIGNATURE: usize = 500;
@@ -33,30 +34,38 @@ pub struct View<'a> {
 
 /// Finds the calls that would fail. What the catalog does not know yet is let through.
 pub fn judge(program: &Program, view: &View<'_>) -> Report {
-    let mut findings = Vec::new();
+    let mut drafts = Vec::new();
+    let mut wrong: HashMap<(Form, &str, &str), usize> = HashMap::new();
     let mut entries = Vec::with_capacity(program.calls.len());
-    for call in &program.calls {
+    for (number, call) in program.calls.iter().enumerate() {
         let entry = match view.find(call) {
             Found::Tool(entry) => Some(entry),
-            Found::Nothing(text) => {
-                findings.push(Finding {
+            Found::Nothing => {
+                let names = (call.form, call.server.as_str(), call.tool.as_str());
+                drafts.push(Draft {
                     line: named_in(program, call),
                     weight: weight(call),
-                    text,
+                    said: Said::WrongNames(*wrong.entry(names).or_insert(number)),
                 });
                 None
             }
             Found::Uncertain => None,
         };
         if let Some(entry) = &entry {
-            findings.extend(arguments(call, entry, view));
+            drafts.extend(arguments(call, entry, view).map(Draft::from));
         }
         entries.push(entry);
     }
     let mistakes = program.mistakes.iter();
-    findings.extend(mistakes.map(|mistake| told(mistake, &program.calls[mistake.call])));
-    fields::judge(program, &entries, view, &mut findings);
-    Report::of(findings, program.unchecked())
+    let mistakes = mistakes.map(|mistake| told(mistake, &program.calls[mistake.call]));
+    drafts.extend(mistakes.map(Draft::from));
+    drafts.extend(
+        fields::judge(program, &entries, view)
+            .into_iter()
+            .map(Draft::from),
+    );
+    let instead = |call: usize| view.instead(&program.calls[call]);
+    Report::of(drafts, instead, program.unchecked())
 }
 
 /// The line that names the tool: that of its import, if it was imported.
@@ -78,8 +87,8 @@ fn weight(call: &Call) -> Weight {
 /// What a call's names mean.
 enum Found {
     Tool(Arc<Entry>),
-    /// No tool, and what to write instead.
-    Nothing(String),
+    /// No tool.
+    Nothing,
     Uncertain,
 }
 

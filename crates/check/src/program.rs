@@ -164,7 +164,7 @@ impl Program {
         self.unchecked
     }
 
-    /// Whether it is held against the tools within microseconds, where all schemas are compiled.
+    /// Whether it is held against the tools within microseconds, where all its tools are known and their schemas compiled.
     pub fn is_light(&self) -> bool {
         self.steps <= LIGHT
     }

@@ -1,5 +1,6 @@
 //! What the check has found, in lines that say what to write instead.
 
+use std::collections::HashMap;
 use std::fmt;
 
 /// Findings that are told; the others are counted.
@@ -25,6 +26,22 @@ pub struct Finding {
     pub text: String,
 }
 
+/// A finding before it is known whether it is told.
+pub(crate) struct Draft {
+    pub(crate) line: u32,
+    pub(crate) weight: Weight,
+    pub(crate) said: Said,
+}
+
+/// What a draft says.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Said {
+    Text(String),
+    /// The names of the call of this number, the first with these names, mean nothing: what to write instead takes a look
+    /// at all tools.
+    WrongNames(usize),
+}
+
 /// Everything that was found in one program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
@@ -48,19 +65,48 @@ impl fmt::Display for Finding {
     }
 }
 
+// === impl Draft ===
+
+impl From<Finding> for Draft {
+    fn from(finding: Finding) -> Draft {
+        Draft {
+            line: finding.line,
+            weight: finding.weight,
+            said: Said::Text(finding.text),
+        }
+    }
+}
+
 // === impl Report ===
 
 impl Report {
-    pub(crate) fn of(mut findings: Vec<Finding>, unchecked: Option<&'static str>) -> Report {
-        findings.sort_by(|a, b| (a.line, &a.text).cmp(&(b.line, &b.text)));
-        findings.dedup();
+    /// The drafts that are told, in words; `instead` gives those of a call whose names mean nothing.
+    pub(crate) fn of(
+        mut drafts: Vec<Draft>,
+        instead: impl Fn(usize) -> String,
+        unchecked: Option<&'static str>,
+    ) -> Report {
+        drafts.sort_by(|a, b| (a.line, &a.said).cmp(&(b.line, &b.said)));
+        drafts.dedup_by(|a, b| (a.line, a.weight, &a.said) == (b.line, b.weight, &b.said));
         // What would fail is told before what may be meant.
-        let more = findings.len().saturating_sub(MAX_FINDINGS);
+        let more = drafts.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
-            findings.sort_by_key(|finding| finding.weight == Weight::Warning);
-            findings.truncate(MAX_FINDINGS);
-            findings.sort_by_key(|finding| finding.line);
+            drafts.sort_by_key(|draft| draft.weight == Weight::Warning);
+            drafts.truncate(MAX_FINDINGS);
         }
+        let mut known: HashMap<usize, String> = HashMap::new();
+        let mut findings: Vec<Finding> = drafts
+            .into_iter()
+            .map(|draft| Finding {
+                line: draft.line,
+                weight: draft.weight,
+                text: match draft.said {
+                    Said::Text(text) => text,
+                    Said::WrongNames(call) => known.entry(call).or_insert_with(|| instead(call)).clone(),
+                },
+            })
+            .collect();
+        findings.sort_by(|a, b| (a.line, &a.text).cmp(&(b.line, &b.text)));
         Report {
             findings,
             more,

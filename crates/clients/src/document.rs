@@ -116,7 +116,7 @@ fn of_table(table: &toml_edit::Table) -> Value {
     Value::Object(members.collect())
 }
 
-fn of_item(item: &Item) -> Value {
+pub(crate) fn of_item(item: &Item) -> Value {
     match item {
         Item::None => Value::Null,
         Item::Value(value) => of_toml(value),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::client::Client;
+use crate::filter::Filter;
 use crate::variables::Translator;
 
 /// Fields that mean nothing for what is started, so that leaving them out is not worth a word.
@@ -57,6 +58,7 @@ pub(crate) struct Translated {
     pub(crate) is_enabled: bool,
     /// A file of variables that the server is given beside those of `env`.
     pub(crate) env_file: Option<String>,
+    pub(crate) filters: Vec<Filter>,
     pub(crate) notes: Vec<String>,
     pub(crate) gaps: Vec<String>,
 }
@@ -73,6 +75,7 @@ pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -
         fields,
         used: Vec::new(),
         env_file: None,
+        filters: Vec::new(),
         definition: Map::new(),
         translator: Translator {
             client,
@@ -89,6 +92,7 @@ pub(crate) fn translate(client: Client, project: Option<&Path>, entry: &Value) -
         definition: reader.definition,
         is_enabled: !is_off,
         env_file: reader.env_file,
+        filters: reader.filters,
         notes: reader.translator.notes,
         gaps: reader.translator.gaps,
     })
@@ -99,6 +103,7 @@ struct Reader<'a> {
     /// Fields that were looked at.
     used: Vec<&'static str>,
     env_file: Option<String>,
+    filters: Vec<Filter>,
     definition: Map<String, Value>,
     translator: Translator<'a>,
 }
@@ -354,14 +359,14 @@ impl<'a> Reader<'a> {
                 _ if NEVER.contains(&key) && is_empty => {}
                 // An empty list of Goose means all of them.
                 "available_tools" if is_empty => {}
-                _ if NEVER.contains(&key) => self.translator.gap(format!(
-                    "`{key}` keeps tools from the model: write {} into `deny` of `[policy]` in codeyard.toml",
-                    patterns(value)
-                )),
-                _ if ONLY.contains(&key) => self.translator.gap(format!(
-                    "`{key}` shows the model these tools alone: {}; write all others into `deny` of `[policy]` in codeyard.toml",
-                    patterns(value)
-                )),
+                _ if NEVER.contains(&key) || ONLY.contains(&key) => {
+                    match Filter::of(key, value, ONLY.contains(&key)) {
+                        Some(filter) => self.filters.push(filter),
+                        None => self.translator.gap(format!(
+                            "`{key}` keeps tools from the model and is no list of their names; mend it there, then import it"
+                        )),
+                    }
+                }
                 _ if GUARDS.contains(&key) && value.as_bool() != Some(false) => self.translator.gap(format!(
                     "`{key}` guards this server in {}, and is not taken over; see `[policy]` of codeyard.toml and `sandbox` of the entry",
                     self.translator.client
@@ -375,13 +380,6 @@ impl<'a> Reader<'a> {
                 .note(format!("`{}` is not taken over", others.join("`, `")));
         }
     }
-}
-
-/// The tools of a list, as rules of `deny` name them: `SERVER` stands for the server's name.
-fn patterns(value: &Value) -> String {
-    let names = value.as_array().into_iter().flatten().filter_map(Value::as_str);
-    let rules: Vec<String> = names.map(|name| format!("\"SERVER.{name}\"")).collect();
-    rules.join(", ")
 }
 
 fn strings(field: &str, items: &[Value]) -> Result<Vec<String>, String> {

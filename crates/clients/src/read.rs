@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::client::{Client, Switch};
 use crate::document::Unreadable;
 use crate::entry::translate;
+use crate::filter::Filter;
 use crate::place::Place;
 
 /// A server that a client has.
@@ -22,6 +23,8 @@ pub struct Found {
     pub definition: Result<Map<String, Value>, String>,
     /// A file of variables that the server is given too, in our form of variables.
     pub env_file: Option<String>,
+    /// Lists by which the client keeps tools from the model.
+    pub filters: Vec<Filter>,
     /// What is not taken over, or means something else.
     pub notes: Vec<String>,
     /// What must be done before it can be used.
@@ -45,6 +48,7 @@ pub fn read(place: &Place, current: &Path, text: &str) -> Result<Vec<Found>, Unr
                 is_enabled: true,
                 definition: Ok(Map::new()),
                 env_file: None,
+                filters: Vec::new(),
                 notes: Vec::new(),
                 gaps: Vec::new(),
             };
@@ -54,8 +58,8 @@ pub fn read(place: &Place, current: &Path, text: &str) -> Result<Vec<Found>, Unr
                     found.is_enabled = translated.is_enabled;
                     found.env_file = translated.env_file;
                     found.notes = translated.notes;
-                    let named = |gap: String| gap.replace("\"SERVER.", &format!("\"{name}."));
-                    found.gaps = translated.gaps.into_iter().map(named).collect();
+                    found.filters = translated.filters;
+                    found.gaps = translated.gaps;
                 }
                 Err(why) => found.definition = Err(why),
             }

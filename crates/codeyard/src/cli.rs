@@ -1,6 +1,7 @@
 //! The command line: what can be asked, with an example for each.
 
 mod adopt;
+mod advise;
 mod generate;
 mod learned;
 mod login;
@@ -8,6 +9,7 @@ mod runs;
 mod saved;
 mod servers;
 mod stubs;
+mod task;
 mod top;
 
 use std::path::PathBuf;
@@ -18,16 +20,18 @@ use clap_complete::Shell;
 use types::{CheckMode, Format};
 
 pub use adopt::{ImportArguments, InstallArguments};
+pub use advise::AdviseArguments;
 pub use generate::GenerateArguments;
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
-pub use runs::RunsArguments;
+pub use runs::{By, RunsArguments};
 pub use saved::{ImportSaved, Only, RemoveSaved, SavedArguments, SavedCommand, ShowSaved};
 pub use servers::{
     AddServer, ChangeServer, ConfigArguments, ConfigCommand, PsArguments, RemoteKind, ServerLogs,
     ServersArguments, ServersCommand,
 };
 pub use stubs::{Language, StubsArguments};
+pub use task::TaskArguments;
 pub use top::TopArguments;
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
@@ -73,6 +77,9 @@ pub enum Command {
     /// List what has run, or show one run
     #[command(after_help = runs::HELP)]
     Runs(RunsArguments),
+    /// Say which tools are cheaper called directly, and what it costs to let a model see them
+    #[command(after_help = advise::HELP)]
+    Advise(AdviseArguments),
     /// List, show, remove and take over the tools and memories that programs saved
     #[command(after_help = saved::HELP)]
     Saved(SavedArguments),
@@ -106,6 +113,9 @@ pub enum Command {
     /// Call one tool
     #[command(after_help = CALL_HELP)]
     Call(CallArguments),
+    /// Do a task that is given in words, without a language model
+    #[command(after_help = task::HELP)]
+    Task(TaskArguments),
     /// Let a project's .mcp.json start its servers
     #[command(after_help = TRUST_HELP)]
     Trust(TrustArguments),
@@ -144,6 +154,10 @@ pub struct McpArguments {
     /// How results are written for the model [default: `[output] format` of the settings]
     #[arg(long, value_name = "text|toon|json", value_parser = parse_format)]
     pub format: Option<Format>,
+    /// Say below each result what it cost in tokens, and what the same calls would have cost without codeyard [default:
+    /// `[receipts] default` of the settings]
+    #[arg(long)]
+    pub receipt: bool,
 }
 
 /// Sets of tools that a client can see.
@@ -184,6 +198,9 @@ pub struct RunArguments {
     /// How the result is printed: as a model would see it, as TOON, or as JSON in one line
     #[arg(long, value_name = "text|toon|json", value_parser = parse_format, conflicts_with = "json")]
     pub format: Option<Format>,
+    /// Say what it costs a model in tokens, and what the same calls would have cost without codeyard
+    #[arg(long)]
+    pub receipt: bool,
     /// Print one JSON object with everything that is known of the run
     #[arg(long)]
     pub json: bool,

@@ -1,6 +1,7 @@
 //! One module a command; here they are chosen and given a runtime.
 
 mod adopt;
+mod advise;
 mod call;
 mod completions;
 mod config;
@@ -17,6 +18,7 @@ mod run;
 mod runs;
 mod saved;
 mod servers;
+mod task;
 mod tools;
 mod top;
 mod trust;
@@ -34,6 +36,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Mcp(arguments) => block_on(mcp::run(&context, &arguments)),
         Command::Run(arguments) => block_on(run::run(&context, &arguments)),
         Command::Runs(arguments) => block_on(runs::run(&context, &arguments)),
+        Command::Advise(arguments) => block_on(advise::run(&context, &arguments)),
         Command::Saved(arguments) => block_on(saved::run(&context, &arguments)),
         Command::Servers(arguments) => block_on(servers::run(&context, &arguments)),
         Command::Import(arguments) => block_on(import::run(&context, &arguments)),
@@ -45,6 +48,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Top(arguments) => block_on(top::run(&context, &arguments)),
         Command::Tools(arguments) => block_on(tools::run(&context, &arguments)),
         Command::Call(arguments) => block_on(call::run(&context, &arguments)),
+        Command::Task(arguments) => block_on(task::run(&context, &arguments)),
         Command::Trust(arguments) => trust::run(&context, &arguments),
         Command::Python(command) => python::run(&context, &command),
         Command::Workspace(command) => workspace::run(&context, &command),

@@ -3,7 +3,7 @@
 pub mod peer;
 mod show;
 mod steps;
-pub mod tokens;
+mod tokens;
 
 use std::path::Path;
 

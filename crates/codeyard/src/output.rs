@@ -166,7 +166,7 @@ pub fn size(bytes: u64) -> String {
 }
 
 /// A number as a person reads it: `12,345`.
-pub fn grouped(number: usize) -> String {
+pub fn grouped(number: impl std::fmt::Display) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {

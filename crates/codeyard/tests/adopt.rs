@@ -8,6 +8,8 @@ mod each;
 mod faults;
 #[path = "adopt/files.rs"]
 mod files;
+#[path = "adopt/foreign.rs"]
+mod foreign;
 #[path = "adopt/importing.rs"]
 mod importing;
 #[path = "adopt/journey.rs"]

@@ -26,17 +26,17 @@ fn with_demo(codeyard: Codeyard, server: &str) -> Codeyard {
 
 #[tokio::test]
 async fn examples_of_writing_programs_do_what_they_say() {
-    check_examples(WRITING_PROGRAMS).await;
+    check_examples(Codeyard::new().unwrap(), WRITING_PROGRAMS).await;
 }
 
 #[tokio::test]
 async fn examples_of_output_look_as_they_say() {
-    check_examples(OUTPUT).await;
+    check_examples(Codeyard::new().unwrap(), OUTPUT).await;
 }
 
 /// Runs the programs of a page in one session; each shows what stands behind it.
-async fn check_examples(page: &str) {
-    let mut client = CodeClient::of(with_demo(Codeyard::new().unwrap(), "crm")).await;
+async fn check_examples(codeyard: Codeyard, page: &str) {
+    let mut client = CodeClient::of(with_demo(codeyard, "crm")).await;
     let mut shown: Option<String> = None;
     let mut compared = 0;
     for (kind, text) in blocks(page) {

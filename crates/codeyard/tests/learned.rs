@@ -209,6 +209,20 @@ async fn processes_on_one_directory_add_up() {
 }
 
 #[tokio::test]
+async fn the_same_call_of_many_processes_confirms_nothing() {
+    let codeyard = with_crm("crm");
+    for _ in 0..7 {
+        call(&codeyard, "crm.find", json!({"id": 1})).await;
+    }
+    let rows = rows(&codeyard).await;
+    assert_eq!(
+        (&rows[0]["calls"], &rows[0]["steady"]),
+        (&json!(7), &json!(0)),
+        "{rows:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_result_that_is_not_as_before_is_an_event_without_its_value() {
     let mut client = CodeClient::of(with_crm("crm")).await;
     let ran = client

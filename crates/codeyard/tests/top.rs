@@ -5,7 +5,7 @@
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -30,6 +30,10 @@ struct Tty {
 
 impl Tty {
     /// Starts `codeyard top` with this installation on a terminal of its own, as a shell would.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the command is ended by the test, and takes the terminal that the test made"
+    )]
     fn open(codeyard: &Codeyard) -> Tty {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -66,7 +70,7 @@ impl Tty {
             .kill_on_drop(true)
             .spawn()
             .unwrap();
-        let (told, news) = channel();
+        let (told, news) = sync_channel(64);
         let mut reader = std::fs::File::from(master.try_clone().unwrap());
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
@@ -141,8 +145,7 @@ async fn without_a_terminal_it_is_one_page_of_text() {
     let mut client = CodeClient::of(codeyard).await;
     let ran = client.run("return (await tools.stub.add(a=2, b=3)).sum").await;
     assert_eq!(*ran.result(), json!(5), "{ran:?}");
-    let output = client.codeyard.command(["top", "--once"]).unwrap();
-    let text = output_of(output).await;
+    let text = page_with(&client.codeyard, "1 call,").await;
     for words in [
         "1 codeyard, 1 server, 1 open session\n",
         "last 24 hours: 1 run, 1 call",
@@ -159,6 +162,18 @@ async fn without_a_terminal_it_is_one_page_of_text() {
     assert_eq!(json["servers"][0]["name"], "stub", "{json}");
     assert_eq!(json["last_day"]["calls"], 1, "{json}");
     client.mcp.finish().await.unwrap();
+}
+
+/// The page once it has these words: records are written after the answer.
+async fn page_with(codeyard: &Codeyard, words: &str) -> String {
+    let begun = Instant::now();
+    loop {
+        let page = output_of(codeyard.command(["top", "--once"]).unwrap()).await;
+        if page.contains(words) {
+            return page;
+        }
+        assert!(begun.elapsed() < PATIENCE, "{words}: {page}");
+    }
 }
 
 async fn output_of(mut command: Command) -> String {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use types::{Answers, CheckMode, Limit};
+use types::{Answers, CheckMode, Limit, Principal, ToolRef};
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables as BridgeVariables};
@@ -16,7 +16,7 @@ use crate::named::{Named, named};
 use crate::places::{absolute, config_dir, data_dir, resolved};
 use crate::secrets::Secrets;
 use crate::servers::{self, Entry, Variables};
-use crate::settings::{self, Backend, Settings, Written};
+use crate::settings::{self, Backend, Expose, Settings, Written};
 use crate::sources::{Origin, Place, possible_files};
 use crate::trust::{self, Standing};
 use crate::{limits, memory, mounts};
@@ -83,6 +83,10 @@ pub struct Parts {
     pub answers: Answers,
     /// Of the records.
     pub records: store::Config,
+    /// Whether results say what their runs cost where nothing is said of it.
+    pub receipts: bool,
+    /// Tools that clients of the surface `code` see beside its own.
+    pub expose: Expose,
     /// Of what is learned of results.
     pub learning: store::Learning,
     /// The database of the tools and memories that programs save.
@@ -135,6 +139,13 @@ impl Loaded {
         self.data_dir.join(store::FILE)
     }
 
+    /// Whether `[policy]` keeps a tool from every program.
+    pub fn forbids(&self, server: &str, tool: &str) -> bool {
+        let policy = policy::Policy::new(self.settings.policy.clone());
+        let tool = ToolRef::new(server, tool);
+        policy.is_ok_and(|policy| policy.authorize(&Principal::local(), &tool).is_err())
+    }
+
     /// The directory of the logins to remote servers.
     pub fn logins(&self) -> PathBuf {
         self.data_dir.join("logins")
@@ -158,6 +169,8 @@ impl Loaded {
             check,
             answers,
             tools,
+            receipts,
+            expose,
             ..
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
@@ -196,6 +209,8 @@ impl Loaded {
             check,
             answers,
             records,
+            receipts,
+            expose,
             learning,
             saved,
             tools: tools.directories,

@@ -91,6 +91,12 @@ impl<'a> Secrets<'a> {
         self.known.insert(name.to_owned(), secret.to_owned());
     }
 
+    /// Keeps those of these names no longer; gives the names of those that there were.
+    pub fn forget(&mut self, names: &[String]) -> Vec<String> {
+        let known = names.iter().filter(|name| self.known.remove(*name).is_some());
+        known.cloned().collect()
+    }
+
     /// The secret of that name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.known.get(name).map(String::as_str)

@@ -1,5 +1,6 @@
 //! Reads `codeyard.toml`, section by section; every mistake is reported at once.
 
+mod expose;
 mod files;
 mod learned;
 mod limits;
@@ -18,6 +19,7 @@ use types::{Answers, CheckMode, Limit};
 use crate::mistakes::{Findings, nearest};
 use table::{Table, Value};
 
+pub use expose::Expose;
 pub use files::Workspace;
 pub(crate) use files::WrittenMount;
 pub use learned::Learned;
@@ -26,7 +28,7 @@ pub use sessions::Sessions;
 pub use tools::Tools;
 
 /// The sections of the file, in the order of the documentation.
-const SECTIONS: [&str; 14] = [
+const SECTIONS: [&str; 16] = [
     "limits",
     "policy",
     "sandbox",
@@ -37,6 +39,8 @@ const SECTIONS: [&str; 14] = [
     "check",
     "output",
     "records",
+    "receipts",
+    "expose",
     "learned",
     "tools",
     "python",
@@ -64,6 +68,10 @@ pub struct Settings {
     pub answers: Answers,
     /// `[records]`.
     pub records: Records,
+    /// `[receipts] default`: whether results say what their runs cost where nothing is said of it.
+    pub receipts: bool,
+    /// `[expose]`.
+    pub expose: Expose,
     /// `[learned]`.
     pub learned: Learned,
     /// `[tools]` and `--tools`.
@@ -146,6 +154,8 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
                 "check" => check(&mut settings.check, key, &value),
                 "output" => output::set(&mut settings.answers, key, &value),
                 "records" => records::set(&mut settings.records, key, &value),
+                "receipts" => receipts(&mut settings.receipts, key, &value),
+                "expose" => expose::set(&mut settings.expose, key, &value),
                 "learned" => learned::set(&mut settings.learned, key, &value),
                 "tools" => tools::set(&mut settings.tools, key, &value, directory),
                 "python" => python(&mut settings.python, key, &value, directory),
@@ -204,6 +214,14 @@ fn sandbox(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), 
 fn check(check: &mut CheckMode, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
         "default" => *check = value.one_of(CheckMode::ALL.map(|mode| (mode.name(), mode)))?,
+        _ => return Err(unknown("key", key, ["default"])),
+    }
+    Ok(())
+}
+
+fn receipts(default: &mut bool, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "default" => *default = value.boolean()?,
         _ => return Err(unknown("key", key, ["default"])),
     }
     Ok(())

@@ -332,6 +332,13 @@ fn settings_with_every_key() {
         keep_for = "7d"
         keep_size = "10 MiB"
 
+        [receipts]
+        default = true
+
+        [expose]
+        tools = ["crm.find"]
+        budget = 500
+
         [python]
         path = "python3.12"
         profile = "data"

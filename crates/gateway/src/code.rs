@@ -3,6 +3,7 @@
 mod arguments;
 mod artifacts;
 mod binary;
+mod exposed;
 mod format;
 mod handle;
 mod handler;
@@ -13,6 +14,10 @@ mod table;
 mod tools;
 
 pub(crate) use handler::CodeHandler;
+pub use handler::receipt_of;
 pub use render::error_text;
-pub use service::{CodeService, Detail, Execute, Executed, NotExecuted, NotListed, NotSearched, Search};
+pub use service::{
+    CodeService, Detail, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Search,
+    SearchedBefore,
+};
 pub use shown::value_text;

@@ -5,6 +5,7 @@
 
 mod bridge;
 mod code;
+mod receipt;
 mod running;
 mod serve;
 mod standard;
@@ -13,9 +14,10 @@ mod toon;
 
 pub use bridge::{BridgeService, Output, RunPython, Selected, Timeouts};
 pub use code::{
-    CodeService, Detail, Execute, Executed, NotExecuted, NotListed, NotSearched, Search, error_text,
-    value_text,
+    CodeService, Detail, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Search,
+    SearchedBefore, error_text, receipt_of, value_text,
 };
+pub use receipt::{DirectCost, Receipt, Receipts};
 pub use serve::{Connection, serve_bridge, serve_code, serve_standard};
 pub use standard::{Listing, StandardService, Upstream};
 pub use stdio::{Pipes, Signals};

@@ -10,6 +10,7 @@ use types::Answers;
 
 use crate::bridge::{BridgeHandler, BridgeService, Output, Timeouts};
 use crate::code::{CodeHandler, CodeService};
+use crate::receipt::Receipts;
 use crate::standard::{Downstream, StandardHandler, StandardService, forward};
 use crate::stdio::{Pipes, Signals, StdioTransport};
 
@@ -25,15 +26,24 @@ pub struct Connection {
 }
 
 /// Serves the `code` surface until the client closes its side or `shutdown` is triggered; `policy` decides what it may
-/// ask for, and `answers` how results are written where it does not ask. When it returns, every run of the connection has ended and what it still had to say has been said.
+/// ask for, `answers` and `receipts` how results are written where it does not ask, `exposes` whether it
+/// sees tools of servers beside the two. When it returns, every run of the
+/// connection has ended and what it still had to say has been said.
 pub async fn serve_code<S: CodeService>(
     service: S,
     policy: Arc<Policy>,
     answers: Answers,
+    receipts: Receipts,
+    exposes: bool,
     connection: Connection,
 ) {
-    let handler = CodeHandler::new(service, policy, answers, connection.signals.closed.clone());
-    serve(handler, connection).await;
+    let closed = connection.signals.closed.clone();
+    let handler = CodeHandler::new(service, policy, answers, receipts, exposes, closed);
+    let tools = handler.watch_tools();
+    tokio::select! {
+        () = serve(handler, connection) => {}
+        () = tools => {}
+    }
 }
 
 /// The same with the `bridge` surface.
@@ -41,9 +51,11 @@ pub async fn serve_bridge<S: BridgeService>(
     service: S,
     timeouts: Timeouts,
     output: Output,
+    receipts: Receipts,
     connection: Connection,
 ) {
-    let handler = BridgeHandler::new(service, timeouts, output, connection.signals.closed.clone());
+    let closed = connection.signals.closed.clone();
+    let handler = BridgeHandler::new(service, timeouts, output, receipts, closed);
     serve(handler, connection).await;
 }
 

@@ -15,4 +15,5 @@ mod service;
 
 pub(crate) use client::{Downstream, forward};
 pub(crate) use handler::StandardHandler;
+pub(crate) use names::exposed as exposed_names;
 pub use service::{Listing, StandardService, Upstream};

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Definitions;
-use gateway::{BridgeService, Executed, NotExecuted, RunPython, Selected};
+use gateway::{BridgeService, Executed, NotExecuted, Receipt, RunPython, Selected};
 use serde_json::{Value, json};
 use session::Language;
-use store::{Front, Refused};
+use store::{Front, Refused, Searched};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted};
+use types::{CheckMode, Granted, RunId};
 
 use crate::Server;
 use crate::files::blocking;
@@ -125,8 +125,14 @@ impl BridgeService for Bridge {
             surface: Some(request.servers.surface),
             keep_over: None,
             loaded: Some(request.servers.names),
+            receipt: request.receipt,
+            searched: Searched::default(),
         };
         self.server.run_for_client(asked, cancel).await
+    }
+
+    fn receipt(&self, run: &RunId, receipt: &Receipt) {
+        self.server.keep_receipt(run, receipt);
     }
 
     async fn not_run(&self, code: Option<&str>) {

@@ -1,4 +1,4 @@
-//! Calls one tool, for the command line: by the same path as a program's call.
+//! Calls one tool, for the command line and for clients that see it: by the same path as a program's call.
 
 mod in_sandbox;
 
@@ -37,10 +37,20 @@ pub enum Fault {
 impl Server {
     /// Calls a tool; the answer is the server's `CallToolResult` with all its fields.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, CallFailed> {
+        self.call_through(Front::Call, tool, arguments).await
+    }
+
+    /// The same through any door.
+    pub(crate) async fn call_through(
+        &self,
+        front: Front,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Value, CallFailed> {
         if let Some(file) = self.shared.broker.file_named(tool).await {
             return self.call_in_sandbox(&file, arguments).await;
         }
-        let attempt = self.attempt(Front::Call, None, None, None);
+        let attempt = self.attempt(front, None, None, None);
         let mut record = self.shared.records.attempt(attempt);
         record.accepted(None);
         if let Err(error) = record.begin().await {
@@ -72,6 +82,7 @@ impl Server {
             run: record.run().clone(),
             wall_time: LONGEST_WAIT,
             loaded: None,
+            tally: None,
         });
         let call = HostCall {
             name: "tool".to_owned(),

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use broker::{Broker, RunScope};
 use config::Parts;
+use gateway::Receipts;
 use policy::Policy;
 use sandbox::{Backend, HostCalls};
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
-use store::{Attempt, Code, Front, Recording, Records, Saved};
+use store::{Attempt, Code, Front, Recording, Records, Saved, Searched};
+use tokens::Counter;
 use tool_files::Scanner;
 use types::{Answers, CheckMode, Limits, Principal};
 use upstream::Hub;
@@ -52,6 +54,10 @@ pub(crate) struct Shared {
     pub(crate) records: Records,
     /// What programs keep for later sessions.
     saved: Saved,
+    /// How what runs cost is counted.
+    pub(crate) receipts: Receipts,
+    /// Tools that clients of the surface `code` see themselves.
+    pub(crate) expose: config::Expose,
     /// Whoever started this process: over standard input and on the command line nobody else asks.
     pub(crate) principal: Principal,
     /// What the client calls itself, once it has said so.
@@ -91,6 +97,8 @@ impl Server {
             check,
             answers,
             records,
+            receipts,
+            expose,
             saved,
             learning,
             tools,
@@ -148,6 +156,11 @@ impl Server {
                 log,
                 records,
                 saved,
+                receipts: Receipts {
+                    default: receipts,
+                    counter: Counter::default(),
+                },
+                expose,
                 principal,
                 client: Arc::default(),
             }),
@@ -182,6 +195,8 @@ impl Server {
             code: code.filter(|_| records.is_on()).map(Code::of),
             limits,
             backend: self.shared.backend.name(),
+            client: self.shared.client.get().cloned(),
+            searched: Searched::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use broker::RunScope;
+use gateway::{Executed, Receipt};
 use policy::TimeoutError;
 use session::{Language, RunRequest, SessionError};
 use store::{Front, Refused};
@@ -20,6 +21,8 @@ pub struct Program {
     pub timeout: Option<Duration>,
     /// What is done with what the check before the run finds; the settings' if absent.
     pub check: Option<CheckMode>,
+    /// Whether what it costs is counted; the settings' if absent.
+    pub receipt: Option<bool>,
 }
 
 /// What became of a program.
@@ -39,6 +42,15 @@ pub struct Ran {
     pub notice: Option<String>,
     /// What it ran in, if that is another backend than the default.
     pub backend: Option<&'static str>,
+    /// What it cost, if that was counted.
+    pub receipt: Option<Receipt>,
+}
+
+/// A program from the command line, as a client would have sent it.
+pub(crate) struct Counted {
+    pub(crate) executed: Executed,
+    pub(crate) code: String,
+    pub(crate) wall_time: Duration,
 }
 
 /// Why a program was not run.
@@ -85,10 +97,13 @@ impl Server {
         };
         let record = shared.records.attempt(attempt(Some(limits.clone())));
         let wall_time = limits.wall_time;
+        let tally = self.tally(program.receipt.unwrap_or(shared.receipts.default));
+        let code = tally.as_ref().map(|_| program.code.clone());
         let calls = self.calls(RunScope {
             run: record.run().clone(),
             wall_time,
             loaded: None,
+            tally: tally.clone(),
         });
         let result = shared
             .sessions
@@ -109,14 +124,36 @@ impl Server {
                 record,
             })
             .await?;
-        Ok(Ran {
+        let executed = Executed {
             run_id: result.run_id,
             session: result.session,
             outcome: result.outcome,
-            wall_time,
             findings: result.findings,
             notice: result.notice,
             backend: self.chosen_backend(),
+            keeps_files: result.keeps_files,
+            direct: None,
+        };
+        let receipt = match (self.direct(tally).await, code) {
+            (Some(direct), Some(code)) => {
+                let counted = Counted {
+                    executed: executed.clone(),
+                    code,
+                    wall_time,
+                };
+                self.receipt_of(counted, direct).await
+            }
+            _ => None,
+        };
+        Ok(Ran {
+            run_id: executed.run_id,
+            session: executed.session,
+            outcome: executed.outcome,
+            wall_time,
+            findings: executed.findings,
+            notice: executed.notice,
+            backend: executed.backend,
+            receipt,
         })
     }
 }

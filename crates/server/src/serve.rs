@@ -70,13 +70,18 @@ impl Server {
                     self.clone(),
                     policy,
                     self.shared.answers,
+                    self.shared.receipts.clone(),
+                    self.exposes(),
                     connection,
                 ))
             }
             Surface::Bridge(surface) => {
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
+                let receipts = self.shared.receipts.clone();
                 let (timeouts, output) = (surface.timeouts, surface.output);
-                Box::pin(gateway::serve_bridge(bridge, timeouts, output, connection))
+                Box::pin(gateway::serve_bridge(
+                    bridge, timeouts, output, receipts, connection,
+                ))
             }
             Surface::Standard => Box::pin(gateway::serve_standard(self.clone(), connection)),
         };

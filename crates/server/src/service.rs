@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use broker::{Detail, RunScope};
-use gateway::{CodeService, Execute, Executed, NotExecuted, NotListed, NotSearched, Search};
-use serde_json::Value;
+use gateway::{
+    CodeService, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Receipt, Search,
+};
+use serde_json::{Map, Value};
 use session::{Language, RunRequest, Selector};
-use store::{Front, Refused};
+use store::{Attempt, Front, Refused, Searched};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, Principal, SessionName};
+use types::{CheckMode, Granted, Principal, RunId, ServerTools, SessionName};
 use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Server;
@@ -29,6 +32,10 @@ pub(crate) struct Asked {
     pub(crate) keep_over: Option<u64>,
     /// The servers that the program may call, if that is not all of them.
     pub(crate) loaded: Option<Arc<[String]>>,
+    /// Whether what it costs is counted.
+    pub(crate) receipt: bool,
+    /// What its client has searched for since the run before.
+    pub(crate) searched: Searched,
 }
 
 impl Server {
@@ -39,17 +46,22 @@ impl Server {
         cancel: CancellationToken,
     ) -> Result<Executed, NotExecuted> {
         let shared = &self.shared;
-        let attempt = self.attempt(
-            Front::Mcp,
-            Some(asked.language.name()),
-            Some(&asked.code),
-            Some(asked.granted.limits.clone()),
-        );
+        let attempt = Attempt {
+            searched: asked.searched,
+            ..self.attempt(
+                Front::Mcp,
+                Some(asked.language.name()),
+                Some(&asked.code),
+                Some(asked.granted.limits.clone()),
+            )
+        };
+        let tally = self.tally(asked.receipt);
         let record = shared.records.attempt(attempt);
         let scope = RunScope {
             run: record.run().clone(),
             wall_time: asked.granted.limits.wall_time,
             loaded: asked.loaded,
+            tally: tally.clone(),
         };
         let run = RunRequest {
             principal: shared.principal.clone(),
@@ -69,7 +81,9 @@ impl Server {
             .run(run)
             .await
             .map_err(|error| NotExecuted(error.to_string()))?;
+        let direct = self.direct(tally).await;
         Ok(Executed {
+            direct,
             run_id: result.run_id,
             session: result.session,
             outcome: result.outcome,
@@ -92,6 +106,11 @@ impl CodeService for Server {
             surface: None,
             keep_over: request.keep_over,
             loaded: None,
+            receipt: request.receipt,
+            searched: Searched {
+                searches: request.searched.searches,
+                bytes: request.searched.bytes,
+            },
         };
         self.run_for_client(asked, cancel).await
     }
@@ -100,6 +119,23 @@ impl CodeService for Server {
         let attempt = self.attempt(Front::Mcp, None, code, None);
         // Nothing is run either way; that it cannot be recorded is told by who writes.
         let _ = self.shared.records.refused(attempt, Refused::Arguments).await;
+    }
+
+    async fn exposed(&self) -> Vec<Exposed> {
+        self.exposed_now().await
+    }
+
+    async fn call_exposed(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, NotExecuted> {
+        let called = self.call_through(Front::Mcp, tool, arguments).await;
+        called.map_err(|failed| NotExecuted(failed.to_string()))
+    }
+
+    fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
+        self.shared.hub.tools()
+    }
+
+    fn receipt(&self, run: &RunId, receipt: &Receipt) {
+        self.keep_receipt(run, receipt);
     }
 
     async fn search(&self, request: Search) -> Result<Value, NotSearched> {

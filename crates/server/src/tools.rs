@@ -75,6 +75,9 @@ pub struct ToolLine {
     /// Whether the policy refuses calls of it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub denied: bool,
+    /// Tokens of its definition, if clients of the surface `code` see it themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exposed: Option<u64>,
 }
 
 /// One tool with everything that is known of it.
@@ -136,8 +139,10 @@ impl Server {
         let shared = &self.shared;
         let catalog = shared.broker.catalog().await;
         let learned = shared.broker.learned(&shared.principal).await;
+        let prices = self.exposed_prices(&catalog).await;
         let line = |entry: &Arc<Entry>| ToolLine {
             denied: !shared.broker.may_call(&shared.principal, entry),
+            exposed: prices.get(&entry.tool).copied(),
             ..ToolLine::of(entry, learned.of(entry).as_deref())
         };
         let lines = |server: &catalog::Server| server.entries().map(line).collect::<Vec<_>>();
@@ -274,6 +279,7 @@ impl ToolLine {
             signature: signature(entry, learned),
             description: entry.definition.description.as_deref().map(catalog::summary),
             denied: false,
+            exposed: None,
         }
     }
 }

@@ -37,6 +37,8 @@ pub(crate) enum Tables {
     Saved,
     /// What was observed of results.
     Learned,
+    /// What runs cost.
+    Receipts,
 }
 
 /// Opens the database for writing; it is there and up to date then.
@@ -181,6 +183,7 @@ impl Tables {
         match self {
             Tables::Saved => 2,
             Tables::Learned => 3,
+            Tables::Receipts => 4,
         }
     }
 }
@@ -210,6 +213,11 @@ fn migrations() -> Vec<Migration> {
             Tables::Learned.migration(),
             "learned",
             include_str!("../migrations/sqlite/0003_learned.sql"),
+        ),
+        simple(
+            Tables::Receipts.migration(),
+            "receipts",
+            include_str!("../migrations/sqlite/0004_receipts.sql"),
         ),
     ]
 }

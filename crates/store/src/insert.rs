@@ -7,10 +7,11 @@ use std::sync::Arc;
 use serde_json::json;
 use sqlx::query_builder::Separated;
 use sqlx::{Connection as _, QueryBuilder, Sqlite, SqliteConnection};
-use types::Limits;
+use types::{Limits, RunId};
 
 use crate::clock::now_ms;
 use crate::process::Identity;
+use crate::receipts::{self, ReceiptTaken};
 use crate::rows::{Call, Closing, Ended, Event, Row, Run, Session, cut, number};
 
 /// Rows of one statement: the number of values of one is bounded.
@@ -18,7 +19,7 @@ const CHUNK: usize = 64;
 
 const RUN_COLUMNS: &str = "id, process, principal, front, session, life, language, code_hash, code_bytes, limits, \
     backend, mode, asked_ms, ended_ms, waited_us, duration_us, status, limit_name, error_kind, session_fate, \
-    result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory";
+    result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory, client, searches, search_bytes";
 
 /// A run's end completes its beginning; another beginning changes the limits of a run that is under way.
 const RUN_CONFLICT: &str = " ON CONFLICT (id) DO UPDATE SET life = excluded.life, mode = excluded.mode, \
@@ -39,6 +40,7 @@ struct Sorted<'r> {
     runs: Vec<(&'r Run, Option<&'r Ended>)>,
     calls: Vec<&'r Call>,
     events: Vec<&'r Event>,
+    receipts: Vec<(&'r RunId, &'r ReceiptTaken)>,
 }
 
 /// Makes this process known; returns its number in the database, `before` if it is still known by that.
@@ -108,6 +110,9 @@ pub(crate) async fn batch(
     for chunk in sorted.events.chunks(CHUNK) {
         events(&mut step, process, chunk).await?;
     }
+    for (run, taken) in sorted.receipts {
+        receipts::write(&mut step, run, taken).await?;
+    }
     step.commit().await
 }
 
@@ -136,6 +141,7 @@ impl<'r> Sorted<'r> {
                 Row::Opened(session) => sorted.opened.push(session),
                 Row::Closed(session, closing) => sorted.closed.push((session, *closing)),
                 Row::Event(event) => sorted.events.push(event),
+                Row::Receipt(run, taken) => sorted.receipts.push((run, taken)),
             }
         }
         sorted
@@ -180,6 +186,9 @@ async fn runs(
         values.push_bind(ended.mode);
         values.push_bind(run.asked_ms);
         end(&mut values, ended);
+        values.push_bind(attempt.client.as_deref().map(cut));
+        values.push_bind(number(attempt.searched.searches));
+        values.push_bind(number(attempt.searched.bytes));
     });
     query.push(RUN_CONFLICT);
     query.build().persistent(false).execute(connection).await?;

@@ -209,6 +209,8 @@ mod tests {
             code: None,
             limits: None,
             backend: "process",
+            client: None,
+            searched: crate::Searched::default(),
         };
         records
             .refused(attempt, crate::Refused::Closing)

@@ -9,6 +9,7 @@ use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
 use crate::config::Config;
 use crate::database;
 use crate::prune;
+use crate::receipts::{self, CostView, ReceiptTaken};
 use crate::rows::DRIFT;
 use crate::traffic::{self, Traffic};
 use crate::trouble::Trouble;
@@ -51,6 +52,8 @@ pub struct RunView {
     pub principal: String,
     /// `mcp`, `run` or `call`.
     pub front: String,
+    /// What the client calls itself.
+    pub client: Option<String>,
     /// Name of its session.
     pub session: Option<String>,
     /// Name of its language.
@@ -138,6 +141,8 @@ pub struct RunDetail {
     pub calls: Vec<CallView>,
     /// Its events.
     pub events: Vec<EventView>,
+    /// What it cost, if a receipt was taken.
+    pub receipt: Option<ReceiptTaken>,
 }
 
 /// What is found where records should be.
@@ -198,6 +203,12 @@ impl Reader {
     /// What ran since a time, in milliseconds since 1970.
     pub async fn traffic(&mut self, since_ms: i64) -> Result<Traffic, Trouble> {
         let found = traffic::since(&mut self.connection, since_ms).await;
+        found.map_err(|error| self.trouble(&error))
+    }
+
+    /// The cost of every run of a program that has ended, since this time if one is named, the oldest first.
+    pub async fn costs(&mut self, since_ms: Option<i64>) -> Result<Vec<CostView>, Trouble> {
+        let found = receipts::costs(&mut self.connection, since_ms).await;
         found.map_err(|error| self.trouble(&error))
     }
 
@@ -279,6 +290,7 @@ fn run(row: &SqliteRow, dead: &HashSet<i64>) -> Result<RunView, sqlx::Error> {
         status: status.unwrap_or_else(|| open.to_owned()),
         principal: row.try_get("principal")?,
         front: row.try_get("front")?,
+        client: receipts::if_there(row, "client")?,
         session: row.try_get("session")?,
         language: row.try_get("language")?,
         code_hash: row.try_get("code_hash")?,
@@ -316,9 +328,10 @@ async fn detail(connection: &mut SqliteConnection, id: &str) -> Result<Option<Ru
         .await?;
     let events = sqlx::query("SELECT * FROM events WHERE run = ? ORDER BY seq")
         .bind(id.to_owned())
-        .fetch_all(connection)
+        .fetch_all(&mut *connection)
         .await?;
     Ok(Some(RunDetail {
+        receipt: receipts::of(connection, id).await?,
         run,
         calls: calls.iter().map(call).collect::<Result<_, _>>()?,
         events: events.iter().map(event).collect::<Result<_, _>>()?,

@@ -12,8 +12,9 @@ use crate::arguments::Arguments;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::queue::{MOST, Queue};
+use crate::receipts::ReceiptTaken;
 use crate::record::RunRecord;
-use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, Run};
+use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, Run, TASK};
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
@@ -111,6 +112,13 @@ impl Records {
         })));
     }
 
+    /// Records what a run has cost.
+    pub fn receipt(&self, run: &RunId, taken: ReceiptTaken) {
+        if let Some(shared) = &self.shared {
+            shared.push(Row::Receipt(run.clone(), Box::new(taken)));
+        }
+    }
+
     /// Records that a tool or memory of this name was saved or removed, by this run if one did it; never what it holds.
     pub fn changed(&self, run: Option<&RunId>, change: Change, name: &str) {
         if let Some(shared) = &self.shared {
@@ -123,6 +131,13 @@ impl Records {
     pub fn drifted(&self, run: &RunId, tool: &ToolRef, kind: &str, path: &str) {
         if let Some(shared) = &self.shared {
             shared.event(Some(run), DRIFT, format!("{tool} {kind} {path}"));
+        }
+    }
+
+    /// Records for which task a run was, in the words of whoever gave it.
+    pub fn described(&self, run: &RunId, task: &str) {
+        if let Some(shared) = &self.shared {
+            shared.event(Some(run), TASK, task.to_owned());
         }
     }
 

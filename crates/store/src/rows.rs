@@ -7,12 +7,16 @@ use sha2::{Digest, Sha256};
 use types::{Limits, Outcome, Principal, RunId, SessionFate, Status};
 
 use crate::arguments::{Arguments, hex};
+use crate::receipts::ReceiptTaken;
 
 /// Longest text of a name or kind that somebody else has chosen, in bytes.
 const MAX_NAME: usize = 128;
 
 /// The kind of event of a result that is not as it was.
 pub(crate) const DRIFT: &str = "result_drift";
+
+/// The kind of an event that says for which task a run was.
+pub(crate) const TASK: &str = "task";
 
 /// One attempt to run a program, as it is known when it is made.
 #[derive(Debug, Clone)]
@@ -31,6 +35,19 @@ pub struct Attempt {
     pub limits: Option<Limits>,
     /// Name of the kind of sandbox.
     pub backend: &'static str,
+    /// What the client calls itself, once it has said so.
+    pub client: Option<String>,
+    /// What its model has searched for since the run before.
+    pub searched: Searched,
+}
+
+/// Searches for tools between two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Searched {
+    /// How many.
+    pub searches: u64,
+    /// Bytes of what was asked and of what was answered.
+    pub bytes: u64,
 }
 
 /// The door that an attempt comes through.
@@ -42,6 +59,8 @@ pub enum Front {
     Run,
     /// `codeyard call`.
     Call,
+    /// `codeyard task`.
+    Task,
 }
 
 /// A program, as it is recorded: never its text.
@@ -98,6 +117,7 @@ pub(crate) enum Row {
     Opened(Arc<Session>),
     Closed(Arc<Session>, Closing),
     Event(Event),
+    Receipt(RunId, Box<ReceiptTaken>),
 }
 
 /// A run as it stands when it is accepted or refused.
@@ -185,6 +205,7 @@ impl Front {
             Front::Mcp => "mcp",
             Front::Run => "run",
             Front::Call => "call",
+            Front::Task => "task",
         }
     }
 }

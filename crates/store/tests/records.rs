@@ -20,6 +20,8 @@ fn attempt(number: usize) -> Attempt {
         code: None,
         limits: None,
         backend: "process",
+        client: None,
+        searched: store::Searched::default(),
     }
 }
 

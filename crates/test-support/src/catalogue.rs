@@ -1,6 +1,11 @@
 //! The tool lists of 46 real, public servers, as they answered `tools/list`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use serde_json::value::RawValue;
+use types::{ServerTools, Tool};
 
 /// The folder of `<server>.tools.json` files.
 pub fn directory() -> PathBuf {
@@ -26,4 +31,26 @@ pub fn servers() -> Vec<String> {
 /// The file of one server.
 pub fn file(server: &str) -> PathBuf {
     directory().join(format!("{server}.tools.json"))
+}
+
+/// What every server listed, in the order of their names. Fails where a file cannot be read or is no list of tools.
+pub fn lists() -> Result<Vec<ServerTools>> {
+    servers().into_iter().map(list).collect()
+}
+
+fn list(name: String) -> Result<ServerTools> {
+    let path = file(&name);
+    let read = || -> Result<Arc<[Arc<Tool>]>> {
+        let definitions: Vec<Box<RawValue>> = serde_json::from_slice(&std::fs::read(&path)?)?;
+        let tools = definitions
+            .into_iter()
+            .map(|definition| Ok(Arc::new(Tool::parse(definition)?)));
+        tools.collect()
+    };
+    Ok(ServerTools {
+        tools: Some(read().with_context(|| path.display().to_string())?),
+        name,
+        description: None,
+        cwd: None,
+    })
 }

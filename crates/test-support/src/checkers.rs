@@ -1,4 +1,4 @@
-//! The checkers of Python and TypeScript that `cargo xtask test` installs.
+//! The checkers of Python, TypeScript and counts of tokens that `cargo xtask test` installs.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 
 use crate::programs::target_directory;
 
-/// The directory with `python/bin/mypy` and `node_modules/.bin/tsc`: what `CODEYARD_CHECKERS` names, else the place below
+/// The directory with `python/bin/mypy`, `node_modules/.bin/tsc` and `node_modules/js-tiktoken`: what `CODEYARD_CHECKERS` names, else the place below
 /// `target`.
 pub fn checkers() -> Result<PathBuf> {
     let directory = match std::env::var_os("CODEYARD_CHECKERS") {
@@ -15,7 +15,7 @@ pub fn checkers() -> Result<PathBuf> {
     };
     ensure!(
         directory.join(".installed").is_file(),
-        "no mypy and no TypeScript in {}: run `cargo xtask test` once, which installs them",
+        "no mypy, no TypeScript and no js-tiktoken in {}: run `cargo xtask test` once, which installs them",
         directory.display()
     );
     Ok(directory)

@@ -115,6 +115,28 @@ impl Codeyard {
         Ok(self)
     }
 
+    /// Keeps what goes to and fro between codeyard and the servers that were added so far, byte for byte: `NAME.in` and
+    /// `NAME.out` in [`Codeyard::traffic_directory`].
+    pub fn record_traffic(mut self) -> Result<Self> {
+        let directory = self.traffic_directory();
+        std::fs::create_dir_all(&directory)?;
+        for (name, entry) in &mut self.servers {
+            let file = directory.join(name).display().to_string();
+            let script = "tee -a \"$0.in\" | \"$@\" | tee -a \"$0.out\"";
+            let own = [entry["command"].take()].into_iter();
+            let own = own.chain(entry["args"].as_array().cloned().unwrap_or_default());
+            let args = ["-c".into(), script.into(), file.into()].into_iter().chain(own);
+            entry["args"] = args.collect();
+            entry["command"] = "sh".into();
+        }
+        Ok(self)
+    }
+
+    /// Where [`Codeyard::record_traffic`] keeps it.
+    pub fn traffic_directory(&self) -> PathBuf {
+        self.directory.path().join("traffic")
+    }
+
     /// The data of the real servers.
     pub fn upstreams_data(&self) -> PathBuf {
         self.directory.path().join("upstreams")

@@ -7,8 +7,7 @@ use anyhow::Result;
 use super::setup;
 use crate::{layout, run};
 
-/// Where the lists and the queries are, from the root of the checkout.
-const LISTS: &str = "crates/test-support/catalogue";
+/// Where the queries are, from the root of the checkout.
 const QUERIES: &str = "crates/test-support/queries/tool-queries.jsonl";
 const UNANSWERABLE: &str = "crates/test-support/queries/unanswerable-queries.jsonl";
 
@@ -33,7 +32,6 @@ pub fn run(asked: &SearchEval) -> Result<()> {
     command
         .args(["run", "--locked", "--release", "--quiet", "--package=catalog"])
         .args(["--example=search_eval", "--"])
-        .arg(root.join(LISTS))
         .arg(asked.queries.as_ref().unwrap_or(&own))
         .arg(root.join(UNANSWERABLE))
         .args(["--folds", &asked.folds.to_string()])

@@ -41,7 +41,7 @@ struct State {
     is_declared: bool,
     /// Answers that were looked at since the shape changed last, or at all if the tool declares its results.
     looked: u64,
-    /// Hashes of arguments since then.
+    /// Hashes of arguments since then. Empty where another process has seen that change: it is not known with which.
     arguments: HashSet<u64>,
     told: HashSet<Drift>,
     sampling: Arc<Sampling>,
@@ -93,8 +93,9 @@ impl States {
 
     /// Takes in what other processes have learned or forgotten, and returns all that is known now.
     pub(super) fn read(&mut self, all: Everything, is_forgotten: bool) -> Tools {
-        for state in self.states.values_mut() {
-            state.known = None;
+        let mut before = HashMap::new();
+        for (subject, state) in &mut self.states {
+            before.extend(state.known.take().map(|known| (subject.clone(), known)));
             if is_forgotten {
                 state.fresh = None;
                 state.arguments.clear();
@@ -103,12 +104,17 @@ impl States {
         let mut order = Vec::with_capacity(all.rows.len());
         for row in all.rows {
             order.push(row.subject.clone());
+            let before = before.get(&row.subject);
             let state = self.states.entry(row.subject).or_default();
             let known = learned(row.observed);
-            state.known = Some(Arc::new(match &state.fresh {
+            let known = match &state.fresh {
                 Some(fresh) => fresh.after(&known),
                 None => known,
-            }));
+            };
+            if before.is_some_and(|before| before.schema != known.schema) {
+                state.arguments.clear();
+            }
+            state.known = Some(Arc::new(known));
         }
         let rest = self.states.iter_mut().filter(|(_, state)| state.known.is_none());
         for (subject, state) in rest {
@@ -150,7 +156,15 @@ impl States {
             return;
         };
         state.fresh = None;
-        state.known = Some(Arc::new(learned(known)));
+        let known = learned(known);
+        if state
+            .known
+            .as_ref()
+            .is_some_and(|before| before.schema != known.schema)
+        {
+            state.arguments.clear();
+        }
+        state.known = Some(Arc::new(known));
         state.settle();
         // Nothing goes: it is there already.
         let _ = shared.known.put(subject, state.tool(subject));
@@ -212,8 +226,10 @@ impl State {
             self.settle();
             return false;
         };
+        // The first may be those of the change.
+        let is_first = self.arguments.is_empty();
         let is_new = self.arguments.len() < MOST_ARGUMENTS && self.arguments.insert(arguments);
-        let confirming = u64::from(is_new);
+        let confirming = u64::from(is_new && !is_first);
         let known = match &self.known {
             Some(known) => known.merge_confirmed(&call, confirming),
             None => call.clone(),
@@ -307,6 +323,37 @@ mod tests {
         check_steady(&changed, 0);
         changed.extend(others);
         check_steady(&changed, 7);
+    }
+
+    /// A state of a process that has read the row.
+    fn after(observed: &Observed) -> State {
+        State {
+            known: Some(Arc::new(learned(Observed {
+                shape: observed.shape.clone(),
+                calls: observed.calls,
+                steady: observed.steady,
+            }))),
+            ..State::default()
+        }
+    }
+
+    #[test]
+    fn the_first_call_of_a_process_confirms_nothing() {
+        let (value, mut row) = (json!({"id": 1}), None);
+        let mut process = |calls: &[u64], steady: u64| {
+            let mut state = row.as_ref().map_or_else(State::default, after);
+            for arguments in calls {
+                answer(&mut state, &value, *arguments);
+            }
+            let written = merged(row.take(), state.fresh.as_ref().expect("a shape"));
+            assert_eq!(written.steady, steady, "{calls:?}");
+            row = Some(written);
+        };
+        process(&[1], 0);
+        process(&[1], 0);
+        process(&[1, 1], 0);
+        process(&[1, 2, 3, 2], 2);
+        process(&[4], 2);
     }
 
     #[test]

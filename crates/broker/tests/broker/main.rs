@@ -125,6 +125,7 @@ fn scope(wall_time: Duration) -> RunScope {
         run,
         wall_time,
         loaded: None,
+        tally: None,
     }
 }
 

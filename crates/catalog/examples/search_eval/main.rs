@@ -17,13 +17,13 @@ use std::time::{Duration, Instant};
 use catalog::{Catalog, Ranking, Search};
 use data::Query;
 use measure::score;
+use test_support::catalogue;
 
-const USAGE: &str =
-    "usage: search_eval DIRECTORY-OF-TOOL-LISTS QUERIES UNANSWERABLE-QUERIES [--folds N] [--scale]";
+const USAGE: &str = "usage: search_eval QUERIES UNANSWERABLE-QUERIES [--folds N] [--scale]";
 
 /// What is asked for on the command line.
 struct Arguments {
-    files: [String; 3],
+    files: [String; 2],
     folds: usize,
     scale: bool,
 }
@@ -33,14 +33,14 @@ struct Times(Vec<Duration>);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::read(std::env::args().skip(1)).ok_or(USAGE)?;
-    let [lists, queries, unanswerable] = arguments.files.each_ref().map(Path::new);
-    let servers = data::servers(lists)?;
+    let [queries, unanswerable] = arguments.files.each_ref().map(Path::new);
+    let servers = catalogue::lists()?;
     let queries = data::queries(queries)?;
     let unanswerable = data::queries(unanswerable)?;
     let search = built(Arc::new(Catalog::build(&servers)));
     println!(
-        "\n{:28}{:>10}{:>10}{:>10}{:>12}{:>10}",
-        "", "recall@1", "@5", "@10", "unanswered", "repeated"
+        "\n{:28}{:>10}{:>10}{:>10}{:>12}",
+        "", "recall@1", "@5", "@10", "unanswered"
     );
     for (name, ranking) in rankings() {
         row(name, queries.iter(), &search, &ranking);
@@ -161,10 +161,7 @@ fn kinds(queries: &[Query]) -> BTreeMap<&str, Vec<&Query>> {
 fn row<'a>(name: &str, queries: impl Iterator<Item = &'a Query>, search: &Search, ranking: &Ranking) {
     let score = score(search, queries, ranking);
     let shares = score.recall.map(|share| format!("{share:>10.3}")).concat();
-    println!(
-        "{name:28}{shares}{:>12.3}{:>10.2}",
-        score.unanswered, score.repeated
-    );
+    println!("{name:28}{shares}{:>12.3}", score.unanswered);
 }
 
 /// Asks every query once more for the time it takes.

@@ -22,7 +22,7 @@ pub(super) fn problems<'e>(
     arguments: &Value,
     errors: impl Iterator<Item = ValidationError<'e>>,
 ) -> Vec<String> {
-    let parameters = schema::parameters(input);
+    let (parameters, _) = schema::properties(input, input);
     let errors: Vec<ValidationError<'_>> = errors.take(MAX_ERRORS).collect();
     let explain = Explain {
         input,

@@ -198,7 +198,7 @@ fn long_lists_of_problems_are_cut() {
     check(
         &schema,
         json!({}),
-        "missing required argument 'p0'; missing required argument 'p1'; missing required argument 'p2'; and 7 more",
+        "missing required argument 'p0': Any; missing required argument 'p1': Any; missing required argument 'p2': Any; and 7 more",
     );
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::postings::small;
 use super::words::{folded, words};
 
 /// Parts of servers' names that name no product.
@@ -52,9 +53,4 @@ impl Names {
             .map(|server| (server.entries.clone(), weight(server)));
         weighed.filter(|(_, weight)| *weight > 0.0).collect()
     }
-}
-
-/// Names have few parts.
-fn small(count: usize) -> f32 {
-    f32::from(u16::try_from(count).unwrap_or(u16::MAX))
 }

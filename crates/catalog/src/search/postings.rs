@@ -173,14 +173,15 @@ impl<'a> Seen<'a> {
         self.postings.of(stem).filter(|held| self.is_held(held))
     }
 
-    /// Words of visible entries that begin with this, with the entries that hold them, in order.
+    /// Where words of visible entries stand that begin with this and are `wanted`, in the words' order.
     pub(super) fn beginning<'b>(
         &'b self,
         with: &'b str,
-    ) -> impl Iterator<Item = (&'a str, &'a [Posting])> + 'b {
-        self.postings
-            .beginning(with)
-            .filter(|(_, held)| self.is_held(held))
+        wanted: impl Fn(&str) -> bool + 'b,
+    ) -> impl Iterator<Item = &'a [Posting]> + 'b {
+        let words = self.postings.beginning(with);
+        let wanted = words.filter(move |(word, _)| wanted(word)).map(|(_, held)| held);
+        wanted.filter(|held| self.is_held(held))
     }
 
     /// How much it says that an entry holds a word that so many hold.

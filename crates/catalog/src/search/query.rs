@@ -124,22 +124,13 @@ fn of(word: &str) -> String {
 /// Where words stand that begin with `stem`, else, of a word long enough, those one typing mistake away with the same
 /// first letter.
 fn similar<'a>(postings: Seen<'a>, stem: &str, is_long: bool) -> Vec<&'a [Posting]> {
-    let longer: Vec<&[Posting]> = postings
-        .beginning(stem)
-        .take(MAX_SIMILAR)
-        .map(|(_, held)| held)
-        .collect();
+    let longer: Vec<&[Posting]> = postings.beginning(stem, |_| true).take(MAX_SIMILAR).collect();
     if !longer.is_empty() || !is_long {
         return longer;
     }
     let first: String = stem.chars().take(1).collect();
     let near = |word: &str| word.len().abs_diff(stem.len()) <= 1 && strsim::osa_distance(word, stem) <= 1;
-    postings
-        .beginning(&first)
-        .filter(|(word, _)| near(word))
-        .take(MAX_SIMILAR)
-        .map(|(_, held)| held)
-        .collect()
+    postings.beginning(&first, near).take(MAX_SIMILAR).collect()
 }
 
 // === impl Asked ===

@@ -83,7 +83,7 @@ impl Said {
 fn of_schema(input: &Value) -> [Vec<String>; 2] {
     let [mut parameters, mut values] = <[Vec<String>; 2]>::default();
     let mut left = MAX_FIELD;
-    for parameter in schema::parameters(input) {
+    for parameter in schema::properties(input, input).0 {
         parameters.extend(stems(parameter.name, left));
         left = left.saturating_sub(parameter.name.len());
         let Some(object) = schema::follow(input, parameter.schema).and_then(|s| s.as_object()) else {

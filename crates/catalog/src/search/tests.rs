@@ -237,3 +237,29 @@ fn an_update_finds_the_same_as_a_new_build() {
     };
     assert_eq!(of(&old.hits), of(&new.hits));
 }
+
+#[test]
+fn a_search_asks_once_for_each_tool_whether_it_is_visible() {
+    let tools = (0..2_000).map(|n| {
+        tool(
+            &format!("create_issue_{n}"),
+            "Creates an issue in a repository",
+            json!({}),
+        )
+    });
+    let search = built(&[ServerTools {
+        name: "crowd".to_owned(),
+        description: None,
+        cwd: None,
+        tools: Some(tools.collect()),
+    }]);
+    for query in ["create issue", "crxate an issue in a repositori", "iss"] {
+        let asked = std::cell::Cell::new(0);
+        let found = search.find(query, |_| {
+            asked.set(asked.get() + 1);
+            false
+        });
+        assert!(found.hits.is_empty() && found.nearest.is_empty(), "{query}");
+        assert!(asked.get() <= 2_000, "{query}: {}", asked.get());
+    }
+}

@@ -24,7 +24,7 @@ pub(super) fn stems(text: &str, max: usize) -> Vec<String> {
 }
 
 /// The words of a text: `createIssue`, `create_issue` and `create issue` give the same two.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
     let runs = text.split(|c: char| !c.is_alphanumeric());
     runs.flat_map(split_case)
         .filter(|word| !word.is_empty() && word.len() <= MAX_WORD)
@@ -61,7 +61,7 @@ pub(super) fn folded(word: &str) -> String {
 }
 
 /// The word without the endings of plural and verb forms: `files`, `filing`, `filed` and `file` meet.
-pub(super) fn stem(word: String) -> String {
+pub fn stem(word: String) -> String {
     if !word.is_ascii() || word.len() < 4 || word.ends_with(|c: char| c.is_ascii_digit()) {
         return word;
     }

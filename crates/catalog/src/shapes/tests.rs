@@ -50,6 +50,10 @@ fn scalars_lists_and_maps() {
     check(json!({"type": "array", "items": {"type": "number"}}), "[Number]");
     check(json!({"items": true}), "[Any]");
     check(
+        json!({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "boolean"}}),
+        "[Any]",
+    );
+    check(
         json!({"type": "object", "additionalProperties": {"type": "boolean"}}),
         "<Truth>",
     );
@@ -74,6 +78,8 @@ fn values_that_can_be_named() {
     check(json!({"enum": []}), "Any");
     let many: Vec<usize> = (0..1_000).collect();
     check(json!({"enum": many}), "Whole");
+    let more: Vec<usize> = (0..20_000).collect();
+    check(json!({"enum": more}), "Any");
     check(
         json!({"anyOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]}),
         "[\"a\",\"b\"]|Null",
@@ -92,6 +98,37 @@ fn equal_shapes_are_one_and_clashing_names_are_not() {
         json!({"properties": {"a_b": point("x"), "aB": point("y"), "any": point("z")}}),
         "Root; AB {x?: Whole}; AB2 {y?: Whole}; AnyItem {z?: Whole}; Root {a_b?: AB, aB?: AB2, any?: AnyItem}",
     );
+}
+
+#[test]
+fn shapes_that_take_any_other_key_are_told_apart() {
+    let point =
+        |others: Value| json!({"type": "object", "properties": {"x": {}}, "additionalProperties": others});
+    let is_open = |others: Value| {
+        let (mut shapes, schema) = (Shapes::default(), point(others));
+        let _ = Reader::new(&mut shapes, &schema, 4).read(&schema, "Root");
+        shapes.iter().any(|(_, shape)| shape.open)
+    };
+    assert!(is_open(json!(true)) && is_open(json!({})));
+    assert!(!is_open(json!(false)));
+    check(
+        json!({"properties": {"a": point(json!(false)), "b": point(json!(true))}}),
+        "Root; A {x?: Any}; B {x?: Any}; Root {a?: A, b?: B}",
+    );
+}
+
+#[test]
+fn a_large_enumeration_is_read_once_however_often_it_is_referred_to() {
+    let one = json!({"anyOf": vec![json!({"$ref": "#/$defs/e"}); 15]});
+    let properties: Map<String, Value> = (0..250).map(|n| (format!("k{n}"), one.clone())).collect();
+    for count in [9_999, 200_000] {
+        let values: Vec<usize> = (0..count).collect();
+        let schema = json!({"properties": properties, "$defs": {"e": {"enum": values}}});
+        let start = std::time::Instant::now();
+        read(&schema, 4);
+        // Read each time, the values take many times as long.
+        assert!(start.elapsed().as_secs() < 2, "{count}: {:?}", start.elapsed());
+    }
 }
 
 #[test]

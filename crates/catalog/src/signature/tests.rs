@@ -113,6 +113,38 @@ fn required_parameters_are_never_left_out() {
 }
 
 #[test]
+fn a_required_parameter_that_is_not_described_is_shown() {
+    check(
+        json!({"type": "object", "required": ["x"]}),
+        None,
+        "f(x: Any) -> Any",
+    );
+}
+
+#[test]
+fn a_default_is_shown_if_it_is_of_the_type() {
+    let one = |schema: Value, expected: &str| {
+        check(
+            json!({"properties": {"b": schema}}),
+            None,
+            &format!("f(b: {expected}) -> Any"),
+        );
+    };
+    one(json!({"type": "string", "default": null}), "str = …");
+    one(json!({"type": "integer", "default": "1"}), "int = …");
+    one(
+        json!({"type": ["string", "null"], "default": null}),
+        "str | None = None",
+    );
+    one(json!({"default": 5}), "Any = 5");
+    one(
+        json!({"enum": ["a", "b"], "default": "c"}),
+        "Literal['a', 'b'] = …",
+    );
+    one(json!({"type": "string", "default": "a".repeat(50)}), "str = …");
+}
+
+#[test]
 fn names_that_python_does_not_take_are_quoted() {
     let input = json!({"properties": {"resource-group": {"type": "string"}, "from": {"type": "string"}, "a\n'b": {}},
         "required": ["resource-group", "from", "a\n'b"]});

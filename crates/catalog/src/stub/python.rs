@@ -9,11 +9,10 @@ use types::ToolRef;
 use super::{Declaration, observed, one_line};
 use crate::names::is_identifier;
 use crate::shapes::{Field, Shape, Shapes, Type};
-use crate::text::{docstring, python_scalar, python_string};
+use crate::text::{docstring, python_scalar, python_string, short_default};
 
 /// Length up to which a function's head stays on one line.
 const GOOD_LENGTH: usize = 100;
-const MAX_DEFAULT_BYTES: usize = 40;
 
 /// Names that types are written with: a key of that name inside a class would hide them.
 const USED: [&str; 8] = ["Any", "Literal", "bool", "dict", "float", "int", "list", "str"];
@@ -134,12 +133,12 @@ impl<'a> Writer<'a> {
                 let default = note
                     .default
                     .as_ref()
-                    .and_then(|value| default(&field.kind, value));
+                    .and_then(|value| short_default(&field.kind, value));
                 let _ = write!(part, " = {}", default.as_deref().unwrap_or("..."));
             }
             parts.push(part);
         }
-        if declaration.open {
+        if declaration.arguments.open {
             let mut name = "others".to_owned();
             while fields.iter().any(|field| field.name == name) {
                 name.push('_');
@@ -152,7 +151,7 @@ impl<'a> Writer<'a> {
     /// The one parameter of a tool some of whose names Python does not take.
     fn mapping(&mut self, declaration: &Declaration) -> String {
         let mut part = format!("arguments: {}", declaration.arguments.name);
-        if declaration.open {
+        if declaration.arguments.open {
             let _ = write!(part, " | {}", self.text(&Type::Map(Box::new(Type::Any))));
         }
         if !declaration.arguments.fields.iter().any(|field| field.required) {
@@ -312,20 +311,4 @@ pub(super) fn doc(declaration: &Declaration, takes_mapping: bool) -> String {
     }
     paragraphs.extend(declaration.observed.map(observed));
     paragraphs.join("\n\n")
-}
-
-/// The default, if it is short and of the parameter's type.
-fn default(kind: &Type, value: &Value) -> Option<String> {
-    let fits = match kind {
-        Type::Union(parts) => return parts.iter().find_map(|part| default(part, value)),
-        Type::Literal(values) => values.contains(value),
-        Type::Text => value.is_string(),
-        Type::Whole => value.is_i64() || value.is_u64(),
-        Type::Number => value.is_number(),
-        Type::Truth => value.is_boolean(),
-        Type::Null => value.is_null(),
-        Type::Any | Type::List(_) | Type::Map(_) | Type::Shape(_) => false,
-    };
-    let is_short = value.as_str().is_none_or(|text| text.len() <= MAX_DEFAULT_BYTES);
-    python_scalar(value, usize::MAX).filter(|_| fits && is_short)
 }

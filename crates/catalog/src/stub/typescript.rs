@@ -54,12 +54,12 @@ pub(super) fn file(declaration: &Declaration) -> String {
     let mut text = String::new();
     for (_, shape) in shapes.iter() {
         let fields = shape.fields.iter().map(|field| (field, None));
-        text.push_str(&interface(shapes, &shape.name, fields, false));
+        text.push_str(&interface(shapes, &shape.name, fields, shape.open));
     }
-    let takes_some = !arguments.fields.is_empty() || declaration.open;
+    let takes_some = !arguments.fields.is_empty() || arguments.open;
     if takes_some {
         let fields = arguments.fields.iter().zip(declaration.notes.iter().map(Some));
-        text.push_str(&interface(shapes, &arguments.name, fields, declaration.open));
+        text.push_str(&interface(shapes, &arguments.name, fields, arguments.open));
     }
     let mut paragraphs = vec![declaration.description.clone()];
     paragraphs.extend(declaration.observed.map(observed));

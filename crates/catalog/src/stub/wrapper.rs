@@ -87,7 +87,7 @@ fn of_names(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -
             false => format!("{}: {kind} | None = None", field.name),
         });
     }
-    if declaration.open {
+    if declaration.arguments.open {
         parts.push(format!("**others: {}", writer.import("Any")));
     }
     let given = |required: bool| {
@@ -97,7 +97,7 @@ fn of_names(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -
     };
     let (required, optional) = (given(true), given(false));
     let mut sent = format!("{{{required}}}");
-    if declaration.open {
+    if declaration.arguments.open {
         sent.push_str(" | others");
     }
     if !optional.is_empty() {
@@ -109,7 +109,7 @@ fn of_names(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -
 /// One mapping: Python does not take all names.
 fn of_mapping(entry: &Entry, declaration: &Declaration, writer: &mut Writer<'_>) -> String {
     let mut part = format!("arguments: {}", declaration.arguments.name);
-    if declaration.open {
+    if declaration.arguments.open {
         let _ = write!(part, " | {}", writer.text(&Type::Map(Box::new(Type::Any))));
     }
     let parts = [part, "/".to_owned()];

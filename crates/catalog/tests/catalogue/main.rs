@@ -1,7 +1,6 @@
 //! The lists of real servers: each can be named, found, described, written as Python and checked.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use catalog::{Catalog, Search};
@@ -14,27 +13,7 @@ mod stubs;
 
 /// What the servers listed, in the order of their names.
 fn servers() -> Vec<ServerTools> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/catalogue");
-    let mut servers: Vec<ServerTools> = std::fs::read_dir(&directory)
-        .expect("the catalogue of test-support")
-        .map(|entry| entry.expect("an entry").path())
-        .filter_map(|path| {
-            let name = path
-                .file_name()?
-                .to_str()?
-                .strip_suffix(".tools.json")?
-                .to_owned();
-            let list: Vec<Box<RawValue>> = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
-            let tools = Some(list.into_iter().map(tool).collect());
-            Some(ServerTools {
-                name,
-                description: None,
-                cwd: None,
-                tools,
-            })
-        })
-        .collect();
-    servers.sort_by(|a, b| a.name.cmp(&b.name));
+    let servers = test_support::catalogue::lists().expect("the lists");
     assert_eq!(servers.len(), 46);
     servers
 }

@@ -23,12 +23,8 @@ enum Shape {
 }
 
 /// Finds the uses of fields that no result has. `entries` are the tools of the program's calls.
-pub(super) fn judge(
-    program: &Program,
-    entries: &[Option<Arc<Entry>>],
-    view: &View<'_>,
-    findings: &mut Vec<Finding>,
-) {
+pub(super) fn judge(program: &Program, entries: &[Option<Arc<Entry>>], view: &View<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
     let mut shapes: HashMap<usize, Option<Shape>> = HashMap::new();
     for used in &program.uses {
         let Some(Some(entry)) = entries.get(used.call) else {
@@ -40,6 +36,7 @@ pub(super) fn judge(
             .and_then(|shape| shape.finding(used, &program.calls[used.call]));
         findings.extend(finding);
     }
+    findings
 }
 
 // === impl Shape ===

@@ -20,12 +20,12 @@ impl View<'_> {
         if call.server.is_empty() {
             return self.bare(call);
         }
-        let Ok(server) = self.catalog.server(&call.server) else {
-            return Found::Nothing(self.no_server(call));
+        let Some(server) = self.catalog.find_server(&call.server) else {
+            return Found::Nothing;
         };
         match server.entry(&call.tool) {
             Some(entry) => self.allowed(entry),
-            None if server.listed && self.shows(server) => Found::Nothing(self.no_tool(call, server)),
+            None if server.listed && self.shows(server) => Found::Nothing,
             None => Found::Uncertain,
         }
     }
@@ -50,7 +50,7 @@ impl View<'_> {
         let mut servers = call
             .starred
             .iter()
-            .filter_map(|(_, name)| self.catalog.server(name).ok());
+            .filter_map(|(_, name)| self.catalog.find_server(name));
         let found = servers.find_map(|server| {
             let entry = server.entry(&call.tool)?;
             (entry.alias == call.tool && (self.may_call)(entry)).then_some(entry)
@@ -60,29 +60,45 @@ impl View<'_> {
 
     /// A tool whose server is not named.
     fn bare(&self, call: &Call) -> Found {
-        if let Ok(entry) = self.catalog.resolve("", &call.tool) {
+        if let Some(entry) = self.catalog.find("", &call.tool) {
             return self.allowed(entry);
         }
         let is_known = self.catalog.servers().all(|server| server.listed);
         if !is_known || self.own_tools.contains(&call.tool.as_str()) {
             return Found::Uncertain;
         }
-        let holders: Vec<&str> = self
-            .catalog
-            .servers()
-            .filter(|server| {
-                server
-                    .entry(&call.tool)
-                    .is_some_and(|entry| (self.may_call)(entry))
-            })
-            .map(|server| server.name.as_str())
-            .collect();
-        let is_denied = |server: &Server| server.entry(&call.tool).is_some();
-        if holders.is_empty() && self.catalog.servers().any(is_denied) {
+        let is_there = |server: &Server| server.entry(&call.tool).is_some();
+        if self.holders(call).is_empty() && self.catalog.servers().any(is_there) {
             return Found::Uncertain;
         }
+        Found::Nothing
+    }
+
+    /// The servers that have the tool of a call that names none.
+    fn holders(&self, call: &Call) -> Vec<&str> {
+        let has = |server: &&Server| {
+            server
+                .entry(&call.tool)
+                .is_some_and(|entry| (self.may_call)(entry))
+        };
+        let holders = self.catalog.servers().filter(has);
+        holders.map(|server| server.name.as_str()).collect()
+    }
+
+    /// What to write instead of a call whose names mean nothing: a look at the names of all tools.
+    pub(super) fn instead(&self, call: &Call) -> String {
+        if call.server.is_empty() {
+            return self.no_bare(call);
+        }
+        match self.catalog.find_server(&call.server) {
+            Some(server) => self.no_tool(call, server),
+            None => self.no_server(call),
+        }
+    }
+
+    fn no_bare(&self, call: &Call) -> String {
         let name = python_string(&call.tool, MAX_NAME);
-        Found::Nothing(match holders.as_slice() {
+        match self.holders(call).as_slice() {
             [] => match nearest(&call.tool, self.tools(self.catalog)) {
                 Some(near) => format!("no tool is named {name}; write {}", python_string(near, MAX_NAME)),
                 None => format!("no tool is named {name}; search_tools finds those there are"),
@@ -91,7 +107,7 @@ impl View<'_> {
                 "more than one server has a tool {name}; name the server first: {}",
                 listed(servers.iter().copied())
             ),
-        })
+        }
     }
 
     fn tools<'c>(&'c self, catalog: &'c Catalog) -> impl Iterator<Item = &'c str> {
@@ -103,7 +119,7 @@ impl View<'_> {
         let lead = format!("there is no server {}", python_string(&call.server, MAX_NAME));
         let servers = || self.catalog.servers().filter(|server| self.shows(server));
         let names = || servers().map(|server| server.name.as_str());
-        if let Some(near) = nearest(&call.server, names()).and_then(|near| self.catalog.server(near).ok()) {
+        if let Some(near) = nearest(&call.server, names()).and_then(|near| self.catalog.find_server(near)) {
             let tool = near.entry(&call.tool).filter(|entry| (self.may_call)(entry));
             return match tool {
                 Some(entry) => format!("{lead}; write {}", signature(call.form, entry)),

@@ -57,6 +57,8 @@ pub(super) struct Defined<'a> {
     pub(super) ties: HashMap<&'a str, Tie>,
     /// Functions, methods and classes.
     pub(super) functions: HashSet<&'a str>,
+    /// Functions whose calls run once they are awaited.
+    pub(super) coroutines: HashSet<&'a str>,
     /// Whether there is any function, also one without a name.
     pub(super) has_functions: bool,
 }
@@ -100,6 +102,9 @@ impl<'a> Visitor<'a> for Defined<'a> {
         match statement {
             Stmt::FunctionDef(function) => {
                 self.functions.insert(function.name.as_str());
+                if function.is_async {
+                    self.coroutines.insert(function.name.as_str());
+                }
                 self.has_functions = true;
                 self.bind(function.name.as_str(), Tie::Other);
             }

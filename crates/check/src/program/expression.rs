@@ -313,13 +313,19 @@ impl<'a> Walker<'a> {
                 .flat_map(|parameters| bindings::parameters(parameters))
         };
         let bound: Bound<'a> = names().map(|name| (name, 1)).collect();
-        self.within(Kind::Function, bound, |walker| {
+        let is_forgiven = self.facts.forgiven_lambdas.contains(&lambda.range);
+        let (forgiving, catching) = (self.forgiving, self.catching);
+        self.forgiving += usize::from(is_forgiven);
+        self.catching += usize::from(is_forgiven);
+        let value = self.within(Kind::Function, bound, |walker| {
             for (at, name) in names().enumerate() {
                 let value = if at == 0 { first.clone() } else { Value::Unknown };
                 walker.bind_own(name, value);
             }
             walker.value(&lambda.body)
-        })
+        });
+        (self.forgiving, self.catching) = (forgiving, catching);
+        value
     }
 }
 

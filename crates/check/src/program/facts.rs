@@ -7,9 +7,12 @@ use ruff_python_ast::{
     Alias, CmpOp, Comprehension, Expr, ExprAttribute, ExprCall, ExprContext, ExprSubscript, Identifier, Stmt,
     StmtFor, StmtImportFrom,
 };
+use ruff_text_size::TextRange;
 
+use super::call::is_builtin;
 use super::defined::{Defined, Tie, is_root, root};
 use super::guarded::Guarded;
+use super::statement::called;
 use crate::names::Names;
 
 /// Functions by which a program may change what any name means.
@@ -95,7 +98,7 @@ pub(super) struct Facts<'a> {
     pub(super) parted: HashSet<&'a str>,
     /// Keys that the program stores.
     pub(super) stored: HashSet<&'a str>,
-    /// Keys that the program stores, asks for with `in`, or asks for in a way that does not fail.
+    /// Keys that the program stores, holds as values, or asks for in a way that does not fail.
     pub(super) excused: HashSet<&'a str>,
     /// Texts that the program holds as values: names of fields, tools and servers that it may look for first.
     pub(super) asked: HashSet<&'a str>,
@@ -109,15 +112,22 @@ pub(super) struct Facts<'a> {
     pub(super) returns_errors: bool,
     /// What is called where it is caught.
     pub(super) guarded: Guarded<'a>,
+    /// Lambdas that may be called where something is caught.
+    pub(super) forgiven_lambdas: HashSet<TextRange>,
+    /// Own functions that are handed to somebody.
+    handed: HashSet<&'a str>,
+    /// Lambdas that are handed to somebody, and those that have a name.
+    handed_lambdas: Vec<TextRange>,
+    named_lambdas: Vec<(&'a str, TextRange)>,
 }
 
 // === impl Facts ===
 
 impl<'a> Facts<'a> {
     pub(super) fn of(body: &'a [Stmt], names: &'a Names) -> Facts<'a> {
+        let defined = Defined::of(body);
         let mut facts = Facts {
             names,
-            defined: Defined::of(body),
             is_dynamic: false,
             shared: HashSet::new(),
             fragile: HashSet::new(),
@@ -128,11 +138,41 @@ impl<'a> Facts<'a> {
             reads: HashMap::new(),
             stores_any_key: false,
             returns_errors: false,
-            guarded: Guarded::of(body),
+            guarded: Guarded::of(body, &defined.functions),
+            defined,
+            forgiven_lambdas: HashSet::new(),
+            handed: HashSet::new(),
+            handed_lambdas: Vec::new(),
+            named_lambdas: Vec::new(),
             is_starred: false,
         };
         facts.visit_body(body);
+        facts.forgive();
         facts
+    }
+
+    /// What is handed to somebody is forgiven if the program, or a function of an earlier one, catches anything.
+    fn forgive(&mut self) {
+        self.guarded.is_forgiving |= self.names.has_functions();
+        self.guarded.is_catching |= self.names.has_functions();
+        self.guarded.finish(&self.handed);
+        if self.guarded.is_forgiving {
+            self.forgiven_lambdas.extend(&self.handed_lambdas);
+        }
+        let forgiven = |(name, _): &&(&str, TextRange)| self.guarded.forgiven.contains(name);
+        let named = self.named_lambdas.iter().filter(forgiven);
+        self.forgiven_lambdas.extend(named.map(|(_, lambda)| lambda));
+    }
+
+    /// Somebody who is no tool gets a function, or what a call of one gives.
+    fn hand(&mut self, given: &'a Expr) {
+        let function = match given {
+            Expr::Lambda(lambda) => return self.handed_lambdas.push(lambda.range),
+            Expr::Call(call) => &call.func,
+            other => other,
+        };
+        let own = called(function).filter(|name| self.defined.functions.contains(name));
+        self.handed.extend(own);
     }
 
     fn read(&mut self, name: &'a str) {
@@ -152,14 +192,16 @@ impl<'a> Facts<'a> {
             Expr::Starred(starred) => self.looked_at(&starred.value, parts(look)),
             Expr::Subscript(part) if look == Look::Harmless && part.ctx == ExprContext::Load => {
                 self.looked_at(&part.value, look);
-                self.visit_expr(&part.slice);
+                self.key(&part.slice);
             }
             Expr::Dict(dict) if look == Look::Harmless => {
                 for item in &dict.items {
-                    item.key.iter().for_each(|key| self.visit_expr(key));
+                    item.key.iter().for_each(|key| self.key(key));
                     self.looked_at(&item.value, look);
                 }
             }
+            // No field is looked for by a text that is only shown or sent.
+            Expr::StringLiteral(_) if look == Look::Harmless => {}
             other => self.visit_expr(other),
         }
     }
@@ -174,6 +216,14 @@ impl<'a> Facts<'a> {
         let look = self.look_of(&call.func);
         if look == Look::Whole {
             self.hold(&call.arguments.args);
+            if !self.is_of_python(&call.func) {
+                let named = call.arguments.keywords.iter().map(|keyword| &keyword.value);
+                call.arguments
+                    .args
+                    .iter()
+                    .chain(named)
+                    .for_each(|given| self.hand(given));
+            }
         }
         let returns_errors = |name: &Identifier| name.as_str() == "return_exceptions";
         let mut names = call
@@ -190,6 +240,11 @@ impl<'a> Facts<'a> {
             self.looked_at(&keyword.value, look);
         }
         self.excuse(call);
+    }
+
+    /// Whether a callee is a function of Python that catches nothing.
+    fn is_of_python(&self, callee: &Expr) -> bool {
+        matches!(callee, Expr::Name(name) if self.is_free(&name.id) && is_builtin(&name.id))
     }
 
     /// What a callee does with its arguments.
@@ -318,7 +373,14 @@ impl<'a> Facts<'a> {
         if subscript.ctx != ExprContext::Load {
             self.fragile.extend(root(&subscript.value));
         }
-        self.visit_expr(&subscript.slice);
+        self.key(&subscript.slice);
+    }
+
+    /// A key that stands where it is used is not looked for elsewhere.
+    fn key(&mut self, key: &'a Expr) {
+        if !key.is_string_literal_expr() {
+            self.visit_expr(key);
+        }
     }
 
     fn follow_for(&mut self, followed: &'a StmtFor) {
@@ -371,6 +433,18 @@ impl<'a> Visitor<'a> for Facts<'a> {
             Stmt::For(followed) => return self.follow_for(followed),
             Stmt::Import(import) => import.names.iter().for_each(|alias| self.imported(alias)),
             Stmt::ImportFrom(import) => self.imported_from(import),
+            Stmt::FunctionDef(function) if !function.decorator_list.is_empty() => {
+                self.handed.insert(function.name.as_str());
+            }
+            Stmt::Assign(assign) => {
+                if let ([Expr::Name(name)], Expr::Lambda(lambda)) =
+                    (assign.targets.as_slice(), assign.value.as_ref())
+                {
+                    self.named_lambdas.push((&name.id, lambda.range));
+                }
+            }
+            // What documents, and what nobody reads.
+            Stmt::Expr(alone) if alone.value.is_string_literal_expr() => return,
             _ => {}
         }
         visitor::walk_stmt(self, statement);
@@ -395,7 +469,25 @@ impl<'a> Visitor<'a> for Facts<'a> {
                 self.hold(&set.elts);
                 visitor::walk_expr(self, expression);
             }
-            Expr::Call(call) => self.call(call),
+            Expr::Await(awaited) => match awaited.value.as_ref() {
+                Expr::Call(call) => self.call(call),
+                other => self.visit_expr(other),
+            },
+            Expr::Call(call) => {
+                // Somebody else awaits it.
+                let own = called(&call.func).filter(|name| self.defined.coroutines.contains(name));
+                self.handed.extend(own);
+                self.call(call);
+            }
+            Expr::StringLiteral(literal) => {
+                self.excused.insert(literal.value.to_str());
+            }
+            Expr::Dict(dict) => {
+                for item in &dict.items {
+                    item.key.iter().for_each(|key| self.key(key));
+                    self.visit_expr(&item.value);
+                }
+            }
             Expr::Attribute(attribute) => self.attribute(attribute),
             Expr::Subscript(subscript) => self.subscript(subscript),
             Expr::Compare(compare) => {

@@ -14,6 +14,11 @@ pub(super) struct Guarded<'a> {
     pub(super) forgiven: HashSet<&'a str>,
     /// Where what a failing call raises is caught.
     pub(super) caught: HashSet<&'a str>,
+    /// Whether anything of it catches what a missing field raises, and what a failing call does.
+    pub(super) is_forgiving: bool,
+    pub(super) is_catching: bool,
+    /// Functions and classes of the program.
+    own: HashSet<&'a str>,
     /// The names that each function uses.
     uses: HashMap<&'a str, HashSet<&'a str>>,
     /// Functions that are open.
@@ -25,12 +30,26 @@ pub(super) struct Guarded<'a> {
 // === impl Guarded ===
 
 impl<'a> Guarded<'a> {
-    pub(super) fn of(body: &'a [Stmt]) -> Guarded<'a> {
-        let mut guarded = Guarded::default();
+    /// Those of a program that has these functions and classes.
+    pub(super) fn of(body: &'a [Stmt], own: &HashSet<&'a str>) -> Guarded<'a> {
+        let mut guarded = Guarded {
+            own: own.clone(),
+            ..Guarded::default()
+        };
         guarded.visit_body(body);
-        spread(&mut guarded.forgiven, &guarded.uses);
-        spread(&mut guarded.caught, &guarded.uses);
         guarded
+    }
+
+    /// Takes in functions that are handed to somebody, who may call them where something is caught, and those that
+    /// functions use.
+    pub(super) fn finish(&mut self, handed: &HashSet<&'a str>) {
+        for (names, is_any) in [
+            (&mut self.forgiven, self.is_forgiving),
+            (&mut self.caught, self.is_catching),
+        ] {
+            names.extend(handed.iter().filter(|_| is_any));
+            spread(names, &self.uses);
+        }
     }
 
     fn name(&mut self, name: &'a str) {
@@ -46,6 +65,8 @@ impl<'a> Guarded<'a> {
     }
 
     fn within(&mut self, forgives: bool, catches: bool, body: &'a [Stmt]) {
+        self.is_forgiving |= forgives;
+        self.is_catching |= catches;
         self.forgiving += usize::from(forgives);
         self.catching += usize::from(catches);
         self.visit_body(body);
@@ -89,7 +110,7 @@ impl<'a> Visitor<'a> for Guarded<'a> {
             }
             Stmt::With(followed) => {
                 followed.items.iter().for_each(|item| self.visit_with_item(item));
-                let suppresses = suppresses(followed);
+                let suppresses = suppresses(followed, &self.own);
                 self.within(suppresses, suppresses, &followed.body);
             }
             _ => visitor::walk_stmt(self, statement),

@@ -1,5 +1,7 @@
 //! Follows statements: what they bind, and in which order they may run.
 
+use std::collections::HashSet;
+
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
     ExceptHandler, Expr, Stmt, StmtAssign, StmtClassDef, StmtFor, StmtFunctionDef, StmtIf, StmtMatch,
@@ -201,7 +203,7 @@ impl<'a> Walker<'a> {
                 self.target(target, Value::Unknown);
             }
         }
-        let suppresses = suppresses(followed);
+        let suppresses = suppresses(followed, &self.facts.defined.functions);
         self.forgiving += usize::from(suppresses);
         self.catching += usize::from(suppresses);
         self.block(|walker| walker.body(&followed.body));
@@ -321,18 +323,19 @@ pub(super) fn forgives(followed: &StmtTry, kinds: &[&str]) -> bool {
 }
 
 /// Whether a statement catches what its body raises, for all that is known.
-pub(super) fn suppresses(followed: &StmtWith) -> bool {
+pub(super) fn suppresses(followed: &StmtWith, own: &HashSet<&str>) -> bool {
     let mut managers = followed.items.iter().map(|item| &item.context_expr);
-    managers.any(|manager| is_call_of(manager, "suppress"))
+    managers.any(|manager| match manager {
+        Expr::Call(call) => called(&call.func).is_some_and(|name| name == "suppress" || own.contains(name)),
+        manager => called(manager).is_some_and(|name| own.contains(name)),
+    })
 }
 
-fn is_call_of(expression: &Expr, name: &str) -> bool {
-    let Expr::Call(call) = expression else {
-        return false;
-    };
-    match call.func.as_ref() {
-        Expr::Name(function) => function.id.as_str() == name,
-        Expr::Attribute(function) => function.attr.as_str() == name,
-        _ => false,
+/// The name of a function, wherever it is from.
+pub(super) fn called(function: &Expr) -> Option<&str> {
+    match function {
+        Expr::Name(function) => Some(&function.id),
+        Expr::Attribute(function) => Some(function.attr.as_str()),
+        _ => None,
     }
 }

@@ -24,7 +24,7 @@ const MAX_DEPTH: usize = 64;
 const MAX_KEYS: usize = 1_000;
 
 /// How the tools of a tree are called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Form {
     /// `tools`: awaited.
     Tools,

@@ -135,9 +135,46 @@ fn what_a_program_is_ready_for_is_not_refused() {
     passes(&format!(
         "{c}async def f():\n    return c['nme']\nasync def g():\n    return await f()\ntry:\n    await g()\nexcept KeyError:\n    pass"
     ));
+    let safe = "def safe(f):\n    try:\n        return f()\n    except KeyError:\n        return None\n";
+    passes(&format!("{c}{safe}safe(lambda: c['nme'])"));
+    passes(&format!("{c}{safe}f = lambda: c['nme']\nsafe(f)"));
+    passes(&format!("{c}{safe}def read():\n    return c['nme']\nsafe(read)"));
+    passes(&format!(
+        "{c}{safe}def read():\n    return c['nme']\nsafe(f=read)"
+    ));
+    passes(&format!("{c}{safe}@safe\ndef read():\n    return c['nme']"));
+    let work = format!("import asyncio\n{c}async def work():\n    return c['nme']\n");
+    let caught = "try:\n    await t\nexcept KeyError:\n    pass";
+    passes(&format!("{work}t = asyncio.create_task(work())\n{caught}"));
+    passes(&format!("{work}t = work()\n{caught}"));
+    passes(&format!(
+        "{work}t = asyncio.gather(*[work() for i in range(2)])\n{caught}"
+    ));
+    let quiet = "from contextlib import contextmanager\n@contextmanager\ndef quiet():\n    try:\n        yield\n    except KeyError:\n        pass\n";
+    passes(&format!("{c}{quiet}with quiet():\n    c['nme']"));
+    passes(&format!(
+        "{c}class Quiet:\n    def __enter__(self): pass\n    def __exit__(self, *a): return True\nwith Quiet():\n    c['nme']"
+    ));
+    passes(&format!("{c}KEY = 'nme'\nif KEY in c:\n    c[KEY]"));
+    passes(&format!(
+        "{c}def has(d, key):\n    return key in d\nif has(c, key='nme'):\n    c['nme']"
+    ));
+    passes(&format!(
+        "{c}def has(d, key='nme'):\n    return key in d\nif has(c):\n    c['nme']"
+    ));
+    passes(&format!(
+        "{c}keys = {{'a': 'nme'}}\nif keys['a'] in c:\n    c['nme']"
+    ));
     // The same, where nothing is caught.
     let wrong = |source: &str| assert!(report_after(&[], source).has_errors(), "{source}");
     wrong("async def f():\n    await tools.crm.nope()\nawait f()");
+    wrong(&format!("{c}{{'nme': c['nme']}}"));
+    wrong(&format!("{c}def run(f):\n    return f()\nrun(lambda: c['nme'])"));
+    wrong(&format!(
+        "{work}await work()\ntry:\n    pass\nexcept KeyError:\n    pass"
+    ));
+    wrong(&format!("{c}{safe}sorted([1], key=lambda n: c['nme'])"));
+    wrong(&format!("{c}print('nme', c['nme'])"));
     wrong(&format!(
         "{c}def f():\n    return c['nme']\ntry:\n    pass\nexcept KeyError:\n    f()"
     ));

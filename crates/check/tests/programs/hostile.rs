@@ -1,7 +1,13 @@
 //! Programs that are made to exhaust who reads them.
 
-use check::{Names, Program};
+use std::sync::Arc;
+
+use catalog::Catalog;
+use check::{Names, Program, View, judge};
 use proptest::{collection, prelude::*, sample};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+use types::{ServerTools, Tool};
 
 use super::report_after;
 
@@ -76,6 +82,86 @@ fn what_is_not_checked_is_told() {
     );
     told(&["exec('')"], "x = 1", None);
     told(&["from math import *"], call, None);
+}
+
+/// What a schema of results can make the search for a field cost.
+#[test]
+fn fields_are_looked_for_in_bounded_time() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../test-support/schemas/hostile.jsonl");
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut tried = 0;
+    for line in text.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let tools = case["tools"].as_array().into_iter().flatten();
+        for definition in tools.filter(|tool| tool.get("outputSchema").is_some()) {
+            let Ok(mut tool) = Tool::parse(to_raw_value(definition).unwrap()) else {
+                continue;
+            };
+            tool.name = "tool".into();
+            let catalog = Catalog::build(&[ServerTools {
+                name: "odd".to_owned(),
+                description: None,
+                cwd: None,
+                tools: Some(Arc::new([Arc::new(tool)])),
+            }]);
+            let view = View {
+                catalog: &catalog,
+                may_call: &|_| true,
+                learned: &|_| None,
+                own_tools: &[],
+                takes_positional: &|_| false,
+            };
+            for step in ["['a']", "[0]"] {
+                let source = format!("r = await tools.odd.tool()\nif False: r{}", step.repeat(60));
+                let begun = std::time::Instant::now();
+                judge(&Program::read(&source, &Names::default()), &view);
+                assert!(begun.elapsed().as_secs() < 2, "{}", case["why"]);
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried >= 5, "{tried}");
+}
+
+/// One server with thousands of tools, and a program that names none of them right.
+#[test]
+fn many_wrong_names_cost_little() {
+    let tools = (0..2_000).map(|n| {
+        let definition = json!({"name": format!("get_customer_record_{n}"), "inputSchema": {}});
+        Arc::new(Tool::parse(to_raw_value(&definition).unwrap()).unwrap())
+    });
+    let catalog = Catalog::build(&[ServerTools {
+        name: "crowd".to_owned(),
+        description: None,
+        cwd: None,
+        tools: Some(tools.collect()),
+    }]);
+    let asked = std::cell::Cell::new(0_usize);
+    let view = View {
+        catalog: &catalog,
+        may_call: &|_| {
+            asked.set(asked.get() + 1);
+            true
+        },
+        learned: &|_| None,
+        own_tools: &[],
+        takes_positional: &|_| false,
+    };
+    let lines = |name: &dyn Fn(usize) -> String| -> String {
+        (0..1_000)
+            .map(|n| format!("await tools.crowd.{}()\n", name(n)))
+            .collect()
+    };
+    // Each different name that is told is looked for once among all tools, and no other.
+    for (source, names) in [
+        (lines(&|_| "get_custmer_record".to_owned()), 1),
+        (lines(&|n| format!("get_custmer_{n}")), 20),
+    ] {
+        asked.set(0);
+        let report = judge(&Program::read(&source, &Names::default()), &view);
+        assert_eq!((report.findings.len(), report.more), (20, 980));
+        assert!(asked.get() <= names * 2_000 + 3_000, "{}", asked.get());
+    }
 }
 
 #[test]

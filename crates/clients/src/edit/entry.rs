@@ -20,6 +20,7 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
     let (Some(old), Some(fresh)) = (old.as_object(), fresh.as_object()) else {
         return Err(Refused::Taken);
     };
+    let old = &flat(old);
     if !starts_codeyard(old, &wish.command) {
         return Err(Refused::Taken);
     }
@@ -59,23 +60,45 @@ fn has_all(words: &[Value], wanted: &[String]) -> bool {
         .all(|wanted| words.iter().any(|word| word == wanted))
 }
 
-/// Whether an entry starts a program of our name.
+/// An entry whose command is an object, as Zed wrote it once, with the parts of that as its own fields.
+fn flat(entry: &Map<String, Value>) -> Map<String, Value> {
+    let mut entry = entry.clone();
+    if let Some(Value::Object(parts)) = entry.get("command").cloned() {
+        for (field, part) in parts {
+            let field = if field == "path" {
+                "command".to_owned()
+            } else {
+                field
+            };
+            entry.insert(field, part);
+        }
+    }
+    entry
+}
+
+/// Whether an entry has a program of our name serve; our demonstration servers are others.
 fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
-    let command_of = |value: &Value| value.as_str().or_else(|| value[0].as_str()).map(str::to_owned);
-    let program = entry
-        .get("command")
-        .or_else(|| entry.get("cmd"))
-        .and_then(command_of);
+    let words_of = |field: &str| match entry.get(field) {
+        Some(Value::String(word)) => vec![word.as_str()],
+        Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let words: Vec<&str> = ["command", "cmd", "args"]
+        .into_iter()
+        .flat_map(words_of)
+        .collect();
+    let Some((program, args)) = words.split_first() else {
+        return false;
+    };
     let name = |path: &str| {
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
         Path::new(name)
             .file_stem()
             .map(|stem| stem.to_string_lossy().into_owned())
     };
-    program.is_some_and(|program| {
-        let found = name(&program);
-        found == name(command) || found.as_deref() == Some(OURS)
-    })
+    let found = name(program);
+    let is_ours = found == name(command) || found.as_deref() == Some(OURS);
+    is_ours && args.contains(&"mcp") && args.first() != Some(&"demo-server")
 }
 
 /// The entry for a client that has none.

@@ -271,6 +271,14 @@ fn another_server_of_our_name_is_not_replaced() {
         ),
         (Client::Codex, "[mcp_servers.codeyard]\ncommand = \"npx\"\n"),
         (
+            Client::Cursor,
+            "{\"mcpServers\": {\"codeyard\": {\"command\": \"codeyard\", \"args\": [\"demo-server\", \"crm\"]}}}",
+        ),
+        (
+            Client::Cursor,
+            "{\"mcpServers\": {\"codeyard\": {\"command\": \"codeyard\"}}}",
+        ),
+        (
             Client::Goose,
             "extensions:\n  codeyard:\n    cmd: npx\n    enabled: true\n",
         ),
@@ -332,4 +340,33 @@ fn an_entry_is_taken_back_out_of_a_file_that_changed() {
             .to_string();
         assert!(error.contains("no entry `codeyard`"), "{client}: {error}");
     }
+}
+
+#[test]
+fn an_old_form_of_our_entry_is_known() {
+    let text = r#"{"context_servers": {"codeyard": {"source": "custom", "command":
+        {"path": "codeyard", "args": ["mcp", "--config", "/mine.json"]}}}}"#;
+    let edited = change(Client::Zed, text, &wish(Client::Zed, &[])).unwrap();
+    let entry = Format::Json.parse(&edited).unwrap()["context_servers"]["codeyard"].clone();
+    assert_eq!(entry["command"], "/usr/bin/codeyard");
+    assert_eq!(entry["args"], json!(["mcp", "--config", "/mine.json"]));
+}
+
+#[test]
+fn numbers_and_comments_of_our_entry_stay() {
+    let text = "[mcp_servers.codeyard]\n# mine\ncommand = \"/old/codeyard\" # moved\nargs = [\"mcp\"]\n\
+        tool_timeout_sec = 2.5 # seconds\n\n[mcp_servers.codeyard.env]\n# kept\nA = \"b\"\n";
+    let edited = change(Client::Codex, text, &wish(Client::Codex, &[])).unwrap();
+    let expected = text.replace("/old/codeyard", "/usr/bin/codeyard");
+    let expected = expected.replace("# seconds\n", "# seconds\nenabled = true\n");
+    assert_eq!(edited, expected);
+    let value = Format::Toml.parse("").unwrap();
+    let entry = json!({"command": "x", "tool_timeout_sec": 2.5});
+    let list = ["mcp_servers".to_owned()];
+    let text = edited_of(Format::Toml, value, Step::Set(&list, "a", entry));
+    assert!(text.contains("tool_timeout_sec = 2.5"), "{text}");
+}
+
+fn edited_of(format: Format, before: Value, step: Step<'_>) -> String {
+    edited(format, "", before, vec![step]).unwrap()
 }

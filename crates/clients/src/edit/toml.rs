@@ -1,6 +1,6 @@
 //! Edits in TOML; line ends stay what they are.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toml_edit::{Array, Item, Table, TableLike};
 
 use super::{Refused, Step};
@@ -24,7 +24,10 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
             Step::Set(path, name, value) => {
                 let table = at(file.as_table_mut(), path)?;
                 match value {
-                    Value::Object(_) => drop(table.insert(name, Item::Table(table_of(value)))),
+                    Value::Object(members) => match table.get_mut(name).and_then(Item::as_table_like_mut) {
+                        Some(there) => merge(there, members),
+                        None => drop(table.insert(name, Item::Table(table_of(value)))),
+                    },
                     _ => set(table, name, value_of(value)),
                 }
             }
@@ -49,6 +52,27 @@ pub(super) fn edit(text: &str, steps: &[Step<'_>]) -> Result<String, Refused> {
     } else {
         edited
     })
+}
+
+/// Makes a table mean these members; what is so already stays as it is written.
+fn merge(table: &mut dyn TableLike, members: &Map<String, Value>) {
+    let names: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
+    for name in names.iter().filter(|name| !members.contains_key(*name)) {
+        table.remove(name);
+    }
+    for (name, value) in members {
+        let there = table.get_mut(name);
+        if there
+            .as_ref()
+            .is_some_and(|item| document::of_item(item) == *value)
+        {
+            continue;
+        }
+        match (there.and_then(Item::as_table_like_mut), value) {
+            (Some(inner), Value::Object(members)) => merge(inner, members),
+            _ => set(table, name, value_of(value)),
+        }
+    }
 }
 
 /// Sets a value and keeps the comment behind the old one.
@@ -90,7 +114,10 @@ fn table_of(value: &Value) -> Table {
 fn value_of(value: &Value) -> toml_edit::Value {
     match value {
         Value::Bool(flag) => (*flag).into(),
-        Value::Number(number) => number.as_i64().unwrap_or_default().into(),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(number), _) => number.into(),
+            (None, number) => number.unwrap_or_default().into(),
+        },
         Value::Array(items) => toml_edit::Value::Array(items.iter().map(value_of).collect()),
         Value::Object(members) => {
             let members = members

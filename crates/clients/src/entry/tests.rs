@@ -156,7 +156,9 @@ fn what_guards_tools_is_a_gap_that_names_them() {
     fn check(client: Client, field: &str, value: Value, told: &str) {
         let entry = json!({"command": "a", field: value});
         let found = translate(client, None, &entry).unwrap();
-        let gaps = found.gaps.join("|");
+        let filters = found.filters.iter().map(|filter| filter.told("SERVER"));
+        let gaps: Vec<String> = found.gaps.iter().cloned().chain(filters).collect();
+        let gaps = gaps.join("|");
         assert!(
             gaps.contains(told) && gaps.is_empty() == told.is_empty() && found.notes.is_empty(),
             "{field}: {found:?}"
@@ -175,6 +177,7 @@ fn what_guards_tools_is_a_gap_that_names_them() {
         "these tools alone: \"SERVER.ls\"",
     );
     check(Client::Codex, "disabled_tools", json!(["rm"]), "`deny`");
+    check(Client::Codex, "disabled_tools", json!("rm"), "no list");
     check(
         Client::Codex,
         "default_tools_approval_mode",

@@ -1,7 +1,7 @@
 //! Arguments of `codeyard runs`.
 
 use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// What a run can be.
 const STATUSES: [&str; 8] = [
@@ -21,14 +21,27 @@ Examples:
   codeyard runs --status failed --since 2h
   codeyard runs r-6h2xk4m9qwtz           one run with its calls and events
   codeyard runs --follow --json          each as it begins and as it ends, one JSON object a line
+  codeyard runs --savings --since 7d     what they cost in tokens, and what direct calls would have cost
 
 A run whose codeyard was killed before it ended is `interrupted`.";
+
+/// What a line of `runs --savings` stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum By {
+    /// A day, in UTC
+    #[default]
+    Day,
+    /// A server whose tools were called
+    Server,
+    /// A client, as it calls itself
+    Client,
+}
 
 /// Arguments of `runs`.
 #[derive(Debug, Args)]
 pub struct RunsArguments {
     /// The run to show; without it runs are listed, the newest first
-    #[arg(value_name = "ID", conflicts_with_all = ["limit", "status", "session", "since", "follow"])]
+    #[arg(value_name = "ID", conflicts_with_all = ["limit", "status", "session", "since", "follow", "savings"])]
     pub id: Option<String>,
     /// At most this many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "follow")]
@@ -45,12 +58,18 @@ pub struct RunsArguments {
     /// Print runs as they begin and end, until interrupted
     #[arg(long)]
     pub follow: bool,
+    /// Sum up what runs cost a model in tokens, and what the same calls would have cost without codeyard
+    #[arg(long, conflicts_with_all = ["id", "limit", "status", "session", "follow"])]
+    pub savings: bool,
+    /// One line of --savings for each day, server or client
+    #[arg(long, value_enum, default_value_t, requires = "savings")]
+    pub by: By,
     /// Print JSON: one object a line, or one object for one run
     #[arg(long)]
     pub json: bool,
 }
 
-fn parse_since(text: &str) -> Result<DateTime<Utc>, String> {
+pub(super) fn parse_since(text: &str) -> Result<DateTime<Utc>, String> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Ok(time.to_utc());
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clients::{Client, Found, Place, Surroundings};
 use config::{Host, Machine};
+use serde_json::{Map, Value};
 
 use crate::exit::{Exit, Failure};
 
@@ -97,6 +98,57 @@ pub(super) fn text_of(path: &Path, bytes: &[u8]) -> anyhow::Result<String> {
 pub(super) fn servers(place: &Place, here: &Surroundings, text: &str) -> anyhow::Result<Vec<Found>> {
     let found = clients::read(place, &here.current, text);
     Ok(found.map_err(|error| unreadable(&place.path, &error))?)
+}
+
+/// What a server of a client is given: its definition with the variables of its `envFile`, before which those of `env` go, as in
+/// the clients.
+///
+/// # Errors
+/// Why the file cannot be used, for a person.
+pub(super) fn with_env_file(
+    found: &Found,
+    definition: &Map<String, Value>,
+    place: &Place,
+    here: &Surroundings,
+) -> Result<Map<String, Value>, String> {
+    let mut definition = definition.clone();
+    let Some(file) = &found.env_file else {
+        return Ok(definition);
+    };
+    let pairs = env_file(file, place, here)
+        .map_err(|why| format!("`envFile` ({file}) {why}; write its variables into `env`"))?;
+    let env = definition
+        .entry("env")
+        .or_insert_with(|| Value::Object(Map::new()));
+    for (name, value) in pairs {
+        if let Some(env) = env.as_object_mut() {
+            env.entry(name).or_insert_with(|| value.into());
+        }
+    }
+    Ok(definition)
+}
+
+fn env_file(file: &str, place: &Place, here: &Surroundings) -> Result<Vec<(String, String)>, String> {
+    let home = here.home.to_string_lossy();
+    let path = file.replace("${HOME}", &home);
+    let path = match (&place.project, path.strip_prefix("~/")) {
+        _ if path.contains("${") => return Err("is whichever project is open".to_owned()),
+        (_, Some(rest)) => here.home.join(rest),
+        (Some(project), None) => project.join(&path),
+        (None, None) if path.starts_with('/') => PathBuf::from(&path),
+        (None, None) => return Err("counts from whichever project is open".to_owned()),
+    };
+    let bytes = Machine
+        .read(&path)
+        .map_err(|error| config::why_unreadable(&error))?;
+    let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
+    let pairs =
+        clients::env_file(&text).map_err(|line| format!("has a line that is no NAME=VALUE: line {line}"))?;
+    // What is a text there would be a variable here.
+    match pairs.iter().find(|(_, value)| value.contains("${")) {
+        Some((name, _)) => Err(format!("has a `${{` in {name}")),
+        None => Ok(pairs),
+    }
 }
 
 /// A file that is not written as its client's is, or is just being written.

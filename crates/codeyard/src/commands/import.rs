@@ -19,8 +19,8 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{counted, harmless};
-pub(super) use plan::variables;
-use plan::{Plan, Planned, references};
+use plan::{Plan, Planned};
+pub(super) use plan::{open_filters, references, variables};
 use probe::Bill;
 
 /// Lists clients, or takes one's servers over.
@@ -34,7 +34,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     let loaded = context.load_settings()?;
     let data = loaded.data_dir.clone();
     let mut file = open_file(context)?;
-    let mut plan = Plan::make(context, &here, &place, found, &mut file, secrets(&data)?)?;
+    let mut plan = Plan::make(context, &loaded, &here, &place, found, &mut file, secrets(&data)?)?;
     let output = &context.output;
     if !arguments.json {
         output.print(&shown::plan(&plan))?;
@@ -87,7 +87,15 @@ fn read(from: &str, here: &Surroundings) -> anyhow::Result<(Place, String)> {
                 .map_err(|error| unreadable(&path, &error))?,
         }
     } else {
-        own_file(client(from)?, here)
+        let known = client(from).map_err(|error| match here.current.join(from).exists() {
+            true => Failure::new(
+                Exit::Usage,
+                format!("{error}; a file is given as a path: `./{from}`"),
+            )
+            .into(),
+            false => error,
+        })?;
+        own_file(known, here)
     };
     let text = text_of(&place.path, &bytes(&place.path)?)?;
     Ok((place, text))
@@ -168,13 +176,13 @@ fn save(context: &Context, path: &Path, data: &Path, plan: &Plan) -> anyhow::Res
             }
             kept.add(name, secret);
         }
-        if plan.secrets_of_news().next().is_some() {
-            kept.save(turn).map_err(edit_failure)?;
-        }
         for new in &news {
             // Somebody may have added one meanwhile.
-            add::judge_name(context, &new.name, file)?;
+            add::judge_name(context, &new.name, file, Some(&plan.place.path))?;
             file.set(&new.name, &new.entry);
+        }
+        if plan.secrets_of_news().next().is_some() {
+            kept.save(turn).map_err(edit_failure)?;
         }
         let agreed = news.iter().filter_map(|new| new.written.as_ref());
         add::save(file, agreed, turn)

@@ -6,13 +6,13 @@ mod undo;
 
 use std::path::{Path, PathBuf};
 
-use clients::{Change, Client, Found, Taken};
-use config::{Machine, Secrets, ServerFile, Use};
+use clients::{Change, Client, Found, Place, Surroundings, Taken};
+use config::{Loaded, Machine, Secrets, ServerFile, Use};
 use serde_json::{Value, json};
 
-use super::adopt::{client, own_file, restart, running, servers, surroundings, text_of};
-use super::import::variables;
-use super::servers::{kept_failure, open, secrets};
+use super::adopt::{client, own_file, restart, running, servers, surroundings, text_of, with_env_file};
+use super::import::{open_filters, variables};
+use super::servers::{kept_failure, open_file, secrets};
 use crate::ask::agreed;
 use crate::cli::InstallArguments;
 use crate::context::Context;
@@ -31,9 +31,18 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
     let file = ClientFile::open(&place.path, client)?;
     let before = text_of(&file.path, file.bytes())?;
     let found = servers(&place, &here, &before)?;
-    let (ours, data) = open(context)?;
+    let loaded = context.load_settings()?;
+    let (ours, data) = (open_file(context)?, loaded.data_dir.clone());
     let secrets = secrets(&data)?;
-    let sorted = sort(context, &found, &ours, &secrets)?;
+    let sorter = Sorter {
+        context,
+        loaded: &loaded,
+        here: &here,
+        place: &place,
+        ours: &ours,
+        secrets: &secrets,
+    };
+    let sorted = sorter.sort(&found)?;
     let change = change(context, &ours, &secrets, &sorted.taken)?;
     let refused = |error| {
         let why = format!("{}: {error}; nothing was changed", file.path.display());
@@ -88,57 +97,92 @@ struct Sorted {
     left: Vec<(String, String)>,
 }
 
-fn sort(
-    context: &Context,
-    found: &[Found],
-    ours: &ServerFile,
-    secrets: &Secrets<'_>,
-) -> anyhow::Result<Sorted> {
-    let own = context.program()?.executable;
-    let all = config::defined(&context.sources(), &Machine);
-    let used = all
-        .iter()
-        .filter(|known| known.use_ == Use::Used && known.file == ours.path);
-    let used: Vec<&str> = used.map(|known| known.name.as_str()).collect();
-    let meaning = |entry: &Value| config::meaning(&ours.path, entry, secrets);
-    let known: Vec<(Option<String>, bool, &str)> = ours
-        .names()
-        .filter_map(|name| Some((meaning(&ours.entry(name)?), used.contains(&name), name)))
-        .collect();
-    let mut sorted = Sorted {
-        taken: Vec::new(),
-        left: Vec::new(),
-    };
-    for server in found.iter().filter(|server| server.is_enabled) {
-        let entry = match &server.definition {
-            Ok(definition) => Value::Object(definition.clone()),
-            Err(why) => {
-                sorted.left.push((server.name.clone(), why.clone()));
+/// Decides which servers of a client codeyard takes the place of.
+struct Sorter<'a> {
+    context: &'a Context,
+    loaded: &'a Loaded,
+    here: &'a Surroundings,
+    place: &'a Place,
+    ours: &'a ServerFile,
+    secrets: &'a Secrets<'static>,
+}
+
+/// A server of ours.
+struct Known {
+    name: String,
+    /// What it comes to, as [`config::meaning`] has it.
+    meaning: Option<String>,
+    is_used: bool,
+}
+
+impl Sorter<'_> {
+    fn sort(&self, found: &[Found]) -> anyhow::Result<Sorted> {
+        let own = self.context.program()?.executable;
+        let known = self.known();
+        let mut sorted = Sorted {
+            taken: Vec::new(),
+            left: Vec::new(),
+        };
+        for server in found.iter().filter(|server| server.is_enabled) {
+            let written = server.definition.as_ref().ok().and_then(|definition| {
+                let entry = Value::Object(definition.clone());
+                config::as_written(&self.ours.path, &server.name, &entry)
+            });
+            if written.is_some_and(|server| server::servers::check_self(&server, &own).is_err()) {
                 continue;
             }
-        };
-        let written = config::as_written(&ours.path, &server.name, &entry);
-        if written.is_some_and(|server| server::servers::check_self(&server, &own).is_err()) {
-            continue;
-        }
-        let theirs = meaning(&entry);
-        let same = known.iter().find(|(ours, ..)| ours.is_some() && *ours == theirs);
-        let why = match same {
-            Some((_, true, _)) => {
-                sorted.taken.push(Taken {
+            match self.judge(server, &known) {
+                Ok(()) => sorted.taken.push(Taken {
                     list: server.list.clone(),
                     name: server.name.clone(),
-                });
-                continue;
+                }),
+                Err(why) => sorted.left.push((server.name.clone(), why)),
             }
-            Some((_, false, name)) => {
-                format!("codeyard has it and does not use it; `codeyard servers enable {name}` changes that")
-            }
-            None => "codeyard does not have it; `codeyard import` takes it over".to_owned(),
-        };
-        sorted.left.push((server.name.clone(), why));
+        }
+        Ok(sorted)
     }
-    Ok(sorted)
+
+    fn known(&self) -> Vec<Known> {
+        let all = config::defined(&self.context.sources(), &Machine);
+        let is_used = |name: &str| {
+            all.iter()
+                .any(|known| known.name == name && known.use_ == Use::Used && known.file == self.ours.path)
+        };
+        let known = self.ours.names().filter_map(|name| {
+            Some(Known {
+                name: name.to_owned(),
+                meaning: self.meaning(&self.ours.entry(name)?),
+                is_used: is_used(name),
+            })
+        });
+        known.collect()
+    }
+
+    fn meaning(&self, entry: &Value) -> Option<String> {
+        config::meaning(&self.ours.path, entry, self.secrets)
+    }
+
+    /// Whether codeyard does all that a server of the client does, and guards it as well.
+    fn judge(&self, server: &Found, known: &[Known]) -> Result<(), String> {
+        let definition = server.definition.as_ref().map_err(Clone::clone)?;
+        let entry = Value::Object(with_env_file(server, definition, self.place, self.here)?);
+        let theirs = self.meaning(&entry);
+        let same = |ours: &&Known| ours.meaning.is_some() && ours.meaning == theirs;
+        let Some(first) = known.iter().find(same) else {
+            return Err("codeyard does not have it; `codeyard import` takes it over".to_owned());
+        };
+        let Some(ours) = known.iter().filter(same).find(|ours| ours.is_used) else {
+            return Err(format!(
+                "codeyard has it and does not use it; `codeyard servers enable {}` changes that",
+                first.name
+            ));
+        };
+        let open = open_filters(self.loaded, server, &ours.name);
+        match server.gaps.iter().chain(&open).next() {
+            None => Ok(()),
+            Some(gap) => Err(format!("codeyard has it without what guards it here: {gap}")),
+        }
+    }
 }
 
 /// How the client is to start codeyard: as it was started now.

@@ -19,7 +19,7 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
     match arguments.surface {
         cli::Surface::Code => configured(context, arguments, Surface::Code, "code").await,
         cli::Surface::Standard => configured(context, arguments, Surface::Standard, "standard").await,
-        cli::Surface::Bridge => bridge(context, &arguments.mount, &arguments.limit).await,
+        cli::Surface::Bridge => bridge(context, &arguments.mount, &arguments.limit, arguments.receipt).await,
     }
 }
 
@@ -40,11 +40,17 @@ async fn configured(
     };
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.answers.format = arguments.format.unwrap_or(parts.answers.format);
+    parts.receipts |= arguments.receipt;
     serve(parts, surface, attendance).await
 }
 
 /// Serves the surface `bridge`.
-pub async fn bridge(context: &Context, mounts: &[String], limits: &[String]) -> anyhow::Result<Exit> {
+pub async fn bridge(
+    context: &Context,
+    mounts: &[String],
+    limits: &[String],
+    receipt: bool,
+) -> anyhow::Result<Exit> {
     let (loaded, bridge, definitions) = context.load_bridge(mounts, limits)?;
     let attendance = Attendance {
         data: loaded.data_dir.clone(),
@@ -53,7 +59,8 @@ pub async fn bridge(context: &Context, mounts: &[String], limits: &[String]) -> 
         reread: None,
         left_out: Vec::new(),
     };
-    let parts = loaded.into_bridge_parts(&bridge, context.program()?, &Machine);
+    let mut parts = loaded.into_bridge_parts(&bridge, context.program()?, &Machine);
+    parts.receipts |= receipt;
     let surface = BridgeSurface {
         definitions,
         timeouts: Timeouts {
@@ -76,7 +83,12 @@ fn output(bridge: &Bridge) -> Output {
 
 async fn serve(parts: Parts, surface: Surface, attendance: Attendance) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch()?;
+    let exposes = matches!(surface, Surface::Code) && !parts.expose.tools.is_empty();
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    if exposes && let Err(wrong) = server.check_exposed().await {
+        server.close().await;
+        return Err(Failure::new(Exit::Usage, wrong).into());
+    }
     let _attended = server.attend(attendance);
     server
         .serve_stdio(surface, interrupt.token.clone())

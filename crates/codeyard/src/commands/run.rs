@@ -33,6 +33,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
         code,
         timeout: arguments.timeout,
         check: arguments.check,
+        receipt: arguments.receipt.then_some(true),
     };
     let ran = server.run(program, interrupt.token.clone()).await;
     server.close().await;
@@ -87,7 +88,7 @@ async fn without_file(context: &Context, arguments: &RunArguments) -> anyhow::Re
         )
         .into());
     }
-    mcp::bridge(context, &arguments.mount, &arguments.limit).await
+    mcp::bridge(context, &arguments.mount, &arguments.limit, arguments.receipt).await
 }
 
 /// Why nothing was run, and whose business that is.
@@ -146,6 +147,9 @@ fn show(output: &Output, ran: &Ran, format: Option<Format>, images: &[String]) -
     if let Some(notice) = &ran.notice {
         output.tell(&format!("notice: {notice}"));
     }
+    if let Some(receipt) = &ran.receipt {
+        output.tell(&receipt.lines(&outcome.usage));
+    }
     Ok(())
 }
 
@@ -177,8 +181,11 @@ fn described(ran: &Ran, images: &[String]) -> Value {
             "host_calls": usage.host_calls,
         },
     });
-    if let (Some(backend), Some(fields)) = (ran.backend, described.as_object_mut()) {
-        fields.insert("backend".to_owned(), json!(backend));
+    if let Some(backend) = ran.backend {
+        described["backend"] = json!(backend);
+    }
+    if let Some(receipt) = &ran.receipt {
+        described["receipt"] = Value::Object(receipt.fields());
     }
     described
 }

@@ -1,5 +1,7 @@
 //! `codeyard runs`: what has run, one run with everything that is known of it, or runs as they come.
 
+pub mod estimates;
+mod savings;
 mod show;
 
 use std::collections::HashMap;
@@ -29,6 +31,9 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
         context.output.tell("nothing has been recorded yet");
         return Ok(Exit::Done);
     };
+    if arguments.savings {
+        return savings::show(context, &mut reader, arguments).await;
+    }
     if let Some(id) = &arguments.id {
         let detail = reader.run(id).await.map_err(failure)?;
         let detail = detail.ok_or_else(|| unknown(id))?;

@@ -104,7 +104,9 @@ fn listed(listing: &Listing, output: &Output) -> String {
         }
         for tool in &server.tools {
             let denied = if tool.denied { "  (denied by policy)" } else { "" };
-            let line = format!("{}{denied}", tool.signature);
+            let exposed = tool.exposed;
+            let exposed = exposed.map_or_else(String::new, |price| format!("  (exposed: {price} tokens)"));
+            let line = format!("{}{denied}{exposed}", tool.signature);
             out.push_str(&tool_text(&line, tool.description.as_deref(), output));
         }
     }

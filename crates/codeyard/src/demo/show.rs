@@ -94,7 +94,7 @@ impl<'o> Show<'o> {
 
     /// Both sides, in tokens.
     pub fn costs(&self, joined: &Exchange, ours: Cost, direct: Cost) -> anyhow::Result<()> {
-        let row = |name: &str, one: usize, other: usize| {
+        let row = |name: &str, one: u64, other: u64| {
             vec![
                 format!("   {name}"),
                 format!("{:>9}", grouped(one)),
@@ -114,7 +114,7 @@ impl<'o> Show<'o> {
         ];
         self.output.line("")?;
         self.output.print(&table(&rows))?;
-        let rows = usize::try_from(processed(joined)).unwrap_or_default();
+        let rows = processed(joined);
         let times = direct.total() / ours.total().max(1);
         let told = format!(
             "   {} rows processed with {} tokens instead of {}: {times} times fewer",

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use ::tokens::Counter;
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +12,7 @@ use server::Server;
 
 use super::peer::{Exchange, Peer};
 use super::show::Show;
-use super::tokens::Counter;
+use super::tokens;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
@@ -33,7 +34,11 @@ const CHART_FILE: &str = "codeyard-demo.png";
 
 /// Plays all steps.
 pub async fn play(output: &Output, mut peer: Peer, server: &Server, out: &Path) -> anyhow::Result<Exit> {
-    let counter = tokio::task::spawn_blocking(Counter::new);
+    let counter = Counter::default();
+    let loading = tokio::task::spawn_blocking({
+        let counter = counter.clone();
+        move || counter.load().map(drop)
+    });
     let show = Show::new(output);
     let introduction = peer.open().await?;
     show.opening(&introduction)?;
@@ -78,13 +83,13 @@ pub async fn play(output: &Output, mut peer: Peer, server: &Server, out: &Path) 
     }
 
     let listed = server.definitions().await;
-    let counter = counter.await??;
-    let ours = counter.of_programs(&introduction, &[&joined]);
+    loading.await??;
+    let ours = tokens::of_programs(counter.load()?, &introduction, &[&joined]);
     let counted = tokio::task::spawn_blocking(move || {
-        let direct = counter.of_direct_calls(&listed, &calls);
-        (direct, calls)
+        let direct = tokens::of_direct_calls(counter.load()?, &listed, &calls);
+        Ok::<_, ::tokens::Unloadable>((direct, calls))
     });
-    let (direct, calls) = counted.await?;
+    let (direct, calls) = counted.await??;
     show.direct_calls(&calls)?;
     show.costs(&joined, ours, direct)?;
     show.times(&introduction, &joined, &exchanges, &hostile)?;

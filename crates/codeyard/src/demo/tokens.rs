@@ -1,76 +1,51 @@
-//! Counts tokens of the real messages with the tokenizer of current models.
+//! What the demonstration's programs cost a model, and what the same calls would have cost it.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use server::RecordedCall;
-use tiktoken_rs::CoreBPE;
+use tokens::Tokenizer;
 
 use super::peer::{Exchange, Introduction};
-
-/// Counts in o200k.
-pub struct Counter(CoreBPE);
 
 /// What one way of working costs a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// Definitions of tools and instructions, sent before the first question.
-    pub definitions: usize,
+    pub definitions: u64,
     /// What the model writes: arguments of its calls.
-    pub written: usize,
+    pub written: u64,
     /// What the model reads: texts of the results.
-    pub read: usize,
+    pub read: u64,
 }
 
 impl Cost {
-    pub fn total(self) -> usize {
+    pub fn total(self) -> u64 {
         self.definitions + self.written + self.read
     }
 }
 
-impl Counter {
-    pub fn new() -> anyhow::Result<Self> {
-        Ok(Self(tiktoken_rs::o200k_base()?))
+/// The cost of the programs.
+pub fn of_programs(tokenizer: &Tokenizer, introduction: &Introduction, exchanges: &[&Exchange]) -> Cost {
+    let written = exchanges
+        .iter()
+        .map(|exchange| tokenizer.text(&exchange.written.to_string()));
+    let read = exchanges.iter().map(|exchange| tokenizer.text(&exchange.read));
+    Cost {
+        definitions: tokenizer.definitions(&introduction.tools) + tokenizer.text(&introduction.instructions),
+        written: written.sum(),
+        read: read.sum(),
     }
+}
 
-    fn count(&self, text: &str) -> usize {
-        self.0.encode_ordinary(text).len()
-    }
-
-    /// What a model is sent of tools: names, descriptions and input schemas.
-    pub fn definitions(&self, tools: &[Value]) -> usize {
-        if tools.is_empty() {
-            return 0;
-        }
-        let sent: Vec<Value> = tools
-            .iter()
-            .map(|tool| {
-                json!({"name": tool["name"], "description": tool["description"], "inputSchema": tool["inputSchema"]})
-            })
-            .collect();
-        self.count(&Value::from(sent).to_string())
-    }
-
-    /// The cost of the programs.
-    pub fn of_programs(&self, introduction: &Introduction, exchanges: &[&Exchange]) -> Cost {
-        Cost {
-            definitions: self.definitions(&introduction.tools) + self.count(&introduction.instructions),
-            written: exchanges
-                .iter()
-                .map(|exchange| self.count(&exchange.written.to_string()))
-                .sum(),
-            read: exchanges.iter().map(|exchange| self.count(&exchange.read)).sum(),
-        }
-    }
-
-    /// The cost of the same tool calls made by the model itself.
-    pub fn of_direct_calls(&self, tools: &[Value], calls: &[RecordedCall]) -> Cost {
-        Cost {
-            definitions: self.definitions(tools),
-            written: calls
-                .iter()
-                .map(|call| self.count(&call.arguments.to_string()))
-                .sum(),
-            read: calls.iter().map(|call| self.count(&answer_text(call))).sum(),
-        }
+/// The cost of the same tool calls made by the model itself.
+pub fn of_direct_calls(tokenizer: &Tokenizer, tools: &[Value], calls: &[RecordedCall]) -> Cost {
+    let written = calls
+        .iter()
+        .map(|call| tokenizer.text(&call.arguments.to_string()));
+    let read = calls.iter().map(|call| tokenizer.text(&answer_text(call)));
+    Cost {
+        definitions: tokenizer.definitions(tools),
+        written: written.sum(),
+        read: read.sum(),
     }
 }
 
@@ -78,48 +53,32 @@ impl Counter {
 pub fn answer_text(call: &RecordedCall) -> String {
     match &call.answer {
         Err(error) => error.message.clone(),
-        Ok(raw) => {
-            let answer: Value = serde_json::from_str(raw).unwrap_or_default();
-            let blocks = answer["content"].as_array().cloned().unwrap_or_default();
-            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-            texts.join("\n")
-        }
+        Ok(raw) => tokens::answer_text(raw),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+    use tokens::Counter;
+
     use super::*;
 
-    fn call(answer: Value) -> RecordedCall {
-        RecordedCall {
+    #[test]
+    fn costs_add_up() {
+        let counter = Counter::default();
+        let tokenizer = counter.load().unwrap();
+        let tools = [json!({"name": "list", "description": "Lists.", "inputSchema": {}})];
+        let answer = json!({"content": [{"type": "text", "text": "one two three"}]});
+        let call = RecordedCall {
             server: "crm".to_owned(),
             tool: "list".to_owned(),
             arguments: json!({"limit": 2}),
             answer: Ok(answer.to_string()),
-        }
-    }
-
-    #[test]
-    fn what_a_model_reads_is_the_text() {
-        let answer = json!({"content": [{"type": "text", "text": "a b"}, {"type": "text", "text": "c"}], "structuredContent": {"x": 1}});
-        assert_eq!(answer_text(&call(answer)), "a b\nc");
-    }
-
-    #[test]
-    fn costs_add_up() {
-        let counter = Counter::new().unwrap();
-        let tools = [
-            json!({"name": "list", "description": "Lists.", "inputSchema": {}, "outputSchema": {"long": "schema"}}),
-        ];
-        let cost = counter.of_direct_calls(
-            &tools,
-            &[call(
-                json!({"content": [{"type": "text", "text": "one two three"}]}),
-            )],
-        );
+        };
+        let cost = of_direct_calls(tokenizer, &tools, &[call]);
         assert_eq!(cost.read, 3);
-        assert_eq!(cost.written, counter.count("{\"limit\":2}"));
+        assert_eq!(cost.written, tokenizer.text("{\"limit\":2}"));
         assert_eq!(cost.total(), cost.definitions + cost.written + 3);
     }
 }

@@ -102,9 +102,9 @@ fn is_installed(home: &Home, case: &Case, text: &str) {
     let used = used(home, case, text);
     let has = |name: &&str| used.iter().any(|known| known == name);
     assert!(has(&"codeyard"), "{used:?}");
-    assert!(!case.used.iter().any(|name| has(&name)), "{used:?}");
+    assert!(!case.used.iter().any(&has), "{used:?}");
     // What codeyard does not use stays with the client.
-    assert!(case.left.iter().all(|name| has(&name)), "{used:?}");
+    assert!(case.left.iter().all(has), "{used:?}");
 }
 
 /// The servers that the client uses.

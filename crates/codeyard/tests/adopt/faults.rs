@@ -238,7 +238,7 @@ async fn a_file_of_variables_is_read_and_kept() {
     let entry = &home.ours()["mcpServers"]["crm"];
     assert_eq!(
         entry["env"],
-        json!({"REGION": "${CODEYARD_CRM_REGION}", "TOKEN": "${CODEYARD_CRM_TOKEN}"})
+        json!({"REGION": "EMEA", "TOKEN": "${CODEYARD_CRM_TOKEN}"})
     );
     assert!(!imported.out.contains("hush-hush-hush"), "{imported:?}");
     for words in [

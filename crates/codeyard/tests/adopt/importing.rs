@@ -160,7 +160,7 @@ async fn what_is_missing_is_named_and_stops_nothing_else() {
     for words in [
         "here: `${workspaceFolder}` is whichever project is open in Cursor",
         "orders: the variable ORDERS_TOKEN is not set",
-        "then `codeyard servers enable orders`",
+        "when that is done, `codeyard servers enable orders`",
     ] {
         assert!(imported.out.contains(words), "{words}: {imported:?}");
     }

@@ -88,8 +88,9 @@ async fn tables_of_real_servers_take_fewer_tokens_than_json() {
         .unwrap()
         .server("crm", &crm);
     let mut client = CodeClient::of(codeyard).await;
-    let bpe = tiktoken_rs::o200k_base().unwrap();
-    let tokens = |text: &str| bpe.encode_ordinary(text).len();
+    let counter = tokens::Counter::default();
+    let counter = counter.load().unwrap();
+    let tokens = |text: &str| counter.text(text);
     let (mut as_json, mut as_text, mut as_toon, mut bytes) = (0, 0, 0, 0);
     for name in [
         "customers",

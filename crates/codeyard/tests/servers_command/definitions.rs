@@ -372,7 +372,7 @@ async fn the_configuration_is_checked_shown_and_found() {
         assert_eq!(broken.code, 2, "{broken:?}");
         for told in [
             "mcpServers.a.command: is missing",
-            "mcpServers.b.command: the variable",
+            "mcpServers.b.command: the server is not used: the variable",
             "did you mean `memory`?",
         ] {
             assert!(broken.err.contains(told), "{told}: {broken:?}");

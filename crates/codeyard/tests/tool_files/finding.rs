@@ -64,6 +64,32 @@ async fn directories_and_files_are_servers_and_tools() {
     );
 }
 
+// C178
+#[tokio::test]
+async fn the_sample_tools_are_found() {
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/tool-files");
+    let codeyard = Codeyard::new().unwrap();
+    let listed = run(&codeyard, &["tools", "--json", "--tools", samples], "").await;
+    let json = listed.json();
+    let servers = json["servers"].as_array().unwrap().iter();
+    let counts: Vec<(&str, usize)> = servers
+        .map(|server| {
+            (
+                server["name"].as_str().unwrap(),
+                server["tools"].as_array().unwrap().len(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("calculator", 3),
+        ("database", 3),
+        ("filesystem", 3),
+        ("weather", 2),
+    ];
+    assert_eq!((counts.as_slice(), listed.code), (expected.as_slice(), 0));
+    assert_eq!(json.get("findings"), None, "{json}");
+}
+
 // C179
 #[tokio::test]
 async fn a_new_file_is_found_without_a_restart() {

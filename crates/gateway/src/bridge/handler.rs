@@ -8,14 +8,16 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use types::{RunId, Usage};
 
 use super::arguments;
 use super::render::{self, Output};
 use super::service::{BridgeService, RunPython};
 use super::tools::{self, Timeouts};
 use crate::code::NotExecuted;
+use crate::receipt::{self, DirectCost, Form, Material, Receipt, Receipts, Searched};
 use crate::running;
 
 /// How long a client may keep the lists: they never change while one codeyard runs.
@@ -29,25 +31,33 @@ pub(crate) struct BridgeHandler<S> {
     service: S,
     timeouts: Timeouts,
     output: Output,
+    receipts: Receipts,
     tool: Tool,
     closed: CancellationToken,
 }
 
 impl<S: BridgeService> BridgeHandler<S> {
     /// `closed` ends everything that runs for this connection.
-    pub(crate) fn new(service: S, timeouts: Timeouts, output: Output, closed: CancellationToken) -> Self {
+    pub(crate) fn new(
+        service: S,
+        timeouts: Timeouts,
+        output: Output,
+        receipts: Receipts,
+        closed: CancellationToken,
+    ) -> Self {
         Self {
             service,
             timeouts,
             output,
+            receipts,
             tool: tools::tool(timeouts),
             closed,
         }
     }
 
-    async fn run(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let code = arguments.get("code").and_then(|code| code.as_str());
-        let arguments = match arguments::read(arguments) {
+    async fn run(&self, written: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let code = written.get("code").and_then(|code| code.as_str());
+        let arguments = match arguments::read(written) {
             Ok(arguments) => arguments,
             Err(bad) => {
                 self.service.not_run(code).await;
@@ -74,12 +84,45 @@ impl<S: BridgeService> BridgeHandler<S> {
             code: arguments.code,
             servers,
             timeout,
+            receipt: self.receipts.default,
         };
         let cancel = CancellationToken::new();
         let run = self.service.run_python(request, cancel.clone());
         match running::drive(context, &self.closed, cancel, run).await {
-            Ok(ran) => render::ran(ran, &named, timeout, self.output),
+            Ok(mut ran) => {
+                let (run, usage, direct) = (ran.run_id.clone(), ran.outcome.usage, ran.direct.take());
+                let mut result = render::ran(ran, &named, timeout, self.output);
+                if let Some(direct) = direct {
+                    self.add_receipt(&mut result, &run, usage, written, direct).await;
+                }
+                result
+            }
             Err(not_executed) => render::failed(&not_executed.to_string(), self.output),
+        }
+    }
+
+    /// Says below an answer what it cost.
+    async fn add_receipt(
+        &self,
+        result: &mut CallToolResult,
+        run: &RunId,
+        usage: Usage,
+        written: &JsonObject,
+        direct: DirectCost,
+    ) {
+        let material = Material {
+            tools: json!([self.tool]),
+            instructions: "",
+            written: Value::Object(written.clone()).to_string(),
+            read: receipt::texts(result),
+            searched: Searched::default(),
+            direct,
+            usage,
+            form: Form::Lines,
+        };
+        if let Some(receipt) = Receipt::take(self.receipts.counter.clone(), material).await {
+            self.service.receipt(run, &receipt);
+            receipt.add_to(result, &usage, Form::Lines);
         }
     }
 }

@@ -189,6 +189,7 @@ mod tests {
             notice: None,
             backend: None,
             keeps_files: false,
+            direct: None,
         }
     }
 

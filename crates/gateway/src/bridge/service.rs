@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use types::RunId;
 
 use crate::code::{Executed, NotExecuted};
+use crate::receipt::Receipt;
 
 /// Runs programs that reach the servers which their caller names.
 pub trait BridgeService: Send + Sync + 'static {
@@ -24,6 +26,9 @@ pub trait BridgeService: Send + Sync + 'static {
         request: RunPython,
         cancel: CancellationToken,
     ) -> impl Future<Output = Result<Executed, NotExecuted>> + Send;
+
+    /// Takes note of what a run has cost.
+    fn receipt(&self, run: &RunId, receipt: &Receipt);
 
     /// Takes note of a program that was not run because what was asked is wrong.
     fn not_run(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;
@@ -47,4 +52,6 @@ pub struct RunPython {
     pub servers: Selected,
     /// Longest duration.
     pub timeout: Duration,
+    /// Whether what it costs is counted.
+    pub receipt: bool,
 }

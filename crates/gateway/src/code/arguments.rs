@@ -9,7 +9,7 @@ use session::{Language, Selector, session_name};
 use types::{Answers, CheckMode, Format, Granted, MAX_FOUND, MAX_QUERY, SessionName, USUALLY_FOUND};
 
 use super::format;
-use super::service::{Detail, Execute, Search};
+use super::service::{Detail, Execute, Search, SearchedBefore};
 
 /// Longest program; what comes near it should be data in a tool or file.
 const MAX_CODE: usize = 8 * 1024 * 1024;
@@ -39,14 +39,6 @@ const LATER_LANGUAGES: [&str; 5] = ["typescript", "javascript", "shell", "bash",
 pub(super) struct ExecuteArguments {
     pub(super) request: Execute,
     pub(super) format: Format,
-    pub(super) receipt: Receipt,
-}
-
-/// Whether the result says what the run used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Receipt {
-    Asked,
-    Omitted,
 }
 
 /// Everything that is wrong with the arguments of one call.
@@ -62,21 +54,20 @@ impl fmt::Display for BadArguments {
     }
 }
 
-/// Checks the arguments of `execute_code`; the policy decides what may be asked for.
+/// Checks the arguments of `execute_code`; the policy decides what may be asked for, and `receipts` whether there is a receipt
+/// where nothing is said of it.
 pub(super) fn execute(
     arguments: &JsonObject,
     policy: &Policy,
     usual: Answers,
+    receipts: bool,
 ) -> Result<ExecuteArguments, BadArguments> {
     let mut check = Check::new(super::tools::EXECUTE, arguments, &EXECUTE_ARGUMENTS);
     let code = check.text("code", MAX_CODE);
     let language = check.language();
     let session = check.session();
     let granted = check.limits(policy);
-    let receipt = match check.flag("receipt") {
-        true => Receipt::Asked,
-        false => Receipt::Omitted,
-    };
+    let receipt = check.flag("receipt");
     let before = check.word("check", CheckMode::ALL.map(CheckMode::name));
     let answers = format::asked(&mut check, usual);
     let request = Execute {
@@ -86,11 +77,12 @@ pub(super) fn execute(
         granted,
         check: before.and_then(CheckMode::from_name),
         keep_over: Some(answers.max_result.unwrap_or(u64::MAX)),
+        receipt: receipt.unwrap_or(receipts),
+        searched: SearchedBefore::default(),
     };
     check.finish(ExecuteArguments {
         request,
         format: answers.format,
-        receipt,
     })
 }
 
@@ -197,15 +189,12 @@ impl<'a> Check<'a> {
         })
     }
 
-    fn flag(&mut self, name: &str) -> bool {
-        match self.get(name) {
-            None => false,
-            Some(Value::Bool(flag)) => *flag,
-            Some(other) => {
-                self.mistake(format!("`{name}` must be true or false, not {}", shown(other)));
-                false
-            }
+    fn flag(&mut self, name: &str) -> Option<bool> {
+        let value = self.get(name)?;
+        if value.as_bool().is_none() {
+            self.mistake(format!("`{name}` must be true or false, not {}", shown(value)));
         }
+        value.as_bool()
     }
 
     pub(super) fn word<const N: usize>(

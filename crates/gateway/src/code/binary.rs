@@ -56,14 +56,19 @@ pub(super) fn spare_in(value: &mut Value, whole: &str) -> bool {
             }
             Cow::Borrowed(_) => false,
         },
-        Value::Array(items) => items
-            .iter_mut()
-            .fold(false, |any, item| spare_in(item, whole) || any),
-        Value::Object(fields) => fields
-            .iter_mut()
-            .fold(false, |any, (_, item)| spare_in(item, whole) || any),
+        Value::Array(items) => spare_each(items.iter_mut(), whole),
+        Value::Object(fields) => spare_each(fields.values_mut(), whole),
         _ => false,
     }
+}
+
+/// All of them, also after the first in which something was replaced.
+fn spare_each<'a>(values: impl Iterator<Item = &'a mut Value>, whole: &str) -> bool {
+    let mut has_spared = false;
+    for value in values {
+        has_spared |= spare_in(value, whole);
+    }
+    has_spared
 }
 
 /// Base64 and literals, in order and apart from each other.

@@ -1,6 +1,7 @@
 //! The MCP handler of the `code` surface: two tools, artifacts, both protocol eras, nothing that is not declared.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use policy::Policy;
 use rmcp::model::{
@@ -11,12 +12,16 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use tokens::Tokenizer;
 use tokio_util::sync::CancellationToken;
-use types::Answers;
+use types::{Answers, Format};
 
+use super::exposed::{self, Showcase};
 use super::render::Manner;
-use super::service::CodeService;
+use super::service::{CodeService, Executed, SearchedBefore};
 use super::{arguments, artifacts, render, tools};
+use crate::receipt::{self, DirectCost, Form, Material, Receipt, Receipts, Searched, Searches};
 use crate::running;
 
 /// How long a client may keep the list of tools: it never changes while one codeyard runs.
@@ -24,45 +29,125 @@ const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
 /// One connection of a client that sees the `code` surface.
 pub(crate) struct CodeHandler<S> {
-    service: S,
+    service: Arc<S>,
     policy: Arc<Policy>,
     answers: Answers,
+    receipts: Receipts,
+    /// What the model has searched for since its last run.
+    searches: Searches,
     tools: Vec<Tool>,
+    /// What clients see beside these, if the operator wants that.
+    showcase: Option<Arc<Showcase>>,
     closed: CancellationToken,
 }
 
 impl<S: CodeService> CodeHandler<S> {
-    /// `closed` ends everything that runs for this connection.
-    pub(crate) fn new(service: S, policy: Arc<Policy>, answers: Answers, closed: CancellationToken) -> Self {
+    /// `closed` ends everything that runs for this connection; `exposes` tells whether tools of servers are shown too.
+    pub(crate) fn new(
+        service: S,
+        policy: Arc<Policy>,
+        answers: Answers,
+        receipts: Receipts,
+        exposes: bool,
+        closed: CancellationToken,
+    ) -> Self {
         Self {
-            service,
+            service: Arc::new(service),
             policy,
             answers,
+            receipts,
+            searches: Searches::default(),
             tools: tools::tools(),
+            showcase: exposes.then(Arc::default),
             closed,
         }
     }
 
     async fn execute(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
         let code = arguments.get("code").and_then(|code| code.as_str());
-        let arguments = match arguments::execute(arguments, &self.policy, self.answers) {
-            Ok(arguments) => arguments,
-            Err(bad) => {
-                self.service.refused(code).await;
-                return render::refused(bad.to_string());
-            }
-        };
+        let written = arguments;
+        let mut arguments =
+            match arguments::execute(arguments, &self.policy, self.answers, self.receipts.default) {
+                Ok(arguments) => arguments,
+                Err(bad) => {
+                    self.service.refused(code).await;
+                    return render::refused(bad.to_string());
+                }
+            };
         let manner = Manner {
             format: arguments.format,
-            receipt: arguments.receipt,
+            receipt: arguments.request.receipt,
             wall_time: arguments.request.granted.limits.wall_time,
+        };
+        let searched = self.searches.take();
+        arguments.request.searched = SearchedBefore {
+            searches: searched.searches,
+            bytes: searched.bytes,
         };
         let cancel = CancellationToken::new();
         let run = self.service.execute(arguments.request, cancel.clone());
-        let ran = running::drive(context, &self.closed, cancel, run).await;
-        match ran {
-            Ok(ran) => render::executed(ran, manner),
+        match running::drive(context, &self.closed, cancel, run).await {
+            Ok(ran) => self.answer(ran, manner, written, searched).await,
             Err(not_executed) => render::refused(not_executed.to_string()),
+        }
+    }
+
+    /// The result of a program, with its receipt if what it cost was counted.
+    async fn answer(
+        &self,
+        mut ran: Executed,
+        manner: Manner,
+        written: &JsonObject,
+        searched: Searched,
+    ) -> CallToolResult {
+        let direct = ran.direct.take();
+        let (run, usage) = (ran.run_id.clone(), ran.outcome.usage);
+        let mut result = render::executed(ran, manner);
+        let Some(direct) = direct else { return result };
+        let form = match manner.format {
+            Format::Text | Format::Toon => Form::Lines,
+            Format::Json => Form::Field,
+        };
+        let material = Material {
+            tools: self.seen().await,
+            instructions: tools::INSTRUCTIONS,
+            written: Value::Object(written.clone()).to_string(),
+            read: receipt::texts(&result),
+            searched,
+            direct,
+            usage,
+            form,
+        };
+        if let Some(receipt) = Receipt::take(self.receipts.counter.clone(), material).await {
+            self.service.receipt(&run, &receipt);
+            receipt.add_to(&mut result, &usage, form);
+        }
+        result
+    }
+
+    /// The tools that the client sees, as they are listed.
+    async fn seen(&self) -> Value {
+        let mut tools = serde_json::to_value(&self.tools).unwrap_or_default();
+        if self.showcase.is_some()
+            && let Value::Array(tools) = &mut tools
+        {
+            let exposed = self.service.exposed().await;
+            let definitions = exposed
+                .iter()
+                .map(|exposed| exposed.definition.definition().get());
+            tools.extend(definitions.filter_map(|definition| serde_json::from_str(definition).ok()));
+        }
+        tools
+    }
+
+    /// Tells the client when the tools that it sees beside the two have changed; never ends.
+    pub(crate) fn watch_tools(&self) -> impl Future<Output = ()> + Send + use<S> {
+        let (showcase, service) = (self.showcase.clone(), self.service.clone());
+        async move {
+            match showcase {
+                Some(showcase) => showcase.watch(service).await,
+                None => std::future::pending().await,
+            }
         }
     }
 
@@ -79,7 +164,12 @@ impl<S: CodeService> CodeHandler<S> {
         };
         tokio::select! {
             found = self.service.search(request) => match found {
-                Ok(answer) => render::found(answer),
+                Ok(answer) => {
+                    let found = render::found(answer);
+                    let asked = Value::Object(arguments.clone()).to_string();
+                    self.searches.add(&asked, &receipt::texts(&found));
+                    found
+                }
                 Err(not_searched) => render::search_failed(not_searched.to_string()),
             },
             () = ended => render::search_failed("the search was cancelled".to_owned()),
@@ -89,21 +179,30 @@ impl<S: CodeService> CodeHandler<S> {
 
 impl<S: CodeService> ServerHandler for CodeHandler<S> {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(
-            ServerCapabilities::builder()
-                .enable_tools()
-                .enable_resources()
-                .build(),
-        )
-        .with_server_info(Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"))
-        .with_instructions(tools::INSTRUCTIONS)
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources();
+        let capabilities = match self.showcase {
+            Some(_) => capabilities.enable_tool_list_changed().build(),
+            None => capabilities.build(),
+        };
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"),
+            )
+            .with_instructions(tools::INSTRUCTIONS)
     }
 
     async fn list_tools(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        if let Some(showcase) = &self.showcase {
+            let exposed = showcase.list(self.service.as_ref(), &context).await;
+            let tools = self.tools.iter().cloned().chain(exposed).collect();
+            return Ok(ListToolsResult::with_all_items(tools)
+                .with_ttl_ms(0)
+                .with_cache_scope(CacheScope::Private));
+        }
         Ok(ListToolsResult::with_all_items(self.tools.clone())
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Public))
@@ -126,6 +225,14 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
                 self.search(&arguments, &context).await
             }
             other => {
+                if let Some(showcase) = &self.showcase
+                    && let Some(exposed) = showcase.find(self.service.as_ref(), other).await
+                {
+                    running::leave(&context);
+                    return Ok(exposed::call(self.service.as_ref(), exposed, arguments)
+                        .await
+                        .into());
+                }
                 return Err(ErrorData::invalid_params(
                     format!(
                         "Unknown tool: {other}; there is {} and {}, and the connected tools are functions in {}",
@@ -186,4 +293,31 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
             Err(error) => Err(artifacts::not_read(&uri, &error)),
         }
     }
+}
+
+/// The receipt of a program that no client has sent: as if one had, and a model had read the answer. `direct` is what it would
+/// have cost without codeyard, `wall_time` the longest duration that it had.
+pub fn receipt_of(
+    ran: &Executed,
+    code: &str,
+    wall_time: Duration,
+    direct: DirectCost,
+    tokenizer: &Tokenizer,
+) -> Receipt {
+    let manner = Manner {
+        format: Format::Text,
+        receipt: false,
+        wall_time,
+    };
+    let material = Material {
+        tools: serde_json::to_value(tools::tools()).unwrap_or_default(),
+        instructions: tools::INSTRUCTIONS,
+        written: json!({"code": code}).to_string(),
+        read: receipt::texts(&render::executed(ran.clone(), manner)),
+        searched: Searched::default(),
+        direct,
+        usage: ran.outcome.usage,
+        form: Form::Lines,
+    };
+    Receipt::count(tokenizer, material)
 }

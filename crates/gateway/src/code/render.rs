@@ -4,17 +4,18 @@ use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
-use types::{Content, Format, GuestError, Outcome, SessionFate, Status, Usage};
+use types::{Content, Format, GuestError, Outcome, SessionFate, Status};
 
-use super::arguments::Receipt;
 use super::service::Executed;
 use super::{handle, shown};
+use crate::receipt::used;
 
 /// How a result is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner {
     pub(super) format: Format,
-    pub(super) receipt: Receipt,
+    /// Whether it says what the run used.
+    pub(super) receipt: bool,
     /// Longest duration that the run had.
     pub(super) wall_time: Duration,
 }
@@ -76,7 +77,7 @@ fn result(content: Vec<ContentBlock>, structured: Map<String, Value>, is_error: 
     result
 }
 
-fn structured(run: &Executed, error: Option<&str>, receipt: Receipt) -> Map<String, Value> {
+fn structured(run: &Executed, error: Option<&str>, receipt: bool) -> Map<String, Value> {
     let outcome = &run.outcome;
     let mut fields = Map::new();
     let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
@@ -114,7 +115,7 @@ fn structured(run: &Executed, error: Option<&str>, receipt: Receipt) -> Map<Stri
     if let Some(notice) = &run.notice {
         put("notice", json!(notice));
     }
-    if receipt == Receipt::Asked {
+    if receipt {
         put("receipt", used(&outcome.usage));
     }
     fields
@@ -128,27 +129,6 @@ fn spared(run: &Executed, mut fields: Map<String, Value>) -> Map<String, Value> 
         }
     }
     fields
-}
-
-/// What a run used; what the machine cannot tell is left out.
-fn used(usage: &Usage) -> Value {
-    let mut fields = Map::new();
-    fields.insert("wall_ms".to_owned(), ms(usage.wall));
-    if let Some(cpu) = usage.cpu {
-        fields.insert("cpu_ms".to_owned(), ms(cpu));
-    }
-    if let Some(bytes) = usage.peak_memory {
-        fields.insert("peak_memory_bytes".to_owned(), json!(bytes));
-    }
-    if let Some(bytes) = usage.bytes_written {
-        fields.insert("bytes_written".to_owned(), json!(bytes));
-    }
-    fields.insert("host_calls".to_owned(), json!(usage.host_calls));
-    Value::Object(fields)
-}
-
-fn ms(duration: Duration) -> Value {
-    json!((duration.as_secs_f64() * 1e6).round() / 1e3)
 }
 
 /// What a run that did not complete says of itself, traceback first as Python has it; `None` if it completed.
@@ -308,7 +288,7 @@ fn tool_line(tool: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use types::{Limit, RunId, SessionName, Text};
+    use types::{Limit, RunId, SessionName, Text, Usage};
 
     use super::*;
 
@@ -321,6 +301,7 @@ mod tests {
             notice: None,
             backend: None,
             keeps_files: true,
+            direct: None,
         }
     }
 
@@ -343,7 +324,7 @@ mod tests {
         }
     }
 
-    fn manner(format: Format, receipt: Receipt) -> Manner {
+    fn manner(format: Format, receipt: bool) -> Manner {
         Manner {
             format,
             receipt,
@@ -353,7 +334,7 @@ mod tests {
 
     /// Text, structured content and `isError` as the client sees them.
     fn seen(run: Executed) -> String {
-        let result = serde_json::to_value(executed(run, manner(Format::Text, Receipt::Omitted))).unwrap();
+        let result = serde_json::to_value(executed(run, manner(Format::Text, false))).unwrap();
         let blocks = result["content"].as_array().unwrap();
         let blocks: Vec<String> = blocks
             .iter()
@@ -435,7 +416,7 @@ mod tests {
             bytes_written: None,
             host_calls: 2,
         };
-        let result = executed(value, manner(Format::Json, Receipt::Asked));
+        let result = executed(value, manner(Format::Json, true));
         let expected = json!({
             "status": "completed", "result": [1], "session": "main", "run_id": "r1",
             "receipt": {"wall_ms": 1.5, "cpu_ms": 1.0, "peak_memory_bytes": 4096, "host_calls": 2},

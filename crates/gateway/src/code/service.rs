@@ -2,12 +2,16 @@
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use session::{Language, Selector};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, Outcome, RunId, SessionName};
+use types::{CheckMode, Granted, Outcome, RunId, ServerTools, SessionName, Tool};
 use workspace::{Artifacts, ReadError};
+
+use crate::receipt::{DirectCost, Receipt};
 
 /// Runs programs and finds tools for one client.
 pub trait CodeService: Send + Sync + 'static {
@@ -21,6 +25,22 @@ pub trait CodeService: Send + Sync + 'static {
 
     /// Takes note of a program that was not run because what was asked is wrong.
     fn refused(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;
+
+    /// The tools that the operator wants clients to see themselves, as they are defined now; none unless some are named.
+    fn exposed(&self) -> impl Future<Output = Vec<Exposed>> + Send;
+
+    /// Calls one of them, by `server.tool`; the answer is the server's `CallToolResult`.
+    fn call_exposed(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> impl Future<Output = Result<Value, NotExecuted>> + Send;
+
+    /// What the servers list; changes by itself.
+    fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
+
+    /// Takes note of what a run has cost.
+    fn receipt(&self, run: &RunId, receipt: &Receipt);
 
     /// Finds tools; the answer is `{tools, more, nearest?, pending?}`.
     fn search(&self, request: Search) -> impl Future<Output = Result<Value, NotSearched>> + Send;
@@ -52,6 +72,30 @@ pub struct Execute {
     pub check: Option<CheckMode>,
     /// A result of more bytes of JSON stays in the session; `None` where every result comes as it is.
     pub keep_over: Option<u64>,
+    /// Whether what it costs is counted.
+    pub receipt: bool,
+    /// What was searched for since the run before.
+    pub searched: SearchedBefore,
+}
+
+/// The searches for tools between two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SearchedBefore {
+    /// How many.
+    pub searches: u64,
+    /// Bytes of what was asked and of what was answered.
+    pub bytes: u64,
+}
+
+/// A tool that clients see themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exposed {
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The server's name before the tool's.
+    pub alias: String,
+    /// The tool.
+    pub definition: Arc<Tool>,
 }
 
 /// What became of a program.
@@ -71,6 +115,8 @@ pub struct Executed {
     pub backend: Option<&'static str>,
     /// Whether files in `/workspace` and `/results` outlive the session.
     pub keeps_files: bool,
+    /// What it would have cost without codeyard, if that was to be counted.
+    pub direct: Option<DirectCost>,
 }
 
 /// The program was not run; the text says why and what to do.

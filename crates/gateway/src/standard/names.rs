@@ -11,7 +11,7 @@ const DIGITS: usize = 8;
 
 /// Names that are different for different pairs of server and name, whatever the order of the pairs. A name that would
 /// be too long or the same as another one ends in a hash of both.
-pub(super) fn exposed(pairs: &[(&str, &str)]) -> Vec<String> {
+pub(crate) fn exposed(pairs: &[(&str, &str)]) -> Vec<String> {
     let plain: Vec<String> = pairs
         .iter()
         .map(|(alias, name)| format!("{alias}_{name}"))

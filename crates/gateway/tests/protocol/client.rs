@@ -6,16 +6,17 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use gateway::{
-    CodeService, Connection, Execute, Executed, NotExecuted, NotListed, NotSearched, Pipes, Search, Signals,
+    CodeService, Connection, DirectCost, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched,
+    Pipes, Receipt, Receipts, Search, Signals,
 };
 use policy::Policy;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use session::Selector;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use types::{Outcome, RunId, SessionFate, SessionName, Status};
+use types::{Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
 use workspace::{Artifact, Artifacts, ReadError};
 
 /// Longest wait for anything; reached only by a test that fails.
@@ -97,11 +98,28 @@ impl CodeService for Script {
             backend: None,
             keeps_files: true,
             findings: Vec::new(),
+            direct: request.receipt.then(DirectCost::default),
         })
     }
 
     async fn refused(&self, code: Option<&str>) {
         self.note(format!("refused {}", code.unwrap_or("nothing")));
+    }
+
+    async fn exposed(&self) -> Vec<Exposed> {
+        Vec::new()
+    }
+
+    async fn call_exposed(&self, tool: &str, _arguments: Map<String, Value>) -> Result<Value, NotExecuted> {
+        Err(NotExecuted(format!("there is no {tool}")))
+    }
+
+    fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
+        watch::channel(Arc::default()).1
+    }
+
+    fn receipt(&self, run: &RunId, receipt: &Receipt) {
+        self.note(format!("receipt of {run}: {} calls", receipt.direct.calls.calls));
     }
 
     async fn search(&self, request: Search) -> Result<Value, NotSearched> {
@@ -173,6 +191,8 @@ impl Client {
             script.clone(),
             policy,
             types::Answers::default(),
+            Receipts::default(),
+            false,
             connection,
         ));
         Client {

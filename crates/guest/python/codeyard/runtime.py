@@ -44,10 +44,6 @@ failures raise ToolError. Find tools with `runtime.search_tools("words")`, `runt
 _MOVED = """ This sandbox cannot mount: write runtime.path("/results/a.png") for each path that begins with one of these."""
 
 
-# Most tools that one search returns: `MAX_FOUND` of the host.
-_MOST = 50
-
-
 class Hits(list):
     """Tools found, best first; none where no tool does what is asked, then `nearest` has those that come nearest.
 
@@ -90,7 +86,7 @@ def results():
 
 def search(query, limit=5, detail="summary"):
     """Tools that do what some words say, best first: `{server, tool, signature, description, score}`."""
-    return _hits(_ask("search", query=_checked(query), limit=_whole(limit), detail=detail))
+    return _hits(_ask("search", query=_checked(query), limit=limit, detail=detail))
 
 
 search_tools = search
@@ -231,12 +227,6 @@ def _checked(query):
     if not isinstance(query, str) or not query.strip():
         raise MCPError("Missing 'query' value")
     return query
-
-
-def _whole(limit):
-    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= _MOST:
-        raise MCPError(f"'limit' must be an integer from 1 to {_MOST}, not {limit!r:.60}")
-    return limit
 
 
 def _hits(answer):

@@ -67,11 +67,11 @@ class Runtime(GuestCase):
         self.check("len(await runtime.search_tool_docs('echo', limit=500))", 1)
         self.assertEqual([args["limit"] for name, args in self.guest.calls if name == "search"][-1], 20)
         self.check("runtime.search_tools('echo') == runtime.search('echo'), runtime.search('echo').nearest", [True, []])
-        for limit in (0, -1, 10_000, "x", 2.5, True):
-            error = f"'limit' must be an integer from 1 to 50, not {limit!r}"
-            self.check_error(f"runtime.search_tools('x', limit={limit!r})", "MCPError", error)
+        # The host says what it takes.
+        for limit in (0, 10_000):
+            self.check(f"len(runtime.search_tools('echo', limit={limit!r})) <= 1", True)
+            self.assertEqual([args["limit"] for name, args in self.guest.calls if name == "search"][-1], limit)
         self.check_error("runtime.search('')", "MCPError", "Missing 'query' value")
-        self.check_error("runtime.search('x', limit='5')", "MCPError", "'limit' must be an integer")
 
     def test_browsing(self):
         self.check("[server['name'] for server in runtime.servers()]", ["stub", "My-Stub"])

@@ -21,6 +21,7 @@ impl Server {
             timeout: None,
             // The arguments are checked by the call itself.
             check: None,
+            receipt: Some(false),
         };
         let cancel = CancellationToken::new();
         // Whoever does not wait for the answer ends the run.

@@ -106,6 +106,11 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
         "DROP TABLE memory_versions",
         "DROP TABLE learned",
         "DROP TABLE forgotten",
+        "DROP TABLE receipt_calls",
+        "DROP TABLE receipts",
+        "ALTER TABLE runs DROP COLUMN client",
+        "ALTER TABLE runs DROP COLUMN searches",
+        "ALTER TABLE runs DROP COLUMN search_bytes",
         "DELETE FROM _sqlx_migrations WHERE version >= 2",
     ] {
         world.change(statement).await;

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clients::{Found, Place, Surroundings, hide};
-use config::{Host as _, Machine, Secrets, ServerConfig, ServerFile};
-use serde_json::{Map, Value};
+use config::{Host as _, Loaded, Machine, Secrets, ServerConfig, ServerFile};
+use serde_json::Value;
 
+use crate::commands::adopt::with_env_file;
 use crate::commands::servers::add;
 use crate::context::Context;
 
@@ -57,6 +58,7 @@ impl Plan {
     /// Decides over each server. New ones are set in `file`, which is not saved.
     pub(super) fn make(
         context: &Context,
+        loaded: &Loaded,
         here: &Surroundings,
         place: &Place,
         found: Vec<Found>,
@@ -64,6 +66,11 @@ impl Plan {
         secrets: Secrets<'_>,
     ) -> anyhow::Result<Plan> {
         let defined = config::defined(&context.sources(), &Machine);
+        let owned = defined.iter().filter(|known| known.file != place.path);
+        let owned = owned.flat_map(|known| {
+            let names = references(&known.entry).into_iter();
+            names.map(|name| (name, known.name.clone()))
+        });
         let theirs = found.iter().filter_map(|found| found.definition.as_ref().ok());
         let theirs = theirs.flat_map(|definition| references(&Value::Object(definition.clone())));
         let referred = defined
@@ -72,8 +79,10 @@ impl Plan {
             .chain(theirs);
         let mut planner = Planner {
             context,
+            loaded,
             here,
             place,
+            owned: owned.collect(),
             referred: referred.collect(),
             own: context.program()?.executable,
             file,
@@ -127,8 +136,11 @@ impl Plan {
 /// Decides over one server after the other.
 struct Planner<'a, 's> {
     context: &'a Context,
+    loaded: &'a Loaded,
     here: &'a Surroundings,
     place: &'a Place,
+    /// Variables that servers of ours refer to, each with the server.
+    owned: Vec<(String, String)>,
     /// Variables that any definition refers to.
     referred: Vec<String>,
     own: PathBuf,
@@ -149,11 +161,18 @@ impl Planner<'_, '_> {
             variables: Vec::new(),
             found,
         };
-        let mut definition = match &planned.found.definition {
-            Ok(definition) => definition.clone(),
+        let definition = match &planned.found.definition {
+            Ok(definition) => definition,
             Err(why) => {
                 planned.fate = Fate::Left(why.clone());
                 return planned;
+            }
+        };
+        let mut definition = match with_env_file(&planned.found, definition, self.place, self.here) {
+            Ok(whole) => whole,
+            Err(why) => {
+                planned.gaps.push(why);
+                definition.clone()
             }
         };
         let written = config::as_written(&self.file.path, &planned.name, &Value::Object(definition.clone()));
@@ -161,16 +180,35 @@ impl Planner<'_, '_> {
             planned.fate = Fate::Left(why);
             return planned;
         }
+        let taken = self.taken(&Value::Object(definition.clone()));
         let (secrets, referred) = (&mut self.secrets, &self.referred);
-        hide(&planned.found.name, &mut definition, &mut |wanted, secret| {
+        let stayed = hide(&planned.found.name, &mut definition, &mut |wanted, secret| {
             let name = secrets.keep(wanted, secret, referred);
             planned.secrets.push((name.clone(), secret.to_owned()));
             name
         });
-        self.add_env_file(&mut planned, &mut definition);
+        for name in stayed {
+            planned.found.notes.push(format!(
+                "`{name}` is named as a secret and holds blanks or signs that could be run, so it is shown and stays in the entry; write it into secrets.json yourself if it is one"
+            ));
+        }
+        if let Some(file) = planned
+            .found
+            .env_file
+            .as_ref()
+            .filter(|_| planned.gaps == planned.found.gaps)
+        {
+            let note = format!("the variables of `envFile` ({file}) are taken as they are now");
+            planned.found.notes.push(note);
+        }
         planned.entry = Value::Object(definition);
         let (name, fate) = self.name_for(&planned);
         (planned.name, planned.fate) = (name, fate);
+        let open = open_filters(self.loaded, &planned.found, &planned.name);
+        planned.gaps.extend(open);
+        if planned.fate == Fate::New {
+            planned.gaps.extend(taken);
+        }
         match planned.fate {
             Fate::New => self.enter(&mut planned),
             Fate::Known => planned.server = self.file.server(&planned.name, &self.secrets).ok().flatten(),
@@ -179,51 +217,21 @@ impl Planner<'_, '_> {
         planned
     }
 
-    /// The variables of an `envFile`, each kept as a secret; those of `env` go before them, as in the clients.
-    fn add_env_file(&mut self, planned: &mut Planned, definition: &mut Map<String, Value>) {
-        let Some(file) = planned.found.env_file.clone() else {
-            return;
-        };
-        let pairs = match self.read_env_file(&file) {
-            Ok(pairs) => pairs,
-            Err(why) => {
-                planned.gaps.push(format!(
-                    "`envFile` ({file}) {why}; write its variables into `env`"
-                ));
-                return;
+    /// Secrets of other servers that a definition would be given: whoever wrote it must not have them by knowing their names.
+    fn taken(&self, definition: &Value) -> Vec<String> {
+        let known = references(definition)
+            .into_iter()
+            .filter(|name| self.secrets.get(name).is_some());
+        let told = known.filter_map(|name| {
+            let owner = self.owned.iter().find(|(known, _)| *known == name);
+            match owner {
+                Some((_, owner)) => Some(format!("takes the secret of `{owner}`: {name}")),
+                // In a user's own file it is how that is meant: `${input:...}` is looked for there.
+                None if self.place.project.is_none() => None,
+                None => Some(format!("takes a secret that is kept for others: {name}")),
             }
-        };
-        let env = definition
-            .entry("env")
-            .or_insert_with(|| Value::Object(Map::new()));
-        for (name, value) in pairs {
-            let Some(env) = env.as_object_mut().filter(|env| !env.contains_key(&name)) else {
-                continue;
-            };
-            let wanted = clients::variable(&planned.found.name, &name);
-            let kept = self.secrets.keep(&wanted, &value, &self.referred);
-            env.insert(name, format!("${{{kept}}}").into());
-            planned.secrets.push((kept, value));
-        }
-        let note = format!("the variables of `envFile` ({file}) are kept with the secrets as they are now");
-        planned.found.notes.push(note);
-    }
-
-    fn read_env_file(&self, file: &str) -> Result<Vec<(String, String)>, String> {
-        let home = self.here.home.to_string_lossy();
-        let path = file.replace("${HOME}", &home);
-        let path = match (&self.place.project, path.strip_prefix("~/")) {
-            _ if path.contains("${") => return Err("is whichever project is open".to_owned()),
-            (_, Some(rest)) => self.here.home.join(rest),
-            (Some(project), None) => project.join(&path),
-            (None, None) if path.starts_with('/') => PathBuf::from(&path),
-            (None, None) => return Err("counts from whichever project is open".to_owned()),
-        };
-        let bytes = Machine
-            .read(&path)
-            .map_err(|error| config::why_unreadable(&error))?;
-        let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
-        clients::env_file(&text).map_err(|line| format!("has a line that is no NAME=VALUE: line {line}"))
+        });
+        told.collect()
     }
 
     /// The client's name, or that with the client's own behind it where ours has another server of the name.
@@ -235,7 +243,7 @@ impl Planner<'_, '_> {
         for candidate in [name.clone(), other] {
             match self.file.entry(&candidate) {
                 Some(entry) if meaning(&entry) == meaning(&planned.entry) => return (candidate, Fate::Known),
-                _ => match add::judge_name(self.context, &candidate, self.file) {
+                _ => match add::judge_name(self.context, &candidate, self.file, Some(&self.place.path)) {
                     Ok(()) => return (candidate, Fate::New),
                     Err(failure) if why.is_empty() => why = failure.message,
                     Err(_) => {}
@@ -257,7 +265,9 @@ impl Planner<'_, '_> {
             .collect();
         let is_mistaken = !mistakes.is_empty();
         // What the client's own forms lack has been said in its words.
-        let is_said = |gap: &String| !planned.found.gaps.is_empty() && gap.contains("another program's form");
+        let is_foreign =
+            |gap: &String| gap.contains("another program's form") || gap.contains("workspaceFolder");
+        let is_said = |gap: &String| !planned.found.gaps.is_empty() && is_foreign(gap);
         let unsaid: Vec<String> = mistakes.into_iter().filter(|gap| !is_said(gap)).collect();
         planned.gaps.extend(unsaid);
         if (is_mistaken || !planned.gaps.is_empty() || !planned.found.is_enabled)
@@ -282,8 +292,17 @@ impl Planner<'_, '_> {
     }
 }
 
+/// What is to be done so that codeyard keeps as many tools from the model as the client does, where its policy does not yet.
+pub(in crate::commands) fn open_filters(loaded: &Loaded, found: &Found, name: &str) -> Vec<String> {
+    let open = found
+        .filters
+        .iter()
+        .filter(|filter| !filter.is_met(|tool| loaded.forbids(name, tool)));
+    open.map(|filter| filter.told(name)).collect()
+}
+
 /// The variables that an entry refers to, each once.
-pub(super) fn references(entry: &Value) -> Vec<String> {
+pub(in crate::commands) fn references(entry: &Value) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for reference in entry.to_string().split("${").skip(1) {
         let end = reference.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');

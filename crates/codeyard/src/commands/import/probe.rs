@@ -4,12 +4,12 @@ use clients::Client;
 use config::{Loaded, Machine, ServerConfig};
 use serde_json::{Value, json};
 use server::{Server, Surface};
+use tokens::{Counter, Tokenizer};
 use tokio_util::sync::CancellationToken;
 
 use super::plan::{Fate, Plan};
 use crate::context::Context;
 use crate::demo::peer::Peer;
-use crate::demo::tokens::Counter;
 use crate::exit::{Exit, Failure};
 use crate::output::{counted, grouped, table};
 
@@ -20,12 +20,12 @@ const PIPE: usize = 64 * 1024;
 pub(super) struct Bill {
     servers: Vec<Line>,
     /// Tokens of what codeyard shows in their place.
-    after: usize,
+    after: u64,
 }
 
 struct Line {
     name: String,
-    offer: Result<(usize, usize), String>,
+    offer: Result<(usize, u64), String>,
 }
 
 /// Connects to all that are to be used, side by side; a server that fails is a line of the bill.
@@ -47,12 +47,13 @@ pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &Plan) -> a
 async fn count(server: &Server) -> anyhow::Result<Bill> {
     let listing = server.list().await;
     let offers = server.remembered().await;
-    let counter = Counter::new()?;
+    let counter = Counter::default();
+    let tokenizer = counter.load()?;
     let line = |listed: server::NamedServer| {
         let offer = offers.iter().find(|offer| offer.name == listed.name);
         let tools = offer.and_then(|offer| offer.tools.as_deref());
         let offer = match (listed.problem, tools) {
-            (None, Some(tools)) => Ok((tools.len(), counter.definitions(tools))),
+            (None, Some(tools)) => Ok((tools.len(), tokenizer.definitions(tools))),
             (problem, _) => Err(problem.unwrap_or_else(|| "lists no tools".to_owned())),
         };
         Line {
@@ -62,12 +63,12 @@ async fn count(server: &Server) -> anyhow::Result<Bill> {
     };
     Ok(Bill {
         servers: listing.servers.into_iter().map(line).collect(),
-        after: ours(server, &counter).await?,
+        after: ours(server, tokenizer).await?,
     })
 }
 
 /// What a model is sent of codeyard: its tools and its instructions, as a client hears them.
-async fn ours(server: &Server, counter: &Counter) -> anyhow::Result<usize> {
+async fn ours(server: &Server, tokenizer: &Tokenizer) -> anyhow::Result<u64> {
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let (read, write) = tokio::io::split(theirs);
     let shutdown = CancellationToken::new();
@@ -78,7 +79,8 @@ async fn ours(server: &Server, counter: &Counter) -> anyhow::Result<usize> {
     let introduction = Peer::new(ours).open().await;
     shutdown.cancel();
     serving.await?;
-    Ok(counter.of_programs(&introduction?, &[]).definitions)
+    let introduction = introduction?;
+    Ok(tokenizer.definitions(&introduction.tools) + tokenizer.text(&introduction.instructions))
 }
 
 // === impl Bill ===
@@ -91,7 +93,7 @@ impl Bill {
     }
 
     /// Tools and tokens of all that answered.
-    fn before(&self) -> (usize, usize) {
+    fn before(&self) -> (usize, u64) {
         let offers = self.servers.iter().filter_map(|line| line.offer.as_ref().ok());
         offers.fold((0, 0), |(tools, tokens), offer| {
             (tools + offer.0, tokens + offer.1)

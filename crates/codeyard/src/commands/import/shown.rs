@@ -77,6 +77,7 @@ fn becomes(planned: &Planned) -> String {
         Fate::New if !planned.gaps.is_empty() => format!("new{name}, disabled: see below"),
         Fate::New if !planned.found.is_enabled => format!("new{name}, disabled"),
         Fate::New => format!("new{name}"),
+        Fate::Known if !planned.gaps.is_empty() => format!("there already{name}: see below"),
         Fate::Known => format!("there already{name}"),
         Fate::Left(why) => format!("left: {why}"),
     }

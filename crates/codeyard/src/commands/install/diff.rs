@@ -16,6 +16,8 @@ pub(super) fn shown_texts(change: &Change) -> Vec<String> {
     texts.extend(change.args.iter().cloned());
     texts.extend(change.env.iter().map(|(_, value)| value.clone()));
     texts.extend(change.take.iter().map(|taken| taken.name.clone()));
+    // Seconds of a call, where a client wants to be told.
+    texts.push("300".to_owned());
     for name in &change.passed {
         texts.extend([name.clone(), format!("${{{name}}}"), format!("${{{name}:-}}")]);
         texts.extend([format!("${{env:{name}}}"), format!("{{env:{name}}}")]);

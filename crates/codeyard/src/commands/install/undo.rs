@@ -1,8 +1,8 @@
 //! Restores a client's file as it was before codeyard was installed, or takes codeyard's part out of one that changed since.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use clients::{Place, Restored, Taken};
+use clients::{Place, Taken};
 use config::{Host, Installation, Machine};
 use serde_json::json;
 
@@ -16,29 +16,33 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::harmless;
 
-/// What undoing comes to.
-enum Undoing {
-    /// The file as it was, byte for byte; none if it was not there.
-    Whole(Option<Vec<u8>>),
-    /// The file as it is now, without codeyard's part.
-    Part(Restored),
+/// What undoing comes to: every installation of a file is taken back, the latest first.
+struct Undoing {
+    /// What the file holds then; none if it is not there.
+    after: Option<Vec<u8>>,
+    /// Whether somebody has changed the file since, so that only codeyard's part is taken out.
+    is_part: bool,
+    /// Servers that stay as they are now, with why.
+    left: Vec<(String, String)>,
+    /// Copies of the file that are not needed any more.
+    copies: Vec<PathBuf>,
 }
 
-/// Undoes the last installation.
+/// Undoes what was installed.
 pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments) -> anyhow::Result<Exit> {
     let data = context.load_settings()?.data_dir;
     let client = place.client;
     let file = ClientFile::open(&place.path, client)?;
     let all = config::installations(&file.path, &data, &Machine).map_err(kept_failure)?;
-    let Some((last, earlier)) = all.split_last() else {
+    if all.is_empty() {
         let path = file.path.display();
         let why = format!("there is nothing to undo: codeyard was not installed in {path}");
         return Err(Failure::new(Exit::Usage, why).into());
-    };
-    let undoing = decide(place, &file, last)?;
+    }
+    let undoing = Undoing::of(place, &file, &all)?;
     let output = &context.output;
     if !arguments.json {
-        output.print(&undoing.told(place, &file, last)?)?;
+        output.print(&undoing.told(place, &file, &all)?)?;
     }
     if !arguments.dry_run {
         let question = format!("change {}?", file.path.display());
@@ -46,106 +50,119 @@ pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments
             output.tell("nothing was changed");
             return Ok(Exit::Done);
         }
-        write(&undoing, &file, &data, last, earlier)?;
+        undoing.write(&file, &data, &all)?;
     }
     if arguments.json {
-        let (part, left) = match &undoing {
-            Undoing::Whole(_) => (false, Vec::new()),
-            Undoing::Part(restored) => (true, restored.left.clone()),
-        };
-        let left: Vec<_> = left
+        let left: Vec<_> = undoing
+            .left
             .iter()
             .map(|(name, why)| json!({"name": name, "why": why}))
             .collect();
         output.json(&json!({
-            "client": client.id(), "file": file.path, "restored": !arguments.dry_run, "only_own_part": part, "left": left,
-            "running": running(client),
+            "client": client.id(), "file": file.path, "restored": !arguments.dry_run, "only_own_part": undoing.is_part,
+            "left": left, "running": running(client),
         }))?;
         return Ok(Exit::Done);
     }
     let restart = restart(client, &running(client));
     let path = file.path.display();
-    output.line(&match (&undoing, arguments.dry_run) {
+    output.line(&match (undoing.is_part, arguments.dry_run) {
         (_, true) => "this was a dry run: nothing was changed".to_owned(),
-        (Undoing::Whole(_), _) => format!("{path}: the file is as it was before; {restart}"),
-        (Undoing::Part(_), _) => format!("{path}: codeyard is out of it; {restart}"),
+        (false, _) => format!("{path}: the file is as it was before; {restart}"),
+        (true, _) => format!("{path}: codeyard is out of it; {restart}"),
     })?;
     Ok(Exit::Done)
 }
 
-/// The whole file where nobody has changed it since, else our part of it where that is as we wrote it.
-fn decide(place: &Place, file: &ClientFile, last: &Installation) -> anyhow::Result<Undoing> {
-    let before = last.backup.as_deref().map(original).transpose()?;
-    if before.as_deref() == file.held() || last.wrote(file.bytes()) {
-        return Ok(Undoing::Whole(before));
-    }
-    let now = text_of(&file.path, file.bytes())?;
-    let then = text_of(&file.path, before.as_deref().unwrap_or_default())?;
-    let taken = last.taken.iter().filter_map(|keys| {
-        let (name, list) = keys.split_last()?;
-        Some(Taken {
-            list: list.to_vec(),
-            name: name.clone(),
-        })
-    });
-    let taken: Vec<Taken> = taken.collect();
-    let restored = clients::restore(place.client, &now, &then, &taken, &last.entry);
-    Ok(Undoing::Part(restored.map_err(|error| {
-        let differs = diff::diff(place.client, &now, &then, &diff::shown_of(&last.entry));
-        changed(file, last, &error, &differs)
-    })?))
-}
-
-fn write(
-    undoing: &Undoing,
-    file: &ClientFile,
-    data: &Path,
-    last: &Installation,
-    earlier: &[Installation],
-) -> anyhow::Result<()> {
-    let turn = config::turn(data, &Machine).map_err(kept_failure)?;
-    let all = config::installations(&file.path, data, &Machine).map_err(kept_failure)?;
-    if all.split_last() != Some((last, earlier)) {
-        let why = format!(
-            "{}: another codeyard has changed it meanwhile; nothing was changed, try again",
-            file.path.display()
-        );
-        return Err(Failure::new(Exit::Broken, why).into());
-    }
-    match undoing {
-        Undoing::Whole(before) if before.as_deref() == file.held() => {}
-        Undoing::Whole(Some(bytes)) => file.replace(bytes)?,
-        Undoing::Whole(None) => file.remove()?,
-        Undoing::Part(restored) => file.replace(restored.text.as_bytes())?,
-    }
-    config::keep_installations(&file.path, earlier, &turn).map_err(kept_failure)?;
-    if let (Undoing::Whole(_), Some(backup)) = (undoing, &last.backup) {
-        // It is where it belongs again; a copy that stays does no harm.
-        let _ = std::fs::remove_file(backup);
-    }
-    Ok(())
-}
-
 impl Undoing {
+    fn of(place: &Place, file: &ClientFile, all: &[Installation]) -> anyhow::Result<Undoing> {
+        let mut undoing = Undoing {
+            after: file.held().map(<[u8]>::to_vec),
+            is_part: false,
+            left: Vec::new(),
+            copies: Vec::new(),
+        };
+        for installation in all.iter().rev() {
+            undoing.take_back(place, file, installation)?;
+        }
+        Ok(undoing)
+    }
+
+    /// The whole file where nobody has changed it since, else our part of it where that is as we wrote it.
+    fn take_back(
+        &mut self,
+        place: &Place,
+        file: &ClientFile,
+        installation: &Installation,
+    ) -> anyhow::Result<()> {
+        let before = installation.backup.as_deref().map(original).transpose()?;
+        let is_ours = self
+            .after
+            .as_deref()
+            .is_some_and(|bytes| installation.wrote(bytes));
+        if before == self.after || is_ours {
+            self.after = before;
+            self.copies.extend(installation.backup.clone());
+            return Ok(());
+        }
+        let now = text_of(&file.path, self.after.as_deref().unwrap_or_default())?;
+        let then = text_of(&file.path, before.as_deref().unwrap_or_default())?;
+        let taken = installation.taken.iter().filter_map(|keys| {
+            let (name, list) = keys.split_last()?;
+            Some(Taken {
+                list: list.to_vec(),
+                name: name.clone(),
+            })
+        });
+        let taken: Vec<Taken> = taken.collect();
+        let restored = clients::restore(place.client, &now, &then, &taken, &installation.entry);
+        let restored = restored.map_err(|error| {
+            let differs = diff::diff(place.client, &now, &then, &diff::shown_of(&installation.entry));
+            changed(file, installation, &error, &differs)
+        })?;
+        self.after = Some(restored.text.into_bytes());
+        self.is_part = true;
+        self.left.extend(restored.left);
+        Ok(())
+    }
+
+    fn write(&self, file: &ClientFile, data: &Path, all: &[Installation]) -> anyhow::Result<()> {
+        let turn = config::turn(data, &Machine).map_err(kept_failure)?;
+        if config::installations(&file.path, data, &Machine).map_err(kept_failure)? != all {
+            let why = format!(
+                "{}: another codeyard has changed it meanwhile; nothing was changed, try again",
+                file.path.display()
+            );
+            return Err(Failure::new(Exit::Broken, why).into());
+        }
+        match &self.after {
+            after if after.as_deref() == file.held() => {}
+            Some(bytes) => file.replace(bytes)?,
+            None => file.remove()?,
+        }
+        config::keep_installations(&file.path, &[], &turn).map_err(kept_failure)?;
+        for copy in &self.copies {
+            // It is where it belongs again, or was only in between; a copy that stays does no harm.
+            let _ = std::fs::remove_file(copy);
+        }
+        Ok(())
+    }
+
     /// What changes, without what the file holds.
-    fn told(&self, place: &Place, file: &ClientFile, last: &Installation) -> anyhow::Result<String> {
+    fn told(&self, place: &Place, file: &ClientFile, all: &[Installation]) -> anyhow::Result<String> {
         let now = text_of(&file.path, file.bytes())?;
-        let shown = diff::shown_of(&last.entry);
-        Ok(match self {
-            Undoing::Whole(before) => {
-                let before = text_of(&file.path, before.as_deref().unwrap_or_default())?;
-                diff::diff(place.client, &now, &before, &shown)
+        let after = text_of(&file.path, self.after.as_deref().unwrap_or_default())?;
+        let entries = all.iter().map(|installation| &installation.entry);
+        let shown: Vec<String> = entries.flat_map(diff::shown_of).collect();
+        let mut out = diff::diff(place.client, &now, &after, &shown);
+        if self.is_part {
+            out.push_str("the file was changed since codeyard was installed, so only codeyard's part is taken back; all else stays as it is now\n");
+            for (name, why) in &self.left {
+                out.push_str(&harmless(&format!("`{name}` stays as it is: {why}\n")));
             }
-            Undoing::Part(restored) => {
-                let mut out = diff::diff(place.client, &now, &restored.text, &shown);
-                out.push_str("the file was changed since codeyard was installed, so only codeyard's part is taken back; all else stays as it is now\n");
-                for (name, why) in &restored.left {
-                    out.push_str(&harmless(&format!("`{name}` stays as it is: {why}\n")));
-                }
-                out.push_str("the copy of the file as it was before stays beside it\n");
-                out
-            }
-        })
+            out.push_str("the copy of the file as it was before stays beside it\n");
+        }
+        Ok(out)
     }
 }
 

@@ -1,7 +1,7 @@
 //! How records are shown: a table, a line, everything of one run, JSON.
 
 use serde_json::{Map, Value, json};
-use server::store::{CallView, EventView, RunDetail, RunView};
+use server::store::{CallView, CallsTaken, EventView, ReceiptTaken, RunDetail, RunView};
 
 use crate::output::{Output, Tone, harmless, table};
 use crate::times::{exact, when};
@@ -45,6 +45,9 @@ pub fn detail(output: &Output, detail: &RunDetail, as_json: bool) -> anyhow::Res
         let mut run = json(&detail.run);
         run["calls"] = detail.calls.iter().map(call_json).collect();
         run["events"] = detail.events.iter().map(event_json).collect();
+        if let Some(receipt) = &detail.receipt {
+            run["receipt"] = receipt_json(receipt);
+        }
         return output.json(&run);
     }
     let run = &detail.run;
@@ -63,6 +66,13 @@ pub fn detail(output: &Output, detail: &RunDetail, as_json: bool) -> anyhow::Res
             "\n{}\n{}",
             output.paint(Tone::Title, "calls"),
             table(&calls)
+        ));
+    }
+    if let Some(receipt) = &detail.receipt {
+        out.push_str(&format!(
+            "\n{}\n{}",
+            output.paint(Tone::Title, "tokens"),
+            receipt_text(receipt)
         ));
     }
     if !detail.events.is_empty() {
@@ -88,6 +98,7 @@ fn facts(run: &RunView) -> Vec<(&'static str, String)> {
         ("waited", run.waited_us.map(duration)),
         ("took", run.duration_us.map(duration)),
         ("by", Some(format!("{} of {}", run.front, run.principal))),
+        ("client", text(&run.client)),
         ("session", text(&run.session)),
         ("afterwards", text(&run.session_fate)),
         ("language", text(&run.language)),
@@ -117,6 +128,35 @@ fn facts(run: &RunView) -> Vec<(&'static str, String)> {
     all.into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
         .collect()
+}
+
+/// What a run cost, beside what its calls would have cost a model.
+fn receipt_text(receipt: &ReceiptTaken) -> String {
+    let direct = |what: fn(&CallsTaken) -> u64| receipt.calls.iter().map(what).sum::<u64>();
+    let row =
+        |name: &str, own: u64, direct: u64| vec![format!("  {name}"), own.to_string(), direct.to_string()];
+    table(&[
+        vec!["  o200k".to_owned(), "codeyard".to_owned(), "direct".to_owned()],
+        row("written", receipt.written, direct(|calls| calls.written)),
+        row("read", receipt.read, direct(|calls| calls.read)),
+        row("searched", receipt.searched, 0),
+        row("definitions", receipt.definitions, receipt.direct_definitions),
+    ])
+}
+
+fn receipt_json(receipt: &ReceiptTaken) -> Value {
+    let calls = receipt.calls.iter().map(|calls| {
+        json!({"server": calls.server, "tool": calls.tool, "calls": calls.calls, "written": calls.written, "read": calls.read})
+    });
+    json!({
+        "definitions": receipt.definitions,
+        "written": receipt.written,
+        "read": receipt.read,
+        "searched": receipt.searched,
+        "direct_definitions": receipt.direct_definitions,
+        "direct_tools": receipt.direct_tools,
+        "calls": calls.collect::<Vec<_>>(),
+    })
 }
 
 fn call_cells(call: &CallView) -> Vec<String> {

@@ -21,7 +21,7 @@ const SHELL: [&str; 8] = ["&&", "||", "|", ";", ">", "<", "`", "$("];
 /// Checks, asks, saves.
 pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyhow::Result<Exit> {
     let (mut file, data) = open(context)?;
-    judge_name(context, &add.name, &file)?;
+    judge_name(context, &add.name, &file, None)?;
     judge_command(&add.command)?;
     let entry = entry(add);
     file.set(&add.name, &entry);
@@ -43,7 +43,7 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
     }
     edit(&file.path, &data, |file, turn| {
         // Somebody may have added one meanwhile.
-        judge_name(context, &add.name, file)?;
+        judge_name(context, &add.name, file, None)?;
         file.set(&add.name, &entry);
         save(file, written.as_ref(), turn)
     })?;
@@ -89,8 +89,13 @@ pub(crate) fn told(server: &ServerConfig) -> String {
     format!("`{}` {what}:\n{}", server.name, start.trim_end())
 }
 
-/// A name that a program can tell from the others.
-pub(crate) fn judge_name(context: &Context, name: &str, file: &ServerFile) -> Result<(), Failure> {
+/// A name that a program can tell from the others, those of the file `besides` left out.
+pub(crate) fn judge_name(
+    context: &Context,
+    name: &str,
+    file: &ServerFile,
+    besides: Option<&Path>,
+) -> Result<(), Failure> {
     let refuse = |why: String| Err(Failure::new(Exit::Usage, why));
     if name.trim().is_empty() || name.trim() != name {
         return refuse(format!(
@@ -109,7 +114,10 @@ pub(crate) fn judge_name(context: &Context, name: &str, file: &ServerFile) -> Re
         ));
     }
     let all = config::defined(&context.sources(), &Machine);
-    let known = all.iter().map(|defined| defined.name.as_str());
+    let others = all
+        .iter()
+        .filter(|defined| besides != Some(defined.file.as_path()));
+    let known = others.map(|defined| defined.name.as_str());
     let alias = server::servers::normalise(name);
     if let Some(other) = known
         .chain(file.names())

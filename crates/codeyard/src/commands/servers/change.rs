@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use config::{Defined, Machine, ServerFile};
-use serde_json::json;
+use config::{Defined, Machine, ServerFile, Turn};
+use serde_json::{Value, json};
 
 use super::{add, edit, edit_failure, find, kept_failure, open, secrets, unknown};
 use crate::ask::agreed;
 use crate::cli::ChangeServer;
+use crate::commands::import::references;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::harmless;
@@ -22,21 +23,45 @@ pub(super) fn remove(context: &Context, wish: &ChangeServer, json: bool) -> anyh
         context.output.tell("nothing was removed");
         return Ok(Exit::Done);
     }
-    edit(&file.path, &data, |file, turn| {
+    let dropped = edit(&file.path, &data, |file, turn| {
         in_file(context, file, name)?;
+        let entry = file.entry(name).unwrap_or_default();
         file.remove(name);
         file.save(turn).map_err(edit_failure)?;
-        let forgotten = config::forget(&file.path, name, turn);
-        let broken = |error| Failure::new(Exit::Broken, format!("removed `{name}` from {path}, but {error}"));
-        Ok(forgotten.map_err(broken)?)
+        let broken = |error: anyhow::Error| {
+            Failure::new(Exit::Broken, format!("removed `{name}` from {path}, but {error}"))
+        };
+        config::forget(&file.path, name, turn).map_err(|error| broken(error.into()))?;
+        Ok(drop_secrets(context, &data, &entry, turn).map_err(broken)?)
     })?;
-    done(
-        context,
-        json,
-        "removed",
-        name,
-        &format!("removed `{name}` from {path}"),
-    )
+    let mut told = format!("removed `{name}` from {path}");
+    if !dropped.is_empty() {
+        told.push_str(&format!(", and {} from secrets.json", dropped.join(", ")));
+    }
+    done(context, json, "removed", name, &told)
+}
+
+/// Drops the secrets that were kept for an entry which is gone, and that no other refers to; gives their names.
+fn drop_secrets(
+    context: &Context,
+    data: &Path,
+    entry: &Value,
+    turn: &Turn<'_>,
+) -> anyhow::Result<Vec<String>> {
+    let left = config::defined(&context.sources(), &Machine);
+    let referred: Vec<String> = left.iter().flat_map(|known| references(&known.entry)).collect();
+    // Others were written there by a person.
+    let is_ours = |name: &String| name.starts_with("CODEYARD_") && !referred.contains(name);
+    let names: Vec<String> = references(entry).into_iter().filter(is_ours).collect();
+    if names.is_empty() {
+        return Ok(names);
+    }
+    let mut kept = secrets(data)?;
+    let dropped = kept.forget(&names);
+    if !dropped.is_empty() {
+        kept.save(turn).map_err(edit_failure)?;
+    }
+    Ok(dropped)
 }
 
 /// Uses it again; asks where it starts something else than what was agreed to.

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use server::Server;
 use server::control::{self, Activity, ServerReport};
 use server::servers::{Era, Offer};
+use tokens::{Counter, Tokenizer};
 
 use crate::commands::{login, ps};
 use crate::context::Context;
-use crate::demo::tokens::Counter;
 use crate::exit::{Exit, Failure};
 use crate::output::table;
 
@@ -29,7 +29,7 @@ struct Row {
     /// What is kept of a login to it.
     login: Option<String>,
     tools: Option<usize>,
-    tokens: Option<usize>,
+    tokens: Option<u64>,
     calls: u64,
     /// Numbers of the codeyards that have it running.
     running_in: Vec<u32>,
@@ -56,11 +56,13 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
         .iter()
         .map(Row::defined)
         .collect();
-    // Made once, for it takes longer than all the rest, and only where there is something to count.
+    // Loaded only where there is something to count, for it takes longer than all the rest.
     let has_tools = |offer: &Offer| offer.tools.as_ref().is_some_and(|tools| !tools.is_empty());
-    let counter = (remembered.iter().any(has_tools) || !directories.is_empty())
-        .then(Counter::new)
-        .transpose()?;
+    let counter = Counter::default();
+    let tokenizer = match remembered.iter().any(has_tools) || !directories.is_empty() {
+        true => Some(counter.load()?),
+        false => None,
+    };
     for (name, login) in logins {
         if let Some(row) = row(&mut rows, &name) {
             row.login = Some(login);
@@ -68,7 +70,7 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
     }
     for offer in &remembered {
         if let Some(row) = row(&mut rows, &offer.name) {
-            row.remember(offer, counter.as_ref());
+            row.remember(offer, tokenizer);
         }
     }
     for asked in &running {
@@ -82,7 +84,7 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
         }
     }
     for (name, tools) in &directories {
-        rows.push(Row::directory(name, tools, counter.as_ref()));
+        rows.push(Row::directory(name, tools, tokenizer));
     }
     let output = &context.output;
     if as_json {
@@ -154,7 +156,8 @@ fn shown(rows: &[Row]) -> String {
             row.era.map_or("-", Era::name).to_owned(),
             row.state_told(),
             number(row.tools),
-            number(row.tokens),
+            row.tokens
+                .map_or_else(|| "-".to_owned(), |tokens| tokens.to_string()),
             row.calls.to_string(),
             row.last_error.as_deref().map_or_else(|| "-".to_owned(), short),
         ]);
@@ -189,12 +192,12 @@ impl Row {
     }
 
     /// A directory of tool files.
-    fn directory(name: &str, tools: &[Value], counter: Option<&Counter>) -> Row {
+    fn directory(name: &str, tools: &[Value], tokenizer: Option<&Tokenizer>) -> Row {
         Row {
             name: name.to_owned(),
             transport: Some("files".to_owned()),
             tools: Some(tools.len()),
-            tokens: counter.map(|counter| counter.definitions(tools)),
+            tokens: tokenizer.map(|tokenizer| tokenizer.definitions(tools)),
             ..Row::default()
         }
     }
@@ -207,10 +210,10 @@ impl Row {
         }
     }
 
-    fn remember(&mut self, offer: &Offer, counter: Option<&Counter>) {
+    fn remember(&mut self, offer: &Offer, tokenizer: Option<&Tokenizer>) {
         self.era = offer.era;
         self.tools = offer.tools.as_ref().map(Vec::len);
-        let tokens = |tools: &[Value]| counter.map_or(0, |counter| counter.definitions(tools));
+        let tokens = |tools: &[Value]| tokenizer.map_or(0, |tokenizer| tokenizer.definitions(tools));
         self.tokens = offer.tools.as_deref().map(tokens);
     }
 

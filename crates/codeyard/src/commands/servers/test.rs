@@ -4,12 +4,12 @@ use config::{Machine, Use};
 use serde_json::json;
 use server::Server;
 use server::servers::{Era, Tried};
+use tokens::Counter;
 
 use super::change::consented;
 use super::find;
 use crate::cli::ChangeServer;
 use crate::context::Context;
-use crate::demo::tokens::Counter;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{counted, harmless};
@@ -60,7 +60,7 @@ fn show(context: &Context, transport: &str, tried: &Tried, json: bool) -> anyhow
     let offer = &tried.offer;
     let tools = offer.tools.as_deref().unwrap_or_default();
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-    let tokens = Counter::new()?.definitions(tools);
+    let tokens = Counter::default().load()?.definitions(tools);
     let output = &context.output;
     if json {
         return output.json(&json!({

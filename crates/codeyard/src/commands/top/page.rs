@@ -17,6 +17,10 @@ use crate::times;
 
 /// Runs on a page of text.
 const RUNS_OF_TEXT: usize = 20;
+/// Blanks between two columns.
+const SPACING: u16 = 2;
+/// Least lines of a part: a blank one, its title, the head of its table, and a row.
+const LEAST: u16 = 4;
 /// Least lines for the runs, below the other parts, where there is room.
 const LEAST_RUNS: u16 = 6;
 
@@ -51,13 +55,15 @@ pub(super) fn draw(frame: &mut Frame<'_>, snapshot: Option<&Snapshot>) {
 /// Codeyards and servers get what they need as long as the runs have some lines.
 fn areas(page: Rect, head: usize, parts: &[Part; 3]) -> [Rect; 4] {
     let height = |lines: usize| u16::try_from(lines).unwrap_or(u16::MAX);
+    // Above the rows are a blank line and the title.
     let [processes, servers, _] = parts.each_ref().map(|part| height(part.rows.len() + 2));
     let room = page
         .height
         .saturating_sub(height(head))
         .saturating_sub(LEAST_RUNS);
-    let processes = processes.min(room / 2);
-    let servers = servers.min(room - processes);
+    let fitting = |lines: u16| if lines < LEAST { 0 } else { lines };
+    let processes = fitting(processes.min(room / 2));
+    let servers = fitting(servers.min(room - processes));
     Layout::vertical([
         Constraint::Length(height(head)),
         Constraint::Length(processes),
@@ -210,29 +216,39 @@ impl Part {
         let [title, below] = Layout::vertical([Constraint::Length(2), Constraint::Min(0)]).areas(area);
         let name = Line::from(self.title).bold();
         frame.render_widget(Paragraph::new(vec![Line::default(), name]), title);
-        let columns = self.rows.first().map_or(0, Vec::len);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            let longest = cells.map(|cell| cell.chars().count()).max().unwrap_or_default();
-            Constraint::Length(u16::try_from(longest).unwrap_or(u16::MAX))
-        };
-        let widths: Vec<Constraint> = (0..columns)
-            .map(|column| {
-                if column + 1 == columns {
-                    Constraint::Min(0)
-                } else {
-                    width(column)
-                }
-            })
-            .collect();
+        let widths = self.widths(area.width);
         let rows = self.rows.iter().enumerate().map(|(index, cells)| {
             let style = match (index, self.tones.get(index).copied().flatten()) {
                 (0, _) => Style::new().dim(),
                 (_, Some(color)) => Style::new().fg(color),
                 _ => Style::new(),
             };
-            Row::new(cells.iter().map(|cell| Cell::from(cell.as_str()))).style(style)
+            let cells = cells.iter().take(widths.len());
+            Row::new(cells.map(|cell| Cell::from(cell.as_str()))).style(style)
         });
-        frame.render_widget(Table::new(rows, widths).column_spacing(2), below);
+        let columns = widths.iter().map(|width| Constraint::Length(*width));
+        frame.render_widget(Table::new(rows, columns).column_spacing(SPACING), below);
+    }
+
+    /// The widths of the first columns, as many as have room whole; the last one may be cut, and the first always is there.
+    fn widths(&self, room: u16) -> Vec<u16> {
+        let columns = self.rows.first().map_or(0, Vec::len);
+        let mut widths = Vec::new();
+        let mut left = room;
+        for column in 0..columns {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            let longest = cells.map(|cell| cell.chars().count()).max().unwrap_or_default();
+            let width = u16::try_from(longest).unwrap_or(u16::MAX);
+            let is_last = column + 1 == columns;
+            if width > left && !is_last && !widths.is_empty() {
+                break;
+            }
+            widths.push(width.min(left));
+            left = left.saturating_sub(width).saturating_sub(SPACING);
+            if left == 0 {
+                break;
+            }
+        }
+        widths
     }
 }

@@ -1,3 +1,5 @@
+//! What arguments are taken, and what is said of those that are not.
+
 use serde_json::json;
 
 use super::*;
@@ -15,7 +17,7 @@ fn policy() -> Policy {
 
 #[track_caller]
 fn refused(arguments: Value, expected: &str) {
-    let told = execute(&object(arguments), &policy(), Answers::default())
+    let told = execute(&object(arguments), &policy(), Answers::default(), false)
         .unwrap_err()
         .to_string();
     assert_eq!(told, format!("execute_code was not run: {expected}"));
@@ -24,7 +26,7 @@ fn refused(arguments: Value, expected: &str) {
 #[track_caller]
 fn taken(mut arguments: Value) -> ExecuteArguments {
     arguments["code"] = json!("1");
-    execute(&object(arguments), &policy(), Answers::default()).unwrap()
+    execute(&object(arguments), &policy(), Answers::default(), false).unwrap()
 }
 
 #[test]
@@ -111,7 +113,7 @@ fn sessions() {
 #[test]
 fn undeclared_arguments() {
     let all = taken(json!({"receipt": true, "check": "warn", "format": "json"}));
-    assert_eq!((all.receipt, all.format), (Receipt::Asked, Format::Json));
+    assert_eq!((all.request.receipt, all.format), (true, Format::Json));
     refused(
         json!({"code": "1", "receipt": "yes", "check": "on", "format": "jsno"}),
         "`receipt` must be true or false, not \"yes\"; \

@@ -1,3 +1,5 @@
+//! What is spared, and what only looks alike and stays.
+
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;

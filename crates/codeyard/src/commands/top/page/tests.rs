@@ -35,6 +35,7 @@ fn snapshot() -> Snapshot {
         status: status.to_owned(),
         principal: "local".to_owned(),
         front: "mcp".to_owned(),
+        client: None,
         session: Some("default".to_owned()),
         language: None,
         code_hash: None,
@@ -105,7 +106,7 @@ fn a_small_page_shows_what_fits() {
 #[test]
 fn no_size_breaks_it() {
     let mut crowd = snapshot();
-    crowd.servers = (0..500).flat_map(|_| crowd.servers.clone()).collect();
+    crowd.servers = (0..100).flat_map(|_| crowd.servers.clone()).collect();
     for width in [1, 2, 3, 7, 20, 300] {
         for height in [1, 2, 3, 5, 8, 13, 100] {
             for shown in [None, Some(&Snapshot::default()), Some(&crowd)] {

@@ -1,0 +1,132 @@
+//! Hides secrets among the arguments of a command, and never a word that decides what is run.
+
+use serde_json::Value;
+
+use super::Hider;
+use super::signs::{Position, begins_secret, is_secret, secret_word};
+
+/// Options without a value, so that the word behind them stands for itself.
+const ALONE: [&str; 5] = ["-y", "--yes", "-q", "--quiet", "--"];
+
+/// Options that name the user whose password `-p` is.
+const USERS: [&str; 4] = ["-u", "-U", "--user", "--username"];
+
+/// How many words that are no options say what a program runs: what stands before their end is always shown.
+fn leading(program: &str) -> usize {
+    match program {
+        "npx" | "bunx" | "pnpx" | "uvx" | "sh" | "bash" | "dash" | "zsh" | "fish" | "node" | "nodejs"
+        | "python" | "python3" | "ruby" | "perl" | "php" | "java" | "tsx" | "ts-node" | "pwsh"
+        | "powershell" | "cmd" => 1,
+        "npm" | "pnpm" | "yarn" | "bun" | "deno" | "uv" | "pipx" | "docker" | "podman" | "nerdctl"
+        | "cargo" | "go" | "dotnet" => 2,
+        "env" | "sudo" | "doas" | "timeout" | "nice" | "nohup" | "setsid" | "xargs" => 3,
+        _ => 0,
+    }
+}
+
+/// Whether the word behind an option is a text that is run.
+fn is_script(program: &str, option: &str) -> bool {
+    let is_short = option.len() <= 5 && !option.starts_with("--") && option.ends_with(['c', 'e', 'C']);
+    let is_container = matches!(program, "docker" | "podman" | "nerdctl") && option == "-e";
+    let is_long = matches!(
+        option,
+        "--eval" | "--command" | "--exec" | "--print" | "-Command" | "/c"
+    );
+    (is_short || is_long) && !is_container
+}
+
+/// What has been read of a command.
+struct Words<'a> {
+    program: &'a str,
+    leading: usize,
+    /// Words so far that are neither options nor their values.
+    seen: usize,
+    has_user: bool,
+    /// The option before.
+    option: String,
+}
+
+/// Hides them in place.
+pub(super) fn hide(hider: &mut Hider<'_>, command: &str, args: &mut [Value]) {
+    let program = command.rsplit(['/', '\\']).next().unwrap_or_default();
+    let program = program.strip_suffix(".exe").unwrap_or(program);
+    let mut words = Words {
+        program,
+        leading: leading(program),
+        seen: 0,
+        has_user: false,
+        option: String::new(),
+    };
+    for word in args {
+        if let Some(text) = word.as_str()
+            && let Some(hidden) = words.read(hider, text)
+        {
+            *word = hidden.into();
+        }
+    }
+}
+
+impl Words<'_> {
+    /// The next word with its secrets hidden; `None` if it holds none.
+    fn read(&mut self, hider: &mut Hider<'_>, text: &str) -> Option<String> {
+        let option = std::mem::take(&mut self.option);
+        let is_option = text.starts_with('-') && !(secret_word(&option).is_some() && is_odd(text));
+        if is_option && !text.contains('=') {
+            self.has_user |= USERS.contains(&text);
+            self.option = text.to_owned();
+            return None;
+        }
+        let decides = self.seen < self.leading;
+        if !is_option && (option.is_empty() || ALONE.contains(&option.as_str())) && !text.contains('=') {
+            self.seen += 1;
+        }
+        if is_script(self.program, &option) {
+            return None;
+        }
+        let is_variable = self.program == "env" || matches!(option.as_str(), "-e" | "--env");
+        if let Some((name, value)) = text.split_once('=')
+            && !name.contains(char::is_whitespace)
+            && !name.contains("://")
+            && (is_option || is_variable || !decides)
+        {
+            let hidden = hider.value(Position::Argument, name, value);
+            return hidden.map(|hidden| format!("{name}={hidden}"));
+        }
+        if text.contains("://") {
+            return hider.address(Position::Argument, text);
+        }
+        if decides {
+            return None;
+        }
+        self.whole(hider, &option, text)
+    }
+
+    /// A word that is no pair and decides nothing.
+    fn whole(&self, hider: &mut Hider<'_>, option: &str, text: &str) -> Option<String> {
+        // `--header "Authorization: Bearer x"`, as mcp-remote takes it.
+        if let Some((name, value)) = text.split_once(':')
+            && !name.contains(['/', '{', ' '])
+            && let bare = value.trim_start()
+            && let Some(hidden) = hider.value(Position::Argument, name, bare)
+        {
+            let blank = &value[..value.len() - bare.len()];
+            return Some(format!("{name}:{blank}{hidden}"));
+        }
+        let is_password = option == "-p" && (self.leading == 0 || self.has_user);
+        // A port is no password.
+        if is_password && is_secret(Position::Argument, "token", text) {
+            return Some(hider.kept("password", text));
+        }
+        let name = match secret_word(option) {
+            None if begins_secret(text) => "token",
+            _ => option,
+        };
+        hider.value(Position::Argument, name, text)
+    }
+}
+
+/// Whether a word that begins with a dash is a value all the same: options are small letters.
+fn is_odd(text: &str) -> bool {
+    let has_odd = text.contains(|c: char| c.is_ascii_digit() || c.is_ascii_uppercase());
+    text.len() > 2 && !text.starts_with("--") && has_odd
+}

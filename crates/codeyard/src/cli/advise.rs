@@ -1,0 +1,33 @@
+//! Arguments of `codeyard advise`.
+
+use chrono::{DateTime, Utc};
+use clap::Args;
+
+use super::runs::parse_since;
+
+pub(super) const HELP: &str = "\
+Runs with one call whose answer came back nearly whole are look-ups; where a call of the tool itself would have been cheaper, \
+this says by how much, what the tool's definition costs once a session, and the lines for codeyard.toml.
+
+Examples:
+  codeyard advise
+  codeyard advise --since 30d --budget 1000
+  codeyard advise --all                  what every definition costs
+  codeyard advise --json";
+
+/// Arguments of `advise`.
+#[derive(Debug, Args)]
+pub struct AdviseArguments {
+    /// Tokens that definitions of exposed tools may take together [default: `[expose] budget` of the settings]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub budget: Option<u64>,
+    /// Only runs since then: an age such as 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = parse_since)]
+    pub since: Option<DateTime<Utc>>,
+    /// Tell of tools that were never called too, with what their definitions cost
+    #[arg(long)]
+    pub all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}

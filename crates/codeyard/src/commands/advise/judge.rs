@@ -1,0 +1,384 @@
+//! Judges which tools pay for being seen by the model, from what runs have cost; pure.
+
+use std::collections::{BTreeMap, HashSet};
+
+use server::store::CostView;
+
+use crate::commands::runs::estimates;
+
+/// Look-ups of a tool below which nothing is said of it.
+pub(super) const ENOUGH: u64 = 5;
+/// Tokens that the lines of a receipt take, which a direct call does not have.
+const RECEIPT: u64 = 65;
+/// A look-up returns at least this part of the answer, in percent: else the program has spared the model something.
+const NEARLY_WHOLE: u64 = 70;
+/// The same where both are estimated from bytes: servers often send an answer twice, as text and as structured content.
+const NEARLY_WHOLE_ESTIMATED: u64 = 50;
+
+/// A tool and what its definition costs a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Priced {
+    pub(super) server: String,
+    pub(super) tool: String,
+    pub(super) price: u64,
+}
+
+/// What is better for a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is exposed already.
+    Exposed,
+    /// The model should call it itself.
+    Direct,
+    /// Programs should call it.
+    Program,
+    /// Nobody knows yet.
+    TooFew,
+}
+
+/// One tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Judged {
+    server: String,
+    tool: String,
+    /// `None` if its definition is not remembered.
+    pub(super) price: Option<u64>,
+    pub(super) calls: u64,
+    pub(super) lookups: u64,
+    saved: i64,
+    /// What exposing it would have saved in all sessions, its definition paid in each.
+    pub(super) in_all: Option<i64>,
+    pub(super) verdict: Verdict,
+}
+
+/// All tools, and what follows.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Advice {
+    tools: Vec<Judged>,
+    pub(super) runs: usize,
+    pub(super) sessions: usize,
+    pub(super) lookups: u64,
+    /// Look-ups without a receipt.
+    pub(super) estimated: u64,
+    /// Tokens of all look-ups, by programs and directly.
+    by_programs: u64,
+    directly: u64,
+    pub(super) budget: u64,
+    /// The tools to expose, as `server.tool`.
+    pub(super) proposed: Vec<String>,
+}
+
+/// A run with one call whose answer came back nearly whole. Tokens.
+struct Lookup<'c> {
+    server: &'c str,
+    tool: &'c str,
+    by_program: u64,
+    directly: u64,
+    is_counted: bool,
+}
+
+// === impl Advice ===
+
+impl Advice {
+    /// `exposed` are the tools that are shown already.
+    pub(super) fn of(costs: &[CostView], priced: &[Priced], exposed: &[String], budget: u64) -> Advice {
+        let mut tools: BTreeMap<(String, String), Judged> = priced.iter().map(Judged::entry).collect();
+        for calls in costs.iter().flat_map(|cost| &cost.calls) {
+            judged(&mut tools, &calls.server, &calls.tool).calls += calls.calls;
+        }
+        let sessions: HashSet<i64> = costs.iter().map(|cost| cost.process).collect();
+        let mut advice = Advice {
+            tools: Vec::new(),
+            runs: costs.len(),
+            sessions: sessions.len(),
+            lookups: 0,
+            estimated: 0,
+            by_programs: 0,
+            directly: 0,
+            budget,
+            proposed: Vec::new(),
+        };
+        for lookup in costs.iter().filter_map(Lookup::of) {
+            let tool = judged(&mut tools, lookup.server, lookup.tool);
+            tool.lookups += 1;
+            tool.saved += difference(lookup.by_program, lookup.directly);
+            advice.lookups += 1;
+            advice.estimated += u64::from(!lookup.is_counted);
+            advice.by_programs += lookup.by_program;
+            advice.directly += lookup.directly;
+        }
+        advice.tools = tools.into_values().collect();
+        for tool in &mut advice.tools {
+            tool.judge(sessions.len() as u64, exposed);
+        }
+        advice
+            .tools
+            .sort_by_key(|tool| std::cmp::Reverse((tool.in_all.unwrap_or(i64::MIN), tool.calls)));
+        advice.propose();
+        advice
+    }
+
+    /// What is there to tell of: tools that were called, and those that are exposed, or `all`.
+    pub(super) fn told(&self, all: bool) -> impl Iterator<Item = &Judged> {
+        let is_told = move |tool: &&Judged| all || tool.calls > 0 || tool.verdict == Verdict::Exposed;
+        self.tools.iter().filter(is_told)
+    }
+
+    /// How much more look-ups cost by programs, in percent; below zero if less.
+    pub(super) fn overhead(&self) -> Option<i64> {
+        let more = difference(self.by_programs, self.directly);
+        (self.directly > 0).then(|| more * 100 / i64::try_from(self.directly).unwrap_or(i64::MAX))
+    }
+
+    pub(super) fn is_too_little(&self) -> bool {
+        self.tools.iter().all(|tool| tool.lookups < ENOUGH)
+    }
+
+    /// What saves most goes first; what does not fit any more is left out.
+    fn propose(&mut self) {
+        let mut left = self.budget;
+        for tool in &self.tools {
+            let pays = tool.lookups >= ENOUGH && tool.in_all.is_some_and(|net| net > 0);
+            let (true, Some(price)) = (pays, tool.price) else {
+                continue;
+            };
+            if let Some(rest) = left.checked_sub(price) {
+                left = rest;
+                self.proposed.push(tool.name());
+            }
+        }
+    }
+}
+
+fn judged<'t>(tools: &'t mut BTreeMap<(String, String), Judged>, server: &str, tool: &str) -> &'t mut Judged {
+    let key = (server.to_owned(), tool.to_owned());
+    tools
+        .entry(key)
+        .or_insert_with(|| Judged::new(server, tool, None))
+}
+
+// === impl Judged ===
+
+impl Judged {
+    fn new(server: &str, tool: &str, price: Option<u64>) -> Judged {
+        Judged {
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            price,
+            calls: 0,
+            lookups: 0,
+            saved: 0,
+            in_all: None,
+            verdict: Verdict::TooFew,
+        }
+    }
+
+    fn entry(priced: &Priced) -> ((String, String), Judged) {
+        let key = (priced.server.clone(), priced.tool.clone());
+        (key, Judged::new(&priced.server, &priced.tool, Some(priced.price)))
+    }
+
+    pub(super) fn name(&self) -> String {
+        format!("{}.{}", self.server, self.tool)
+    }
+
+    /// Tokens that one look-up would save if the model called the tool itself; below zero if it would cost more.
+    pub(super) fn saved_each(&self) -> Option<i64> {
+        let lookups = i64::try_from(self.lookups).ok().filter(|lookups| *lookups > 0);
+        lookups.map(|lookups| self.saved / lookups)
+    }
+
+    /// Look-ups a session from which its definition is paid for.
+    pub(super) fn pays_from(&self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "numbers of tokens are small")]
+        let ratio = |price: u64, saved: i64| price as f64 / saved as f64;
+        let saved = self.saved_each().filter(|saved| *saved > 0)?;
+        Some(ratio(self.price?, saved))
+    }
+
+    fn judge(&mut self, sessions: u64, exposed: &[String]) {
+        let paid = self.price.and_then(|price| i64::try_from(price * sessions).ok());
+        self.in_all = paid.filter(|_| self.lookups > 0).map(|paid| self.saved - paid);
+        self.verdict = match self.in_all {
+            _ if exposed.contains(&self.name()) => Verdict::Exposed,
+            _ if self.lookups < ENOUGH => Verdict::TooFew,
+            Some(1..) => Verdict::Direct,
+            Some(_) | None => Verdict::Program,
+        };
+    }
+}
+
+// === impl Verdict ===
+
+impl Verdict {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Verdict::Exposed => "exposed",
+            Verdict::Direct => "direct",
+            Verdict::Program => "program",
+            Verdict::TooFew => "too few",
+        }
+    }
+}
+
+// === impl Lookup ===
+
+impl<'c> Lookup<'c> {
+    fn of(cost: &'c CostView) -> Option<Lookup<'c>> {
+        let [call] = cost.calls.as_slice() else {
+            return None;
+        };
+        if call.calls != 1 {
+            return None;
+        }
+        let (written, shown, searched, directly, answer, nearly_whole) = match &cost.receipt {
+            Some(receipt) => {
+                let [calls] = receipt.calls.as_slice() else {
+                    return None;
+                };
+                let shown = receipt.read.saturating_sub(RECEIPT);
+                let directly = calls.written + calls.read;
+                (
+                    receipt.written,
+                    shown,
+                    receipt.searched,
+                    directly,
+                    calls.read,
+                    NEARLY_WHOLE,
+                )
+            }
+            None => {
+                let answer = estimates::answers(call.answer_bytes);
+                let directly = estimates::arguments(call.arguments_bytes) + answer;
+                let written = estimates::program(cost.code_bytes);
+                let shown = estimates::shown(cost.shown_bytes);
+                let searched = estimates::searched(cost.search_bytes);
+                (written, shown, searched, directly, answer, NEARLY_WHOLE_ESTIMATED)
+            }
+        };
+        (shown * 100 >= answer * nearly_whole && answer > 0).then_some(Lookup {
+            server: &call.server,
+            tool: &call.tool,
+            by_program: written + shown + searched,
+            directly,
+            is_counted: cost.receipt.is_some(),
+        })
+    }
+}
+
+fn difference(one: u64, other: u64) -> i64 {
+    let signed = |number| i64::try_from(number).unwrap_or(i64::MAX);
+    signed(one) - signed(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use server::store::{CallBytes, CallsTaken, ReceiptTaken};
+
+    use super::*;
+
+    /// A run with a receipt that made one call of this tool.
+    fn cost(process: i64, tool: &str, shown: u64, answer: u64) -> CostView {
+        CostView {
+            run: "r".to_owned(),
+            process,
+            client: None,
+            front: "mcp".to_owned(),
+            asked_ms: 0,
+            code_bytes: 0,
+            shown_bytes: 0,
+            searches: 0,
+            search_bytes: 0,
+            receipt: Some(ReceiptTaken {
+                written: 40,
+                read: shown + RECEIPT,
+                calls: vec![CallsTaken {
+                    server: "crm".to_owned(),
+                    tool: tool.to_owned(),
+                    calls: 1,
+                    written: 10,
+                    read: answer,
+                }],
+                ..ReceiptTaken::default()
+            }),
+            calls: vec![CallBytes {
+                server: "crm".to_owned(),
+                tool: tool.to_owned(),
+                calls: 1,
+                arguments_bytes: 30,
+                answer_bytes: answer * 4,
+            }],
+        }
+    }
+
+    fn priced(tool: &str, price: u64) -> Priced {
+        Priced {
+            server: "crm".to_owned(),
+            tool: tool.to_owned(),
+            price,
+        }
+    }
+
+    fn advice(costs: &[CostView], budget: u64) -> Advice {
+        let priced = [
+            priced("find", 100),
+            priced("list", 50),
+            priced("dear", 5000),
+            priced("never", 10),
+        ];
+        Advice::of(costs, &priced, &[], budget)
+    }
+
+    fn shown(advice: &Advice) -> Vec<String> {
+        let told = advice.told(false);
+        told.map(|tool| {
+            let (name, net) = (tool.name(), tool.in_all);
+            format!(
+                "{name} {} {:?} {net:?} {}",
+                tool.lookups,
+                tool.saved_each(),
+                tool.verdict.name()
+            )
+        })
+        .collect()
+    }
+
+    #[test]
+    fn a_tool_that_is_looked_up_often_pays_for_its_definition() {
+        let mut costs: Vec<CostView> = (0..10).map(|_| cost(1, "find", 80, 80)).collect();
+        costs.extend((0..10).map(|_| cost(1, "dear", 80, 80)));
+        // Here programs spare the model nearly everything: these are no look-ups.
+        costs.extend((0..10).map(|_| cost(1, "list", 5, 900)));
+        let advice = advice(&costs, 2000);
+        assert_eq!(
+            shown(&advice),
+            [
+                "crm.find 10 Some(30) Some(200) direct",
+                "crm.dear 10 Some(30) Some(-4700) program",
+                "crm.list 0 None None too few"
+            ]
+        );
+        assert_eq!(advice.proposed, ["crm.find"]);
+        assert_eq!((advice.lookups, advice.overhead()), (20, Some(33)));
+        assert!(!advice.is_too_little());
+    }
+
+    #[test]
+    fn the_budget_binds_and_few_data_propose_nothing() {
+        let costs: Vec<CostView> = (0..10).map(|_| cost(1, "find", 80, 80)).collect();
+        assert!(advice(&costs, 99).proposed.is_empty());
+        let few = advice(&costs[..4], 2000);
+        assert!(few.is_too_little() && few.proposed.is_empty());
+        let none = advice(&[], 2000);
+        assert!(none.is_too_little() && none.overhead().is_none() && none.told(false).next().is_none());
+    }
+
+    #[test]
+    fn definitions_are_paid_in_every_session() {
+        let costs: Vec<CostView> = (0..10).map(|session| cost(session, "find", 80, 80)).collect();
+        let advice = advice(&costs, 2000);
+        assert_eq!(shown(&advice), ["crm.find 10 Some(30) Some(-700) program"]);
+        let exposed = Advice::of(&costs, &[priced("find", 1)], &["crm.find".to_owned()], 2000);
+        assert_eq!(shown(&exposed), ["crm.find 10 Some(30) Some(290) exposed"]);
+    }
+}

@@ -1,0 +1,118 @@
+//! `codeyard task`: plans a task in words and runs it, without a language model.
+
+mod show;
+
+use std::path::Path;
+
+use config::Machine;
+use serde_json::Value;
+use server::{Overrides, Server, TaskReport, TaskRequest, TaskResult, Tools};
+
+use crate::cli::TaskArguments;
+use crate::context::{Context, read_input};
+use crate::exit::{Exit, Failure};
+use crate::interrupt::Interrupt;
+
+/// Plans it, and runs it unless it is only to be planned.
+pub async fn run(context: &Context, arguments: &TaskArguments) -> anyhow::Result<Exit> {
+    let request = request(arguments)?;
+    let loaded = context.load_serving(&[], &[])?;
+    let parts = loaded.into_parts(context.program()?, &Machine);
+    let interrupt = Interrupt::watch()?;
+    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let report = tokio::select! {
+        report = server.task(request, interrupt.token.clone()) => Some(report),
+        () = cancelled_before_the_run(&interrupt, arguments) => None,
+    };
+    server.close().await;
+    let Some(report) = report else {
+        return Ok(interrupt.exit(Exit::Done));
+    };
+    let report = report.map_err(|error| Failure::new(Exit::Usage, error))?;
+    if arguments.json {
+        context.output.json(&serde_json::to_value(&report)?)?;
+    } else {
+        show::report(&context.output, &report, arguments)?;
+    }
+    Ok(interrupt.exit(exit(&report)))
+}
+
+/// A plan has nothing to end in order; a run ends by the token that it was given.
+async fn cancelled_before_the_run(interrupt: &Interrupt, arguments: &TaskArguments) {
+    interrupt.token.cancelled().await;
+    if !arguments.plan {
+        std::future::pending::<()>().await;
+    }
+}
+
+fn exit(report: &TaskReport) -> Exit {
+    match report.result {
+        TaskResult::Success => Exit::Done,
+        TaskResult::Failure => Exit::ProgramFailed,
+        TaskResult::Blocked => Exit::Refused,
+        TaskResult::Timeout => Exit::TimedOut,
+    }
+}
+
+fn request(arguments: &TaskArguments) -> anyhow::Result<TaskRequest> {
+    let description = match arguments.text.as_str() {
+        "-" => read_input(Path::new("-"))?,
+        text => text.to_owned(),
+    };
+    let calls = match &arguments.task_specific_calls {
+        Some(given) => calls(given)?,
+        None => Vec::new(),
+    };
+    Ok(TaskRequest {
+        threshold: arguments.threshold,
+        required: arguments.required_tools.as_deref().map(required).transpose()?,
+        overrides: Overrides {
+            header: arguments.header.clone(),
+            calls,
+        },
+        timeout: arguments.timeout,
+        plan_only: arguments.plan,
+        ..TaskRequest::new(description)
+    })
+}
+
+fn required(given: &str) -> anyhow::Result<Tools> {
+    let form = "a JSON object of servers with lists of tools, such as '{\"files\": [\"read\"]}'";
+    let tools: Tools = serde_json::from_str(&text_or_file(given)?)
+        .map_err(|error| wrong("--required-tools", form, &error))?;
+    if tools.values().all(Vec::is_empty) {
+        let message = format!("--required-tools names no tool; write {form}, or leave it out");
+        return Err(Failure::new(Exit::Usage, message).into());
+    }
+    Ok(tools)
+}
+
+fn calls(given: &str) -> anyhow::Result<Vec<(String, String)>> {
+    let form = "a JSON object of servers with programs, such as '{\"files\": \"print(read(path=...))\"}'";
+    let calls: serde_json::Map<String, Value> = serde_json::from_str(&text_or_file(given)?)
+        .map_err(|error| wrong("--task-specific-calls", form, &error))?;
+    let code = |(server, code): (String, Value)| match code {
+        Value::String(code) => Ok((server, text_or_file(&code)?)),
+        _ => Err(Failure::new(
+            Exit::Usage,
+            format!("--task-specific-calls: the program of `{server}` is no text; write {form}"),
+        )
+        .into()),
+    };
+    calls.into_iter().map(code).collect()
+}
+
+/// The text, or what the file after an `@` holds. Programs may begin with an `@` too; those go on in another line.
+fn text_or_file(given: &str) -> anyhow::Result<String> {
+    match given.strip_prefix('@') {
+        Some(file) if !file.contains('\n') => read_input(Path::new(file)),
+        _ => Ok(given.to_owned()),
+    }
+}
+
+fn wrong(option: &str, form: &str, error: &serde_json::Error) -> Failure {
+    Failure::new(
+        Exit::Usage,
+        format!("{option} cannot be read: {error}; write {form}"),
+    )
+}

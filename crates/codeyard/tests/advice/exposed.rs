@@ -1,0 +1,187 @@
+//! Tools that `[expose]` names: seen, called, priced, bounded; and nothing of it where it names none.
+
+use serde_json::{Value, json};
+use test_support::{CodeClient, Codeyard, Era, ServerDefinition, run};
+
+fn exposing(lines: &str) -> Codeyard {
+    Codeyard::with_stub().unwrap().settings(lines)
+}
+
+async fn names(client: &mut CodeClient) -> Vec<String> {
+    let tools = client.mcp.tools().await.unwrap();
+    tools
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn without_it_the_list_is_the_same_byte_for_byte() {
+    let first_lines = async |codeyard: Codeyard| {
+        let mut mcp = codeyard.mcp_unopened().unwrap();
+        let client = json!({"name": "c", "version": "1"});
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        mcp.start("initialize", params).await.unwrap();
+        let introduced = mcp.line().await.unwrap();
+        mcp.notify("notifications/initialized", json!({})).await.unwrap();
+        mcp.start("tools/list", json!({})).await.unwrap();
+        (introduced, mcp.line().await.unwrap())
+    };
+    let plain = first_lines(Codeyard::new().unwrap()).await;
+    assert_eq!(
+        first_lines(exposing("[expose]\ntools = []\nbudget = 1")).await,
+        plain
+    );
+    assert!(!plain.0.contains("listChanged"), "{}", plain.0);
+}
+
+#[tokio::test]
+async fn an_exposed_tool_is_seen_called_validated_and_recorded() {
+    let mut client = CodeClient::of(exposing("[expose]\ntools = [\"stub.echo\"]")).await;
+    let tools = client.mcp.tools().await.unwrap();
+    assert_eq!(tools.len(), 3, "{tools:?}");
+    assert_eq!(
+        (&tools[2]["name"], &tools[2]["inputSchema"]["required"]),
+        (&json!("stub_echo"), &json!(["message"]))
+    );
+    let said = client
+        .mcp
+        .call_tool("stub_echo", json!({"message": "hello"}))
+        .await
+        .unwrap();
+    assert!(
+        said["isError"] != true && said["content"].to_string().contains("hello"),
+        "{said}"
+    );
+    let wrong = client
+        .mcp
+        .call_tool("stub_echo", json!({"massage": "hello"}))
+        .await
+        .unwrap();
+    assert!(
+        wrong["isError"] == true && wrong["content"][0]["text"].as_str().unwrap().contains("massage"),
+        "{wrong}"
+    );
+    let unknown = client
+        .mcp
+        .call_tool("stub_fail", json!({}))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(unknown.contains("Unknown tool"), "{unknown}");
+    let ran = client.execute(json!({"code": "1", "receipt": true})).await;
+    let own = ran.fields()["receipt"]["tokens"]["codeyard"]["definitions"]
+        .as_u64()
+        .unwrap();
+    assert!(own > 190, "its definition is on the receipt: {own}");
+
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    let lines = run(&codeyard, &["runs", "--json"], "").await.out;
+    let runs: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let direct: Vec<&Value> = runs.iter().filter(|run| run.get("language").is_none()).collect();
+    assert_eq!(direct.len(), 2, "{runs:?}");
+    assert!(
+        direct
+            .iter()
+            .all(|run| run["front"] == "mcp" && run["host_calls"] == 1),
+        "{direct:?}"
+    );
+    let savings = run(&codeyard, &["runs", "--savings", "--json"], "").await.json();
+    assert_eq!(
+        savings["total"]["runs"], 1,
+        "a call by the model saves nothing: {savings}"
+    );
+
+    let priced = run(&codeyard, &["tools", "stub"], "").await.out;
+    assert!(priced.contains("(exposed: "), "{priced}");
+}
+
+#[tokio::test]
+async fn what_does_not_fit_or_is_not_there_is_refused_at_the_start() {
+    let refused = async |lines: &str, told: &[&str]| {
+        let ended = run(&exposing(lines), &["mcp"], "").await;
+        assert_eq!(ended.code, 2, "{lines}: {ended:?}");
+        assert!(
+            told.iter().all(|told| ended.err.contains(told)),
+            "{lines}: {}",
+            ended.err
+        );
+    };
+    refused(
+        "[expose]\ntools = [\"stub.echo\", \"stub.add\"]\nbudget = 20",
+        &["[expose] budget", "and 20 are allowed", "stub.echo ", "stub.add "],
+    )
+    .await;
+    refused(
+        "[expose]\ntools = [\"stub.ecko\"]",
+        &["[expose] tools: stub.ecko", "echo"],
+    )
+    .await;
+    refused("[expose]\ntools = [\"nobody.echo\"]", &["nobody"]).await;
+    refused(
+        "[expose]\ntools = [\"stub.echo\"]\n[policy]\ndeny = [\"stub.echo\"]",
+        &["[expose] tools: stub.echo", "denied by policy"],
+    )
+    .await;
+    refused(
+        "[expose]\ntools = [\"stub.*\"]",
+        &["expose.tools", "names no tool; write SERVER.TOOL"],
+    )
+    .await;
+    refused("[expose]\ntools = [\"echo\"]", &["names no tool"]).await;
+    refused(
+        "[expose]\ntools = [\"stub.echo\", \"stub.echo\"]",
+        &["named twice"],
+    )
+    .await;
+    refused("[expose]\nbudget = 0", &["expose.budget"]).await;
+    refused("[expose]\ntool = []", &["did you mean `tools`?"]).await;
+}
+
+#[tokio::test]
+async fn a_changed_list_is_told_and_followed() {
+    let stub = || {
+        Codeyard::new()
+            .unwrap()
+            .server("stub", &ServerDefinition::stub_with_extras())
+    };
+    let mut before = CodeClient::of(stub()).await;
+    before.run("await tools.stub.grow()").await;
+    // The server tells of its new tool, and is asked for its list.
+    let listed = async {
+        while !before
+            .search(json!({"query": "grown_1 came later"}))
+            .await
+            .to_string()
+            .contains("grown_1")
+        {}
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), listed)
+        .await
+        .unwrap();
+    let CodeClient { mcp, codeyard } = before;
+    assert!(mcp.finish().await.unwrap().success());
+
+    // The list is remembered; the server itself begins without that tool.
+    let codeyard = codeyard.settings("[expose]\ntools = [\"stub.grown_1\", \"stub.echo\"]");
+    let mcp = codeyard.mcp(Era::Legacy).await.unwrap();
+    let mut client = CodeClient { mcp, codeyard };
+    assert_eq!(
+        names(&mut client).await,
+        ["execute_code", "search_tools", "stub_grown_1", "stub_echo"]
+    );
+    client.run("await tools.stub.echo(message='it starts')").await;
+    client
+        .mcp
+        .notification("notifications/tools/list_changed")
+        .await
+        .unwrap();
+    assert_eq!(
+        names(&mut client).await,
+        ["execute_code", "search_tools", "stub_echo"]
+    );
+}

@@ -1,0 +1,112 @@
+//! `codeyard advise`: what it says of look-ups, and that its lines can be used as they stand.
+
+use serde_json::{Value, json};
+use test_support::{CodeClient, Codeyard, Ended, run};
+
+async fn advise(codeyard: &Codeyard, args: &[&str]) -> Ended {
+    let ended = run(codeyard, &[&["advise"], args].concat(), "").await;
+    assert_eq!(ended.code, 0, "{ended:?}");
+    ended
+}
+
+/// An installation in which one tool was looked up so often, by one client.
+async fn looked_up(times: usize, arguments: Value) -> Codeyard {
+    let mut client = CodeClient::with_stub().await;
+    for number in 0..times {
+        let code = format!("return await tools.stub.echo(message='the answer of look-up number {number}')");
+        let mut call = json!({"code": code});
+        call.as_object_mut()
+            .unwrap()
+            .extend(arguments.as_object().unwrap().clone());
+        assert_eq!(client.execute(call).await.status(), "completed");
+    }
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    codeyard
+}
+
+#[tokio::test]
+async fn without_records_nothing_is_proposed() {
+    let ended = advise(&Codeyard::with_stub().unwrap(), &[]).await;
+    assert!(
+        ended.out.contains("Too little is recorded for a proposal"),
+        "{ended:?}"
+    );
+    let codeyard = looked_up(2, json!({})).await;
+    let all = advise(&codeyard, &["--all", "--json"]).await.json();
+    let prices = all["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["definition"].as_u64());
+    assert!(
+        prices.clone().count() > 5 && prices.clone().all(|price| price > Some(0)),
+        "{all}"
+    );
+    let advice = advise(&codeyard, &["--json"]).await.json();
+    assert_eq!(
+        (&advice["enough"], &advice["lookups"], &advice["estimated"]),
+        (&json!(false), &json!(2), &json!(2))
+    );
+    assert_eq!(advice["proposed"], json!([]), "{advice}");
+}
+
+#[tokio::test]
+async fn a_tool_that_is_looked_up_often_is_proposed_with_lines_that_work() {
+    let codeyard = looked_up(12, json!({"receipt": true})).await;
+    let advice = advise(&codeyard, &["--json"]).await.json();
+    let echo = &advice["tools"][0];
+    assert_eq!(
+        (&echo["tool"], &echo["lookups"], &echo["better"]),
+        (&json!("stub.echo"), &json!(12), &json!("direct")),
+        "{advice}"
+    );
+    assert!(advice["overhead_percent"].as_i64() > Some(0), "{advice}");
+    let (price, saved) = (
+        echo["definition"].as_i64().unwrap(),
+        echo["saved_each"].as_i64().unwrap(),
+    );
+    let in_all = echo["in_all"].as_i64().unwrap();
+    assert!((in_all - (saved * 12 - price)).abs() < 12, "{echo}");
+    assert_eq!(advice["proposed"], json!(["stub.echo"]));
+
+    let ended = advise(&codeyard, &[]).await;
+    let (_, lines) = ended.out.split_once("In codeyard.toml:\n\n").unwrap();
+    assert_eq!(lines.trim_end(), advice["lines"].as_str().unwrap());
+    let mut client = CodeClient::of(Codeyard::with_stub().unwrap().settings(lines)).await;
+    let names: Vec<Value> = client
+        .mcp
+        .tools()
+        .await
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].clone())
+        .collect();
+    assert_eq!(names, ["execute_code", "search_tools", "stub_echo"]);
+
+    let poor = advise(&codeyard, &["--budget", "5"]).await;
+    assert!(
+        poor.out
+            .contains("No tool pays for its definition within 5 tokens"),
+        "{poor:?}"
+    );
+}
+
+#[tokio::test]
+async fn programs_that_spare_the_model_something_are_no_look_ups() {
+    let mut client = CodeClient::with_stub().await;
+    for _ in 0..6 {
+        let ran = client.execute(
+            json!({"code": "return len(str(await tools.stub.echo(message='word ' * 400)))", "receipt": true}),
+        );
+        assert_eq!(ran.await.status(), "completed");
+    }
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    let advice = advise(&codeyard, &["--json"]).await.json();
+    assert_eq!(
+        (&advice["runs"], &advice["lookups"]),
+        (&json!(6), &json!(0)),
+        "{advice}"
+    );
+}

@@ -1,0 +1,153 @@
+//! Who gets a receipt, and what it says.
+
+use serde_json::{Value, json};
+use test_support::{BridgeClient, CodeClient, Codeyard, Era, ServerDefinition};
+
+/// What the text of a result ends with, if it has a receipt.
+fn lines(result: &Value) -> Option<&str> {
+    let last = result["content"].as_array()?.last()?["text"].as_str()?;
+    last.starts_with("receipt: ").then_some(last)
+}
+
+#[tokio::test]
+async fn a_receipt_is_for_those_who_ask_and_for_all_where_it_is_the_default() {
+    let mut asked = CodeClient::with_stub().await;
+    let code = "return (await tools.stub.echo(message='a message'))";
+    let without = asked.run(code).await;
+    assert!(
+        without.fields().get("receipt").is_none() && lines(&without.0).is_none(),
+        "{without:?}"
+    );
+    let with = asked.execute(json!({"code": code, "receipt": true})).await;
+    let receipt = &with.fields()["receipt"];
+    assert_eq!(
+        (&receipt["host_calls"], &receipt["calls"]),
+        (&json!(1), &json!({"made": 1, "failed": 0}))
+    );
+    let said = lines(&with.0).unwrap();
+    assert!(
+        said.starts_with("receipt: 1 call in ") && said.lines().count() == 2,
+        "{said}"
+    );
+    assert_eq!(
+        with.shown(),
+        without.shown(),
+        "the program's own text stays as it is"
+    );
+
+    let default = Codeyard::with_stub()
+        .unwrap()
+        .settings("[receipts]\ndefault = true");
+    let mut default = CodeClient::of(default).await;
+    assert!(lines(&default.run(code).await.0).is_some());
+    let declined = default.execute(json!({"code": code, "receipt": false})).await;
+    assert!(declined.fields().get("receipt").is_none() && lines(&declined.0).is_none());
+}
+
+#[tokio::test]
+async fn the_flag_of_the_command_line_is_a_default_too() {
+    let codeyard = Codeyard::with_stub().unwrap();
+    let command = codeyard.command(["mcp", "--receipt"]).unwrap();
+    let mut mcp = test_support::McpClient::spawn(command).unwrap();
+    mcp.open(Era::Legacy).await.unwrap();
+    let ran = mcp.call_tool("execute_code", json!({"code": "1"})).await.unwrap();
+    assert!(lines(&ran).unwrap().starts_with("receipt: 0 calls in "), "{ran}");
+
+    let program = "await tools.stub.echo(message='x')";
+    let run = codeyard
+        .run_with_input(["run", "-", "--receipt"], program)
+        .await
+        .unwrap();
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert!(told.contains("receipt: 1 call in "), "{told}");
+    let run = codeyard
+        .run_with_input(["run", "-", "--receipt", "--json"], program)
+        .await
+        .unwrap();
+    let described: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(described["receipt"]["calls"]["made"], 1, "{described}");
+}
+
+#[tokio::test]
+async fn the_bridge_says_it_by_default_only() {
+    let check = async |settings: &str, has: bool| {
+        let codeyard = Codeyard::new()
+            .unwrap()
+            .with_stub_definitions()
+            .unwrap()
+            .settings(settings);
+        let mut client = BridgeClient::of(codeyard).await;
+        let ran = client
+            .run_with(&["stub"], "print(await mcp_stub.echo(message='x'))")
+            .await;
+        assert_eq!(lines(&ran.0).is_some(), has, "{ran:?}");
+        assert_eq!(
+            ran.0["structuredContent"].get("receipt").is_some(),
+            has,
+            "{ran:?}"
+        );
+    };
+    check("", false).await;
+    check("[receipts]\ndefault = true", true).await;
+}
+
+#[tokio::test]
+async fn calls_that_fail_and_searches_cost_too() {
+    let mut client = CodeClient::with_stub().await;
+    client.search(json!({"query": "echo"})).await;
+    let code = "
+for arguments in ({'message': 'fine'}, {'message': 5}):
+    try:
+        await tools.stub.echo(**arguments)
+    except Exception:
+        pass
+";
+    let ran = client
+        .execute(json!({"code": code, "receipt": true, "check": "off"}))
+        .await;
+    let receipt = &ran.fields()["receipt"];
+    assert_eq!(receipt["calls"], json!({"made": 2, "failed": 1}), "{ran:?}");
+    assert_eq!(receipt["searches"], 1, "{ran:?}");
+    let searched = receipt["tokens"]["codeyard"]["searched"].as_u64().unwrap();
+    assert!(searched >= 10, "{receipt}");
+    let own = &receipt["tokens"]["codeyard"];
+    let sum: u64 = ["definitions", "written", "read", "searched"]
+        .iter()
+        .map(|name| own[name].as_u64().unwrap())
+        .sum();
+    assert_eq!(own["total"], sum);
+    // What costs more is said so.
+    let saved = receipt["tokens"]["saved_without_definitions"].as_i64().unwrap();
+    assert!(saved < 0 && lines(&ran.0).unwrap().contains("; cost "), "{ran:?}");
+
+    let next = client.execute(json!({"code": "1", "receipt": true})).await;
+    assert_eq!(next.fields()["receipt"]["searches"], 0, "searches count once");
+}
+
+#[tokio::test]
+async fn a_program_that_fails_or_is_refused_has_cost_as_well() {
+    let mut client = CodeClient::with_stub().await;
+    for code in ["1 / 0", "await tools.stub.no_such_tool()"] {
+        let ran = client.execute(json!({"code": code, "receipt": true})).await;
+        assert_ne!(ran.status(), "completed");
+        let read = ran.fields()["receipt"]["tokens"]["codeyard"]["read"]
+            .as_u64()
+            .unwrap();
+        assert!(read > 20 && lines(&ran.0).is_some(), "{ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_very_large_answer_is_counted_to_the_last_token() {
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .server("stub", &ServerDefinition::stub_with_extras());
+    let mut client = CodeClient::of(codeyard).await;
+    // Words of one token each, with a space before all but the first.
+    let code = "text = 'word' + ' word' * 1_000_000\n\
+        answer = await tools.stub.raw(result={'content': [{'type': 'text', 'text': text}]})\n\
+        return len(str(answer))";
+    let ran = client.execute(json!({"code": code, "receipt": true})).await;
+    let direct = &ran.fields()["receipt"]["tokens"]["direct"];
+    assert_eq!(direct["read"], 1_000_001, "{ran:?}");
+}

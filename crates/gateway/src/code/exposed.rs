@@ -1,0 +1,109 @@
+//! Tools of servers that a client sees beside `execute_code` and `search_tools`, because the operator has named them.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResult, ProtocolVersion, Tool};
+use rmcp::service::{Peer, RequestContext};
+use serde_json::{Map, Value, json};
+
+use super::render;
+use super::service::{CodeService, Exposed};
+use crate::standard::exposed_names;
+
+/// What a client was shown of them last, and how it is told of changes.
+#[derive(Debug, Default)]
+pub(crate) struct Showcase {
+    shown: Mutex<Vec<Exposed>>,
+    /// The client, once it has listed tools, if it takes notices of changes without asking for them.
+    client: OnceLock<Option<Peer<RoleServer>>>,
+}
+
+impl Showcase {
+    /// The definitions as the client sees them, under the names that it calls them by.
+    pub(super) async fn list<S: CodeService>(
+        &self,
+        service: &S,
+        context: &RequestContext<RoleServer>,
+    ) -> Vec<Tool> {
+        let exposed = service.exposed().await;
+        self.client.get_or_init(|| {
+            let peer = context.peer.clone();
+            let info = peer.peer_info();
+            let is_legacy = info.is_some_and(|info| info.protocol_version < ProtocolVersion::V_2026_07_28);
+            is_legacy.then_some(peer)
+        });
+        let names = names(&exposed);
+        let tools = exposed
+            .iter()
+            .zip(names)
+            .filter_map(|(exposed, name)| as_listed(exposed, name));
+        let tools = tools.collect();
+        *self.shown() = exposed;
+        tools
+    }
+
+    /// The tool that a client calls by this name.
+    pub(super) async fn find<S: CodeService>(&self, service: &S, name: &str) -> Option<Exposed> {
+        let exposed = service.exposed().await;
+        let place = names(&exposed).iter().position(|known| known == name)?;
+        exposed.into_iter().nth(place)
+    }
+
+    /// Tells the client when the tools are others than those that it was shown last; never ends.
+    pub(crate) async fn watch<S: CodeService>(self: Arc<Self>, service: Arc<S>) {
+        let mut listed = service.listed();
+        while listed.changed().await.is_ok() {
+            let Some(Some(client)) = self.client.get() else {
+                continue;
+            };
+            let now = service.exposed().await;
+            let has_changed = *self.shown() != now;
+            if has_changed {
+                *self.shown() = now;
+                if client.notify_tool_list_changed().await.is_err() {
+                    break;
+                }
+            }
+        }
+        std::future::pending().await
+    }
+
+    fn shown(&self) -> std::sync::MutexGuard<'_, Vec<Exposed>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Calls one; a failure is told as the tool's own.
+pub(super) async fn call<S: CodeService>(
+    service: &S,
+    exposed: Exposed,
+    arguments: Map<String, Value>,
+) -> CallToolResult {
+    let tool = format!("{}.{}", exposed.server, exposed.definition.name);
+    match service.call_exposed(&tool, arguments).await {
+        Ok(answer) => serde_json::from_value(answer)
+            .unwrap_or_else(|_| render::refused(format!("the answer of {tool} is none of a tool"))),
+        Err(not_executed) => {
+            let mut result =
+                CallToolResult::success(vec![rmcp::model::ContentBlock::text(not_executed.to_string())]);
+            result.is_error = Some(true);
+            result
+        }
+    }
+}
+
+fn names(exposed: &[Exposed]) -> Vec<String> {
+    let pairs: Vec<(&str, &str)> = exposed
+        .iter()
+        .map(|exposed| (exposed.alias.as_str(), exposed.definition.name.as_str()))
+        .collect();
+    exposed_names(&pairs)
+}
+
+/// The definition as the server sent it, under another name.
+fn as_listed(exposed: &Exposed, name: String) -> Option<Tool> {
+    let mut definition: Value = serde_json::from_str(exposed.definition.definition().get()).ok()?;
+    definition["name"] = json!(name);
+    serde_json::from_value(definition).ok()
+}

@@ -1,0 +1,277 @@
+//! Tasks in words: planned by what tools there are, and run as one program by the usual path.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use catalog::Entry;
+use serde::Serialize;
+use serde_json::Value;
+use store::Front;
+use task::{Missing, Overrides, Plan, Step, TaskError, Tools};
+use tokio_util::sync::CancellationToken;
+use types::{Outcome, Status};
+
+use crate::programs::{NotRun, Program, Ran};
+use crate::{DEFAULT_THRESHOLD, Server};
+
+/// How long planning waits for servers that were never asked for their tools.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A task.
+#[derive(Debug, Clone)]
+pub struct TaskRequest {
+    /// What is to be done, in English.
+    pub description: String,
+    /// From which share of the score for its own name a tool is selected, 0 to 1.
+    pub threshold: f32,
+    /// These tools, without a selection.
+    pub required: Option<Tools>,
+    /// What the caller says itself of the program.
+    pub overrides: Overrides,
+    /// Longest duration of the run; the settings' if absent.
+    pub timeout: Option<Duration>,
+    /// Whether the task is planned and not run.
+    pub plan_only: bool,
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskResult {
+    /// All steps gave a result; or the task was only to be planned, and can be run.
+    Success,
+    /// Some step failed, or the task cannot be run as it is said.
+    Failure,
+    /// The program was refused before it ran.
+    Blocked,
+    /// The program took longer than it may.
+    Timeout,
+}
+
+/// What became of a task.
+#[derive(Debug, Serialize)]
+pub struct TaskReport {
+    /// How it ended.
+    pub result: TaskResult,
+    /// What the program printed; none if it was not run or printed nothing.
+    pub output: Option<String>,
+    /// Why it did not succeed.
+    pub error: Option<String>,
+    /// All tools that may be called.
+    pub discovered: Tools,
+    /// Those that were selected.
+    pub selected: Tools,
+    /// Whether the caller named the tools, so that there was no selection.
+    pub tools_were_given: bool,
+    /// The steps of the task.
+    pub steps: Vec<TaskStep>,
+    /// What is worth knowing of the plan.
+    pub notes: Vec<String>,
+    /// The program; none if the task cannot be run.
+    pub code: Option<String>,
+    /// Handle of the run, if there was one.
+    pub run_id: Option<String>,
+    /// What it took in milliseconds.
+    pub duration_ms: Option<f64>,
+    /// What else is to be said of the run.
+    pub notice: Option<String>,
+}
+
+/// One step of a task.
+#[derive(Debug, Serialize)]
+pub struct TaskStep {
+    /// What the task says.
+    pub text: String,
+    /// The tool that it calls.
+    pub tool: Option<String>,
+    /// The call as the program has it.
+    pub call: Option<String>,
+    /// What the call needs and the task does not say.
+    pub missing: Vec<Missing>,
+    /// Other tools that would fit as well.
+    pub as_likely: Vec<String>,
+    /// What the task says and no parameter takes.
+    pub unused: Vec<String>,
+    /// Why it cannot be run.
+    pub problem: Option<String>,
+}
+
+// === impl TaskRequest ===
+
+impl TaskRequest {
+    /// A task to run, with nothing else said of it.
+    pub fn new(description: impl Into<String>) -> TaskRequest {
+        TaskRequest {
+            description: description.into(),
+            threshold: DEFAULT_THRESHOLD,
+            required: None,
+            overrides: Overrides::default(),
+            timeout: None,
+            plan_only: false,
+        }
+    }
+}
+
+impl Server {
+    /// Plans a task and runs its program, once and in one session. A task that cannot be run as it is said is a result;
+    /// nothing of it is run then.
+    ///
+    /// # Errors
+    /// If the text cannot be read, or a required tool is not there.
+    pub async fn task(
+        &self,
+        request: TaskRequest,
+        cancel: CancellationToken,
+    ) -> Result<TaskReport, TaskError> {
+        let shared = &self.shared;
+        let visible = |entry: &Entry| shared.broker.may_call(&shared.principal, entry);
+        let asked = task::Request {
+            text: &request.description,
+            threshold: request.threshold,
+            required: request.required.as_ref(),
+        };
+        let planned = shared
+            .broker
+            .searching(PATIENCE, |search| task::plan(&asked, search, &visible));
+        let mut plan = planned.await?;
+        plan.leave_to(&request.overrides);
+        let mut report = TaskReport::of(&plan, request.required.is_some());
+        let problems = plan.problems();
+        if !problems.is_empty() {
+            report.result = TaskResult::Failure;
+            report.error = Some(problems.join("\n"));
+            return Ok(report);
+        }
+        let code = task::program(&plan, &request.overrides);
+        report.code = Some(code.clone());
+        if !request.plan_only {
+            let program = Program {
+                code,
+                timeout: request.timeout,
+                check: None,
+                // No model has written it.
+                receipt: Some(false),
+            };
+            match self.run_for(Front::Task, program, cancel).await {
+                Ok(ran) => {
+                    shared.records.described(&ran.run_id, &plan.task);
+                    report.ran(ran);
+                }
+                Err(not_run) => report.refused(&not_run),
+            }
+        }
+        Ok(report)
+    }
+}
+
+// === impl TaskReport ===
+
+impl TaskReport {
+    fn of(plan: &Plan, tools_were_given: bool) -> TaskReport {
+        TaskReport {
+            result: TaskResult::Success,
+            output: None,
+            error: None,
+            discovered: tools(&plan.discovered),
+            selected: tools(&plan.selected),
+            tools_were_given,
+            steps: plan.steps.iter().map(|step| TaskStep::of(plan, step)).collect(),
+            notes: plan.notes(),
+            code: None,
+            run_id: None,
+            duration_ms: None,
+            notice: None,
+        }
+    }
+
+    fn ran(&mut self, ran: Ran) {
+        self.result = match ran.outcome.status {
+            Status::Completed => TaskResult::Success,
+            Status::TimedOut => TaskResult::Timeout,
+            Status::Refused => TaskResult::Blocked,
+            Status::Failed | Status::LimitExceeded { .. } | Status::Cancelled => TaskResult::Failure,
+        };
+        self.error = match self.result {
+            TaskResult::Success => None,
+            _ => Some(error(&ran)),
+        };
+        self.output = output(&ran.outcome);
+        self.duration_ms = Some((ran.outcome.usage.wall.as_secs_f64() * 1e6).round() / 1e3);
+        self.run_id = Some(ran.run_id.to_string());
+        self.notice = ran.notice;
+    }
+
+    fn refused(&mut self, not_run: &NotRun) {
+        self.result = TaskResult::Blocked;
+        self.error = Some(not_run.to_string());
+    }
+
+    /// How many tools there are, and how many of them were selected.
+    pub fn counts(&self) -> (usize, usize) {
+        let count = |tools: &Tools| tools.values().map(Vec::len).sum();
+        (count(&self.discovered), count(&self.selected))
+    }
+}
+
+// === impl TaskStep ===
+
+impl TaskStep {
+    fn of(plan: &Plan, step: &Step) -> TaskStep {
+        let call = step.call.as_ref();
+        TaskStep {
+            text: step.text.clone(),
+            tool: call.map(|call| call.entry.tool.to_string()),
+            call: call.map(task::Call::text),
+            missing: call.map(|call| call.missing.clone()).unwrap_or_default(),
+            as_likely: step.others.iter().map(ToString::to_string).collect(),
+            unused: step.unused.clone(),
+            problem: plan.problem(step),
+        }
+    }
+}
+
+fn tools(entries: &[Arc<Entry>]) -> Tools {
+    let mut tools = Tools::new();
+    for entry in entries {
+        tools
+            .entry(entry.tool.server.clone())
+            .or_default()
+            .push(entry.tool.tool.clone());
+    }
+    tools
+}
+
+/// What the program printed, and its result if it has one.
+fn output(outcome: &Outcome) -> Option<String> {
+    let mut output = outcome.stdout.text.trim_end().to_owned();
+    let result = match &outcome.result {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(value) => Some(value.to_string()),
+    };
+    if let Some(result) = result {
+        output = if output.is_empty() {
+            result
+        } else {
+            format!("{output}\n{result}")
+        };
+    }
+    (!output.is_empty()).then_some(output)
+}
+
+/// What the program told of its failure; the exit by which it tells that it failed is not told again.
+fn error(ran: &Ran) -> String {
+    let told = ran.outcome.stderr.text.trim_end();
+    let is_exit = ran
+        .outcome
+        .error
+        .as_ref()
+        .is_some_and(|error| error.kind == "SystemExit");
+    let reason = ran.error_text().filter(|_| !is_exit || told.is_empty());
+    let parts: Vec<String> = [told.to_owned()]
+        .into_iter()
+        .chain(reason)
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join("\n")
+}

@@ -1,0 +1,270 @@
+//! What one step of a task says: its words, its literals with phrases and units, and what it refers to.
+
+use std::ops::Range;
+
+use crate::literals::{Kind, Literal};
+use crate::vocabulary;
+
+/// What one step says.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// Its words in small letters, without those in quotation marks.
+    pub(crate) words: Vec<String>,
+    /// In their order; phrases and units, which may be part of others, after the marked ones.
+    pub(crate) literals: Vec<Literal>,
+    pub(crate) references: Vec<Reference>,
+}
+
+/// A word that stands for the result of an earlier step.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Reference {
+    /// As the step has it.
+    pub(crate) text: String,
+    /// What of the result is meant: "the temperature", "that many cities".
+    pub(crate) noun: Option<String>,
+    /// Whether the word itself refers; "the temperature" does only if a result has one.
+    pub(crate) is_certain: bool,
+    /// Whether it counts something: "that many".
+    pub(crate) counts: bool,
+}
+
+/// A plain word and where it stands; a literal is one word with nothing to say.
+struct Word<'a> {
+    span: Range<usize>,
+    text: &'a str,
+    lower: String,
+    is_literal: bool,
+    /// Whether a comma or the like follows.
+    ends: bool,
+}
+
+// === impl Said ===
+
+impl Said {
+    /// Reads the step that stands at `span` of the task.
+    pub(crate) fn read(task: &str, span: &Range<usize>, literals: &[Literal]) -> Said {
+        let inside = |literal: &&Literal| literal.span.start >= span.start && literal.span.end <= span.end;
+        let marked: Vec<Literal> = literals.iter().filter(inside).cloned().collect();
+        let words = words(task, span, &marked);
+        let mut literals = with_origins(task, marked);
+        let units: Vec<Literal> = units(task, &literals);
+        literals.extend(phrases(&words));
+        literals.extend(units);
+        let named = literals
+            .iter()
+            .filter(|literal| matches!(literal.kind, Kind::Name | Kind::Code));
+        let said = named
+            .filter_map(Literal::text)
+            .flat_map(catalog::words)
+            .map(str::to_lowercase);
+        Said {
+            references: references(&words),
+            words: words
+                .iter()
+                .filter(|word| !word.is_literal)
+                .map(|word| word.lower.clone())
+                .chain(said)
+                .collect(),
+            literals,
+        }
+    }
+
+    /// What a search is asked: the words, and for each literal what it is; names that `is_known` has are kept.
+    pub(crate) fn query(&self, task: &str, span: &Range<usize>, is_known: &dyn Fn(&str) -> bool) -> String {
+        let mut query = String::new();
+        let mut at = span.start;
+        for literal in self.literals.iter().filter(|literal| literal.kind.is_marked()) {
+            query.push_str(task.get(at..literal.span.start).unwrap_or_default());
+            let kept = literal.text().filter(|text| {
+                matches!(literal.kind, Kind::Name | Kind::Code) && catalog::words(text).any(is_known)
+            });
+            query.push_str(kept.unwrap_or(literal.kind.spoken()));
+            query.push(' ');
+            at = literal.span.end.max(at);
+        }
+        query.push_str(task.get(at..span.end).unwrap_or_default());
+        let words = query.split_whitespace();
+        let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let words: Vec<&str> = words
+            .filter(|word| !vocabulary::is_referring(&bare(word)))
+            .collect();
+        words.join(" ")
+    }
+
+    /// Its first word that is not small, which is a verb in most.
+    pub(crate) fn verb(&self) -> Option<&str> {
+        self.words
+            .iter()
+            .map(String::as_str)
+            .find(|word| !vocabulary::is_small(word))
+    }
+
+    /// Whether it only asks to see what came before.
+    pub(crate) fn only_shows(&self) -> bool {
+        let counts = |word: &&String| !vocabulary::is_small(word) && !vocabulary::is_referring(word);
+        let mut words = self.words.iter().filter(counts);
+        let is_bare = self.literals.iter().all(|literal| !literal.kind.is_marked());
+        is_bare && words.next().is_some_and(|word| vocabulary::is_showing(word)) && words.next().is_none()
+    }
+}
+
+fn words<'a>(task: &'a str, span: &Range<usize>, literals: &[Literal]) -> Vec<Word<'a>> {
+    let mut words = Vec::new();
+    let mut at = span.start;
+    for literal in literals {
+        words.extend(plain(task, at..literal.span.start.max(at)));
+        words.push(Word {
+            span: literal.span.clone(),
+            text: "",
+            lower: String::new(),
+            is_literal: true,
+            ends: task[literal.span.end..].starts_with([',', ';', '.']),
+        });
+        at = literal.span.end.max(at);
+    }
+    words.extend(plain(task, at..span.end.max(at)));
+    words
+}
+
+fn plain(task: &str, span: Range<usize>) -> impl Iterator<Item = Word<'_>> {
+    let from = span.start;
+    let text = &task[span];
+    text.split_whitespace().filter_map(move |raw| {
+        let start = from + (raw.as_ptr() as usize - text.as_ptr() as usize);
+        let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
+        let begin = start + (word.as_ptr() as usize - raw.as_ptr() as usize);
+        (!word.is_empty()).then(|| Word {
+            span: begin..begin + word.len(),
+            text: word,
+            lower: word.to_lowercase(),
+            is_literal: false,
+            ends: raw.ends_with([',', ';', ':', '.']),
+        })
+    })
+}
+
+/// A name right after a number is what it counts or is measured in, as in "100 USD to EUR".
+fn with_origins(task: &str, mut literals: Vec<Literal>) -> Vec<Literal> {
+    for at in 1..literals.len() {
+        let [before, literal] = &mut literals[at - 1..=at] else {
+            continue;
+        };
+        let adjacent = before.kind == Kind::Number && &task[before.span.end..literal.span.start] == " ";
+        if adjacent && literal.kind == Kind::Name {
+            literal.before.insert(0, "from".to_owned());
+        }
+    }
+    literals
+}
+
+/// The units of the numbers, as what something is converted from.
+fn units(task: &str, literals: &[Literal]) -> Vec<Literal> {
+    let numbers = literals.iter().filter(|literal| literal.kind == Kind::Number);
+    let unit = |number: &Literal| {
+        let length = number.after.as_ref()?.len();
+        let rest = &task[number.span.end..];
+        let start = number.span.end + rest.len() - rest.trim_start_matches([' ', '-']).len();
+        let text = task.get(start..start + length)?;
+        let taken = literals.iter().any(|other| other.span.contains(&start));
+        (!taken && text.starts_with(char::is_alphabetic)).then(|| Literal {
+            span: start..start + length,
+            kind: Kind::Unit,
+            value: text.into(),
+            key: None,
+            before: vec!["from".to_owned()],
+            after: None,
+        })
+    };
+    numbers.filter_map(unit).collect()
+}
+
+/// Plain words after a preposition, and those after the first word, which may be the object of the instruction.
+fn phrases(words: &[Word<'_>]) -> Vec<Literal> {
+    let mut phrases = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let begins =
+            at == 0 && vocabulary::is_imperative(&word.lower) || vocabulary::is_preposition(&word.lower);
+        if begins && !word.ends {
+            phrases.extend(phrases_after(words, at));
+        }
+    }
+    phrases
+}
+
+/// The words after the one at `at`, up to the next preposition, literal or comma; "and" parts them.
+fn phrases_after(words: &[Word<'_>], at: usize) -> Vec<Literal> {
+    let stops = |word: &&Word<'_>| !word.is_literal && !vocabulary::is_preposition(&word.lower);
+    let mut following: Vec<&Word<'_>> = Vec::new();
+    for word in words[at + 1..].iter().take_while(stops) {
+        following.push(word);
+        if word.ends {
+            break;
+        }
+    }
+    // What stands right before a literal says what that is.
+    let qualifies = words
+        .get(at + 1 + following.len())
+        .is_some_and(|next| next.is_literal)
+        && !following.last().is_some_and(|last| last.ends);
+    if qualifies {
+        return Vec::new();
+    }
+    let parts = following.split(|word| matches!(word.lower.as_str(), "and" | "or"));
+    parts.filter_map(|part| phrase(part, &words[at].lower)).collect()
+}
+
+fn phrase(words: &[&Word<'_>], before: &str) -> Option<Literal> {
+    let first = words.iter().position(|word| !vocabulary::is_small(&word.lower))?;
+    let words = &words[first..];
+    let says = |word: &&Word<'_>| {
+        !vocabulary::is_relative_time(&word.lower) && !vocabulary::is_referring(&word.lower)
+    };
+    let (begin, end) = (words.first()?, words.last()?);
+    let text: Vec<&str> = words.iter().map(|word| word.text).collect();
+    words.iter().all(says).then(|| Literal {
+        span: begin.span.start..end.span.end,
+        kind: Kind::Phrase,
+        value: text.join(" ").into(),
+        key: None,
+        before: vec![before.to_owned()],
+        after: None,
+    })
+}
+
+/// What the words refer to of what came before.
+fn references(words: &[Word<'_>]) -> Vec<Reference> {
+    let mut references = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let next = |ahead: usize| words.get(at + ahead).filter(|word| !word.is_literal);
+        let noun = |ahead: usize| {
+            let word = next(ahead).filter(|_| !word.ends)?;
+            let is_noun = !vocabulary::is_small(&word.lower) && !vocabulary::is_preposition(&word.lower);
+            is_noun.then(|| word.lower.clone())
+        };
+        let counts = word.lower == "that" && next(1).is_some_and(|next| next.lower == "many");
+        let is_certain = vocabulary::is_referring(&word.lower);
+        if !is_certain && word.lower != "the" {
+            continue;
+        }
+        let noun = match word.lower.as_str() {
+            "it" | "them" => None,
+            "that" if counts => noun(2),
+            _ => noun(1).filter(|noun| !vocabulary::is_referring(noun)),
+        };
+        if !is_certain && noun.is_none() {
+            continue;
+        }
+        let shown = match (&noun, counts) {
+            (Some(noun), true) => format!("{} many {noun}", word.text),
+            (Some(noun), false) => format!("{} {noun}", word.text),
+            (None, _) => word.text.to_owned(),
+        };
+        references.push(Reference {
+            text: shown,
+            noun,
+            is_certain,
+            counts,
+        });
+    }
+    references
+}

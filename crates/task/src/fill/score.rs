@@ -1,0 +1,279 @@
+//! How well a piece of the text fits a parameter.
+
+use serde_json::Value;
+
+use crate::literals::{Kind, Literal};
+use crate::parameters::{Parameter, Role, Takes};
+use crate::vocabulary;
+
+/// What fits a parameter that a call needs.
+pub(crate) const ENOUGH: f32 = 0.3;
+/// What fits the items of a list for certain.
+pub(crate) const SURELY: f32 = 0.5;
+/// What fits one that may be left out: the text must mean it.
+const ENOUGH_OPTIONAL: f32 = 0.9;
+/// The same for a number, which fits every parameter of numbers.
+const ENOUGH_NUMBER: f32 = 1.3;
+
+/// The text names the parameter.
+const NAMED: f32 = 1.0;
+/// A preposition leads to it.
+const LED: f32 = 0.6;
+/// The word after a number is the parameter's.
+const COUNTED: f32 = 0.8;
+/// The text writes `parameter=value`.
+const KEYED: f32 = 4.0;
+
+/// Words before a value, and words of the names of the parameters that they lead to.
+const LEADS: &[(&[&str], &[&str])] = &[
+    (
+        &["to"],
+        &[
+            "to",
+            "target",
+            "destination",
+            "dest",
+            "recipient",
+            "recipients",
+            "into",
+            "output",
+        ],
+    ),
+    (
+        &["into", "as"],
+        &[
+            "into",
+            "to",
+            "target",
+            "destination",
+            "path",
+            "file",
+            "filename",
+            "format",
+            "as",
+            "output",
+            "name",
+        ],
+    ),
+    (
+        &["from"],
+        &[
+            "from", "source", "src", "origin", "base", "input", "sender", "since", "start",
+        ],
+    ),
+    (
+        &["in", "inside", "within"],
+        &[
+            "in",
+            "location",
+            "city",
+            "place",
+            "path",
+            "directory",
+            "dir",
+            "folder",
+            "repo",
+            "repository",
+            "channel",
+            "country",
+            "region",
+            "room",
+            "haystack",
+            "text",
+        ],
+    ),
+    (
+        &["at", "near"],
+        &["at", "location", "time", "place", "address", "near"],
+    ),
+    (&["on"], &["on", "date", "day", "when"]),
+    (
+        &["about", "like", "matching"],
+        &[
+            "about", "subject", "topic", "title", "query", "q", "pattern", "search", "term", "text",
+        ],
+    ),
+    (
+        &["named", "called", "titled"],
+        &["name", "title", "filename", "called", "label", "summary"],
+    ),
+    (
+        &["saying", "containing", "says"],
+        &["content", "contents", "text", "message", "body"],
+    ),
+    (
+        &["for"],
+        &[
+            "for", "query", "q", "location", "user", "name", "customer", "search", "term", "keyword", "city",
+            "duration", "period",
+        ],
+    ),
+    (
+        &["with", "using"],
+        &["with", "using", "replacement", "content", "key"],
+    ),
+    (&["by"], &["by", "author", "user", "owner", "factor", "b"]),
+    (
+        &["above", "least", "minimum", "over", "than", "exceeding"],
+        &["min", "minimum", "above", "threshold", "least", "low", "lower"],
+    ),
+    (
+        &["below", "most", "maximum", "under"],
+        &[
+            "max", "maximum", "below", "most", "limit", "budget", "high", "upper",
+        ],
+    ),
+    (
+        &["first", "last", "limit", "only", "top", "latest", "newest"],
+        &["limit", "count", "n", "top", "max", "size", "number", "num", "k"],
+    ),
+    (&["since", "after"], &["since", "from", "start", "after", "begin"]),
+    (
+        &["until", "before"],
+        &["until", "to", "end", "before", "deadline", "due"],
+    ),
+];
+
+/// Prepositions after which plain words may be a name.
+const NAMING: &[&str] = &[
+    "at", "by", "called", "for", "from", "in", "named", "near", "of", "to",
+];
+
+/// Words between a value and what leads to it.
+const FILLERS: &[&str] = &["a", "an", "is", "of", "the", "be", "equal", "equals", "value"];
+
+/// How well the literal fits, if it does.
+pub(crate) fn literal(parameter: &Parameter, literal: &Literal) -> Option<f32> {
+    if let Some(key) = &literal.key {
+        let is_it = parameter.name.to_lowercase() == *key;
+        return (is_it && is_of_type(parameter, &literal.value)).then_some(KEYED);
+    }
+    let base = match &parameter.takes {
+        Takes::Integer | Takes::Number => {
+            (literal.kind == Kind::Number && is_of_type(parameter, &literal.value)).then_some(1.0)?
+        }
+        Takes::Boolean => return None,
+        Takes::List(_) => literal.value.is_array().then_some(1.5)?,
+        Takes::Object => literal.value.is_object().then_some(1.5)?,
+        Takes::Anything if literal.kind == Kind::Number => 0.8,
+        Takes::Anything if literal.kind == Kind::Json => 0.9,
+        Takes::Text | Takes::Anything if is_misplaced(parameter.role, literal) => return None,
+        Takes::Text | Takes::Anything => of_role(parameter.role, literal.kind)?,
+    };
+    let score = base + lead(parameter, literal) + counted(parameter, literal);
+    let enough = match (parameter.is_required, &parameter.takes) {
+        (true, _) => ENOUGH,
+        (false, Takes::Integer | Takes::Number | Takes::Anything) => ENOUGH_NUMBER,
+        (false, _) => ENOUGH_OPTIONAL,
+    };
+    (score >= enough).then_some(score)
+}
+
+/// Whether the value has the parameter's type and lies in its range.
+pub(crate) fn is_of_type(parameter: &Parameter, value: &Value) -> bool {
+    let number = || {
+        value
+            .as_f64()
+            .filter(|number| (parameter.range.0..=parameter.range.1).contains(number))
+    };
+    match &parameter.takes {
+        Takes::Integer => number().is_some_and(|number| number.fract() == 0.0),
+        Takes::Number => number().is_some(),
+        Takes::Text => !value.is_null(),
+        Takes::List(_) => value.is_array(),
+        Takes::Object => value.is_object(),
+        Takes::Boolean => value
+            .as_str()
+            .is_some_and(|text| matches!(text, "true" | "false" | "yes" | "no")),
+        Takes::Anything => true,
+    }
+}
+
+/// Plain words name something only after such a preposition; after a verb they are at most prose.
+fn is_misplaced(role: Role, literal: &Literal) -> bool {
+    let leads = literal.before.first().map_or("", String::as_str);
+    literal.kind == Kind::Phrase
+        && match role {
+            Role::Prose => false,
+            Role::Name => !NAMING.contains(&leads),
+            _ => !vocabulary::is_preposition(leads),
+        }
+}
+
+/// How well a kind of literal fits a role.
+fn of_role(role: Role, kind: Kind) -> Option<f32> {
+    let score = match (role, kind) {
+        (Role::Prose, Kind::Json) => 0.8,
+        (_, Kind::Json) => return None,
+        (Role::Path, Kind::Path)
+        | (Role::Url, Kind::Url)
+        | (Role::Email, Kind::Email)
+        | (Role::Date, Kind::Date)
+        | (Role::Time, Kind::Time)
+        | (Role::Expression, Kind::Expression)
+        | (Role::Name, Kind::Name)
+        | (Role::Id, Kind::Code)
+        | (Role::Prose, Kind::Quoted)
+        | (Role::Verbatim, Kind::Quoted) => 1.0,
+        (Role::Unit, Kind::Unit) => 0.9,
+        (Role::Unit, Kind::Name | Kind::Quoted) => 0.8,
+        (Role::Unit, Kind::Phrase) => 0.7,
+        (Role::Path, Kind::Quoted | Kind::Name) => 0.5,
+        (Role::Path, Kind::Code) => 0.4,
+        (Role::Url, Kind::Quoted) | (Role::Email, Kind::Quoted) => 0.4,
+        (Role::Url, Kind::Path) => 0.3,
+        (Role::Email, Kind::Name) => return None,
+        (Role::Date, Kind::Quoted) | (Role::Time, Kind::Quoted | Kind::Date) => 0.6,
+        (Role::Expression, Kind::Quoted) => 0.7,
+        (Role::Id, Kind::Quoted | Kind::Path) => 0.6,
+        (Role::Id, Kind::Number) => 0.6,
+        (Role::Id, Kind::Name) => 0.5,
+        (Role::Name, Kind::Quoted) => 0.8,
+        (Role::Name, Kind::Phrase) => 0.5,
+        (Role::Name, Kind::Code) => 0.4,
+        (Role::Prose, Kind::Phrase) => 0.5,
+        (Role::Prose, Kind::Name) => 0.6,
+        (Role::Prose, Kind::Code | Kind::Path | Kind::Url | Kind::Expression) => 0.3,
+        (Role::Unknown, Kind::Quoted) => 0.8,
+        (Role::Unknown, Kind::Name | Kind::Code) => 0.6,
+        (Role::Unknown, Kind::Phrase | Kind::Path | Kind::Url | Kind::Email | Kind::Date | Kind::Time) => 0.4,
+        (Role::Unknown, Kind::Number | Kind::Unit | Kind::Expression) => 0.3,
+        _ => return None,
+    };
+    Some(score)
+}
+
+/// What the words before the literal say of the parameter.
+fn lead(parameter: &Parameter, literal: &Literal) -> f32 {
+    let mut words = literal
+        .before
+        .iter()
+        .filter(|word| !FILLERS.contains(&word.as_str()));
+    let Some(nearest) = words.next() else { return 0.0 };
+    // "under the title", "with subject": the name itself; "for city Paris" has both.
+    if parameter.is_called(nearest) {
+        return NAMED;
+    }
+    let leads = |(words, names): &&(&[&str], &[&str])| {
+        words.contains(&nearest.as_str()) && parameter.words.iter().any(|word| names.contains(&word.as_str()))
+    };
+    if LEADS.iter().any(|lead| leads(&lead)) {
+        LED
+    } else {
+        0.0
+    }
+}
+
+/// What the word after a number says of the parameter: "5 days".
+fn counted(parameter: &Parameter, literal: &Literal) -> f32 {
+    let Some(unit) = literal.after.as_ref().filter(|_| literal.kind == Kind::Number) else {
+        return 0.0;
+    };
+    let stem = catalog::stem(unit.clone());
+    let says = |text: &str| catalog::words(text).any(|word| catalog::stem(word.to_lowercase()) == stem);
+    match () {
+        () if parameter.is_called(unit) => COUNTED,
+        () if says(&parameter.about) => COUNTED / 2.0,
+        () => 0.0,
+    }
+}

@@ -1,0 +1,5 @@
+//! Tasks in words against the sample tools and against tools that nobody had in mind.
+
+mod plans;
+mod programs;
+mod tools;

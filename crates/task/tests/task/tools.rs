@@ -1,0 +1,117 @@
+//! Tools for tests: the sample tools as they are discovered, and others that nobody had in mind.
+
+use std::sync::Arc;
+
+use catalog::{Catalog, Search};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+use task::{Argument, DEFAULT_THRESHOLD, Plan, Request, plan};
+use types::{ServerTools, Tool};
+
+/// The eleven sample tools, with further servers.
+pub fn samples(more: &[(&str, Value)]) -> Search {
+    let samples: Value = serde_json::from_str(include_str!("sample.json")).expect("JSON");
+    let samples = samples.as_object().expect("servers").clone();
+    let more = more
+        .iter()
+        .map(|(name, tools)| ((*name).to_owned(), tools.clone()));
+    search(samples.into_iter().chain(more))
+}
+
+/// A search over servers with the definitions of their tools.
+pub fn search(servers: impl IntoIterator<Item = (String, Value)>) -> Search {
+    let tool =
+        |definition: &Value| Arc::new(Tool::parse(to_raw_value(definition).expect("JSON")).expect("a tool"));
+    let server = |(name, tools): (String, Value)| ServerTools {
+        name,
+        description: None,
+        cwd: None,
+        tools: Some(
+            tools
+                .as_array()
+                .expect("tools")
+                .iter()
+                .map(tool)
+                .collect::<Vec<_>>()
+                .into(),
+        ),
+    };
+    let servers: Vec<ServerTools> = servers.into_iter().map(server).collect();
+    Search::build(Arc::new(Catalog::build(&servers)))
+}
+
+/// A definition with parameters as name and schema, the first `required` of which are needed.
+pub fn tool(name: &str, description: &str, required: usize, parameters: &[(&str, Value)]) -> Value {
+    let properties: serde_json::Map<String, Value> = parameters
+        .iter()
+        .map(|(name, schema)| ((*name).to_owned(), schema.clone()))
+        .collect();
+    let required: Vec<&str> = parameters.iter().take(required).map(|(name, _)| *name).collect();
+    json!({"name": name, "description": description,
+           "inputSchema": {"type": "object", "properties": properties, "required": required}})
+}
+
+/// The tool of C179.
+pub fn units() -> (&'static str, Value) {
+    let convert = tool(
+        "convert",
+        "Convert a length from one unit to another.",
+        3,
+        &[
+            ("value", json!({"type": "number"})),
+            ("from_unit", json!({"type": "string"})),
+            ("to_unit", json!({"type": "string"})),
+        ],
+    );
+    ("units", json!([convert]))
+}
+
+pub fn planned(search: &Search, text: &str) -> Plan {
+    let request = Request {
+        text,
+        threshold: DEFAULT_THRESHOLD,
+        required: None,
+    };
+    plan(&request, search, &|_| true).expect("a plan")
+}
+
+/// The selected tools.
+pub fn selected(plan: &Plan) -> Vec<String> {
+    plan.selected.iter().map(|entry| entry.tool.to_string()).collect()
+}
+
+/// Each step as the call that it makes, or as what keeps it from one.
+pub fn calls(plan: &Plan) -> Vec<String> {
+    let shown = |argument: &Argument| match argument {
+        Argument::Value(value) => value.to_string(),
+        Argument::Result { step, field, as_text } => {
+            let field = field
+                .as_ref()
+                .map(|field| format!(".{field}"))
+                .unwrap_or_default();
+            let text = if *as_text { " as text" } else { "" };
+            format!("<{step}{field}{text}>")
+        }
+    };
+    let steps = plan
+        .steps
+        .iter()
+        .map(|step| match (&step.call, plan.problem(step)) {
+            (_, Some(problem)) => problem,
+            (Some(call), None) => {
+                let arguments: Vec<String> = call
+                    .arguments
+                    .iter()
+                    .map(|(name, argument)| format!("{name}={}", shown(argument)))
+                    .collect();
+                let again = call
+                    .repeated
+                    .as_ref()
+                    .map(|(_, values)| format!(" and {}", json!(values)))
+                    .unwrap_or_default();
+                format!("{}({}){again}", call.entry.tool, arguments.join(", "))
+            }
+            (None, None) => String::new(),
+        });
+    steps.chain(plan.notes()).collect()
+}

@@ -1,0 +1,87 @@
+//! The text of a tool's answer that a client puts before its model.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The fields of a `CallToolResult` that are text.
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow, default)]
+    content: Vec<Block<'a>>,
+    #[serde(borrow, default, rename = "structuredContent")]
+    structured: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, default)]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    resource: Option<Resource<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Resource<'a> {
+    #[serde(borrow, default)]
+    text: Option<Cow<'a, str>>,
+}
+
+/// The texts of a `CallToolResult`, one below the other, those of embedded resources among them; its structured content
+/// if it has no text. Images and sounds are none. What is no such result is a text itself.
+pub fn answer_text(answer: &str) -> String {
+    let Ok(read) = serde_json::from_str::<Answer<'_>>(answer) else {
+        return answer.to_owned();
+    };
+    let texts: Vec<Cow<'_, str>> = read.content.into_iter().filter_map(Block::into_text).collect();
+    match (texts.is_empty(), read.structured) {
+        (true, Some(structured)) => structured.get().to_owned(),
+        _ => texts.join("\n"),
+    }
+}
+
+impl<'a> Block<'a> {
+    fn into_text(self) -> Option<Cow<'a, str>> {
+        self.text
+            .or_else(|| self.resource.and_then(|resource| resource.text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn check(answer: Value, text: &str) {
+        assert_eq!(answer_text(&answer.to_string()), text, "{answer}");
+    }
+
+    #[test]
+    fn what_a_model_reads_is_the_text() {
+        let (a, b) = (
+            json!({"type": "text", "text": "a \"b\""}),
+            json!({"type": "text", "text": "c"}),
+        );
+        check(
+            json!({"content": [a, b], "structuredContent": {"x": 1}}),
+            "a \"b\"\nc",
+        );
+        check(json!({"content": [], "structuredContent": {"x": 1}}), "{\"x\":1}");
+        check(json!({"structuredContent": [1, 2]}), "[1,2]");
+        check(
+            json!({"content": [{"type": "image", "data": "iVBO", "mimeType": "image/png"}]}),
+            "",
+        );
+        let file = json!({"type": "resource", "resource": {"uri": "file:///a", "text": "inside"}});
+        check(json!({"content": [file]}), "inside");
+        check(json!({}), "");
+    }
+
+    #[test]
+    fn what_is_no_answer_is_text_itself() {
+        assert_eq!(answer_text("no JSON"), "no JSON");
+        assert_eq!(answer_text("{\"content\": 5}"), "{\"content\": 5}");
+    }
+}

@@ -1,0 +1,14 @@
+#!/bin/sh
+# Example 2: one result feeds fifty calls in one run, and only the summary leaves it. What "that many cities" means is said by
+# a program of the caller.
+set -eu
+cd "$(dirname "$0")"
+codeyard=${CODEYARD:-codeyard}
+data=$(mktemp -d)
+trap 'rm -rf "$data"' EXIT
+
+output=$("$codeyard" task "Calculate 10 * 5, then get weather for that many cities starting with San Francisco" \
+  --tools . --data "$data" \
+  --task-specific-calls '{"calculator": "count = calculate(expression=\"10 * 5\")", "weather": "@programs/cities.py"}')
+printf '%s\n' "$output"
+printf '%s\n' "$output" | grep -q '50 cities from San Francisco'

@@ -1,0 +1,38 @@
+"""Tables of the sample database."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+
+def list_tables() -> list[str]:
+    """List the names of the tables of the database."""
+    with closing(_open()) as database:
+        rows = database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        return [row["name"] for row in rows]
+
+
+def _open() -> sqlite3.Connection:
+    """The database, which is made with its table on first use: 1,000 users of whom 412 are active."""
+    database = sqlite3.connect(_FILE, timeout=10)
+    database.row_factory = sqlite3.Row
+    if database.execute("PRAGMA user_version").fetchone()[0] == 0:
+        database.executescript(_SAMPLE)
+    return database
+
+
+_FILE = "/workspace/sample.db"
+_SAMPLE = """
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS users (
+    id INTEGER PRIMARY KEY, name TEXT, email TEXT, age INTEGER, country TEXT, active INTEGER
+);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+INSERT OR IGNORE INTO users
+SELECT i, printf('User %04d', i), printf('user%04d@example.com', i), 18 + i * 7 % 60,
+       substr('DEFRUSJPBR', 1 + i % 5 * 2, 2), i * 412 / 1000 > (i - 1) * 412 / 1000
+FROM n;
+PRAGMA user_version = 1;
+COMMIT;
+"""

@@ -94,10 +94,10 @@ fn arguments_are_the_words_of_the_task() {
         ],
     );
     check(
-        "Write {\"a\": 1} to a.json, then read it",
+        "Write \"Hello World\" to hello.txt, then read it",
         &[
-            r#"filesystem.write_file(path="a.json", content="{\"a\":1}")"#,
-            r#"filesystem.read_file(path="a.json")"#,
+            r#"filesystem.write_file(path="hello.txt", content="Hello World")"#,
+            r#"filesystem.read_file(path="hello.txt")"#,
         ],
     );
     check("List the tables and print them", &["database.list_tables()"]);

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 
 use super::{World, names, scan};
 use crate::read::Content;
@@ -58,12 +57,14 @@ fn all_definitions_together_have_a_bound() {
     );
 }
 
+/// What somebody else does to a file.
+type Exchange<'a> = &'a dyn Fn(&std::path::Path);
+
 #[test]
 fn a_file_that_is_exchanged_while_it_is_looked_at_is_not_read() {
     let outside = World::of(&[("secret/key.py", "def key(): 'outside'")]);
     let target = outside.directory.path().join("servers/secret/key.py");
-    type Exchange<'a> = (&'a str, &'a dyn Fn(&Path));
-    let exchanges: [Exchange<'_>; 3] = [
+    let exchanges: [(&str, Exchange<'_>); 3] = [
         ("link", &|path| symlink(&target, path).unwrap()),
         ("pipe", &|path| {
             rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();

@@ -13,7 +13,7 @@ use types::{Tool, ToolRef};
 use crate::Server;
 use crate::calls::Fault;
 
-/// How long a list waits for servers that were never asked for their tools; what comes later is told as a change.
+/// How long the start waits for servers that were never asked for their tools; what comes later is told as a change.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why codeyard does not serve what `[expose]` names.
@@ -56,20 +56,29 @@ impl Server {
     /// A tool that is not there or may not be called, or prices beyond the budget.
     pub async fn check_exposed(&self) -> Result<(), NotExposed> {
         let shared = &self.shared;
+        let found = shared
+            .expose
+            .tools
+            .iter()
+            .map(|name| timeout(PATIENCE, self.find(name)));
         let mut entries = Vec::new();
-        for name in &shared.expose.tools {
+        for (name, found) in shared.expose.tools.iter().zip(join_all(found).await) {
             let failed = |why: String| NotExposed::Tool {
                 tool: name.clone(),
                 why,
             };
-            let entry = match self.find(name).await {
-                Ok(entry) => entry,
+            let entry = match found {
+                Ok(Ok(entry)) => entry,
                 // It is shown once its server is well.
-                Err(error) if error.fault == Fault::Upstream => {
+                Ok(Err(error)) if error.fault == Fault::Upstream => {
                     tracing::warn!("[expose] tools: {name}: {error}");
                     continue;
                 }
-                Err(error) => return Err(failed(error.to_string())),
+                Err(_) => {
+                    tracing::warn!("[expose] tools: {name}: its server is still starting");
+                    continue;
+                }
+                Ok(Err(error)) => return Err(failed(error.to_string())),
             };
             let permit = shared.policy.authorize(&shared.principal, &entry.tool);
             drop(permit.map_err(|denied| failed(denied.to_string()))?);
@@ -96,14 +105,15 @@ impl Server {
         })
     }
 
-    /// The tools as they are defined now, in the order of the settings, as far as the budget goes.
+    /// The tools that are listed now, in the order of the settings, as far as the budget goes; starts no server.
     pub(crate) async fn exposed_now(&self) -> Vec<Exposed> {
         let shared = &self.shared;
-        let found = shared.expose.tools.iter().map(|name| async move {
-            let found = timeout(PATIENCE, shared.broker.named(&shared.principal, name)).await;
-            found.ok()?.ok()
-        });
-        let found = join_all(found).await.into_iter().flatten();
+        let catalog = shared.broker.catalog().await;
+        let found = shared
+            .expose
+            .tools
+            .iter()
+            .filter_map(|name| listed(&catalog, name));
         let entries: Vec<Arc<Entry>> = found
             .filter(|entry| shared.broker.may_call(&shared.principal, entry))
             .collect();
@@ -160,4 +170,10 @@ impl Server {
         // The runtime is ending, and with it whoever asked.
         counted.await.unwrap_or_else(|_| Ok(Vec::new()))
     }
+}
+
+/// The tool of `SERVER.TOOL`, if its server has listed it; either name may hold dots itself.
+fn listed(catalog: &Catalog, name: &str) -> Option<Arc<Entry>> {
+    let mut dots = name.match_indices('.');
+    dots.find_map(|(at, _)| catalog.resolve(&name[..at], &name[at + 1..]).ok().cloned())
 }

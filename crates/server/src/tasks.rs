@@ -149,8 +149,8 @@ impl Server {
                 code,
                 timeout: request.timeout,
                 check: None,
-                // The report tells what was selected; what a run saved is in the records.
-                receipt: None,
+                // No model has written it.
+                receipt: Some(false),
             };
             match self.run_for(Front::Task, program, cancel).await {
                 Ok(ran) => {

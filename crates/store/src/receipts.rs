@@ -54,6 +54,8 @@ pub struct CostView {
     pub front: String,
     /// When it was asked for, in milliseconds since 1970.
     pub asked_ms: i64,
+    /// Whether it ran to its end.
+    pub completed: bool,
     /// Bytes of the program.
     pub code_bytes: u64,
     /// Bytes of its result, its standard output and its standard error.
@@ -81,6 +83,8 @@ pub struct CallBytes {
     pub arguments_bytes: u64,
     /// Bytes of their answers as the server sent them.
     pub answer_bytes: u64,
+    /// How many were answered, and not by an error.
+    pub answered: u64,
 }
 
 /// Writes a receipt. One whose run is not in the database is left out.
@@ -129,7 +133,7 @@ pub(crate) async fn costs(
     since_ms: Option<i64>,
 ) -> Result<Vec<CostView>, sqlx::Error> {
     let has_receipts = database::has(connection, Tables::Receipts).await?;
-    let wanted = "front <> 'call' AND (language IS NOT NULL OR code_hash IS NOT NULL) AND status IS NOT NULL AND asked_ms >= ?";
+    let wanted = "front NOT IN ('call', 'task') AND (language IS NOT NULL OR code_hash IS NOT NULL) AND status IS NOT NULL AND asked_ms >= ?";
     let since = since_ms.unwrap_or(i64::MIN);
     let runs = sqlx::query(sqlx::AssertSqlSafe(format!(
         "SELECT * FROM runs WHERE {wanted} ORDER BY seq"
@@ -145,7 +149,7 @@ pub(crate) async fn costs(
         .collect();
     let calls = sqlx::query(sqlx::AssertSqlSafe(format!(
         "SELECT run, server, tool, count(*) AS calls, sum(arguments_bytes) AS arguments_bytes, \
-         sum(coalesce(result_bytes, 0)) AS answer_bytes FROM calls \
+         sum(coalesce(result_bytes, 0)) AS answer_bytes, sum(outcome = 'answered') AS answered FROM calls \
          WHERE run IN (SELECT id FROM runs WHERE {wanted}) GROUP BY run, server, tool"
     )))
     .bind(since)
@@ -211,6 +215,7 @@ fn cost(row: &SqliteRow) -> Result<CostView, sqlx::Error> {
         client: if_there(row, "client")?,
         front: row.try_get("front")?,
         asked_ms: row.try_get("asked_ms")?,
+        completed: row.try_get::<Option<&str>, _>("status")? == Some("completed"),
         code_bytes: bytes("code_bytes")?,
         shown_bytes: bytes("result_bytes")? + bytes("stdout_bytes")? + bytes("stderr_bytes")?,
         searches: newer("searches")?,
@@ -238,6 +243,7 @@ fn call_bytes(row: &SqliteRow) -> Result<CallBytes, sqlx::Error> {
         calls: count(row, "calls")?,
         arguments_bytes: count(row, "arguments_bytes")?,
         answer_bytes: count(row, "answer_bytes")?,
+        answered: count(row, "answered")?,
     })
 }
 

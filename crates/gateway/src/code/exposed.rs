@@ -7,8 +7,8 @@ use rmcp::model::{CallToolResult, ProtocolVersion, Tool};
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Map, Value, json};
 
-use super::render;
 use super::service::{CodeService, Exposed};
+use super::{render, tools};
 use crate::standard::exposed_names;
 
 /// What a client was shown of them last, and how it is told of changes.
@@ -98,7 +98,7 @@ fn names(exposed: &[Exposed]) -> Vec<String> {
         .iter()
         .map(|exposed| (exposed.alias.as_str(), exposed.definition.name.as_str()))
         .collect();
-    exposed_names(&pairs)
+    exposed_names(&pairs, &[tools::EXECUTE, tools::SEARCH])
 }
 
 /// The definition as the server sent it, under another name.

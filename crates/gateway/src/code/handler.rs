@@ -156,12 +156,6 @@ impl<S: CodeService> CodeHandler<S> {
             Ok(request) => request,
             Err(bad) => return render::search_failed(bad.to_string()),
         };
-        let ended = async {
-            tokio::select! {
-                () = context.ct.cancelled() => {}
-                () = self.closed.cancelled() => {}
-            }
-        };
         tokio::select! {
             found = self.service.search(request) => match found {
                 Ok(answer) => {
@@ -172,7 +166,35 @@ impl<S: CodeService> CodeHandler<S> {
                 }
                 Err(not_searched) => render::search_failed(not_searched.to_string()),
             },
-            () = ended => render::search_failed("the search was cancelled".to_owned()),
+            () = self.ended(context) => render::search_failed("the search was cancelled".to_owned()),
+        }
+    }
+
+    /// Calls an exposed tool of this name, if there is one; a call that is cancelled is dropped, which cancels it upstream.
+    async fn call_exposed(
+        &self,
+        name: &str,
+        arguments: JsonObject,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<CallToolResult> {
+        let showcase = self.showcase.as_ref()?;
+        let service = self.service.as_ref();
+        let called = async {
+            let exposed = showcase.find(service, name).await?;
+            running::leave(context);
+            Some(exposed::call(service, exposed, arguments).await)
+        };
+        tokio::select! {
+            called = called => called,
+            () = self.ended(context) => Some(render::refused("the call was cancelled".to_owned())),
+        }
+    }
+
+    /// Resolves when nobody waits for the answer any more.
+    async fn ended(&self, context: &RequestContext<RoleServer>) {
+        tokio::select! {
+            () = context.ct.cancelled() => {}
+            () = self.closed.cancelled() => {}
         }
     }
 }
@@ -225,13 +247,8 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
                 self.search(&arguments, &context).await
             }
             other => {
-                if let Some(showcase) = &self.showcase
-                    && let Some(exposed) = showcase.find(self.service.as_ref(), other).await
-                {
-                    running::leave(&context);
-                    return Ok(exposed::call(self.service.as_ref(), exposed, arguments)
-                        .await
-                        .into());
+                if let Some(result) = self.call_exposed(other, arguments, &context).await {
+                    return Ok(result.into());
                 }
                 return Err(ErrorData::invalid_params(
                     format!(

@@ -205,7 +205,7 @@ fn named(all: &[(&Upstream, &str, &RawValue)], with_server: bool) -> (HashMap<St
         .map(|(upstream, name, _)| (upstream.alias.as_str(), *name))
         .collect();
     let names = if with_server {
-        exposed(&pairs)
+        exposed(&pairs, &[])
     } else {
         pairs.iter().map(|(_, name)| (*name).to_owned()).collect()
     };

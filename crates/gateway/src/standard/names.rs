@@ -10,14 +10,14 @@ const LONGEST: usize = 64;
 const DIGITS: usize = 8;
 
 /// Names that are different for different pairs of server and name, whatever the order of the pairs. A name that would
-/// be too long or the same as another one ends in a hash of both.
-pub(crate) fn exposed(pairs: &[(&str, &str)]) -> Vec<String> {
+/// be too long or the same as another one, or as one of `taken`, ends in a hash of both.
+pub(crate) fn exposed(pairs: &[(&str, &str)], taken: &[&str]) -> Vec<String> {
     let plain: Vec<String> = pairs
         .iter()
         .map(|(alias, name)| format!("{alias}_{name}"))
         .collect();
     let mut times: HashMap<&str, usize> = HashMap::new();
-    for name in &plain {
+    for name in plain.iter().map(String::as_str).chain(taken.iter().copied()) {
         *times.entry(name).or_default() += 1;
     }
     let fits = |name: &String| name.len() <= LONGEST && times[name.as_str()] == 1;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     fn check(pairs: &[(&str, &str)], expected: &[&str]) {
-        assert_eq!(exposed(pairs), expected, "{pairs:?}");
+        assert_eq!(exposed(pairs, &[]), expected, "{pairs:?}");
     }
 
     #[test]
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn names_that_would_be_the_same_differ_in_any_order() {
-        let one = exposed(&[("a", "b_c"), ("a_b", "c"), ("a", "d")]);
-        let other = exposed(&[("a", "d"), ("a_b", "c"), ("a", "b_c")]);
+        let one = exposed(&[("a", "b_c"), ("a_b", "c"), ("a", "d")], &[]);
+        let other = exposed(&[("a", "d"), ("a_b", "c"), ("a", "b_c")], &[]);
         assert_eq!((&one[0], &one[1], &one[2]), (&other[2], &other[1], &other[0]));
         assert_ne!(one[0], one[1]);
         assert!(one.iter().all(|name| name.starts_with("a_")), "{one:?}");
@@ -69,9 +69,19 @@ mod tests {
     }
 
     #[test]
+    fn names_that_are_taken_are_left() {
+        let named = exposed(&[("execute", "code"), ("a", "b")], &["execute_code"]);
+        assert!(named[0].starts_with("execute_code_"), "{named:?}");
+        assert_eq!(named[1], "a_b");
+    }
+
+    #[test]
     fn long_names_are_cut_and_stay_different() {
         let (first, second) = ("n".repeat(300), format!("{}x", "n".repeat(299)));
-        let named = exposed(&[("server", &first), ("server", &second), ("s", &"é".repeat(70))]);
+        let named = exposed(
+            &[("server", &first), ("server", &second), ("s", &"é".repeat(70))],
+            &[],
+        );
         assert!(named.iter().all(|name| name.len() <= LONGEST), "{named:?}");
         assert_ne!(named[0], named[1]);
         let exactly = "x".repeat(LONGEST - 2);

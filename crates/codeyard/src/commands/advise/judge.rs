@@ -34,6 +34,8 @@ pub(super) enum Verdict {
     Program,
     /// Nobody knows yet.
     TooFew,
+    /// It is not listed, or may not be called: what its definition would cost is not known.
+    Unlisted,
 }
 
 /// One tool.
@@ -136,8 +138,15 @@ impl Advice {
 
     /// What saves most goes first; what does not fit any more is left out.
     fn propose(&mut self) {
-        let mut left = self.budget;
-        for tool in &self.tools {
+        let is_exposed = |tool: &&Judged| tool.verdict == Verdict::Exposed;
+        let kept: Vec<&Judged> = self.tools.iter().filter(is_exposed).collect();
+        // A tool that the model calls itself is looked up by no program any more: that it is not judged says nothing.
+        self.proposed = kept.iter().map(|tool| tool.name()).collect();
+        let mut left = kept
+            .iter()
+            .filter_map(|tool| tool.price)
+            .fold(self.budget, u64::saturating_sub);
+        for tool in self.tools.iter().filter(|tool| tool.verdict != Verdict::Exposed) {
             let pays = tool.lookups >= ENOUGH && tool.in_all.is_some_and(|net| net > 0);
             let (true, Some(price)) = (pays, tool.price) else {
                 continue;
@@ -203,7 +212,8 @@ impl Judged {
             _ if exposed.contains(&self.name()) => Verdict::Exposed,
             _ if self.lookups < ENOUGH => Verdict::TooFew,
             Some(1..) => Verdict::Direct,
-            Some(_) | None => Verdict::Program,
+            Some(_) => Verdict::Program,
+            None => Verdict::Unlisted,
         };
     }
 }
@@ -217,6 +227,7 @@ impl Verdict {
             Verdict::Direct => "direct",
             Verdict::Program => "program",
             Verdict::TooFew => "too few",
+            Verdict::Unlisted => "not listed",
         }
     }
 }
@@ -228,7 +239,8 @@ impl<'c> Lookup<'c> {
         let [call] = cost.calls.as_slice() else {
             return None;
         };
-        if call.calls != 1 {
+        // What was refused or failed would have come to nothing either way.
+        if !cost.completed || call.calls != 1 || call.answered != 1 {
             return None;
         }
         let (written, shown, searched, directly, answer, nearly_whole) = match &cost.receipt {
@@ -285,6 +297,7 @@ mod tests {
             client: None,
             front: "mcp".to_owned(),
             asked_ms: 0,
+            completed: true,
             code_bytes: 0,
             shown_bytes: 0,
             searches: 0,
@@ -307,6 +320,7 @@ mod tests {
                 calls: 1,
                 arguments_bytes: 30,
                 answer_bytes: answer * 4,
+                answered: 1,
             }],
         }
     }

@@ -2,6 +2,8 @@
 
 mod ledger;
 
+use std::collections::HashSet;
+
 use config::Machine;
 use serde_json::json;
 use server::Server;
@@ -46,10 +48,9 @@ pub(super) async fn show(
 
 /// Whether the definitions of some session were never counted.
 fn lacks_definitions(costs: &[CostView]) -> bool {
-    costs.iter().any(|cost| {
-        let mut same = costs.iter().filter(|other| other.process == cost.process);
-        same.all(|other| other.receipt.is_none())
-    })
+    let with_receipt = costs.iter().filter(|cost| cost.receipt.is_some());
+    let counted: HashSet<i64> = with_receipt.map(|cost| cost.process).collect();
+    costs.iter().any(|cost| !counted.contains(&cost.process))
 }
 
 /// The definitions of the servers that are configured now, as far as they are remembered; starts none.

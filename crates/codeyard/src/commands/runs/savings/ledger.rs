@@ -297,6 +297,7 @@ mod tests {
             client: Some(format!("client {process}")),
             front: "mcp".to_owned(),
             asked_ms: day * 24 * 60 * 60 * 1000,
+            completed: true,
             code_bytes: 316,
             shown_bytes: 262,
             searches: 0,
@@ -308,6 +309,7 @@ mod tests {
                 calls: 2,
                 arguments_bytes: 321,
                 answer_bytes: 6520,
+                answered: 1,
             }],
         }
     }

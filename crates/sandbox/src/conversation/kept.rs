@@ -12,6 +12,8 @@ use crate::wire::WireError;
 /// Longest name of a result, of its type, and of its size.
 const MOST_NAME: usize = 20;
 const MOST_WORDS: usize = 600;
+/// Longest first key.
+const MOST_FIRST: usize = 60;
 /// Largest beginning of a result, in bytes of JSON.
 const MOST_SAMPLE: usize = 8 * 1024;
 
@@ -46,6 +48,13 @@ fn check_kept(kept: &Kept) -> Result<(), WireError> {
     let is_line = |words: &str| words.len() <= MOST_WORDS && !words.chars().any(char::is_control);
     if !is_line(&kept.kind) || !is_line(&kept.size) || written(kept.sample.as_ref()) > MOST_SAMPLE {
         return Err(refused("more of a result than its beginning"));
+    }
+    if kept
+        .first
+        .as_ref()
+        .is_some_and(|first| first.len() > MOST_FIRST || !is_line(first))
+    {
+        return Err(refused("more of a key than a program needs"));
     }
     Ok(())
 }
@@ -117,6 +126,8 @@ mod tests {
             json!({"name": "r".to_owned() + &"1".repeat(40)}),
             json!({"name": "r3", "kind": "x".repeat(1000)}),
             json!({"name": "r3", "size": "a\nb"}),
+            json!({"name": "r3", "first": "a\nb"}),
+            json!({"name": "r3", "first": "x".repeat(61)}),
             json!({"name": "r3", "sample": "x".repeat(10_000)}),
         ] {
             assert_ne!(kept(bad.clone()), "good", "{bad}");

@@ -19,4 +19,7 @@ pub struct Kept {
     /// Its first items, keys and characters, in its own form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Value>,
+    /// The first key of a dict as a program writes it; `None` where there is none or it is long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<String>,
 }

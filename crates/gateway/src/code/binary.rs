@@ -46,29 +46,18 @@ pub(super) fn spare<'t>(text: &'t str, whole: &str) -> Cow<'t, str> {
     Cow::Owned(out)
 }
 
-/// The same with every text of a value. Says whether anything was spared.
-pub(super) fn spare_in(value: &mut Value, whole: &str) -> bool {
+/// The same with every text of a value.
+pub(super) fn spare_in(value: &mut Value, whole: &str) {
     match value {
-        Value::String(text) => match spare(text, whole) {
-            Cow::Owned(spared) => {
+        Value::String(text) => {
+            if let Cow::Owned(spared) = spare(text, whole) {
                 *text = spared;
-                true
             }
-            Cow::Borrowed(_) => false,
-        },
-        Value::Array(items) => spare_each(items.iter_mut(), whole),
-        Value::Object(fields) => spare_each(fields.values_mut(), whole),
-        _ => false,
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| spare_in(item, whole)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| spare_in(field, whole)),
+        _ => {}
     }
-}
-
-/// All of them, also after the first in which something was replaced.
-fn spare_each<'a>(values: impl Iterator<Item = &'a mut Value>, whole: &str) -> bool {
-    let mut has_spared = false;
-    for value in values {
-        has_spared |= spare_in(value, whole);
-    }
-    has_spared
 }
 
 /// Base64 and literals, in order and apart from each other.
@@ -98,7 +87,7 @@ fn unreadable(text: &str) -> Option<Part> {
     let start = text.find(is_unreadable)?;
     let last = text.rfind(is_unreadable)?;
     let end = last + text[last..].chars().next().map_or(0, char::len_utf8);
-    let kind = sniffed_text(&text[start.saturating_sub(8)..]);
+    let kind = sniffed_text(&text[text.floor_char_boundary(start.saturating_sub(8))..]);
     Some(Part {
         start,
         end,
@@ -135,7 +124,8 @@ fn literals(text: &str) -> Vec<Part> {
         };
         let (end, escapes) = literal(bytes, start + 2, quote);
         if escapes >= ESCAPES {
-            let length = end - start - 3 - 3 * escapes;
+            // Digits may be missing in a text that only looks like a literal.
+            let length = (end - start).saturating_sub(3 + 3 * escapes);
             parts.push(Part {
                 start,
                 end,

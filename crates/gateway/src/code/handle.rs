@@ -9,7 +9,7 @@ use super::table;
 const MOST_TYPE: usize = 600;
 
 /// Python types whose JSON says what they are.
-const PLAIN: [&str; 6] = ["dict", "list", "str", "tuple", "set", "generator"];
+const PLAIN: [&str; 4] = ["dict", "list", "str", "tuple"];
 
 /// As structured content.
 pub(super) fn structured(kept: &Kept) -> Value {
@@ -43,8 +43,8 @@ pub(super) fn text(kept: &Kept, session: &SessionName) -> String {
 fn how(kept: &Kept) -> String {
     let part = match (&kept.sample, kept.kind.as_str()) {
         (_, "DataFrame" | "Series") => ".head(20)".to_owned(),
-        (Some(Value::Object(fields)), "dict") => match fields.keys().next() {
-            Some(key) => format!("[{}]", Value::from(key.as_str())),
+        (_, "dict") => match &kept.first {
+            Some(first) => format!("[{first}]"),
             None => String::new(),
         },
         (Some(Value::Array(_)), "list" | "tuple" | "ndarray") => "[:20]".to_owned(),
@@ -77,6 +77,7 @@ mod tests {
             kind: kind.to_owned(),
             size: "2,000 items".to_owned(),
             sample,
+            first: (kind == "dict").then(|| "7".to_owned()),
         };
         assert_eq!(
             text(&kept, &SessionName::new("default"))
@@ -111,6 +112,24 @@ mod tests {
                 "1,Ann,null",
                 "2,Bo,",
                 "Go on with it in the next program of this session: runtime.result(\"r3\").head(20)",
+            ],
+        );
+        check(
+            "dict",
+            Some(json!({"7": 1})),
+            &[
+                "r3: dict[str, int], 2,000 items: too large to show, it stays in session default. It begins:",
+                "{\"7\":1}",
+                "Go on with it in the next program of this session: runtime.result(\"r3\")[7]",
+            ],
+        );
+        check(
+            "set",
+            Some(json!([1, 2])),
+            &[
+                "r3: set as list[int], 2,000 items: too large to show, it stays in session default. It begins:",
+                "[1,2]",
+                "Go on with it in the next program of this session: runtime.result(\"r3\")",
             ],
         );
         check(

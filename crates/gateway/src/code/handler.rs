@@ -1,8 +1,10 @@
 //! The MCP handler of the `code` surface: two tools, artifacts, both protocol eras, nothing that is not declared.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use policy::Policy;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
@@ -241,7 +243,11 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let result = match request.name.as_ref() {
-            tools::EXECUTE => self.execute(&arguments, &context).await,
+            // A call is answered whatever happens in it.
+            tools::EXECUTE => AssertUnwindSafe(self.execute(&arguments, &context))
+                .catch_unwind()
+                .await
+                .map_err(|_| ErrorData::internal_error("codeyard failed while it ran the program", None))?,
             tools::SEARCH => {
                 running::leave(&context);
                 self.search(&arguments, &context).await

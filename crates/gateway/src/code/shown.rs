@@ -9,11 +9,13 @@ use super::binary;
 use super::service::Executed;
 use super::table;
 
-/// Puts markers where a result that the session keeps holds what is no text.
+/// Puts markers where a result that the session keeps, or the beginning of one, holds what is no text.
 pub(super) fn spare_result(run: &mut Executed) {
     let outcome = &mut run.outcome;
-    if let (Some(kept), Some(result)) = (&outcome.kept, &mut outcome.result) {
-        binary::spare_in(result, &format!("runtime.result(\"{}\")", kept.name));
+    let Some(kept) = &mut outcome.kept else { return };
+    let whole = format!("runtime.result(\"{}\")", kept.name);
+    for value in outcome.result.iter_mut().chain(&mut kept.sample) {
+        binary::spare_in(value, &whole);
     }
 }
 

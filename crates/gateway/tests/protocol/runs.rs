@@ -63,6 +63,11 @@ async fn mistakes_in_arguments_are_tool_errors_and_run_nothing() {
         (result["isError"].clone(), result["content"][0]["text"].clone()),
         (json!(true), json!("no room"))
     );
+    let failed = client.call_tool("execute_code", json!({"code": "panic"})).await;
+    assert_eq!(
+        failed["error"]["message"],
+        "codeyard failed while it ran the program"
+    );
 }
 
 #[tokio::test]

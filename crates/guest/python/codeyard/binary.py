@@ -6,7 +6,7 @@ The host looks closer and decides what the model is spared. Here it is only seen
 import re
 
 # Fewer bytes are never spared.
-LEAST = 1024
+LEAST = 400
 
 _RUN = 400
 _LONG = b"A" * _RUN
@@ -23,7 +23,9 @@ _WRAPPED = re.compile(rb"(?:[A-Za-z0-9+/]{60,80}(?:\r?\n|(?:\\r)?\\n)){4}")
 
 def may_hold_binary(data):
     """Looks at every byte a few times, whatever they are."""
-    if data.count(b"\\x") >= _ESCAPES or data.count(b"\\u00") + data.count(_REPLACED) >= _UNREADABLE:
+    # Colours of a terminal are text.
+    unreadable = data.count(b"\\u00") - data.count(b"\\u001b") + data.count(_REPLACED)
+    if data.count(b"\\x") >= _ESCAPES or unreadable >= _UNREADABLE:
         return True
     flat = data.translate(_FLAT)
     if b"A" * _LINE not in flat:

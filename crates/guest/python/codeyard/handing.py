@@ -1,10 +1,12 @@
 """Hands a run's result to the host: whole, or, where it is too large for a model, its name, its size and its beginning."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from io import IOBase
 from itertools import islice
 
 from codeyard import binary
-from codeyard.frames import encode, pack
+from codeyard.frames import pack
 from codeyard.jsonable import Converter, TooLarge
 from codeyard.kept import Kept
 
@@ -12,7 +14,9 @@ from codeyard.kept import Kept
 _BEGINNINGS = ((5, 30, 200), (3, 16, 60), (1, 8, 20))
 MOST_SAMPLE = 4096
 _MOST_NAME = 60
-_MOST_SIZE = 100
+# In bytes of UTF-8.
+_MOST_SIZE = 500
+_MOST_FIRST = 60
 _TOLD_PARTS = 4
 _HEADER = 4
 _NOTHING = object()
@@ -50,6 +54,10 @@ class Handing:
         try:
             converted = converter.convert(value)
         except TooLarge:
+            if converter.consumed:
+                if converter.taken is None:
+                    raise TooLarge("the result is too large, and iterators in it are used up; return lists instead") from None
+                self._value = converter.taken
             self._is_large = True
             return None
         if converter.consumed:
@@ -79,20 +87,19 @@ class Handing:
                 data = pack(done["result"])
             if len(data) - _HEADER <= self._most:
                 if binary.may_hold_binary(data):
-                    self._keep(done, None)
+                    self.kept.keep(self._name, self._value, _kind(self._value), _size(self._value, None), is_told=False)
+                    done["kept"] = {"name": self._name}
                 return
             size = len(data) - _HEADER
         done.pop("result", None)
-        self._keep(done, size)
-        done["kept"]["kind"] = _kind(self._value)
-        done["kept"]["size"] = _size(self._value, size)
+        done["kept"] = told = {"name": self._name, "kind": _kind(self._value), "size": _size(self._value, size)}
+        self.kept.keep(self._name, self._value, told["kind"], told["size"])
         sample = _sample(self._value)
         if sample is not None:
-            done["kept"]["sample"] = sample
-
-    def _keep(self, done, size):
-        self.kept.keep(self._name, self._value, _kind(self._value), _size(self._value, size))
-        done["kept"] = {"name": self._name}
+            told["sample"] = sample
+        first = _first(self._value)
+        if first is not None:
+            told["first"] = first
 
     def end(self, error):
         """Lets go of the run's value; if memory ran out, of the kept ones too."""
@@ -113,6 +120,8 @@ class _Beginning(Converter):
     def convert(self, value, depth=0):
         if isinstance(value, (bytes, bytearray, memoryview)):
             return f"<{len(value):,} bytes: {bytes(value[:16]).hex(' ')}…>"
+        if isinstance(value, Iterator) and not isinstance(value, IOBase):
+            return f"<{_kind(value)}>"  # What it gives is nowhere else.
         converted = super().convert(value, depth)
         most = self._characters if depth else 5 * self._characters
         if type(converted) is str and len(converted) > most:
@@ -120,9 +129,10 @@ class _Beginning(Converter):
         return converted
 
     def _foreign(self, value, depth):
-        if hasattr(type(value), "head"):
+        numpy, pandas = sys.modules.get("numpy"), sys.modules.get("pandas")
+        if isinstance(value, tuple(getattr(pandas, name, ()) for name in ("DataFrame", "Series"))):
             value = value.head(self._items_each)
-        elif hasattr(type(value), "ravel"):
+        elif isinstance(value, getattr(numpy, "ndarray", ())) and value.ndim:
             value = value[: self._items_each]
         return super()._foreign(value, depth)
 
@@ -140,11 +150,22 @@ def _sample(value):
     for beginning in _BEGINNINGS:
         try:
             sample = _Beginning(*beginning).convert(value)
-            if len(encode(sample).encode(errors="replace")) <= MOST_SAMPLE:
+            if len(pack(sample)) - _HEADER <= MOST_SAMPLE:
                 return sample
         except Exception:
             return None  # The value's own methods raise.
     return None
+
+
+def _first(value):
+    """The first key of a dict as a program writes it; `None` if it is long or no plain value."""
+    if not isinstance(value, dict):
+        return None
+    key = next(iter(dict.keys(value)), None)
+    if type(key) not in (str, int, bool) or (type(key) is int and key.bit_length() > 64):
+        return None
+    first = repr(key[: _MOST_FIRST + 1] if type(key) is str else key)
+    return first if len(first.encode()) <= _MOST_FIRST else None
 
 
 def _kind(value):
@@ -165,7 +186,7 @@ def _size(value, size):
         words = "of unknown length"
     if size is not None:
         words += f", {size:,} bytes of JSON"
-    return words
+    return words.encode(errors="replace")[:_MOST_SIZE].decode(errors="ignore")
 
 
 def _is_long(key, item):

@@ -37,7 +37,8 @@ class TooLarge(ValueError):
 class Converter:
     """Converts one result. Bytes that are an image are handed to `on_image`, which answers with their placeholder.
 
-    One that surely takes more than `most` bytes as JSON raises TooLarge. `consumed` says that an iterator was used up.
+    One that surely takes more than `most` bytes as JSON raises TooLarge. `consumed` counts the iterators that were used up;
+    `taken` is what the result itself gave, if it was the only one.
     """
 
     def __init__(self, on_image=None, most=None):
@@ -46,7 +47,8 @@ class Converter:
         self._left = MAX_VALUES if most is None else min(MAX_VALUES, most // 2 + 1)
         self._longest = most
         self._path = set()
-        self.consumed = False
+        self.consumed = 0
+        self.taken = None
 
     def convert(self, value, depth=0):
         """The JSON value for any Python value."""
@@ -131,10 +133,12 @@ class Converter:
         if isinstance(value, Mapping):
             return self._object(dict(value), depth)
         if isinstance(value, (Set, Sequence, MappingView, Iterator)) and not isinstance(value, IOBase):
+            items = list(islice(value, MAX_ITERATED))
             if isinstance(value, Iterator):
                 # What it gives is nowhere else: from here on all of it counts.
-                self.consumed, self._left = True, MAX_VALUES
-            return self._items(list(islice(value, MAX_ITERATED)), depth)
+                self.consumed, self._left = self.consumed + 1, MAX_VALUES
+                self.taken = items if self.consumed == 1 and depth == 1 else None
+            return self._items(items, depth)
         return self.other(value)
 
     def _foreign(self, value, depth):

@@ -1,12 +1,14 @@
 """Results that stay in the session: too large for a model, or not all of it text. Programs get them back by name."""
 
 import sys
+from collections import Counter
 from itertools import islice
 
-# The newest are kept: so many, and so many bytes in all; the newest of all however large it is.
+# The newest are kept: so many that a model was told of, as many others, and so many bytes in all; the newest of all however large it is.
 MOST = 16
 MOST_BYTES = 128 * 1024 * 1024
 
+_REPLACED = f"newer ones have taken its place: {MOST} are kept, of {MOST_BYTES >> 20} MiB in all"
 _REMEMBERED = 1_000
 _WEIGHED = 100
 _DEEPEST = 3
@@ -19,14 +21,17 @@ class Kept:
         self._entries = {}
         self._lost = {}
 
-    def keep(self, name, value, kind, size):
-        """Keeps a value under a name that is new; older ones may have to go."""
-        self._entries[name] = (value, kind, size, _weight(value, 0))
+    def keep(self, name, value, kind, size, is_told=True):
+        """Keeps a value under a name that is new; older ones may have to go. Of some no model may ever be told."""
+        self._entries[name] = (value, kind, size, _weight(value, 0), is_told)
+        same = [name for name, entry in self._entries.items() if entry[4] == is_told]
+        if len(same) > MOST:
+            self._lose(same[0], _REPLACED)
         total = sum(entry[3] for entry in self._entries.values())
-        while len(self._entries) > MOST or (total > MOST_BYTES and len(self._entries) > 1):
+        while total > MOST_BYTES and len(self._entries) > 1:
             oldest = next(iter(self._entries))
             total -= self._entries[oldest][3]
-            self._lose(oldest, f"newer ones have taken its place: {MOST} are kept, of {MOST_BYTES >> 20} MiB in all")
+            self._lose(oldest, _REPLACED)
 
     def clear(self, why):
         """Gives up all of them."""
@@ -34,9 +39,9 @@ class Kept:
             self._lose(name, why)
 
     def get(self, name=None):
-        """The value of that name, or the newest."""
-        if name is None and self._entries:
-            name = next(reversed(self._entries))
+        """The value of that name, or the newest that a model was told of."""
+        if name is None:
+            name = next((name for name in reversed(self._entries) if self._entries[name][4]), None)
         if name in self._entries:
             return self._entries[name][0]
         there = f"kept are {', '.join(self._entries)}" if self._entries else "none is kept now"
@@ -48,7 +53,7 @@ class Kept:
 
     def listing(self):
         """Those that there are, the oldest first."""
-        return [{"name": name, "type": kind, "size": size} for name, (_, kind, size, _) in self._entries.items()]
+        return [{"name": name, "type": kind, "size": size} for name, (_, kind, size, *_) in self._entries.items()]
 
     def _lose(self, name, why):
         del self._entries[name]
@@ -58,7 +63,7 @@ class Kept:
 
 
 def _weight(value, depth):
-    """About how many bytes a value takes: of large containers some items stand for all."""
+    """About how many bytes a value takes: of large containers some items, evenly spread, stand for all."""
     try:
         return _table(value) or sys.getsizeof(value) + _inside(value, depth)
     except Exception:
@@ -79,8 +84,14 @@ def _inside(value, depth):
     if depth >= _DEEPEST or not isinstance(value, (dict, list, tuple, set, frozenset)) or not value:
         return 0
     items = value.values() if isinstance(value, dict) else value
-    looked = [_weight(item, depth + 1) for item in islice(iter(items), _WEIGHED)]
-    return sum(looked) * len(value) // max(1, len(looked))
+    stride = -(-len(value) // _WEIGHED)
+    looked = list(islice(items, stride // 2, None, stride))
+    seen = Counter(map(id, looked))
+    one = {id(item): item for item in looked}
+    # An object that is met again is one object, however often it is there.
+    single = sum(_weight(item, depth + 1) for mark, item in one.items() if seen[mark] == 1)
+    again = sum(_weight(item, depth + 1) for mark, item in one.items() if seen[mark] > 1)
+    return single * len(value) // len(looked) + again
 
 
 _current = None

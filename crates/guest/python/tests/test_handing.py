@@ -1,5 +1,7 @@
 """Results that are too large stay in the guest; what may be no text is kept beside what is sent."""
 
+import json
+
 from tests.host import GuestCase
 
 _MANY = "[{'id': n} for n in range(3000)]"
@@ -35,6 +37,49 @@ class Handing(GuestCase):
             with self.subTest(code):
                 self.check_kept(code, kind, size, sample, 1000 if "900" in code else 2000)
 
+    def kept_of(self, code):
+        outcome = self.run_with(code)
+        self.assertIsNone(outcome.error, outcome)
+        return outcome.kept
+
+    def test_a_beginning_is_as_short_as_the_host_allows(self):
+        for code in (
+            "['\\ud800' * 3000] * 9",
+            "{('日本' * 90) + str(n): '日' * 300 for n in range(300)}",
+            "{('\\U00020000' * 39) + str(n): [0] * 900 for n in range(9)}",
+            "class Wide(list):\n    shape = (10 ** 4000,) * 8\nWide(range(3000))",
+        ):
+            with self.subTest(code):
+                kept = self.kept_of(code)
+                self.assertLessEqual(len(kept["size"].encode()), 600)
+                self.assertLessEqual(len(json.dumps(kept.get("sample"), ensure_ascii=False).encode()), 8192)
+
+    def test_iterators_are_not_used_up(self):
+        for code, again, expected in (
+            ("(list(range(1000)) for _ in range(1100))", "len(runtime.result()), runtime.result()[-1][-1]", [1100, 999]),
+            ("{'rows': list(range(20000)), 'it': iter([1, 2, 3])}", "list(runtime.result()['it'])", [1, 2, 3]),
+        ):
+            with self.subTest(code):
+                self.kept_of(code)
+                self.assertEqual(self.run_with(again).result, expected)
+        error = self.run_with("{'it': iter([1]), 'rows': list(range(1_000_001))}").error
+        self.assertIn("iterators in it are used up; return lists", error["message"])
+
+    def test_first_keys(self):
+        for code, expected in (
+            ("{n: 'x' * 100 for n in range(99)}", "0"),
+            ("{'it\\'s': 'x' * 3000}", '"it\'s"'),
+            ("{'k' * 300: 'x' * 3000}", None),
+            ("{(1, 2): 'x' * 3000}", None),
+            ("set(range(3000))", None),
+        ):
+            with self.subTest(code):
+                self.assertEqual(self.kept_of(code).get("first"), expected)
+
+    def test_only_tables_are_asked_for_their_head(self):
+        code = "class Log(list):\n    def head(self, n):\n        raise SystemExit\nclass Other:\n    head = Log.head\n[Other()] * 3000"
+        self.assertEqual(len(self.kept_of(code)["sample"]), 5)
+
     def test_small_values_are_sent(self):
         for code, expected in (("1", 1), ("None", None), ("'x' * 1998", "x" * 1998), ("[1] * 900", [1] * 900)):
             outcome = self.run_with(code)
@@ -59,6 +104,9 @@ class Handing(GuestCase):
         code = "import base64, random\nbase64.b64encode(random.Random(1).randbytes(900)).decode()"
         outcome = self.run_with(code)
         self.assertEqual((len(outcome.result), list(outcome.kept)), (1200, ["name"]))
+        for length in (400, 1000):
+            self.assertIsNotNone(self.run_with(f"{code}[:{length}]").kept, length)
+        self.assertIsNone(self.run_with("'\\x1b[31mred\\x1b[0m ' * 60").kept)
         for code in ("'some words ' * 150", "'0123456789abcdef-' * 100", "['x' * 70] * 20"):
             self.assertIsNone(self.run_with(code).kept, code)
 
@@ -85,6 +133,21 @@ class Handing(GuestCase):
             message = self.run_with(code, guest=guest).error["message"]
             self.assertIn(told, message)
             self.assertLess(len(message), 300)
+
+    def test_the_newest_is_one_that_was_told(self):
+        guest = self.own_guest()
+        name = self.run_with("'x' * 3000", guest=guest).kept["name"]
+        for _ in range(20):
+            self.run_with("'\\\\x00' * 300", guest=guest)
+        outcome = self.run_with(f"runtime.result() is runtime.result({name!r}), len(runtime.results())", guest=guest)
+        self.assertEqual(outcome.result, [True, 17])
+
+    def test_estimates_leave_the_others(self):
+        guest = self.own_guest()
+        self.run_with("'x' * 3000", guest=guest)
+        for code in ("['y' * 1_000_000] * 1100", "['z' * 1_000_000] + [0] * 90_000"):
+            self.run_with(code, guest=guest)
+        self.assertEqual(self.run_with("len(runtime.results())", guest=guest).result, 3)
 
     def test_a_failed_run_keeps_nothing(self):
         guest = self.own_guest()

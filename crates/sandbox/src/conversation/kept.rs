@@ -12,6 +12,8 @@ use crate::wire::WireError;
 /// Longest name of a result, of its type, and of its size.
 const MOST_NAME: usize = 20;
 const MOST_WORDS: usize = 600;
+/// Longest first key.
+const MOST_FIRST: usize = 60;
 /// Largest beginning of a result, in bytes of JSON.
 const MOST_SAMPLE: usize = 8 * 1024;
 
@@ -30,8 +32,8 @@ pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
         check_kept(kept)?;
     }
     let most = usize::try_from(most).unwrap_or(usize::MAX);
-    // Numbers may be written longer here than there, by a little.
-    let room = most.saturating_add(most / 4);
+    // Numbers may be written longer here than there: `1e-5` as `0.00001`.
+    let room = most.saturating_mul(2);
     if size > room && written(done.result.as_ref()) > room {
         return Err(refused("a result larger than was asked for"));
     }
@@ -46,6 +48,13 @@ fn check_kept(kept: &Kept) -> Result<(), WireError> {
     let is_line = |words: &str| words.len() <= MOST_WORDS && !words.chars().any(char::is_control);
     if !is_line(&kept.kind) || !is_line(&kept.size) || written(kept.sample.as_ref()) > MOST_SAMPLE {
         return Err(refused("more of a result than its beginning"));
+    }
+    if kept
+        .first
+        .as_ref()
+        .is_some_and(|first| first.len() > MOST_FIRST || !is_line(first))
+    {
+        return Err(refused("more of a key than a program needs"));
     }
     Ok(())
 }
@@ -96,10 +105,14 @@ mod tests {
         let text = |length: usize| json!({"id": 1, "result": "x".repeat(length)});
         assert_eq!(told(None, text(100_000)), "good");
         assert_eq!(told(Some(1000), text(998)), "good");
-        assert!(told(Some(1000), text(2000)).contains("larger than was asked for"));
+        assert!(told(Some(1000), text(2100)).contains("larger than was asked for"));
         let content = json!([{"type": "image", "mime": "image/png", "data": "A".repeat(9000)}]);
         let image = json!({"id": 1, "result": 1, "content": content});
         assert_eq!(told(Some(1000), image), "good");
+        // As Python writes them, `1e-05`, these are 985 bytes.
+        let mut floats = json!({"id": 1, "result": vec![0.00001; 164]});
+        floats["content"] = json!([{"type": "image", "mime": "image/png", "data": "A".repeat(9000)}]);
+        assert_eq!(told(Some(1000), floats), "good");
         let kept = |kept: serde_json::Value| told(Some(1000), json!({"id": 1, "kept": kept}));
         assert_eq!(
             kept(json!({"name": "r3", "kind": "list", "size": "9 items", "sample": [1]})),
@@ -113,6 +126,8 @@ mod tests {
             json!({"name": "r".to_owned() + &"1".repeat(40)}),
             json!({"name": "r3", "kind": "x".repeat(1000)}),
             json!({"name": "r3", "size": "a\nb"}),
+            json!({"name": "r3", "first": "a\nb"}),
+            json!({"name": "r3", "first": "x".repeat(61)}),
             json!({"name": "r3", "sample": "x".repeat(10_000)}),
         ] {
             assert_ne!(kept(bad.clone()), "good", "{bad}");

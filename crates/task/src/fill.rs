@@ -36,6 +36,8 @@ pub(crate) struct Filled {
     pub(crate) referred: Vec<usize>,
     /// Further values of one parameter, for which the call is to be repeated.
     pub(crate) repeated: Option<(String, Vec<Value>)>,
+    /// Which words of the step turn a switch off.
+    pub(crate) turned: Vec<usize>,
 }
 
 /// What may fill a parameter.
@@ -65,6 +67,7 @@ pub(crate) fn fill(entry: &Entry, task: &str, said: &Said, earlier: &[Earlier]) 
         values: vec![None; parameters.len()],
         used: vec![false; said.literals.len()],
         referred: vec![false; said.references.len()],
+        turned: Vec::new(),
         parameters,
     };
     filling.choose();
@@ -82,6 +85,7 @@ struct Filling<'a> {
     values: Vec<Option<(Argument, Option<usize>)>>,
     used: Vec<bool>,
     referred: Vec<bool>,
+    turned: Vec<usize>,
 }
 
 impl Filling<'_> {
@@ -92,6 +96,10 @@ impl Filling<'_> {
             let Some(value) = choices::chosen(parameter, self.said, &self.own) else {
                 continue;
             };
+            if value == Value::Bool(false) {
+                self.turned
+                    .extend(choices::turned_by(parameter, self.said, &self.own));
+            }
             let name = parameter.name.to_lowercase();
             for (literal, used) in self.said.literals.iter().zip(&mut self.used) {
                 let is_it = literal
@@ -276,6 +284,7 @@ impl Filling<'_> {
         let repeated = self.repeated(task);
         let mut filled = Filled {
             repeated,
+            turned: self.turned,
             ..Filled::default()
         };
         for (parameter, value) in self.parameters.iter().zip(self.values) {
@@ -327,7 +336,7 @@ impl Filling<'_> {
 }
 
 fn is_joint(between: &str) -> bool {
-    matches!(between.trim(), "and" | "," | ", and" | "&" | "or" | ", or")
+    matches!(between.trim(), "and" | "," | ", and" | "&")
 }
 
 /// A number or JSON as text where a text is taken; all else as it is.

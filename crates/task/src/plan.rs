@@ -19,7 +19,7 @@ use crate::parameters::{self, Parameter, Role, Takes};
 use crate::program::Overrides;
 use crate::python;
 use crate::select::{Selected, select};
-use crate::{verbs, vocabulary};
+use crate::{doubt, verbs, vocabulary};
 
 /// Tool names by server.
 pub type Tools = BTreeMap<String, Vec<String>>;
@@ -69,6 +69,8 @@ pub struct Step {
     pub others: Vec<ToolRef>,
     /// Where it calls nothing, what comes nearest.
     pub nearest: Vec<ToolRef>,
+    /// Why it may not mean the call, so that it is not made.
+    pub doubt: Option<String>,
     /// Values that it says and that no parameter takes.
     pub unused: Vec<String>,
 }
@@ -231,6 +233,7 @@ impl Planning<'_> {
         let query = said.query(self.task, &clause.span, &is_known);
         let selected = self.candidates(&query);
         let Some(chosen) = choose(&selected, self.task, &said, earlier) else {
+            step.doubt = doubt::of_none(&said);
             step.nearest = selected.nearest.iter().map(|entry| entry.tool.clone()).collect();
             return Some((step, None));
         };
@@ -262,6 +265,7 @@ impl Planning<'_> {
             filled,
             others,
         } = chosen;
+        step.doubt = doubt::of_call(self.task, said, &entry, &filled);
         let literals = said.literals.iter().enumerate();
         let left = literals.filter(|(at, literal)| literal.kind.is_marked() && !filled.used.contains(at));
         step.unused = left
@@ -331,6 +335,9 @@ impl Plan {
             return Some(format!(
                 "{text:?} is a condition or a repetition, which is not followed; pass the program of that part (--task-specific-calls)"
             ));
+        }
+        if let Some(doubt) = &step.doubt {
+            return Some(format!("{text:?} {doubt}"));
         }
         let Some(call) = &step.call else {
             let near: Vec<String> = step.nearest.iter().map(ToolRef::to_string).collect();

@@ -87,6 +87,16 @@ pub fn program(plan: &Plan, overrides: &Overrides) -> String {
 // === impl Overrides ===
 
 impl Overrides {
+    /// Servers of the caller's code that none of the tools is of.
+    pub(crate) fn unknown(&self, tools: &[Arc<Entry>]) -> Vec<String> {
+        let is_of = |server: &String| {
+            let mut tools = tools.iter();
+            tools.any(|entry| *server == entry.tool.server || *server == entry.server_alias)
+        };
+        let servers = self.calls.iter().map(|(server, _)| server);
+        servers.filter(|server| !is_of(server)).cloned().collect()
+    }
+
     /// The caller's code for the server of this tool, with the server's name in the overrides.
     pub(crate) fn code_for(&self, entry: &Entry) -> Option<(&str, &str)> {
         let is_it =

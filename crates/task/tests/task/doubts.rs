@@ -3,6 +3,7 @@
 use crate::tools::{calls, planned, search, tool};
 use catalog::Search;
 use serde_json::{Value, json};
+use task::Overrides;
 
 /// Tools that change things beside tools that read them.
 fn office() -> Search {
@@ -151,4 +152,45 @@ fn hints_of_the_definition_tell_what_changes_something() {
     assert_eq!(hinted(json!({})), [""; 0]);
     assert_eq!(hinted(json!({"destructiveHint": true})).len(), 1);
     assert_eq!(hinted(json!({"readOnlyHint": false})).len(), 1);
+}
+
+#[test]
+fn a_condition_is_not_dropped() {
+    for text in [
+        "Cancel order A-17 when it is late",
+        "Cancel order A-17 as long as it is open",
+        "Cancel order A-17 only once it is paid",
+        "If it is late, cancel order A-17 and delete customer 7",
+    ] {
+        refused(text, "is a condition or a repetition, which is not followed");
+    }
+    refused("Cancel order A-17 after 2026-05-01", "takes nothing like");
+}
+
+#[test]
+fn values_are_passed_as_they_are_written() {
+    done("Cancel order 00123", &[r#"shop.cancel_order(order_id="00123")"#]);
+    done(
+        "Cancel order 99999999999999999999",
+        &[r#"shop.cancel_order(order_id="99999999999999999999")"#],
+    );
+    done(
+        "Read other.txt and write it to n.txt",
+        &[
+            r#"files.read_file(path="other.txt")"#,
+            r#"files.write_file(path="n.txt", content=<1 as text>)"#,
+        ],
+    );
+}
+
+#[test]
+fn own_code_is_for_servers_that_are_there() {
+    let mut plan = planned(&office(), "Read a.txt and frobnicate");
+    let calls = vec![("shopp".to_owned(), "pass".to_owned())];
+    plan.leave_to(&Overrides { header: None, calls });
+    let problems = plan.problems().join("; ");
+    assert!(
+        problems.contains("no tool is of the server 'shopp'"),
+        "{problems}"
+    );
 }

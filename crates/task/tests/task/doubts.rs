@@ -17,7 +17,7 @@ fn office() -> Search {
         &[("tier", json!({"type": "string", "enum": ["free", "enterprise"]}))],
     );
     let shop = json!([
-        tool("get_order", "Get an order", 1, &[order.clone()]),
+        tool("get_order", "Get an order", 1, std::slice::from_ref(&order)),
         tool("cancel_order", "Cancel an order", 1, &[order]),
         tool(
             "delete_customer",

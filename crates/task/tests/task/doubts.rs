@@ -184,6 +184,34 @@ fn values_are_passed_as_they_are_written() {
 }
 
 #[test]
+fn a_number_is_not_taken_for_another() {
+    let number = || json!({"type": "number"});
+    let minutes = json!({"type": "number", "description": "Duration in minutes"});
+    let tools = search([(
+        "desk".to_owned(),
+        json!([
+            tool("book_room", "Book a room", 1, &[("minutes", minutes)]),
+            tool("pay_bill", "Pay a bill", 1, &[("amount", number())]),
+        ]),
+    )]);
+    let check = |text: &str, expected: &str| {
+        let calls = calls(&planned(&tools, text));
+        assert!(
+            calls.iter().any(|call| call.contains(expected)),
+            "{text}: {calls:?}"
+        );
+    };
+    check("Book a room for 30 minutes", "desk.book_room(minutes=30)");
+    check("Book a room for 2 hours", "has the number \"2 hours\"");
+    check("Pay a bill of $50", "desk.pay_bill(amount=50)");
+    check("Pay a bill of $5k", "has the number");
+    check("Pay a bill of $1.5 million", "has the number");
+    check("Pay a bill of five hundred", "has the number");
+    check("Pay a bill of 10%", "has the number");
+    check("Pay a bill of 1.234,50", "has the number");
+}
+
+#[test]
 fn own_code_is_for_servers_that_are_there() {
     let mut plan = planned(&office(), "Read a.txt and frobnicate");
     let calls = vec![("shopp".to_owned(), "pass".to_owned())];

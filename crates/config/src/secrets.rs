@@ -49,7 +49,8 @@ impl<'a> Secrets<'a> {
                     found.mistake(&place, "expected one object whose members are all texts");
                 }
             },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Where the data directory cannot be one, whoever needs it says so.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
             Err(error) => found.mistake("", crate::mistakes::why_unreadable(error)),
         }
         findings.absorb(found);

@@ -60,7 +60,7 @@ fn judged<'a>(
     said: &Said,
     earlier: &[Earlier],
 ) -> Vec<(f32, &'a Arc<Entry>, Filled)> {
-    let agreeing = tools.iter().filter(|(entry, _)| verbs::agree(said.verb(), entry));
+    let agreeing = tools.iter().filter(|(entry, _)| verbs::agree(said, entry));
     let mut judged: Vec<(f32, &Arc<Entry>, Filled)> = agreeing
         .map(|(entry, rank)| {
             let filled = fill(entry, task, said, earlier);

@@ -8,6 +8,8 @@ use crate::vocabulary;
 /// One instruction of the task.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Clause {
+    /// Where it begins, with what joins it to the one before.
+    pub(crate) begins: usize,
     /// Where it stands in the text.
     pub(crate) span: Range<usize>,
     /// Whether it is, or depends on, a condition or a repetition.
@@ -83,6 +85,14 @@ pub(crate) fn clauses(text: &str, literals: &[Literal], is_verb: &dyn Fn(&str) -
         }
     }
     clauses.extend(clause(&words[start..]));
+    let is_sentence = |at: usize| {
+        let first = words.iter().position(|word| word.span.start == at);
+        first.is_some_and(|at| is_new_sentence(text, &words, at))
+    };
+    for at in 1..clauses.len() {
+        // Of what follows a condition in its sentence nobody knows whether it is part of it.
+        clauses[at].is_conditional |= clauses[at - 1].is_conditional && !is_sentence(clauses[at].begins);
+    }
     clauses
 }
 
@@ -174,18 +184,33 @@ fn ends_sentence(word: &Word<'_>) -> bool {
 fn clause(words: &[Word<'_>]) -> Option<Clause> {
     let joins = |word: &Word<'_>| is_joining(word) || is_marker(word.raw);
     let first = words.iter().position(|word| !joins(word))?;
+    let begins = words[0].span.start;
     let words = &words[first..];
     let (begin, end) = (words.first()?, words.last()?);
     let says = |at: usize| words.get(at).map_or("", |word| word.says.as_str());
     let repeats = says(0) == "for" && matches!(says(1), "all" | "each" | "every");
-    let inner = words.windows(2).any(|pair| {
-        matches!(pair[1].says.as_str(), "if" | "unless") && !ASKING.contains(&pair[0].says.as_str())
-    });
+    let inner = (1..words.len()).any(|at| is_condition(words, at));
     Some(Clause {
+        begins,
         span: begin.span.start..end.span.end,
         is_conditional: vocabulary::is_condition(says(0)) || repeats || inner,
         is_telling: vocabulary::is_telling(says(0)),
     })
+}
+
+/// Whether the word begins a condition within its instruction. "until" a date, "at once" and "check if" begin none.
+fn is_condition(words: &[Word<'_>], at: usize) -> bool {
+    let before = words[at - 1].says.as_str();
+    let says = |at: usize| words.get(at).map_or("", |word| word.says.as_str());
+    match says(at) {
+        "if" | "unless" | "when" | "whenever" | "while" | "otherwise" => !ASKING.contains(&before),
+        "once" => before != "at",
+        "assuming" | "provided" | "providing" => true,
+        "until" => !says(at + 1).is_empty(),
+        "long" => before == "as" && says(at + 1) == "as",
+        "case" => before == "in" && says(at + 1) != "of",
+        _ => false,
+    }
 }
 
 /// `1.`, `2)`, `-`, `*`: what stands before an entry of a list.
@@ -237,11 +262,23 @@ mod tests {
         check("Read the file and summarize", &["Read the file", "summarize"]);
         check(
             "Get it, if it is above 20, save it",
-            &["Get it,", "? if it is above 20,", "save it"],
+            &["Get it,", "? if it is above 20,", "? save it"],
         );
         check("Send a mail if it rains", &["? Send a mail if it rains"]);
         check("Check if it rains", &["Check if it rains"]);
-        check("For each user, send a mail", &["? For each user,", "send a mail"]);
+        check("Delete it once it is read", &["? Delete it once it is read"]);
+        check(
+            "Delete it as long as it is old",
+            &["? Delete it as long as it is old"],
+        );
+        check(
+            "Send it when it rains. Read it",
+            &["? Send it when it rains.", "Read it"],
+        );
+        check(
+            "For each user, send a mail",
+            &["? For each user,", "? send a mail"],
+        );
         check("Use e.g. 3.5 points, please", &["Use e.g. 3.5 points, please"]);
         check("and", &[]);
     }

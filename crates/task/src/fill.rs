@@ -36,6 +36,8 @@ pub(crate) struct Filled {
     pub(crate) referred: Vec<usize>,
     /// Further values of one parameter, for which the call is to be repeated.
     pub(crate) repeated: Option<(String, Vec<Value>)>,
+    /// Which words of the step turn a switch off.
+    pub(crate) turned: Vec<usize>,
 }
 
 /// What may fill a parameter.
@@ -65,10 +67,11 @@ pub(crate) fn fill(entry: &Entry, task: &str, said: &Said, earlier: &[Earlier]) 
         values: vec![None; parameters.len()],
         used: vec![false; said.literals.len()],
         referred: vec![false; said.references.len()],
+        turned: Vec::new(),
         parameters,
     };
     filling.choose();
-    filling.assign(earlier);
+    filling.assign(earlier, task);
     filling.gather(task);
     filling.inherit(earlier);
     filling.finish(task)
@@ -82,6 +85,7 @@ struct Filling<'a> {
     values: Vec<Option<(Argument, Option<usize>)>>,
     used: Vec<bool>,
     referred: Vec<bool>,
+    turned: Vec<usize>,
 }
 
 impl Filling<'_> {
@@ -92,6 +96,10 @@ impl Filling<'_> {
             let Some(value) = choices::chosen(parameter, self.said, &self.own) else {
                 continue;
             };
+            if value == Value::Bool(false) {
+                self.turned
+                    .extend(choices::turned_by(parameter, self.said, &self.own));
+            }
             let name = parameter.name.to_lowercase();
             for (literal, used) in self.said.literals.iter().zip(&mut self.used) {
                 let is_it = literal
@@ -105,7 +113,7 @@ impl Filling<'_> {
     }
 
     /// The others, the best fit first; what is said first goes to the parameter that comes first.
-    fn assign(&mut self, earlier: &[Earlier]) {
+    fn assign(&mut self, earlier: &[Earlier], task: &str) {
         let mut fits: Vec<(f32, usize, Source)> = Vec::new();
         for (at, parameter) in self.parameters.iter().enumerate() {
             if self.values[at].is_some() || !parameter.choices.is_empty() {
@@ -126,7 +134,7 @@ impl Filling<'_> {
         // The sort is stable: of equal fits the parameters' and the text's order decide.
         fits.sort_by(|a, b| b.0.total_cmp(&a.0).then(required(b.1).cmp(&required(a.1))));
         for (_, at, source) in fits {
-            self.take(at, source);
+            self.take(at, source, task);
         }
     }
 
@@ -146,18 +154,18 @@ impl Filling<'_> {
                 .is_some_and(|text| catalog::words(text).all(is_own))
     }
 
-    fn take(&mut self, at: usize, source: Source) {
+    fn take(&mut self, at: usize, source: Source, task: &str) {
         if self.values[at].is_some() {
             return;
         }
         let (argument, literal) = match source {
             Source::Literal(number) if !self.overlaps(number) => {
                 self.used[number] = true;
-                let value = self.said.literals[number].value.clone();
-                (
-                    Argument::Value(as_taken(&self.parameters[at].takes, value)),
-                    Some(number),
-                )
+                let literal = &self.said.literals[number];
+                let takes = &self.parameters[at].takes;
+                let written = (*takes == Takes::Text).then(|| written(literal, task)).flatten();
+                let value = written.unwrap_or_else(|| as_taken(takes, literal.value.clone()));
+                (Argument::Value(value), Some(number))
             }
             Source::Reference(number, argument) if !self.referred[number] => {
                 self.referred[number] = true;
@@ -276,6 +284,7 @@ impl Filling<'_> {
         let repeated = self.repeated(task);
         let mut filled = Filled {
             repeated,
+            turned: self.turned,
             ..Filled::default()
         };
         for (parameter, value) in self.parameters.iter().zip(self.values) {
@@ -327,7 +336,16 @@ impl Filling<'_> {
 }
 
 fn is_joint(between: &str) -> bool {
-    matches!(between.trim(), "and" | "," | ", and" | "&" | "or" | ", or")
+    matches!(between.trim(), "and" | "," | ", and" | "&")
+}
+
+/// A number in figures as the text has it: the id 00123 is not 123.
+fn written(literal: &Literal, task: &str) -> Option<Value> {
+    let text = task.get(literal.span.clone())?;
+    let text = text.split_once('=').map_or(text, |(_, value)| value);
+    let text = text.trim_start_matches(['$', '\u{20ac}', '\u{a3}']);
+    let is_figure = literal.kind == Kind::Number && text.contains(|c: char| c.is_ascii_digit());
+    is_figure.then(|| text.into())
 }
 
 /// A number or JSON as text where a text is taken; all else as it is.

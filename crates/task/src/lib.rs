@@ -7,6 +7,7 @@
 
 mod choose;
 mod clauses;
+mod doubt;
 mod error;
 mod fill;
 mod language;

@@ -252,8 +252,9 @@ fn is_path(text: &str) -> bool {
     let is_extension = (2..=5).contains(&extension.len())
         && extension.bytes().all(|b| b.is_ascii_alphanumeric())
         && extension.contains(|c: char| c.is_ascii_alphabetic());
-    // `e.g`, `U.S` and `a.m` are none; of one letter only those of common sources are.
-    is_extension || extension.len() == 1 && "chrRm".contains(extension) && stem.len() > 2
+    // `J.Smith` is a name; one of a single letter such as `n.txt` is a file's, and so is `.bashrc`.
+    is_extension && (stem.chars().count() != 1 || extension.bytes().all(|b| !b.is_ascii_uppercase()))
+        || extension.len() == 1 && "chrRm".contains(extension) && stem.len() > 2
 }
 
 /// Letters and digits together, or words joined by underscores.

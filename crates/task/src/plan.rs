@@ -19,7 +19,7 @@ use crate::parameters::{self, Parameter, Role, Takes};
 use crate::program::Overrides;
 use crate::python;
 use crate::select::{Selected, select};
-use crate::{verbs, vocabulary};
+use crate::{doubt, verbs, vocabulary};
 
 /// Tool names by server.
 pub type Tools = BTreeMap<String, Vec<String>>;
@@ -48,6 +48,8 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Whether the caller's own code is there for what the task has no steps for.
     is_given: bool,
+    /// Servers of the caller's own code that no tool is of.
+    unknown: Vec<String>,
     /// The language that the task seems to be in, if that is not English.
     pub language: Option<&'static str>,
 }
@@ -69,6 +71,8 @@ pub struct Step {
     pub others: Vec<ToolRef>,
     /// Where it calls nothing, what comes nearest.
     pub nearest: Vec<ToolRef>,
+    /// Why it may not mean the call, so that it is not made.
+    pub doubt: Option<String>,
     /// Values that it says and that no parameter takes.
     pub unused: Vec<String>,
 }
@@ -154,6 +158,7 @@ pub fn plan(
     };
     Ok(Plan {
         is_given: false,
+        unknown: Vec::new(),
         language: language::foreign(task),
         task: task.to_owned(),
         discovered,
@@ -231,6 +236,7 @@ impl Planning<'_> {
         let query = said.query(self.task, &clause.span, &is_known);
         let selected = self.candidates(&query);
         let Some(chosen) = choose(&selected, self.task, &said, earlier) else {
+            step.doubt = doubt::of_none(&said);
             step.nearest = selected.nearest.iter().map(|entry| entry.tool.clone()).collect();
             return Some((step, None));
         };
@@ -262,6 +268,7 @@ impl Planning<'_> {
             filled,
             others,
         } = chosen;
+        step.doubt = doubt::of_call(self.task, said, &entry, &filled);
         let literals = said.literals.iter().enumerate();
         let left = literals.filter(|(at, literal)| literal.kind.is_marked() && !filled.used.contains(at));
         step.unused = left
@@ -299,6 +306,7 @@ impl Plan {
             return;
         }
         self.is_given = true;
+        self.unknown = overrides.unknown(&self.discovered);
         for step in &mut self.steps {
             step.is_left = match &step.call {
                 Some(call) => overrides.code_for(&call.entry).is_some(),
@@ -310,6 +318,10 @@ impl Plan {
     /// What keeps the task from being run, in words; nothing if it can be.
     pub fn problems(&self) -> Vec<String> {
         let mut problems: Vec<String> = self.steps.iter().filter_map(|step| self.problem(step)).collect();
+        let unknown = self.unknown.iter();
+        problems.extend(unknown.map(|server| {
+            format!("no tool is of the server '{server}', for which --task-specific-calls has a program; see `codeyard tools`")
+        }));
         if self.steps.is_empty() && !self.is_given {
             problems.push(format!("there is nothing to do in {:?}", shortened(&self.task)));
         }
@@ -332,6 +344,9 @@ impl Plan {
                 "{text:?} is a condition or a repetition, which is not followed; pass the program of that part (--task-specific-calls)"
             ));
         }
+        if let Some(doubt) = &step.doubt {
+            return Some(format!("{text:?} {doubt}"));
+        }
         let Some(call) = &step.call else {
             let near: Vec<String> = step.nearest.iter().map(ToolRef::to_string).collect();
             let near = match near.is_empty() {
@@ -348,11 +363,20 @@ impl Plan {
             .iter()
             .map(|missing| format!("'{}': {}", missing.parameter, missing.hint))
             .collect();
-        (!missing.is_empty()).then(|| {
+        let tool = &call.entry.tool;
+        if !missing.is_empty() {
+            return Some(format!("{tool} needs {} (in {text:?})", missing.join("; and ")));
+        }
+        let is_lost = !step.unused.is_empty() && !verbs::reads(&call.entry);
+        is_lost.then(|| {
+            let unused: Vec<String> = step
+                .unused
+                .iter()
+                .map(|unused| format!("{:?}", shortened(unused)))
+                .collect();
             format!(
-                "{} needs {} (in {text:?})",
-                call.entry.tool,
-                missing.join("; and ")
+                "{tool} takes nothing like {}, so it may not be what {text:?} means",
+                unused.join(", ")
             )
         })
     }
@@ -362,6 +386,12 @@ impl Plan {
         let mut notes = Vec::new();
         for step in &self.steps {
             let Some(call) = step.call.as_ref().filter(|_| !step.is_left) else {
+                if step.is_left && step.call.is_none() {
+                    let text = shortened(&step.text);
+                    notes.push(format!(
+                        "{text:?} is left to the program of --task-specific-calls"
+                    ));
+                }
                 continue;
             };
             if !step.others.is_empty() {

@@ -8,7 +8,7 @@ use catalog::{Entry, PYTHON_KEYWORDS};
 use serde_json::Value;
 
 use crate::plan::{Argument, Call, Plan, Step};
-use crate::python;
+use crate::{python, verbs};
 
 /// What the caller says itself of the program.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +27,7 @@ const HEADER: &str = "Made from the words of a task, without a language model.";
 /// Names that the program has itself, and those of Python that it uses: a tool of such a name is imported under another.
 const TAKEN: &[&str] = &[
     "LookupError",
+    "RuntimeError",
     "Exception",
     "brief",
     "dict",
@@ -47,6 +48,7 @@ const TAKEN: &[&str] = &[
     "sys",
     "text",
     "type",
+    "unbroken",
 ];
 
 /// Characters of the task, or of a step, in a comment.
@@ -87,6 +89,16 @@ pub fn program(plan: &Plan, overrides: &Overrides) -> String {
 // === impl Overrides ===
 
 impl Overrides {
+    /// Servers of the caller's code that none of the tools is of.
+    pub(crate) fn unknown(&self, tools: &[Arc<Entry>]) -> Vec<String> {
+        let is_of = |server: &String| {
+            let mut tools = tools.iter();
+            tools.any(|entry| *server == entry.tool.server || *server == entry.server_alias)
+        };
+        let servers = self.calls.iter().map(|(server, _)| server);
+        servers.filter(|server| !is_of(server)).cloned().collect()
+    }
+
     /// The caller's code for the server of this tool, with the server's name in the overrides.
     pub(crate) fn code_for(&self, entry: &Entry) -> Option<(&str, &str)> {
         let is_it =
@@ -150,9 +162,15 @@ fn step_code(text: &mut String, number: usize, step: &Step, call: &Call, names: 
     let function = names.get(&key).map_or(call.entry.alias.as_str(), String::as_str);
     let expression = call_code(function, call);
     let label = python::string(&label(call));
+    // What changes something may rest on what an earlier step should have done.
+    let holds = if number == 1 || verbs::reads(&call.entry) {
+        ""
+    } else {
+        "    unbroken()\n"
+    };
     let _ = write!(
         text,
-        "\n# {number}. {}\ntry:\n    results[{number}] = {expression}\n    show({label}, results[{number}])\nexcept Exception as error:\n    failed({number}, error)\n",
+        "\n# {number}. {}\ntry:\n{holds}    results[{number}] = {expression}\n    show({label}, results[{number}])\nexcept Exception as error:\n    failed({number}, error)\n",
         python::line(&step.text, LONGEST_COMMENT),
     );
 }

@@ -45,3 +45,9 @@ def failed(step, error):
     """Prints why a step failed; the steps that need its result fail with it."""
     failures.append(step)
     print(f"step {step} failed: {type(error).__name__}: {str(error)[:400]}", file=sys.stderr)
+
+
+def unbroken():
+    """Keeps a step that changes something from running after one that failed."""
+    if failures:
+        raise RuntimeError(f"it was not run, since step {failures[0]} failed")

@@ -31,12 +31,14 @@ const IMPERATIVES: &[&str] = &[
     "decode",
     "delete",
     "describe",
+    "destroy",
     "display",
     "divide",
     "download",
     "draw",
     "email",
     "encode",
+    "erase",
     "estimate",
     "evaluate",
     "execute",
@@ -135,6 +137,7 @@ const IMPERATIVES: &[&str] = &[
     "verify",
     "visit",
     "watch",
+    "wipe",
     "write",
 ];
 
@@ -145,9 +148,11 @@ const ALIKE: &[&[&str]] = &[
         "open", "print", "read", "report", "return", "search", "select", "show", "tell", "watch",
     ],
     &[
-        "append", "export", "insert", "keep", "put", "record", "save", "store", "write",
+        "append", "export", "insert", "keep", "place", "put", "record", "save", "store", "write",
     ],
-    &["clean", "clear", "cut", "delete", "remove"],
+    &[
+        "clean", "clear", "cut", "delete", "destroy", "erase", "remove", "wipe",
+    ],
     &["email", "mail", "notify", "post", "send", "share", "submit"],
     &[
         "book", "build", "create", "generate", "make", "open", "order", "plan", "publish", "record",
@@ -157,6 +162,124 @@ const ALIKE: &[&[&str]] = &[
         "change", "fix", "mark", "replace", "set", "switch", "turn", "update",
     ],
     &["compute", "estimate", "evaluate", "measure", "solve"],
+];
+
+/// Words with which tools begin that change nothing: verbs of reading and reckoning, and nouns of what is told.
+const READING: &[&str] = &[
+    "amount",
+    "analyze",
+    "average",
+    "balance",
+    "check",
+    "compare",
+    "compute",
+    "convert",
+    "cost",
+    "count",
+    "current",
+    "decode",
+    "describe",
+    "details",
+    "display",
+    "distance",
+    "divide",
+    "duration",
+    "encode",
+    "estimate",
+    "evaluate",
+    "extract",
+    "fetch",
+    "filter",
+    "find",
+    "format",
+    "get",
+    "how",
+    "inspect",
+    "list",
+    "look",
+    "lookup",
+    "mean",
+    "measure",
+    "number",
+    "parse",
+    "price",
+    "query",
+    "rate",
+    "read",
+    "resolve",
+    "return",
+    "search",
+    "select",
+    "show",
+    "solve",
+    "sort",
+    "status",
+    "subtract",
+    "sum",
+    "summarize",
+    "tell",
+    "the",
+    "total",
+    "translate",
+    "validate",
+    "verify",
+    "watch",
+    "what",
+    "whether",
+    "which",
+];
+
+/// Words that turn round, or take from, what is said; those in "n't" are not among them.
+const NEGATIONS: &[&str] = &[
+    "avoid",
+    "but",
+    "cannot",
+    "cant",
+    "didnt",
+    "doesnt",
+    "don",
+    "dont",
+    "except",
+    "excluding",
+    "instead",
+    "isnt",
+    "neither",
+    "never",
+    "no",
+    "nobody",
+    "non",
+    "none",
+    "nor",
+    "not",
+    "nothing",
+    "refrain",
+    "shouldnt",
+    "without",
+    "wont",
+];
+
+/// Words that begin a question.
+const QUESTIONS: &[&str] = &[
+    "am", "are", "can", "could", "did", "do", "does", "had", "has", "have", "how", "is", "may", "might",
+    "should", "shall", "was", "were", "what", "where", "which", "who", "whom", "whose", "why", "will",
+    "would",
+];
+
+/// Words that may stand before a sentence.
+const OPENING: &[&str] = &[
+    "finally",
+    "hello",
+    "hey",
+    "hi",
+    "immediately",
+    "kindly",
+    "now",
+    "ok",
+    "okay",
+    "please",
+    "quickly",
+    "simply",
+    "so",
 ];
 
 /// Instructions that ask for nothing but to see what came before, which is shown anyway.
@@ -296,6 +419,26 @@ pub(crate) fn is_imperative(word: &str) -> bool {
 /// Whether the instruction of this word asks only to see something.
 pub(crate) fn is_showing(word: &str) -> bool {
     SHOWING.contains(&word)
+}
+
+/// Whether a tool that begins with the word changes nothing.
+pub(crate) fn is_reading(word: &str) -> bool {
+    READING.contains(&word) || word.strip_suffix('s').is_some_and(|word| READING.contains(&word))
+}
+
+/// Whether the word turns round what is said.
+pub(crate) fn is_negation(word: &str) -> bool {
+    NEGATIONS.contains(&word) || word.ends_with("n't") || word.ends_with("n\u{2019}t")
+}
+
+/// Whether the word begins a question.
+pub(crate) fn is_question(word: &str) -> bool {
+    QUESTIONS.contains(&word)
+}
+
+/// Whether the word says nothing at the beginning of a sentence: a greeting or politeness.
+pub(crate) fn is_opening(word: &str) -> bool {
+    OPENING.contains(&word) || matches!(word, "i'd" | "i'll" | "like" | "must" | "we'd" | "we'll")
 }
 
 /// Whether one of the instructions is often said for the other.

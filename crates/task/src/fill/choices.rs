@@ -6,9 +6,6 @@ use super::said::Said;
 use crate::parameters::{Parameter, Takes};
 use crate::vocabulary;
 
-/// Words before a word that turn it round.
-const NEGATIONS: &[&str] = &["don", "no", "non", "not", "without"];
-
 /// Words of the names of switches that say nothing of what they switch.
 const SWITCHING: &[&str] = &[
     "allow", "do", "enable", "include", "is", "make", "only", "should", "use", "with",
@@ -27,6 +24,15 @@ pub(super) fn chosen(parameter: &Parameter, said: &Said, own: &[String]) -> Opti
             .find(|choice| is_said(choice, said, own))
             .cloned(),
     }
+}
+
+/// The word before what the parameter switches that turns it off, by its place among the step's words. What is turned round
+/// before anything is asked for may be that itself: "don't force it to be deleted".
+pub(super) fn turned_by(parameter: &Parameter, said: &Said, own: &[String]) -> Option<usize> {
+    let at = place(parameter, said, own)?;
+    let turning = (at.saturating_sub(2)..at).find(|at| vocabulary::is_negation(&said.words[*at]))?;
+    let asks = |word: &String| !vocabulary::is_small(word) && !vocabulary::is_negation(word) && word != "do";
+    said.words[..turning].iter().any(asks).then_some(turning)
 }
 
 /// `parameter=value` where the value is a choice or a switch.
@@ -69,19 +75,29 @@ fn is_said(choice: &Value, said: &Said, own: &[String]) -> bool {
     let says_nothing = |word: &String| {
         own.contains(&stem(word)) || vocabulary::is_small(word) || vocabulary::is_preposition(word)
     };
-    let stands = |window: &[String]| {
-        window
-            .iter()
-            .zip(&words)
-            .all(|(said, word)| stem(said) == stem(word))
+    let stands = |(at, window): (usize, &[String])| {
+        let before = &said.words[at.saturating_sub(2)..at];
+        !before.iter().any(|word| vocabulary::is_negation(word))
+            && window
+                .iter()
+                .zip(&words)
+                .all(|(said, word)| stem(said) == stem(word))
     };
-    let is_spoken =
-        !words.is_empty() && !words.iter().all(says_nothing) && said.words.windows(words.len()).any(stands);
+    let is_spoken = !words.is_empty()
+        && !words.iter().all(says_nothing)
+        && said.words.windows(words.len()).enumerate().any(stands);
     is_quoted || is_spoken
 }
 
 /// Whether the step names what the parameter switches, and whether it wants it.
 fn switched(parameter: &Parameter, said: &Said, own: &[String]) -> Option<bool> {
+    let first = place(parameter, said, own)?;
+    let before = &said.words[first.saturating_sub(2)..first];
+    Some(!before.iter().any(|word| vocabulary::is_negation(word)))
+}
+
+/// Where the step names what the parameter switches.
+fn place(parameter: &Parameter, said: &Said, own: &[String]) -> Option<usize> {
     let words: Vec<&String> = parameter
         .words
         .iter()
@@ -96,9 +112,7 @@ fn switched(parameter: &Parameter, said: &Said, own: &[String]) -> Option<bool> 
             .filter(|_| !own.contains(&stem(word)))
     };
     let places: Option<Vec<usize>> = words.iter().map(|word| place(word)).collect();
-    let first = places?.into_iter().min()?;
-    let before = &said.words[first.saturating_sub(2)..first];
-    Some(!before.iter().any(|word| NEGATIONS.contains(&word.as_str())))
+    places?.into_iter().min()
 }
 
 fn stem(word: &str) -> String {

@@ -13,6 +13,10 @@ pub(crate) struct Said {
     /// In their order; phrases and units, which may be part of others, after the marked ones.
     pub(crate) literals: Vec<Literal>,
     pub(crate) references: Vec<Reference>,
+    /// Whether it asks for an answer, and for nothing to be done.
+    pub(crate) is_question: bool,
+    /// Words that turn something round: where they stand among the words, none for one within a name, and what they are.
+    pub(crate) negations: Vec<(Option<usize>, String)>,
 }
 
 /// A word that stands for the result of an earlier step.
@@ -59,6 +63,8 @@ impl Said {
             .map(str::to_lowercase);
         Said {
             references: references(&words),
+            is_question: is_question(&task[span.clone()]),
+            negations: negations(&words, &literals),
             words: words
                 .iter()
                 .filter(|word| !word.is_literal)
@@ -96,7 +102,29 @@ impl Said {
         self.words
             .iter()
             .map(String::as_str)
-            .find(|word| !vocabulary::is_small(word))
+            .find(|word| !vocabulary::is_small(word) && !vocabulary::is_opening(word))
+    }
+
+    /// Whether an article makes a noun of that word.
+    pub(crate) fn begins_with_noun(&self) -> bool {
+        let verb = self.verb();
+        let at = self.words.iter().position(|word| Some(word.as_str()) == verb);
+        let before = at.and_then(|at| self.words.get(at.checked_sub(1)?));
+        before.is_some_and(|word| {
+            matches!(
+                word.as_str(),
+                "a" | "an" | "any" | "my" | "our" | "some" | "the" | "their" | "your"
+            )
+        })
+    }
+
+    /// Whether it leaves a choice: "or" between two values, or anywhere.
+    pub(crate) fn leaves_choice(&self, task: &str, is_anywhere: bool) -> bool {
+        let is_between = |pair: &[Literal]| {
+            let between = task.get(pair[0].span.end..pair[1].span.start).unwrap_or_default();
+            matches!(between.trim(), "or" | ", or")
+        };
+        is_anywhere && self.words.iter().any(|word| word == "or") || self.literals.windows(2).any(is_between)
     }
 
     /// Whether it only asks to see what came before.
@@ -106,6 +134,46 @@ impl Said {
         let is_bare = self.literals.iter().all(|literal| !literal.kind.is_marked());
         is_bare && words.next().is_some_and(|word| vocabulary::is_showing(word)) && words.next().is_none()
     }
+}
+
+/// Whether a sentence asks for an answer; "can you" and the like ask for a deed.
+fn is_question(sentence: &str) -> bool {
+    let words: Vec<String> = sentence
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .filter(|word| !word.is_empty())
+        .skip_while(|word| vocabulary::is_opening(word) && !word.contains('\'') && word != "like")
+        .collect();
+    let says = |at: usize| {
+        words.get(at).map_or("", |word| {
+            word.split(['\'', '\u{2019}']).next().unwrap_or_default()
+        })
+    };
+    if matches!(says(0), "can" | "could" | "will" | "would") && says(1) == "you" {
+        return false;
+    }
+    let wonders = |word: &String| matches!(word.as_str(), "know" | "wonder" | "wondering");
+    let asks = |word: &String| matches!(word.as_str(), "how" | "whether" | "why");
+    let tells = |word: &String| matches!(word.as_str(), "are" | "had" | "has" | "is" | "was" | "were");
+    let is_told = vocabulary::is_imperative(says(0));
+    let ends = sentence.trim_end_matches(['"', '\'', ')', ' ']).ends_with('?');
+    ends || vocabulary::is_question(says(0))
+        || words.iter().take(3).any(tells)
+        || words.iter().take(5).any(wonders)
+        || !is_told && words.iter().any(asks)
+}
+
+fn negations(words: &[Word<'_>], literals: &[Literal]) -> Vec<(Option<usize>, String)> {
+    let plain = words.iter().filter(|word| !word.is_literal).enumerate();
+    let plain = plain.map(|(at, word)| (Some(at), word.lower.clone()));
+    let named = literals
+        .iter()
+        .filter(|literal| literal.kind == Kind::Name && literal.key.is_none())
+        .filter_map(Literal::text)
+        .flat_map(str::split_whitespace)
+        .map(|word| (None, word.to_lowercase()));
+    let turns = |(_, word): &(Option<usize>, String)| vocabulary::is_negation(word);
+    plain.chain(named).filter(turns).collect()
 }
 
 fn words<'a>(task: &'a str, span: &Range<usize>, literals: &[Literal]) -> Vec<Word<'a>> {

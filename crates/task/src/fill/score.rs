@@ -15,6 +15,9 @@ const ENOUGH_OPTIONAL: f32 = 0.9;
 /// The same for a number, which fits every parameter of numbers.
 const ENOUGH_NUMBER: f32 = 1.3;
 
+/// From here on numbers are not exact.
+const WHOLE: f64 = 9e15;
+
 /// The text names the parameter.
 const NAMED: f32 = 1.0;
 /// A preposition leads to it.
@@ -177,7 +180,7 @@ pub(crate) fn is_of_type(parameter: &Parameter, value: &Value) -> bool {
             .filter(|number| (parameter.range.0..=parameter.range.1).contains(number))
     };
     match &parameter.takes {
-        Takes::Integer => number().is_some_and(|number| number.fract() == 0.0),
+        Takes::Integer => number().is_some_and(|number| number.fract() == 0.0 && number.abs() < WHOLE),
         Takes::Number => number().is_some(),
         Takes::Text => !value.is_null(),
         Takes::List(_) => value.is_array(),

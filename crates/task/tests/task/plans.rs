@@ -147,7 +147,7 @@ fn what_is_not_said_is_asked_for() {
         &[
             r#"weather.get_weather(location="Rome")"#,
             r#""if temperature is above 20" is a condition or a repetition, which is not followed; pass the program of that part (--task-specific-calls)"#,
-            r#"calculator.calculate(expression="3 + 4")"#,
+            r#""calculate 3 + 4" is a condition or a repetition, which is not followed; pass the program of that part (--task-specific-calls)"#,
         ],
     );
 }

@@ -1,0 +1,224 @@
+//! Tasks whose words leave a doubt: what would change something is not called, and the reason is told.
+
+use crate::tools::{calls, planned, search, tool};
+use catalog::Search;
+use serde_json::{Value, json};
+use task::Overrides;
+
+/// Tools that change things beside tools that read them.
+fn office() -> Search {
+    let text = || json!({"type": "string"});
+    let switch = || json!({"type": "boolean"});
+    let order = ("order_id", text());
+    let customers = tool(
+        "search_customers",
+        "Search customers",
+        0,
+        &[("tier", json!({"type": "string", "enum": ["free", "enterprise"]}))],
+    );
+    let shop = json!([
+        tool("get_order", "Get an order", 1, std::slice::from_ref(&order)),
+        tool("cancel_order", "Cancel an order", 1, &[order]),
+        tool(
+            "delete_customer",
+            "Delete a customer",
+            1,
+            &[("customer_id", text())]
+        ),
+        customers,
+    ]);
+    let files = json!([
+        tool("read_file", "Read a file", 1, &[("path", text())]),
+        tool(
+            "remove_file",
+            "Remove a file",
+            1,
+            &[("path", text()), ("force", switch())]
+        ),
+        tool(
+            "write_file",
+            "Write text to a file",
+            2,
+            &[("path", text()), ("content", text())]
+        ),
+    ]);
+    let logs = json!([tool("erase_log", "Erase a log", 1, &[("path", text())])]);
+    let named = |(name, tools): (&str, Value)| (name.to_owned(), tools);
+    search([("shop", shop), ("files", files), ("logs", logs)].map(named))
+}
+
+/// Checks that no call of a tool is in what is planned, and that all problems together say this.
+fn refused(text: &str, expected: &str) {
+    let plan = planned(&office(), text);
+    let problems = plan.problems().join("; ");
+    assert!(
+        problems.contains(expected),
+        "{text}: {problems:?} {:?}",
+        calls(&plan)
+    );
+}
+
+fn done(text: &str, expected: &[&str]) {
+    assert_eq!(calls(&planned(&office(), text)), expected, "{text}");
+}
+
+#[test]
+fn what_is_negated_is_not_done() {
+    refused("Don't cancel order A-17", "says 'don't', which is not followed");
+    refused("Do not delete customer 7", "says 'not'");
+    refused("Never remove old.txt", "says 'never'");
+    refused("Remove everything except notes.txt", "says 'except'");
+    refused("Read a.txt and don't remove it", "says 'don't'");
+    refused("Don't force", "says 'don't'");
+    refused("Search customers who are not enterprise", "says 'not'");
+    refused("Don\u{2019}t Cancel Order A-17", "says 'don\u{2019}t'");
+    done(
+        "Remove old.txt, don't force",
+        &[r#"files.remove_file(path="old.txt", force=false)"#],
+    );
+    done(
+        "Search enterprise customers",
+        &[r#"shop.search_customers(tier="enterprise")"#],
+    );
+}
+
+#[test]
+fn a_question_changes_nothing() {
+    for text in [
+        "How do I cancel order A-17?",
+        "What would it cost to cancel order A-17",
+        "Why was customer 7 deleted?",
+        "Cancel order A-17?",
+        "I want to know how to cancel order A-17",
+        "Explain how to cancel order A-17",
+        "Is order A-17 cancelled?",
+        "Order A-17 was cancelled",
+    ] {
+        let calls = calls(&planned(&office(), text));
+        let changes = |call: &String| {
+            call.starts_with("shop.cancel_order(") || call.starts_with("shop.delete_customer(")
+        };
+        assert!(!calls.iter().any(changes), "{text}: {calls:?}");
+    }
+    done(
+        "Can you cancel order A-17?",
+        &[r#"shop.cancel_order(order_id="A-17")"#],
+    );
+    done(
+        "I would like to cancel order A-17",
+        &[r#"shop.cancel_order(order_id="A-17")"#],
+    );
+    done(
+        "Please cancel order A-17",
+        &[r#"shop.cancel_order(order_id="A-17")"#],
+    );
+}
+
+#[test]
+fn a_tool_answers_its_own_verb_only() {
+    done("Erase the log app.log", &[r#"logs.erase_log(path="app.log")"#]);
+    done("Read the log app.log", &[r#"files.read_file(path="app.log")"#]);
+    let erased = calls(&planned(&office(), "Erase notes.txt"));
+    assert!(
+        !erased.iter().any(|call| call.starts_with("files.read")),
+        "{erased:?}"
+    );
+}
+
+#[test]
+fn a_choice_between_two_is_not_made() {
+    refused("Cancel order A-17 or A-18", "says 'or', which is not decided");
+    refused("Read a.txt or b.txt", "says 'or', which is not decided");
+}
+
+/// What a server says of a tool counts more than its name.
+#[test]
+fn hints_of_the_definition_tell_what_changes_something() {
+    let hinted = |hints: Value| {
+        let mut tool = tool(
+            "get_ticket",
+            "Get a ticket",
+            1,
+            &[("ticket_id", json!({"type": "string"}))],
+        );
+        tool["annotations"] = hints;
+        let plan = planned(
+            &search([("desk".to_owned(), json!([tool]))]),
+            "Which is ticket T-5?",
+        );
+        plan.problems()
+    };
+    assert_eq!(hinted(json!({"readOnlyHint": true})), [""; 0]);
+    assert_eq!(hinted(json!({})), [""; 0]);
+    assert_eq!(hinted(json!({"destructiveHint": true})).len(), 1);
+    assert_eq!(hinted(json!({"readOnlyHint": false})).len(), 1);
+}
+
+#[test]
+fn a_condition_is_not_dropped() {
+    for text in [
+        "Cancel order A-17 when it is late",
+        "Cancel order A-17 as long as it is open",
+        "Cancel order A-17 only once it is paid",
+        "If it is late, cancel order A-17 and delete customer 7",
+    ] {
+        refused(text, "is a condition or a repetition, which is not followed");
+    }
+    refused("Cancel order A-17 after 2026-05-01", "takes nothing like");
+}
+
+#[test]
+fn values_are_passed_as_they_are_written() {
+    done("Cancel order 00123", &[r#"shop.cancel_order(order_id="00123")"#]);
+    done(
+        "Cancel order 99999999999999999999",
+        &[r#"shop.cancel_order(order_id="99999999999999999999")"#],
+    );
+    done(
+        "Read other.txt and write it to n.txt",
+        &[
+            r#"files.read_file(path="other.txt")"#,
+            r#"files.write_file(path="n.txt", content=<1 as text>)"#,
+        ],
+    );
+}
+
+#[test]
+fn a_number_is_not_taken_for_another() {
+    let number = || json!({"type": "number"});
+    let minutes = json!({"type": "number", "description": "Duration in minutes"});
+    let tools = search([(
+        "desk".to_owned(),
+        json!([
+            tool("book_room", "Book a room", 1, &[("minutes", minutes)]),
+            tool("pay_bill", "Pay a bill", 1, &[("amount", number())]),
+        ]),
+    )]);
+    let check = |text: &str, expected: &str| {
+        let calls = calls(&planned(&tools, text));
+        assert!(
+            calls.iter().any(|call| call.contains(expected)),
+            "{text}: {calls:?}"
+        );
+    };
+    check("Book a room for 30 minutes", "desk.book_room(minutes=30)");
+    check("Book a room for 2 hours", "has the number \"2 hours\"");
+    check("Pay a bill of $50", "desk.pay_bill(amount=50)");
+    check("Pay a bill of $5k", "has the number");
+    check("Pay a bill of $1.5 million", "has the number");
+    check("Pay a bill of five hundred", "has the number");
+    check("Pay a bill of 10%", "has the number");
+    check("Pay a bill of 1.234,50", "has the number");
+}
+
+#[test]
+fn own_code_is_for_servers_that_are_there() {
+    let mut plan = planned(&office(), "Read a.txt and frobnicate");
+    let calls = vec![("shopp".to_owned(), "pass".to_owned())];
+    plan.leave_to(&Overrides { header: None, calls });
+    let problems = plan.problems().join("; ");
+    assert!(
+        problems.contains("no tool is of the server 'shopp'"),
+        "{problems}"
+    );
+}

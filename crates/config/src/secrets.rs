@@ -50,7 +50,11 @@ impl<'a> Secrets<'a> {
                 }
             },
             // Where the data directory cannot be one, whoever needs it says so.
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) => {}
             Err(error) => found.mistake("", crate::mistakes::why_unreadable(error)),
         }
         findings.absorb(found);

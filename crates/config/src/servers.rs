@@ -64,6 +64,15 @@ pub(crate) enum Variables<'a> {
     Keep,
 }
 
+// === impl Variables ===
+
+impl Variables<'_> {
+    /// Whether what is read is what is used.
+    fn are_expanded(self) -> bool {
+        !matches!(self, Variables::Keep)
+    }
+}
+
 /// Reads a file's content.
 pub(crate) fn read(file: &Path, bytes: &[u8], variables: Variables<'_>) -> (Vec<Entry>, Findings) {
     let mut findings = Findings::of(Some(file));

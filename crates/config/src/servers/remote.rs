@@ -158,7 +158,7 @@ impl Reader<'_> {
         // What RFC 6749 takes for one.
         let is_scope = |c: char| matches!(c, '!'..='~') && c != '"' && c != '\\';
         for (index, scope) in scopes.iter().enumerate() {
-            let is_final = matches!(variables, Variables::Expand(_));
+            let is_final = variables.are_expanded();
             if is_final && (scope.is_empty() || !scope.chars().all(is_scope)) {
                 let what = "is no scope: one word of plain characters; write each scope by itself";
                 self.findings.mistake(&format!("{field}[{index}]"), what);
@@ -182,7 +182,7 @@ impl Reader<'_> {
         }
         let path = format!("{field}.{key}");
         let url = self.string(&path, Some(node), variables)?;
-        if let Variables::Expand(_) = variables
+        if variables.are_expanded()
             && let Err(error) = upstream::check_url(&url)
         {
             self.findings.mistake(&path, error.to_string());
@@ -233,7 +233,7 @@ impl Reader<'_> {
                 continue;
             };
             // What is written is checked once it is what will be sent.
-            if let Variables::Expand(_) = variables
+            if variables.are_expanded()
                 && let Err(what) = upstream::check_header(name, &value)
             {
                 self.findings.mistake(&path, what);

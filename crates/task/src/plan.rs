@@ -270,7 +270,9 @@ impl Planning<'_> {
         } = chosen;
         step.doubt = doubt::of_call(self.task, said, &entry, &filled);
         let literals = said.literals.iter().enumerate();
-        let left = literals.filter(|(at, literal)| literal.kind.is_marked() && !filled.used.contains(at));
+        let server = Some(entry.tool.server.as_str());
+        let literals = literals.filter(|(_, literal)| literal.kind.is_marked() && literal.text() != server);
+        let left = literals.filter(|(at, _)| !filled.used.contains(at));
         step.unused = left
             .map(|(_, literal)| self.task[literal.span.clone()].to_owned())
             .collect();
@@ -349,10 +351,8 @@ impl Plan {
         }
         let Some(call) = &step.call else {
             let near: Vec<String> = step.nearest.iter().map(ToolRef::to_string).collect();
-            let near = match near.is_empty() {
-                true => String::new(),
-                false => format!("; the nearest are {}", near.join(", ")),
-            };
+            let nearest = || format!("; the nearest are {}", near.join(", "));
+            let near = (!near.is_empty()).then(nearest).unwrap_or_default();
             return Some(format!(
                 "no tool of {} answers {text:?}{near}",
                 self.discovered.len()

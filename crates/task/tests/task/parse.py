@@ -20,7 +20,8 @@ def check(program: str) -> None:
 
 
 def step(node: ast.Try) -> None:
-    call, show = node.body
+    *before, call, show = node.body
+    assert [ast.unparse(line) for line in before] in ([], ["unbroken()"])
     assert isinstance(call, ast.Assign) and isinstance(show, ast.Expr)
     value = call.value.elt if isinstance(call.value, ast.ListComp) else call.value
     assert isinstance(value, ast.Call) and not value.args, ast.dump(value)

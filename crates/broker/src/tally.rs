@@ -15,7 +15,7 @@ use crate::call::is_tool_error;
 use crate::run::Answer;
 
 /// KiB of answers of one run that may wait to be counted; a call whose answer finds no room waits for it.
-const ROOM: u32 = 32 * 1024;
+const ROOM: u32 = 8 * 1024;
 /// Calls of one run that are under way or wait to be counted: more than may be under way.
 const MOST_CALLS: usize = 4096;
 

@@ -60,7 +60,8 @@ impl std::fmt::Debug for Counter {
 // === impl Tokenizer ===
 
 impl Tokenizer {
-    /// Tokens of a text of any length, in memory that does not grow with it.
+    /// Tokens of a text of any length, in memory that does not grow with it; a long stretch without a border between words
+    /// is counted in parts, a token or two too many for each 64 KiB.
     pub fn text(&self, text: &str) -> u64 {
         pieces(text).map(|piece| self.piece(piece)).sum()
     }

@@ -39,8 +39,7 @@ async fn c105_binary_junk_on_stdout() {
         .run("import sys\nsys.stdout.buffer.write(bytes(range(256))*10)")
         .await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
-    assert_eq!(ran.stdout().matches("ABCDEFG").count(), 10);
-    assert!(ran.stdout().contains('\u{fffd}'));
+    assert!(ran.stdout().contains("2.5 KB of binary"), "{}", ran.stdout());
     client.check("print('next')", "next\n").await;
 }
 

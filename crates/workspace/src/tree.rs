@@ -1,7 +1,7 @@
 //! Trees that all sessions share: named by the hash of their content, read-only, written beside and renamed.
 //!
 //! ```text
-//! <trees>/<hash>/{tools,skills}   directories 0555, files 0444; locked by every process that may still attach it
+//! <trees>/<hash>/{tools,skills}   directories 0755, files 0444; locked by every process that may still attach it
 //! <trees>/.new-<pid>-<number>     being written; locked by its writer
 //! ```
 
@@ -28,12 +28,11 @@ use crate::place::{CONFINED, Place};
 pub(crate) const TOPS: [&str; 2] = ["tools", "skills"];
 
 /// Changes when trees of the same files look different on disk.
-const FORMAT: &[u8] = b"codeyard tree 1";
+const FORMAT: &[u8] = b"codeyard tree 2";
 
 const FILE: Mode = Mode::from_raw_mode(0o444);
-const DIRECTORY: Mode = Mode::from_raw_mode(0o555);
-/// While it is written.
-const WRITABLE: Mode = Mode::from_raw_mode(0o755);
+/// Writable for its owner, who can so remove a data directory with `rm`: sessions have it through a read-only mount.
+const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
 /// Of the directory of all trees: sessions reach a tree through its mount, nobody else needs it.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
@@ -184,7 +183,7 @@ impl Trees {
         loop {
             let number = self.written.fetch_add(1, Ordering::Relaxed);
             let name = format!(".new-{}-{number}", std::process::id());
-            match fs::mkdirat(root, name.as_str(), WRITABLE) {
+            match fs::mkdirat(root, name.as_str(), DIRECTORY) {
                 Ok(()) => return Ok(name),
                 Err(Errno::EXIST) => {}
                 Err(cause) => {
@@ -217,7 +216,7 @@ fn own(place: &Place) -> Result<Option<OwnedFd>, WorkspaceError> {
 fn fill(place: &Place, lock: &OwnedFd, files: &Files) -> Result<(), WorkspaceError> {
     let directories = directories(files);
     for directory in &directories {
-        fs::mkdirat(lock, directory.as_str(), WRITABLE).map_err(|cause| {
+        fs::mkdirat(lock, directory.as_str(), DIRECTORY).map_err(|cause| {
             WorkspaceError::step("make the directory", &place.path().join(directory), cause)
         })?;
     }
@@ -225,10 +224,10 @@ fn fill(place: &Place, lock: &OwnedFd, files: &Files) -> Result<(), WorkspaceErr
         write_file(lock, name, content)
             .map_err(|cause| WorkspaceError::io("write the file", &place.path().join(name), cause))?;
     }
-    // The mode of a directory goes last and from below, so that its files could be made.
-    for directory in directories.iter().rev().map(String::as_str).chain(["."]) {
+    // Not by the mode at creation, which the user's mask may lessen.
+    for directory in directories.iter().map(String::as_str).chain(["."]) {
         fs::chmodat(lock, directory, DIRECTORY, fs::AtFlags::empty()).map_err(|cause| {
-            WorkspaceError::step("protect the directory", &place.path().join(directory), cause)
+            WorkspaceError::step("set the mode of the directory", &place.path().join(directory), cause)
         })?;
     }
     Ok(())

@@ -21,7 +21,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_tree_is_read_only_and_whole() {
+fn a_tree_is_whole_and_its_owner_can_remove_it() {
     let home = tempfile::tempdir().unwrap();
     let trees = Trees::new(home.path().join("deep/trees"));
     assert!(trees.current().is_none());
@@ -35,7 +35,7 @@ fn a_tree_is_read_only_and_whole() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "1");
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o7777, 0o444);
     for directory in [path.clone(), path.join("skills"), path.join("tools/crm")] {
-        assert_eq!(directory.metadata().unwrap().permissions().mode() & 0o7777, 0o555);
+        assert_eq!(directory.metadata().unwrap().permissions().mode() & 0o7777, 0o755);
     }
     assert_eq!(
         home.path()
@@ -73,7 +73,11 @@ fn a_damaged_tree_is_written_anew() {
     let wanted = files(&[("tools/a/b", "1"), ("tools/c", "2")]);
     type Damage = fn(&Path);
     let damages: [Damage; 7] = [
-        |tree| std::fs::write(tree.join("tools/c"), "3").unwrap(),
+        |tree| {
+            std::fs::remove_file(tree.join("tools/c")).unwrap();
+            std::fs::write(tree.join("tools/c"), "3").unwrap();
+            std::fs::set_permissions(tree.join("tools/c"), PermissionsExt::from_mode(0o444)).unwrap();
+        },
         |tree| std::fs::remove_file(tree.join("tools/c")).unwrap(),
         |tree| std::fs::write(tree.join("skills/more"), "").unwrap(),
         |tree| std::fs::set_permissions(tree.join("tools/c"), PermissionsExt::from_mode(0o644)).unwrap(),
@@ -92,21 +96,7 @@ fn a_damaged_tree_is_written_anew() {
         trees.publish(&wanted).unwrap();
         let tree = trees.current().unwrap().path;
         drop(trees);
-        for directory in ["tools", "skills", "tools/a"] {
-            std::fs::set_permissions(tree.join(directory), PermissionsExt::from_mode(0o755)).unwrap();
-        }
-        for file in ["tools/c", "tools/a/b"] {
-            std::fs::set_permissions(tree.join(file), PermissionsExt::from_mode(0o644)).unwrap();
-        }
-        for file in ["tools/c", "tools/a/b"] {
-            std::fs::set_permissions(tree.join(file), PermissionsExt::from_mode(0o444)).unwrap();
-        }
-        // The file alone is made writable for whoever is to change it: root may anyway.
-        std::fs::set_permissions(tree.join("tools/c"), PermissionsExt::from_mode(0o644)).unwrap();
         damage(&tree);
-        for directory in ["tools", "skills", "tools/a"] {
-            std::fs::set_permissions(tree.join(directory), PermissionsExt::from_mode(0o555)).unwrap();
-        }
         let trees = Trees::new(home.path().to_path_buf());
         trees.publish(&wanted).unwrap();
         let tree = trees.current().unwrap().path;

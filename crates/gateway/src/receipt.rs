@@ -39,6 +39,8 @@ pub struct Receipt {
     pub written: u64,
     /// Of the text that it is sent, this receipt included.
     pub read: u64,
+    /// Of this receipt, as it is read.
+    pub own: u64,
     /// Searches for tools since the run before.
     pub searches: u64,
     /// Of these, both ways.
@@ -146,6 +148,7 @@ impl Receipt {
             definitions: tokenizer.definitions(tools) + tokenizer.text(material.instructions),
             written: tokenizer.text(&material.written),
             read,
+            own: 0,
             searches: material.searched.searches,
             searched: material.searched.tokens(tokenizer),
             bytes_kept_out: material.direct.calls.read_bytes.saturating_sub(sent_bytes),
@@ -155,9 +158,10 @@ impl Receipt {
         for _ in 0..2 {
             let own = match material.form {
                 Form::Lines => receipt.lines(&material.usage),
-                Form::Field => json!({"receipt": receipt.fields()}).to_string(),
+                Form::Field => json!({"receipt": receipt.field(&material.usage)}).to_string(),
             };
-            receipt.read = read + tokenizer.text(&own);
+            receipt.own = tokenizer.text(&own);
+            receipt.read = read + receipt.own;
         }
         receipt
     }
@@ -220,6 +224,15 @@ impl Receipt {
         }
     }
 
+    /// These, and what the run used.
+    fn field(&self, usage: &Usage) -> Value {
+        let mut field = used(usage);
+        if let Value::Object(field) = &mut field {
+            field.extend(self.fields());
+        }
+        field
+    }
+
     /// Two lines for a model or a person.
     pub fn lines(&self, usage: &Usage) -> String {
         let (calls, definitions) = (&self.direct.calls, &self.direct.definitions);
@@ -256,10 +269,7 @@ impl Receipt {
 
     /// Adds it to an answer, with what the run used.
     pub(crate) fn add_to(&self, result: &mut CallToolResult, usage: &Usage, form: Form) {
-        let mut own = used(usage);
-        if let Value::Object(own) = &mut own {
-            own.extend(self.fields());
-        }
+        let own = self.field(usage);
         if let Some(Value::Object(structured)) = &mut result.structured_content {
             structured.insert("receipt".to_owned(), own.clone());
         }
@@ -397,6 +407,7 @@ mod tests {
             definitions: 190,
             written: 40,
             read: 60,
+            own: 50,
             searches: 2,
             searched: 100,
             direct: direct(2, 5000),

@@ -70,6 +70,7 @@ impl Server {
             definitions: receipt.definitions,
             written: receipt.written,
             read: receipt.read,
+            own: Some(receipt.own),
             searched: receipt.searched,
             direct_definitions: receipt.direct.definitions.tokens,
             direct_tools: receipt.direct.definitions.tools as u64,

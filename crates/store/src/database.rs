@@ -219,6 +219,11 @@ fn migrations() -> Vec<Migration> {
             "receipts",
             include_str!("../migrations/sqlite/0004_receipts.sql"),
         ),
+        simple(
+            6,
+            "own receipts",
+            include_str!("../migrations/sqlite/0006_own_receipts.sql"),
+        ),
     ]
 }
 

@@ -16,6 +16,8 @@ pub struct ReceiptTaken {
     pub written: u64,
     /// What it was sent.
     pub read: u64,
+    /// Of the receipt itself, which is part of that; `None` in records of an older codeyard.
+    pub own: Option<u64>,
     /// Of the searches since the run before.
     pub searched: u64,
     /// Of the definitions of all tools that it could have called itself.
@@ -94,8 +96,8 @@ pub(crate) async fn write(
     taken: &ReceiptTaken,
 ) -> Result<(), sqlx::Error> {
     let written = sqlx::query(
-        "INSERT INTO receipts (run, definitions, written, read, searched, direct_definitions, direct_tools) \
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7 WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1) \
+        "INSERT INTO receipts (run, definitions, written, read, searched, direct_definitions, direct_tools, own) \
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1) \
          ON CONFLICT (run) DO NOTHING",
     )
     .bind(run.to_string())
@@ -105,6 +107,7 @@ pub(crate) async fn write(
     .bind(number(taken.searched))
     .bind(number(taken.direct_definitions))
     .bind(number(taken.direct_tools))
+    .bind(taken.own.map(number))
     .execute(&mut *connection)
     .await?;
     if written.rows_affected() == 0 {
@@ -252,6 +255,7 @@ fn receipt(row: &SqliteRow) -> Result<ReceiptTaken, sqlx::Error> {
         definitions: count(row, "definitions")?,
         written: count(row, "written")?,
         read: count(row, "read")?,
+        own: if_there(row, "own")?.map(|own| unsigned(Some(own))),
         searched: count(row, "searched")?,
         direct_definitions: count(row, "direct_definitions")?,
         direct_tools: count(row, "direct_tools")?,

@@ -94,19 +94,37 @@ async fn a_tool_that_is_looked_up_often_is_proposed_with_lines_that_work() {
 
 #[tokio::test]
 async fn programs_that_spare_the_model_something_are_no_look_ups() {
-    let mut client = CodeClient::with_stub().await;
-    for _ in 0..6 {
-        let ran = client.execute(
-            json!({"code": "return len(str(await tools.stub.echo(message='word ' * 400)))", "receipt": true}),
+    let check = async |words: u64, format: &str| {
+        let mut client = CodeClient::with_stub().await;
+        let code = format!("await tools.stub.echo(message='word ' * {words})\nreturn 1");
+        for _ in 0..6 {
+            let ran = client.execute(json!({"code": code, "receipt": true, "format": format}));
+            assert_eq!(ran.await.status(), "completed");
+        }
+        let CodeClient { mcp, codeyard } = client;
+        assert!(mcp.finish().await.unwrap().success());
+        let advice = advise(&codeyard, &["--json"]).await.json();
+        assert_eq!(
+            (&advice["runs"], &advice["lookups"], &advice["estimated"]),
+            (&json!(6), &json!(0), &json!(0)),
+            "{format}: {advice}"
         );
-        assert_eq!(ran.await.status(), "completed");
+    };
+    check(400, "text").await;
+    // The receipt is longer than the answer that was spared: it is no part of what came back.
+    check(100, "json").await;
+    check(100, "toon").await;
+}
+
+#[tokio::test]
+async fn look_ups_are_found_in_every_form_of_a_result() {
+    for format in ["text", "json", "toon"] {
+        let codeyard = looked_up(6, json!({"receipt": true, "format": format})).await;
+        let advice = advise(&codeyard, &["--json"]).await.json();
+        assert_eq!(
+            (&advice["lookups"], &advice["estimated"]),
+            (&json!(6), &json!(0)),
+            "{format}: {advice}"
+        );
     }
-    let CodeClient { mcp, codeyard } = client;
-    assert!(mcp.finish().await.unwrap().success());
-    let advice = advise(&codeyard, &["--json"]).await.json();
-    assert_eq!(
-        (&advice["runs"], &advice["lookups"]),
-        (&json!(6), &json!(0)),
-        "{advice}"
-    );
 }

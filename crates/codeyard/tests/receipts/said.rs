@@ -45,6 +45,38 @@ async fn a_receipt_is_for_those_who_ask_and_for_all_where_it_is_the_default() {
 }
 
 #[tokio::test]
+async fn all_that_the_model_reads_is_counted_in_every_form() {
+    let counter = tokens::Counter::default();
+    let tokenizer = counter.load().unwrap();
+    let mut client = CodeClient::with_stub().await;
+    let code = "return (await tools.stub.echo(message='a message'))";
+    let mut longest = Vec::new();
+    for format in ["text", "toon", "json"] {
+        let read = async |client: &mut CodeClient, receipt: bool| {
+            let ran = client
+                .execute(json!({"code": code, "receipt": receipt, "format": format}))
+                .await;
+            let texts = ran.content().iter().filter_map(|block| block["text"].as_str());
+            let tokens: u64 = texts.map(|text| tokenizer.text(text)).sum();
+            (tokens, ran)
+        };
+        let (without, _) = read(&mut client, false).await;
+        let (with, ran) = read(&mut client, true).await;
+        let told = ran.fields()["receipt"]["tokens"]["codeyard"]["read"]
+            .as_u64()
+            .unwrap();
+        assert!(with.abs_diff(told) <= 3, "{format}: {with}, told {told}: {ran:?}");
+        longest.push(with - without);
+    }
+    // As docs/receipts.md has it.
+    assert!(
+        (55..75).contains(&longest[0]) && (55..75).contains(&longest[1]),
+        "{longest:?}"
+    );
+    assert!((125..150).contains(&longest[2]), "{longest:?}");
+}
+
+#[tokio::test]
 async fn the_flag_of_the_command_line_is_a_default_too() {
     let codeyard = Codeyard::with_stub().unwrap();
     let command = codeyard.command(["mcp", "--receipt"]).unwrap();

@@ -28,10 +28,10 @@ pub(super) fn executed(mut run: Executed, manner: Manner) -> CallToolResult {
     let text = match manner.format {
         Format::Text => text(&run, error.as_deref()),
         Format::Toon => {
-            let fields = spared(&run, structured.clone());
+            let fields = for_model(&run, structured.clone());
             crate::toon::encode(&fields).unwrap_or_else(|| Value::Object(fields).to_string())
         }
-        Format::Json => Value::Object(spared(&run, structured.clone())).to_string(),
+        Format::Json => Value::Object(for_model(&run, structured.clone())).to_string(),
     };
     let mut content = Vec::new();
     // An image that is all there is needs no empty text before it.
@@ -121,8 +121,9 @@ fn structured(run: &Executed, error: Option<&str>, receipt: bool) -> Map<String,
     fields
 }
 
-/// The fields for a model, which is not shown what is no text.
-fn spared(run: &Executed, mut fields: Map<String, Value>) -> Map<String, Value> {
+/// The fields for a model, which is not shown what is no text; its receipt comes when it is counted.
+fn for_model(run: &Executed, mut fields: Map<String, Value>) -> Map<String, Value> {
+    fields.remove("receipt");
     for (name, stream) in [("stdout", &run.outcome.stdout), ("stderr", &run.outcome.stderr)] {
         if let Some(field) = fields.get_mut(name) {
             *field = json!(shown::stream_text(name, stream));

@@ -8,8 +8,6 @@ use crate::commands::runs::estimates;
 
 /// Look-ups of a tool below which nothing is said of it.
 pub(super) const ENOUGH: u64 = 5;
-/// Tokens that the lines of a receipt take, which a direct call does not have.
-const RECEIPT: u64 = 65;
 /// A look-up returns at least this part of the answer, in percent: else the program has spared the model something.
 const NEARLY_WHOLE: u64 = 70;
 /// The same where both are estimated from bytes: servers often send an answer twice, as text and as structured content.
@@ -243,12 +241,17 @@ impl<'c> Lookup<'c> {
         if !cost.completed || call.calls != 1 || call.answered != 1 {
             return None;
         }
-        let (written, shown, searched, directly, answer, nearly_whole) = match &cost.receipt {
-            Some(receipt) => {
+        // One that does not say how long it is itself is an older codeyard's: its run is estimated.
+        let counted = cost
+            .receipt
+            .as_ref()
+            .and_then(|receipt| Some((receipt, receipt.own?)));
+        let (written, shown, searched, directly, answer, nearly_whole) = match counted {
+            Some((receipt, own)) => {
                 let [calls] = receipt.calls.as_slice() else {
                     return None;
                 };
-                let shown = receipt.read.saturating_sub(RECEIPT);
+                let shown = receipt.read.saturating_sub(own);
                 let directly = calls.written + calls.read;
                 (
                     receipt.written,
@@ -273,7 +276,7 @@ impl<'c> Lookup<'c> {
             tool: &call.tool,
             by_program: written + shown + searched,
             directly,
-            is_counted: cost.receipt.is_some(),
+            is_counted: counted.is_some(),
         })
     }
 }
@@ -304,7 +307,8 @@ mod tests {
             search_bytes: 0,
             receipt: Some(ReceiptTaken {
                 written: 40,
-                read: shown + RECEIPT,
+                read: shown + 65,
+                own: Some(65),
                 calls: vec![CallsTaken {
                     server: "crm".to_owned(),
                     tool: tool.to_owned(),

@@ -319,6 +319,7 @@ mod tests {
             definitions: 190,
             written: 50,
             read: 20,
+            own: Some(15),
             searched: 5,
             direct_definitions: 4000,
             direct_tools: 30,

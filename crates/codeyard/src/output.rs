@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
+pub use types::numbers::{counted, grouped};
+
 /// Standard output was closed by whoever read it, as `| head` does. Nothing is wrong.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("standard output was closed")]
@@ -165,25 +167,6 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// A number as a person reads it: `12,345`.
-pub fn grouped(number: impl std::fmt::Display) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// A number of things: `1 tool`, `2 tools`.
-pub fn counted(number: usize, thing: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {thing}{plural}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,13 +178,6 @@ mod tests {
         assert_eq!(table(&[]), "");
         let row = ["4711".to_owned(), "ana\n4712  root\x1b[2J".to_owned()];
         assert_eq!(table(&[row.to_vec()]), "4711  ana\u{fffd}4712  root\u{fffd}[2J\n");
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        for (number, expected) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), expected);
-        }
     }
 
     #[test]

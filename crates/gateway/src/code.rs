@@ -13,6 +13,7 @@ mod shown;
 mod table;
 mod tools;
 
+pub use exposed::exposed_definitions;
 pub(crate) use handler::CodeHandler;
 pub use handler::receipt_of;
 pub use render::error_text;

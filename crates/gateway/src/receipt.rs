@@ -6,8 +6,9 @@ use std::time::Duration;
 use broker::{Definitions, DirectCalls};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
-use tokens::{Counter, ENCODING, Tokenizer};
+use tokens::{Counter, ENCODING, Tokenizer, difference};
 use types::Usage;
+use types::numbers::counted;
 
 /// Bytes of searches that are kept until a receipt is asked for; the oldest beyond are counted by their bytes only.
 const MOST_SEARCHED: usize = 1024 * 1024;
@@ -261,8 +262,8 @@ impl Receipt {
             self.bytes_kept_out,
             self.definitions,
             definitions.tokens,
-            counted(definitions.tools as u64, "tool"),
-            counted(definitions.servers as u64, "server"),
+            counted(definitions.tools, "tool"),
+            counted(definitions.servers, "server"),
             balance(self.saved()),
         )
     }
@@ -297,7 +298,7 @@ pub(crate) fn texts(result: &CallToolResult) -> String {
 }
 
 /// What a run used; what the machine cannot tell is left out.
-pub(crate) fn used(usage: &Usage) -> Value {
+pub fn used(usage: &Usage) -> Value {
     let mut fields = Map::new();
     fields.insert("wall_ms".to_owned(), ms(usage.wall));
     if let Some(cpu) = usage.cpu {
@@ -321,23 +322,11 @@ fn rounded(duration: Duration) -> String {
     format!("{:.1}", duration.as_secs_f64() * 1000.0)
 }
 
-fn counted(number: u64, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        number => format!("{number} {what}s"),
-    }
-}
-
 fn balance(saved: i64) -> String {
     match saved {
         0.. => format!("saved {saved}"),
         more => format!("cost {} more", more.unsigned_abs()),
     }
-}
-
-fn difference(one: u64, other: u64) -> i64 {
-    let signed = |number| i64::try_from(number).unwrap_or(i64::MAX);
-    signed(one) - signed(other)
 }
 
 #[cfg(test)]

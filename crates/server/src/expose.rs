@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use catalog::{Catalog, Entry};
 use futures_util::future::join_all;
-use gateway::Exposed;
+use gateway::{Exposed, exposed_definitions};
+use serde_json::Value;
+use tokens::Unloadable;
 use tokio::time::timeout;
-use types::{Tool, ToolRef};
+use types::ToolRef;
 
 use crate::Server;
 use crate::calls::Fault;
@@ -41,7 +43,7 @@ pub enum NotExposed {
     },
     /// Tokens cannot be counted.
     #[error(transparent)]
-    Uncounted(#[from] tokens::Unloadable),
+    Uncounted(#[from] Unloadable),
 }
 
 impl Server {
@@ -53,15 +55,17 @@ impl Server {
     /// Refuses to serve what does not fit; starts servers that have never listed their tools.
     ///
     /// # Errors
-    /// A tool that is not there or may not be called, or prices beyond the budget.
+    /// A tool that is not there, may not be called, is a file, or is named twice, or prices beyond the budget.
     pub async fn check_exposed(&self) -> Result<(), NotExposed> {
+        self.refuse_files().await?;
         let shared = &self.shared;
         let found = shared
             .expose
             .tools
             .iter()
             .map(|name| timeout(PATIENCE, self.find(name)));
-        let mut entries = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
         for (name, found) in shared.expose.tools.iter().zip(join_all(found).await) {
             let failed = |why: String| NotExposed::Tool {
                 tool: name.clone(),
@@ -82,6 +86,13 @@ impl Server {
             };
             let permit = shared.policy.authorize(&shared.principal, &entry.tool);
             drop(permit.map_err(|denied| failed(denied.to_string()))?);
+            if let Some(place) = entries.iter().position(|known| known.tool == entry.tool) {
+                return Err(failed(format!(
+                    "it is the same tool as '{}'; name it once",
+                    names[place]
+                )));
+            }
+            names.push(name);
             entries.push(entry);
         }
         let prices = self.prices(&entries).await?;
@@ -105,16 +116,79 @@ impl Server {
         })
     }
 
+    /// Tool files run in the sandbox of a program, which a call from outside does not have.
+    async fn refuse_files(&self) -> Result<(), NotExposed> {
+        self.look().await;
+        for name in &self.shared.expose.tools {
+            if self.shared.broker.file_named(name).await.is_some() {
+                return Err(NotExposed::Tool {
+                    tool: name.clone(),
+                    why: "a tool file runs in a program's sandbox and cannot be exposed; leave it out"
+                        .to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What `[expose]` names, in its order, as far as it is listed; each tool once, however it is spelled.
+    fn exposed_entries(&self, catalog: &Catalog) -> Vec<Arc<Entry>> {
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        let named = self.shared.expose.tools.iter();
+        for entry in named.filter_map(|name| listed(catalog, name)) {
+            if entries.iter().all(|known| known.tool != entry.tool) {
+                entries.push(entry);
+            }
+        }
+        entries
+    }
+
+    /// The tools that `[expose]` names: as they are listed, or as they are written where nothing is known of them; starts no
+    /// server.
+    pub async fn exposed_tools(&self) -> Vec<ToolRef> {
+        self.shared.hub.ready().await;
+        let catalog = self.shared.broker.catalog().await;
+        let mut tools: Vec<ToolRef> = Vec::new();
+        for name in &self.shared.expose.tools {
+            let written = || {
+                let (server, tool) = name.split_once('.')?;
+                Some(ToolRef::new(server, tool))
+            };
+            let found = listed(&catalog, name).map(|entry| entry.tool.clone());
+            tools.extend(found.or_else(written).filter(|tool| !tools.contains(tool)));
+        }
+        tools
+    }
+
+    /// Tokens of the definition of every tool of a server that may be called, as clients would see it; starts no server.
+    ///
+    /// # Errors
+    /// If tokens cannot be counted.
+    pub async fn prices_of_all(&self) -> Result<Vec<(ToolRef, u64)>, Unloadable> {
+        let shared = &self.shared;
+        shared.hub.ready().await;
+        let catalog = shared.broker.catalog().await;
+        let files = shared.broker.directories();
+        let callable = catalog.entries().filter(|entry| {
+            !files.contains(&entry.tool.server) && shared.broker.may_call(&shared.principal, entry)
+        });
+        let entries: Vec<Arc<Entry>> = callable.cloned().collect();
+        let tools = entries.iter().map(|entry| entry.tool.clone());
+        // Each for itself: which of them are to be seen together is not known yet.
+        let definitions = entries
+            .iter()
+            .flat_map(|entry| exposed_definitions(&[exposed(entry)]))
+            .collect();
+        Ok(tools.zip(self.count_each(definitions).await?).collect())
+    }
+
     /// The tools that are listed now, in the order of the settings, as far as the budget goes; starts no server.
     pub(crate) async fn exposed_now(&self) -> Vec<Exposed> {
         let shared = &self.shared;
         let catalog = shared.broker.catalog().await;
-        let found = shared
-            .expose
-            .tools
-            .iter()
-            .filter_map(|name| listed(&catalog, name));
-        let entries: Vec<Arc<Entry>> = found
+        let entries: Vec<Arc<Entry>> = self
+            .exposed_entries(&catalog)
+            .into_iter()
             .filter(|entry| shared.broker.may_call(&shared.principal, entry))
             .collect();
         let prices = match self.prices(&entries).await {
@@ -131,23 +205,14 @@ impl Server {
                 return None;
             };
             left = rest;
-            Some(Exposed {
-                server: entry.tool.server.clone(),
-                alias: entry.server_alias.clone(),
-                definition: entry.definition.clone(),
-            })
+            Some(exposed(&entry))
         });
         fits.collect()
     }
 
     /// Tokens of the definitions of exposed tools that are listed, by tool; none if they cannot be counted.
     pub(crate) async fn exposed_prices(&self, catalog: &Catalog) -> HashMap<ToolRef, u64> {
-        let named = &self.shared.expose.tools;
-        let is_named = |entry: &&Arc<Entry>| named.contains(&entry.tool.to_string());
-        let entries: Vec<Arc<Entry>> = match named.as_slice() {
-            [] => Vec::new(),
-            _ => catalog.entries().filter(is_named).cloned().collect(),
-        };
+        let entries = self.exposed_entries(catalog);
         if entries.is_empty() {
             return HashMap::new();
         }
@@ -156,19 +221,29 @@ impl Server {
         tools.zip(prices).collect()
     }
 
-    /// Tokens of each definition, as a model is sent it.
-    async fn prices(&self, entries: &[Arc<Entry>]) -> Result<Vec<u64>, tokens::Unloadable> {
+    /// Tokens of each definition, as a model is sent it where these are shown together.
+    async fn prices(&self, entries: &[Arc<Entry>]) -> Result<Vec<u64>, Unloadable> {
+        let exposed: Vec<Exposed> = entries.iter().map(|entry| exposed(entry)).collect();
+        self.count_each(exposed_definitions(&exposed)).await
+    }
+
+    async fn count_each(&self, definitions: Vec<Value>) -> Result<Vec<u64>, Unloadable> {
         let counter = self.shared.receipts.counter.clone();
-        let tools: Vec<Arc<Tool>> = entries.iter().map(|entry| entry.definition.clone()).collect();
         let counted = tokio::task::spawn_blocking(move || {
             let tokenizer = counter.load()?;
-            Ok(tools
-                .iter()
-                .map(|tool| tokenizer.tools(&[tool.as_ref()]))
-                .collect())
+            let each = definitions.chunks(1);
+            Ok(each.map(|one| tokenizer.definitions(one)).collect())
         });
         // The runtime is ending, and with it whoever asked.
         counted.await.unwrap_or_else(|_| Ok(Vec::new()))
+    }
+}
+
+fn exposed(entry: &Entry) -> Exposed {
+    Exposed {
+        server: entry.tool.server.clone(),
+        alias: entry.server_alias.clone(),
+        definition: entry.definition.clone(),
     }
 }
 

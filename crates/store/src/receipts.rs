@@ -62,13 +62,11 @@ pub struct CostView {
     pub code_bytes: u64,
     /// Bytes of its result, its standard output and its standard error.
     pub shown_bytes: u64,
-    /// Searches since the run before.
-    pub searches: u64,
-    /// Bytes that went to and fro for these.
+    /// Bytes that went to and fro for searches since the run before.
     pub search_bytes: u64,
     /// What was counted, if a receipt was taken.
     pub receipt: Option<ReceiptTaken>,
-    /// Its calls as they are recorded, tool by tool.
+    /// Its calls as they are recorded, tool by tool; those of tool files, which no client could have made, are not among them.
     pub calls: Vec<CallBytes>,
 }
 
@@ -153,7 +151,7 @@ pub(crate) async fn costs(
     let calls = sqlx::query(sqlx::AssertSqlSafe(format!(
         "SELECT run, server, tool, count(*) AS calls, sum(arguments_bytes) AS arguments_bytes, \
          sum(coalesce(result_bytes, 0)) AS answer_bytes, sum(outcome = 'answered') AS answered FROM calls \
-         WHERE run IN (SELECT id FROM runs WHERE {wanted}) GROUP BY run, server, tool"
+         WHERE run IN (SELECT id FROM runs WHERE {wanted}) AND outcome <> 'in_sandbox' GROUP BY run, server, tool"
     )))
     .bind(since)
     .fetch_all(&mut *connection)
@@ -221,7 +219,6 @@ fn cost(row: &SqliteRow) -> Result<CostView, sqlx::Error> {
         completed: row.try_get::<Option<&str>, _>("status")? == Some("completed"),
         code_bytes: bytes("code_bytes")?,
         shown_bytes: bytes("result_bytes")? + bytes("stdout_bytes")? + bytes("stderr_bytes")?,
-        searches: newer("searches")?,
         search_bytes: newer("search_bytes")?,
         receipt: None,
         calls: Vec::new(),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// The three fields of a definition that reach a model. Titles, annotations and output schemas do not.
-pub fn model_view(definition: &Value) -> Value {
+pub(crate) fn model_view(definition: &Value) -> Value {
     json!({
         "name": definition["name"],
         "description": definition["description"],

@@ -10,7 +10,12 @@ mod pieces;
 
 pub use answer::answer_text;
 pub use counter::{Counter, Tokenizer, Unloadable};
-pub use definition::model_view;
 
 /// The name of the encoding, as its makers write it.
 pub const ENCODING: &str = "o200k_base";
+
+/// How many tokens one count is more than another; below zero if it is less.
+pub fn difference(one: u64, other: u64) -> i64 {
+    one.checked_signed_diff(other)
+        .unwrap_or(if one > other { i64::MAX } else { i64::MIN })
+}

@@ -6,6 +6,7 @@ mod content;
 mod ids;
 mod kept;
 mod limits;
+pub mod numbers;
 mod outcome;
 mod search;
 mod tool;

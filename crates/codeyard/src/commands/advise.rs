@@ -6,13 +6,12 @@ use config::Machine;
 use serde_json::{Value, json};
 use server::Server;
 use server::store::{CostView, Reader, State};
-use tokens::Counter;
 
 use crate::cli::AdviseArguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, harmless, table};
-use judge::{Advice, Judged, Priced, Verdict};
+use judge::{Advice, Judged, Verdict};
 
 /// Judges what is recorded, with the definitions that are remembered.
 pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Result<Exit> {
@@ -20,23 +19,9 @@ pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Resu
     let (records, expose) = (loaded.records(), loaded.settings.expose.clone());
     let parts = loaded.into_parts(context.program()?, &Machine);
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
-    let remembered = server.remembered().await;
+    let (priced, exposed) = (server.prices_of_all().await, server.exposed_tools().await);
     server.close().await;
-    let priced = tokio::task::spawn_blocking(move || {
-        let counter = Counter::default();
-        let mut priced = Vec::new();
-        for offer in remembered {
-            for tool in offer.tools.unwrap_or_default() {
-                priced.push(Priced {
-                    server: offer.name.clone(),
-                    tool: tool["name"].as_str().unwrap_or_default().to_owned(),
-                    price: counter.load()?.definitions(&[tool]),
-                });
-            }
-        }
-        Ok::<_, tokens::Unloadable>(priced)
-    });
-    let priced = priced.await??;
+    let priced = priced?;
     let since = arguments.since.map(|since| since.timestamp_millis());
     let broken = |trouble| Failure::new(Exit::Broken, trouble);
     let costs: Vec<CostView> = match Reader::open(&records).await.map_err(broken)? {
@@ -44,7 +29,7 @@ pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Resu
         State::Open(mut reader) => reader.costs(since).await.map_err(broken)?,
     };
     let budget = arguments.budget.unwrap_or(expose.budget);
-    let advice = Advice::of(&costs, &priced, &expose.tools, budget);
+    let advice = Advice::of(&costs, &priced, &exposed, budget);
     if arguments.json {
         context.output.json(&described(&advice, arguments.all))?;
     } else {
@@ -120,6 +105,13 @@ fn summary(advice: &Advice) -> String {
 }
 
 fn proposal(advice: &Advice) -> String {
+    if advice.is_over() {
+        return format!(
+            "What is exposed takes {0} tokens, more than the budget of {1}, with which Codeyard does not start: leave tools out of \
+             [expose], or raise the budget to {0}.",
+            advice.exposed, advice.budget
+        );
+    }
     if advice.is_too_little() {
         return format!(
             "Too little is recorded for a proposal: it takes {} look-ups of a tool. Nothing needs to be changed; ask again later.",
@@ -133,7 +125,7 @@ fn proposal(advice: &Advice) -> String {
         );
     }
     format!(
-        "Within {} tokens this saves most. In codeyard.toml:\n\n{}",
+        "Within {} tokens, in the order of what they save. In codeyard.toml:\n\n{}",
         advice.budget,
         lines(advice)
     )
@@ -174,6 +166,8 @@ fn described(advice: &Advice, all: bool) -> Value {
         "estimated": advice.estimated,
         "overhead_percent": advice.overhead(),
         "budget": advice.budget,
+        "exposed": advice.exposed,
+        "over_budget": advice.is_over(),
         "tools": tools.collect::<Vec<_>>(),
         "enough": !advice.is_too_little(),
         "proposed": advice.proposed,

@@ -155,8 +155,6 @@ fn show(output: &Output, ran: &Ran, format: Option<Format>, images: &[String]) -
 
 fn described(ran: &Ran, images: &[String]) -> Value {
     let outcome = &ran.outcome;
-    let usage = &outcome.usage;
-    let ms = |duration: std::time::Duration| (duration.as_secs_f64() * 1e6).round() / 1e3;
     let limit = match outcome.status {
         Status::LimitExceeded { limit } => Some(limit),
         _ => None,
@@ -173,13 +171,7 @@ fn described(ran: &Ran, images: &[String]) -> Value {
         "artifacts": outcome.artifacts,
         "session_lost": outcome.session == SessionFate::Lost,
         "run_id": ran.run_id,
-        "usage": {
-            "wall_ms": ms(usage.wall),
-            "cpu_ms": usage.cpu.map(ms),
-            "peak_memory_bytes": usage.peak_memory,
-            "bytes_written": usage.bytes_written,
-            "host_calls": usage.host_calls,
-        },
+        "usage": server::used(&outcome.usage),
     });
     if let Some(backend) = ran.backend {
         described["backend"] = json!(backend);

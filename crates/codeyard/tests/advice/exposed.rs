@@ -73,7 +73,17 @@ async fn an_exposed_tool_is_seen_called_validated_and_recorded() {
     let own = ran.fields()["receipt"]["tokens"]["codeyard"]["definitions"]
         .as_u64()
         .unwrap();
-    assert!(own > 190, "its definition is on the receipt: {own}");
+    let plain = CodeClient::with_stub()
+        .await
+        .execute(json!({"code": "1", "receipt": true}))
+        .await;
+    let plain = plain.fields()["receipt"]["tokens"]["codeyard"]["definitions"]
+        .as_u64()
+        .unwrap();
+    let counter = tokens::Counter::default();
+    let count = |tools: &[Value]| counter.load().unwrap().definitions(tools);
+    // The instructions are in both; the rest is what is listed, under the names that are listed.
+    assert_eq!(own - plain, count(&tools) - count(&tools[..2]), "{tools:?}");
 
     let CodeClient { mcp, codeyard } = client;
     assert!(mcp.finish().await.unwrap().success());
@@ -97,7 +107,8 @@ async fn an_exposed_tool_is_seen_called_validated_and_recorded() {
     );
 
     let priced = run(&codeyard, &["tools", "stub"], "").await.out;
-    assert!(priced.contains("(exposed: "), "{priced}");
+    let told = format!("(exposed: {} tokens)", count(&tools[2..]));
+    assert!(priced.contains(&told), "{priced}, not {told}");
 }
 
 #[tokio::test]
@@ -140,6 +151,62 @@ async fn what_does_not_fit_or_is_not_there_is_refused_at_the_start() {
     .await;
     refused("[expose]\nbudget = 0", &["expose.budget"]).await;
     refused("[expose]\ntool = []", &["did you mean `tools`?"]).await;
+}
+
+/// A server whose name programs spell otherwise.
+fn spelled(lines: &str) -> Codeyard {
+    let codeyard = Codeyard::new().unwrap();
+    codeyard
+        .server("my-stub", &ServerDefinition::stub())
+        .settings(lines)
+}
+
+#[tokio::test]
+async fn a_tool_is_the_same_under_every_spelling() {
+    let codeyard = spelled("[expose]\ntools = [\"my_stub.echo\"]");
+    let listed = run(&codeyard, &["tools", "my-stub"], "").await.out;
+    assert!(listed.contains("(exposed: "), "{listed}");
+    let all = run(&codeyard, &["advise", "--all", "--json"], "").await.json();
+    let tools = all["tools"].as_array().unwrap();
+    let echo: Vec<&Value> = tools
+        .iter()
+        .filter(|tool| tool["tool"].as_str().unwrap().ends_with(".echo"))
+        .collect();
+    assert!(
+        echo.len() == 1 && echo[0]["tool"] == "my-stub.echo" && echo[0]["exposed"] == true,
+        "{all}"
+    );
+    assert_eq!(echo[0]["definition"], all["exposed"], "{all}");
+
+    let twice = spelled("[expose]\ntools = [\"my_stub.echo\", \"my-stub.echo\"]");
+    let ended = run(&twice, &["mcp"], "").await;
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(
+        ended
+            .err
+            .contains("[expose] tools: my-stub.echo: it is the same tool as 'my_stub.echo'; name it once"),
+        "{ended:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_tool_file_cannot_be_exposed() {
+    let codeyard = Codeyard::with_stub().unwrap();
+    let directory = codeyard.work_directory().join("servers");
+    std::fs::create_dir_all(directory.join("sums")).unwrap();
+    std::fs::write(
+        directory.join("sums/add.py"),
+        "def add(a: int):\n    'Adds.'\n    return a\n",
+    )
+    .unwrap();
+    let codeyard = codeyard.settings(&format!(
+        "[tools]\ndirectories = [{:?}]\n[expose]\ntools = [\"stub.echo\", \"sums.add\"]",
+        directory.display().to_string()
+    ));
+    let ended = run(&codeyard, &["mcp"], "").await;
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let told = "[expose] tools: sums.add: a tool file runs in a program's sandbox and cannot be exposed; leave it out";
+    assert!(ended.err.contains(told), "{ended:?}");
 }
 
 #[tokio::test]

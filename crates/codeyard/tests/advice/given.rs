@@ -90,6 +90,24 @@ async fn a_tool_that_is_looked_up_often_is_proposed_with_lines_that_work() {
             .contains("No tool pays for its definition within 5 tokens"),
         "{poor:?}"
     );
+
+    // What is exposed already does not fit: lines with which codeyard does not start are no help.
+    let codeyard = codeyard.settings(lines);
+    let over = advise(&codeyard, &["--budget", "5", "--json"]).await.json();
+    assert_eq!(
+        (&over["exposed"], &over["over_budget"], &over["lines"]),
+        (&echo["definition"], &json!(true), &Value::Null),
+        "{over}"
+    );
+    let over = advise(&codeyard, &["--budget", "5"]).await.out;
+    let told = format!(
+        "What is exposed takes {price} tokens, more than the budget of 5, with which Codeyard does not start: leave tools out of \
+         [expose], or raise the budget to {price}."
+    );
+    assert!(
+        over.contains(&told) && !over.contains("In codeyard.toml"),
+        "{over}"
+    );
 }
 
 #[tokio::test]

@@ -63,6 +63,30 @@ async fn costs_are_summed_by_day_client_and_server() {
 }
 
 #[tokio::test]
+async fn what_no_model_asked_for_is_in_no_sum() {
+    let codeyard = Codeyard::with_stub().unwrap();
+    let large = "return 'word ' * 30_000";
+    let run = codeyard
+        .run_with_input(["run", "-", "--receipt"], large)
+        .await
+        .unwrap();
+    // Somebody reads all of it, where a client would get a handle.
+    assert!(
+        run.stdout.len() > 100_000 && String::from_utf8_lossy(&run.stderr).contains("receipt: "),
+        "{:?}",
+        run.status
+    );
+    let output = codeyard.run(["runs", "--savings", "--json"]).await.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        told.contains("1 run of the command line and of tasks left out"),
+        "{output:?}"
+    );
+    let sums: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(sums["runs"], 0, "{sums}");
+}
+
+#[tokio::test]
 async fn a_run_is_shown_with_its_receipt_and_no_text_of_it() {
     let codeyard = recorded().await;
     let lines = printed(&codeyard, &["runs", "--json"]).await;

@@ -98,6 +98,12 @@ async fn the_flag_of_the_command_line_is_a_default_too() {
         .unwrap();
     let described: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(described["receipt"]["calls"]["made"], 1, "{described}");
+    // What it used stands apart from what it cost.
+    assert!(
+        described["usage"]["wall_ms"].is_number() && described["usage"]["host_calls"] == 1,
+        "{described}"
+    );
+    assert!(described["receipt"].get("wall_ms").is_none(), "{described}");
 }
 
 #[tokio::test]

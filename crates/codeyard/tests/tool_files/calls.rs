@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use serde_json::json;
-use test_support::{Codeyard, run};
+use serde_json::{Value, json};
+use test_support::{CodeClient, Codeyard, run};
 
 use super::{ADD, client, with_files};
 
@@ -172,6 +172,30 @@ async fn a_changed_file_counts_in_the_next_run_of_a_session() {
     client.check("print(add(1, 2))", "-1\n").await;
     fs::remove_file(directory.join("calculator/add.py")).unwrap();
     client.check("try:\n    add(1, 2)\nexcept ToolError as error:\n    print(error.kind, 'calculator.add' in str(error))", "unknown_tool True\n").await;
+}
+
+#[tokio::test]
+async fn a_call_of_a_file_is_in_no_sum_and_on_no_receipt() {
+    let (_, mut client) = client(&[]).await;
+    let code = "from servers.calculator import add\nadd(1, 2)\nawait tools.stub.echo(message='x')";
+    let with = client.execute(json!({"code": code, "receipt": true})).await;
+    assert_eq!(
+        (&with.fields()["receipt"]["calls"]["made"], with.status()),
+        (&json!(1), "completed"),
+        "{with:?}"
+    );
+    client.execute(json!({"code": code})).await;
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    let sums = run(&codeyard, &["runs", "--savings", "--by", "server", "--json"], "").await;
+    let called: Vec<(Value, Value)> = sums.json()["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|line| line["calls"] != 0)
+        .map(|line| (line["server"].clone(), line["calls"].clone()))
+        .collect();
+    assert_eq!(called, [(json!("stub"), json!(2))], "{sums:?}");
 }
 
 #[tokio::test]

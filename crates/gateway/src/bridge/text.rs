@@ -98,7 +98,7 @@ pub(super) fn compact(answer: &Answer) -> String {
 
 /// A block in TOON; in JSON if it cannot be had.
 pub(super) fn toon(answer: &Answer) -> String {
-    match crate::toon::encode(&answer.full()) {
+    match crate::toon::encode(&Value::Object(answer.full())) {
         Some(toon) => format!("```toon\n{toon}\n```"),
         None => json(answer),
     }

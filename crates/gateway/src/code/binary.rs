@@ -6,6 +6,7 @@ mod base64;
 use std::borrow::Cow;
 
 use serde_json::Value;
+use types::numbers::grouped;
 
 /// Shorter texts are left as they are.
 const LEAST: usize = 400;
@@ -153,19 +154,6 @@ fn literal(bytes: &[u8], from: usize, quote: u8) -> (usize, usize) {
         }
     }
     (bytes.len(), escapes)
-}
-
-/// `12,345`.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -33,12 +33,7 @@ impl Showcase {
             let is_legacy = info.is_some_and(|info| info.protocol_version < ProtocolVersion::V_2026_07_28);
             is_legacy.then_some(peer)
         });
-        let names = names(&exposed);
-        let tools = exposed
-            .iter()
-            .zip(names)
-            .filter_map(|(exposed, name)| as_listed(exposed, name));
-        let tools = tools.collect();
+        let tools = listed(&exposed);
         *self.shown() = exposed;
         tools
     }
@@ -101,9 +96,24 @@ fn names(exposed: &[Exposed]) -> Vec<String> {
     exposed_names(&pairs, &[tools::EXECUTE, tools::SEARCH])
 }
 
-/// The definition as the server sent it, under another name.
-fn as_listed(exposed: &Exposed, name: String) -> Option<Tool> {
-    let mut definition: Value = serde_json::from_str(exposed.definition.definition().get()).ok()?;
-    definition["name"] = json!(name);
-    serde_json::from_value(definition).ok()
+/// The tools as a client sees them.
+pub(super) fn listed(exposed: &[Exposed]) -> Vec<Tool> {
+    let definitions = exposed_definitions(exposed).into_iter();
+    definitions
+        .filter_map(|definition| serde_json::from_value(definition).ok())
+        .collect()
+}
+
+/// The definitions of exposed tools as their servers sent them, each under the name that a client calls it by.
+pub fn exposed_definitions(exposed: &[Exposed]) -> Vec<Value> {
+    let named = exposed.iter().zip(names(exposed));
+    named
+        .map(|(exposed, name)| {
+            // What was kept as a definition has been read before.
+            let mut definition: Value =
+                serde_json::from_str(exposed.definition.definition().get()).unwrap_or_default();
+            definition["name"] = json!(name);
+            definition
+        })
+        .collect()
 }

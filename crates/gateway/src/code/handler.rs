@@ -133,11 +133,8 @@ impl<S: CodeService> CodeHandler<S> {
         if self.showcase.is_some()
             && let Value::Array(tools) = &mut tools
         {
-            let exposed = self.service.exposed().await;
-            let definitions = exposed
-                .iter()
-                .map(|exposed| exposed.definition.definition().get());
-            tools.extend(definitions.filter_map(|definition| serde_json::from_str(definition).ok()));
+            let exposed = exposed::listed(&self.service.exposed().await);
+            tools.extend(exposed.iter().filter_map(|tool| serde_json::to_value(tool).ok()));
         }
         tools
     }

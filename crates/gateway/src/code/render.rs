@@ -28,8 +28,8 @@ pub(super) fn executed(mut run: Executed, manner: Manner) -> CallToolResult {
     let text = match manner.format {
         Format::Text => text(&run, error.as_deref()),
         Format::Toon => {
-            let fields = for_model(&run, structured.clone());
-            crate::toon::encode(&fields).unwrap_or_else(|| Value::Object(fields).to_string())
+            let fields = Value::Object(for_model(&run, structured.clone()));
+            crate::toon::encode(&fields).unwrap_or_else(|| fields.to_string())
         }
         Format::Json => Value::Object(for_model(&run, structured.clone())).to_string(),
     };

@@ -47,7 +47,7 @@ pub(super) fn plain(value: &Value) -> String {
 pub fn value_text(value: &Value, format: Format) -> String {
     match format {
         Format::Text => plain(value),
-        Format::Toon => crate::toon::encode_value(value).unwrap_or_else(|| value.to_string()),
+        Format::Toon => crate::toon::encode(value).unwrap_or_else(|| value.to_string()),
         Format::Json => value.to_string(),
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use server::store::CostView;
+use tokens::difference;
+use types::ToolRef;
 
 use crate::commands::runs::estimates;
 
@@ -12,14 +14,6 @@ pub(super) const ENOUGH: u64 = 5;
 const NEARLY_WHOLE: u64 = 70;
 /// The same where both are estimated from bytes: servers often send an answer twice, as text and as structured content.
 const NEARLY_WHOLE_ESTIMATED: u64 = 50;
-
-/// A tool and what its definition costs a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Priced {
-    pub(super) server: String,
-    pub(super) tool: String,
-    pub(super) price: u64,
-}
 
 /// What is better for a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +33,7 @@ pub(super) enum Verdict {
 /// One tool.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Judged {
-    server: String,
-    tool: String,
+    tool: ToolRef,
     /// `None` if its definition is not remembered.
     pub(super) price: Option<u64>,
     pub(super) calls: u64,
@@ -64,7 +57,9 @@ pub(super) struct Advice {
     by_programs: u64,
     directly: u64,
     pub(super) budget: u64,
-    /// The tools to expose, as `server.tool`.
+    /// Tokens of what is exposed already, as far as it is known.
+    pub(super) exposed: u64,
+    /// The tools to expose, those that are exposed already among them; none where these do not fit. As `server.tool`.
     pub(super) proposed: Vec<String>,
 }
 
@@ -80,9 +75,17 @@ struct Lookup<'c> {
 // === impl Advice ===
 
 impl Advice {
-    /// `exposed` are the tools that are shown already.
-    pub(super) fn of(costs: &[CostView], priced: &[Priced], exposed: &[String], budget: u64) -> Advice {
-        let mut tools: BTreeMap<(String, String), Judged> = priced.iter().map(Judged::entry).collect();
+    /// `priced` are tools and what their definitions cost a session, `exposed` those that are shown already.
+    pub(super) fn of(
+        costs: &[CostView],
+        priced: &[(ToolRef, u64)],
+        exposed: &[ToolRef],
+        budget: u64,
+    ) -> Advice {
+        let mut tools: BTreeMap<ToolRef, Judged> = priced.iter().map(Judged::entry).collect();
+        for tool in exposed {
+            judged(&mut tools, &tool.server, &tool.tool);
+        }
         for calls in costs.iter().flat_map(|cost| &cost.calls) {
             judged(&mut tools, &calls.server, &calls.tool).calls += calls.calls;
         }
@@ -96,6 +99,7 @@ impl Advice {
             by_programs: 0,
             directly: 0,
             budget,
+            exposed: 0,
             proposed: Vec::new(),
         };
         for lookup in costs.iter().filter_map(Lookup::of) {
@@ -134,43 +138,45 @@ impl Advice {
         self.tools.iter().all(|tool| tool.lookups < ENOUGH)
     }
 
+    /// Whether what is exposed already is more than the budget allows.
+    pub(super) fn is_over(&self) -> bool {
+        self.exposed > self.budget
+    }
+
     /// What saves most goes first; what does not fit any more is left out.
     fn propose(&mut self) {
-        let is_exposed = |tool: &&Judged| tool.verdict == Verdict::Exposed;
-        let kept: Vec<&Judged> = self.tools.iter().filter(is_exposed).collect();
-        // A tool that the model calls itself is looked up by no program any more: that it is not judged says nothing.
-        self.proposed = kept.iter().map(|tool| tool.name()).collect();
-        let mut left = kept
-            .iter()
-            .filter_map(|tool| tool.price)
-            .fold(self.budget, u64::saturating_sub);
-        for tool in self.tools.iter().filter(|tool| tool.verdict != Verdict::Exposed) {
-            let pays = tool.lookups >= ENOUGH && tool.in_all.is_some_and(|net| net > 0);
-            let (true, Some(price)) = (pays, tool.price) else {
-                continue;
-            };
-            if let Some(rest) = left.checked_sub(price) {
+        let exposed = self.tools.iter().filter(|tool| tool.verdict == Verdict::Exposed);
+        self.exposed = exposed.filter_map(|tool| tool.price).sum();
+        let Some(mut left) = self.budget.checked_sub(self.exposed) else {
+            return;
+        };
+        for tool in &self.tools {
+            // A tool that the model calls itself is looked up by no program any more: that it is not judged says nothing.
+            if tool.verdict != Verdict::Exposed {
+                let price = tool.price.filter(|_| tool.verdict == Verdict::Direct);
+                let Some(rest) = price.and_then(|price| left.checked_sub(price)) else {
+                    continue;
+                };
                 left = rest;
-                self.proposed.push(tool.name());
             }
+            self.proposed.push(tool.name());
         }
     }
 }
 
-fn judged<'t>(tools: &'t mut BTreeMap<(String, String), Judged>, server: &str, tool: &str) -> &'t mut Judged {
-    let key = (server.to_owned(), tool.to_owned());
+fn judged<'t>(tools: &'t mut BTreeMap<ToolRef, Judged>, server: &str, tool: &str) -> &'t mut Judged {
+    let tool = ToolRef::new(server, tool);
     tools
-        .entry(key)
-        .or_insert_with(|| Judged::new(server, tool, None))
+        .entry(tool.clone())
+        .or_insert_with(|| Judged::new(tool, None))
 }
 
 // === impl Judged ===
 
 impl Judged {
-    fn new(server: &str, tool: &str, price: Option<u64>) -> Judged {
+    fn new(tool: ToolRef, price: Option<u64>) -> Judged {
         Judged {
-            server: server.to_owned(),
-            tool: tool.to_owned(),
+            tool,
             price,
             calls: 0,
             lookups: 0,
@@ -180,13 +186,12 @@ impl Judged {
         }
     }
 
-    fn entry(priced: &Priced) -> ((String, String), Judged) {
-        let key = (priced.server.clone(), priced.tool.clone());
-        (key, Judged::new(&priced.server, &priced.tool, Some(priced.price)))
+    fn entry((tool, price): &(ToolRef, u64)) -> (ToolRef, Judged) {
+        (tool.clone(), Judged::new(tool.clone(), Some(*price)))
     }
 
     pub(super) fn name(&self) -> String {
-        format!("{}.{}", self.server, self.tool)
+        self.tool.to_string()
     }
 
     /// Tokens that one look-up would save if the model called the tool itself; below zero if it would cost more.
@@ -203,11 +208,11 @@ impl Judged {
         Some(ratio(self.price?, saved))
     }
 
-    fn judge(&mut self, sessions: u64, exposed: &[String]) {
+    fn judge(&mut self, sessions: u64, exposed: &[ToolRef]) {
         let paid = self.price.and_then(|price| i64::try_from(price * sessions).ok());
         self.in_all = paid.filter(|_| self.lookups > 0).map(|paid| self.saved - paid);
         self.verdict = match self.in_all {
-            _ if exposed.contains(&self.name()) => Verdict::Exposed,
+            _ if exposed.contains(&self.tool) => Verdict::Exposed,
             _ if self.lookups < ENOUGH => Verdict::TooFew,
             Some(1..) => Verdict::Direct,
             Some(_) => Verdict::Program,
@@ -281,11 +286,6 @@ impl<'c> Lookup<'c> {
     }
 }
 
-fn difference(one: u64, other: u64) -> i64 {
-    let signed = |number| i64::try_from(number).unwrap_or(i64::MAX);
-    signed(one) - signed(other)
-}
-
 #[cfg(test)]
 mod tests {
     use server::store::{CallBytes, CallsTaken, ReceiptTaken};
@@ -303,7 +303,6 @@ mod tests {
             completed: true,
             code_bytes: 0,
             shown_bytes: 0,
-            searches: 0,
             search_bytes: 0,
             receipt: Some(ReceiptTaken {
                 written: 40,
@@ -329,12 +328,8 @@ mod tests {
         }
     }
 
-    fn priced(tool: &str, price: u64) -> Priced {
-        Priced {
-            server: "crm".to_owned(),
-            tool: tool.to_owned(),
-            price,
-        }
+    fn priced(tool: &str, price: u64) -> (ToolRef, u64) {
+        (ToolRef::new("crm", tool), price)
     }
 
     fn advice(costs: &[CostView], budget: u64) -> Advice {
@@ -392,11 +387,28 @@ mod tests {
     }
 
     #[test]
+    fn lines_hold_what_is_exposed_and_there_are_none_where_that_does_not_fit() {
+        let costs: Vec<CostView> = (0..10).map(|_| cost(1, "find", 80, 80)).collect();
+        let check = |budget: u64, proposed: &[&str]| {
+            let priced = [priced("find", 100), priced("list", 50)];
+            let exposed = [ToolRef::new("crm", "list"), ToolRef::new("gone", "away")];
+            let advice = Advice::of(&costs, &priced, &exposed, budget);
+            assert_eq!(advice.proposed, proposed, "{budget}");
+            assert_eq!((advice.exposed, advice.is_over()), (50, budget < 50));
+        };
+        check(150, &["crm.find", "crm.list", "gone.away"]);
+        check(149, &["crm.list", "gone.away"]);
+        check(50, &["crm.list", "gone.away"]);
+        check(49, &[]);
+    }
+
+    #[test]
     fn definitions_are_paid_in_every_session() {
         let costs: Vec<CostView> = (0..10).map(|session| cost(session, "find", 80, 80)).collect();
         let advice = advice(&costs, 2000);
         assert_eq!(shown(&advice), ["crm.find 10 Some(30) Some(-700) program"]);
-        let exposed = Advice::of(&costs, &[priced("find", 1)], &["crm.find".to_owned()], 2000);
+        let find = ToolRef::new("crm", "find");
+        let exposed = Advice::of(&costs, &[priced("find", 1)], &[find], 2000);
         assert_eq!(shown(&exposed), ["crm.find 10 Some(30) Some(290) exposed"]);
     }
 }

@@ -23,13 +23,23 @@ pub(super) async fn show(
     arguments: &RunsArguments,
 ) -> anyhow::Result<Exit> {
     let since = arguments.since.map(|since| since.timestamp_millis());
-    let costs = reader.costs(since).await.map_err(super::failure)?;
+    let mut costs = reader.costs(since).await.map_err(super::failure)?;
+    let all = costs.len();
+    // What people and tasks ran has cost no model anything.
+    costs.retain(|cost| cost.front == "mcp");
+    let left_out = all - costs.len();
+    if left_out > 0 {
+        context.output.tell(&format!(
+            "{} of the command line and of tasks left out: no model asked for them",
+            counted(left_out, "run")
+        ));
+    }
     if costs.is_empty() {
         match arguments.json {
             true => context.output.json(&json!({"lines": [], "runs": 0}))?,
             false => context
                 .output
-                .tell("no run of a program is recorded for that time"),
+                .tell("no run of a client's program is recorded for that time"),
         }
         return Ok(Exit::Done);
     }

@@ -3,7 +3,7 @@
 use server::{TaskReport, TaskResult, Tools};
 
 use crate::cli::TaskArguments;
-use crate::output::{Output, harmless};
+use crate::output::{Output, counted, harmless};
 
 /// Prints it.
 pub(super) fn report(output: &Output, report: &TaskReport, arguments: &TaskArguments) -> anyhow::Result<()> {
@@ -139,13 +139,6 @@ fn efficiency(all: usize, selected: usize) -> String {
         counted(all, "tool"),
         100_usize.saturating_sub(percent)
     )
-}
-
-fn counted(count: usize, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 
 use ::base64::Engine as _;
 use ::base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use types::numbers::grouped;
 
-use super::{LEAST, Part, grouped};
+use super::{LEAST, Part};
 
 /// Lengths of lines into which base64 is broken.
 const LINES: std::ops::RangeInclusive<usize> = 60..=80;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use chrono::DateTime;
 use serde_json::{Value, json};
 use server::store::CostView;
+use tokens::difference;
 
 use crate::cli::By;
 use crate::commands::runs::estimates;
@@ -167,7 +168,6 @@ fn line_of<'l>(lines: &'l mut BTreeMap<String, ServerLine>, server: &str) -> &'l
 
 fn name(cost: &CostView, by: By) -> String {
     match by {
-        By::Client if cost.front == "run" => "codeyard run".to_owned(),
         By::Client => cost.client.clone().unwrap_or_else(|| "(unnamed)".to_owned()),
         By::Day | By::Server => DateTime::from_timestamp_millis(cost.asked_ms).map_or_else(
             || cost.asked_ms.to_string(),
@@ -279,11 +279,6 @@ impl ServerLine {
     }
 }
 
-fn difference(one: u64, other: u64) -> i64 {
-    let signed = |number| i64::try_from(number).unwrap_or(i64::MAX);
-    signed(one) - signed(other)
-}
-
 #[cfg(test)]
 mod tests {
     use server::store::{CallBytes, CallsTaken, ReceiptTaken};
@@ -300,7 +295,6 @@ mod tests {
             completed: true,
             code_bytes: 316,
             shown_bytes: 262,
-            searches: 0,
             search_bytes: 0,
             receipt,
             calls: vec![CallBytes {

@@ -14,7 +14,7 @@ mod table;
 mod tools;
 
 pub(crate) use handler::CodeHandler;
-pub use handler::receipt_of;
+pub use handler::{own_definitions, receipt_of};
 pub use render::error_text;
 pub use service::{
     CodeService, Detail, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Search,

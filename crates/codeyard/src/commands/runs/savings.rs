@@ -14,7 +14,7 @@ use crate::cli::{By, RunsArguments};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{counted, harmless, table};
-use ledger::{Ledger, Line, Listed, ServerLine};
+use ledger::{Ledger, Line, Listed, Remembered, ServerLine};
 
 /// Prints the sums.
 pub(super) async fn show(
@@ -23,7 +23,9 @@ pub(super) async fn show(
     arguments: &RunsArguments,
 ) -> anyhow::Result<Exit> {
     let since = arguments.since.map(|since| since.timestamp_millis());
-    let costs = reader.costs(since).await.map_err(super::failure)?;
+    let mut costs = reader.costs(since).await.map_err(super::failure)?;
+    // No model wrote the program of a task.
+    costs.retain(|cost| cost.front != "task");
     if costs.is_empty() {
         match arguments.json {
             true => context.output.json(&json!({"lines": [], "runs": 0}))?,
@@ -34,11 +36,11 @@ pub(super) async fn show(
         return Ok(Exit::Done);
     }
     let needs_lists = arguments.by == By::Server || lacks_definitions(&costs);
-    let listed = match needs_lists {
-        true => listed(context).await?,
-        false => Vec::new(),
+    let remembered = match needs_lists {
+        true => remembered(context).await?,
+        false => Remembered::default(),
     };
-    let ledger = Ledger::of(costs, listed);
+    let ledger = Ledger::of(costs, remembered);
     match arguments.by {
         By::Server => by_server(context, &ledger, arguments.json)?,
         By::Day | By::Client => by_time_or_client(context, &ledger, arguments)?,
@@ -53,8 +55,8 @@ fn lacks_definitions(costs: &[CostView]) -> bool {
     costs.iter().any(|cost| !counted.contains(&cost.process))
 }
 
-/// The definitions of the servers that are configured now, as far as they are remembered; starts none.
-async fn listed(context: &Context) -> anyhow::Result<Vec<Listed>> {
+/// Our own definitions, and those of the servers that are configured now, as far as they are remembered; starts none.
+async fn remembered(context: &Context) -> anyhow::Result<Remembered> {
     let (loaded, _mistakes) = config::load_forgiving(&context.sources(), &Machine)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
     let server = Server::new(loaded.into_parts(context.program()?, &Machine))
@@ -71,7 +73,10 @@ async fn listed(context: &Context) -> anyhow::Result<Vec<Listed>> {
                 tokens: tokenizer.definitions(&tools),
             })
         });
-        Ok::<_, tokens::Unloadable>(listed.collect())
+        Ok::<_, tokens::Unloadable>(Remembered {
+            own: server::own_definitions(tokenizer),
+            servers: listed.collect(),
+        })
     });
     Ok(counted.await??)
 }

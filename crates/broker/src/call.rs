@@ -57,7 +57,7 @@ impl Shared {
         self.records.room().await;
         let tool = ToolRef::new(asked.server.as_str(), asked.tool.as_str());
         let counted = match asked.tally {
-            Some(tally) => Some(tally.begin(tool.clone(), &asked.arguments).await),
+            Some(tally) => Some(tally.begin(&tool, &asked.arguments).await),
             None => None,
         };
         let mut record = Record::new(&self.records, asked.principal, asked.run, tool);

@@ -1,23 +1,35 @@
 //! What the tool calls of one run would have cost a model that makes them itself, counted beside the run as answers come.
 
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use catalog::Catalog;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use tokens::{Counter, Tokenizer, Unloadable, answer_text};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::timeout;
 use types::{Principal, Tool, ToolRef};
 
 use crate::broker::Shared;
 use crate::call::is_tool_error;
-use crate::run::Answer;
+use crate::run;
 
-/// KiB of answers of one run that may wait to be counted; a call whose answer finds no room waits for it.
-const ROOM: u32 = 8 * 1024;
+/// KiB of arguments and answers of one run that may wait to be counted: the longest answer of a server fits.
+const ROOM: u32 = 16 * 1024;
+/// How long a call waits for its part of the room; after that it is not counted whole.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Calls of one run that are under way or wait to be counted: more than may be under way.
 const MOST_CALLS: usize = 4096;
+/// Tools of one run that are counted each for itself: a program may make up names without end.
+const MOST_TOOLS: usize = 4096;
+/// Bytes of a name that are kept: names that servers list are not longer.
+const MOST_OF_NAME: usize = 256;
 
 /// What is counted of the calls of a run. Cheap to clone; what nobody asks for goes with the last clone.
 #[derive(Debug, Clone)]
@@ -39,7 +51,9 @@ pub struct DirectCalls {
     pub read: u64,
     /// Bytes of these texts.
     pub read_bytes: u64,
-    /// The same for each tool, by name.
+    /// How many were not counted whole: for their arguments or their answer there was no room in time.
+    pub uncounted: u64,
+    /// The same for each tool, by name; beyond some thousands as one of the server `(others)`.
     pub tools: Vec<ToolCalls>,
 }
 
@@ -73,22 +87,47 @@ pub struct Definitions {
 
 #[derive(Debug)]
 enum Item {
+    Arguments(Arguments),
     Call(Call),
     Total(oneshot::Sender<Result<DirectCalls, Unloadable>>),
 }
 
+/// Arguments wait for nothing but what came before them, so that calls under way take no room.
+#[derive(Debug)]
+struct Arguments {
+    text: String,
+    tokens: Tokens,
+    /// Given back once they are counted.
+    _room: OwnedSemaphorePermit,
+}
+
+/// Tokens of a call's arguments, once they are counted: before the call, which comes later.
+type Tokens = Arc<OnceLock<u64>>;
+
 #[derive(Debug)]
 struct Call {
     tool: ToolRef,
-    arguments: String,
-    answer: Option<Answered>,
-    /// Its part of the room, given back once it is counted.
-    _room: Option<OwnedSemaphorePermit>,
+    written: Tokens,
+    failed: bool,
+    answer: Answer,
+}
+
+#[derive(Debug)]
+enum Answer {
+    /// Nobody waited for it.
+    GivenUp,
+    /// There was no room for it.
+    NoRoom,
+    Text {
+        text: Answered,
+        /// Given back once it is counted.
+        _room: OwnedSemaphorePermit,
+    },
 }
 
 #[derive(Debug)]
 enum Answered {
-    Result { raw: String, is_error: bool },
+    Result(String),
     Failure(String),
 }
 
@@ -125,12 +164,12 @@ impl Tally {
     }
 
     /// A call begins. Waits while too many wait to be counted.
-    pub(crate) async fn begin(&self, tool: ToolRef, arguments: &Value) -> Begun {
+    pub(crate) async fn begin(&self, tool: &ToolRef, arguments: &Value) -> Begun {
         let call = Call {
-            tool,
-            arguments: arguments.to_string(),
-            answer: None,
-            _room: None,
+            tool: named(tool),
+            written: self.arguments(arguments).await,
+            failed: true,
+            answer: Answer::GivenUp,
         };
         let place = self.items.clone().reserve_owned().await;
         Begun {
@@ -138,6 +177,22 @@ impl Tally {
             // Whoever counts ends with the last tally, so that there is a place.
             entry: place.ok().map(|place| (place, call)),
         }
+    }
+
+    /// Hands arguments in if there is room for them; their tokens are known once they are counted.
+    async fn arguments(&self, arguments: &Value) -> Tokens {
+        let tokens = Tokens::default();
+        // The place comes first: who has room waits for nothing else.
+        if let Ok(place) = self.items.reserve().await
+            && let Some(room) = room(&self.room, length(arguments)).await
+        {
+            place.send(Item::Arguments(Arguments {
+                text: arguments.to_string(),
+                tokens: tokens.clone(),
+                _room: room,
+            }));
+        }
+        tokens
     }
 }
 
@@ -149,20 +204,23 @@ impl Begun {
         self.entry = None;
     }
 
-    /// The call has come to its end; `tool` is what it was found to be.
-    pub(crate) async fn ended(mut self, tool: &ToolRef, answer: &Answer) {
-        let answered = match answer {
-            Ok(raw) => Answered::result(raw),
-            Err(error) => Answered::Failure(error.message.clone()),
+    /// The call has come to its end; `tool` is what it was found to be. The answer is copied when there is room for it.
+    pub(crate) async fn ended(mut self, tool: &ToolRef, answer: &run::Answer) {
+        let (bytes, failed) = match answer {
+            Ok(raw) => (raw.get().len(), is_tool_error(raw)),
+            Err(error) => (error.message.len(), true),
         };
-        let kib = u32::try_from(answered.len() / 1024)
-            .unwrap_or(ROOM)
-            .clamp(1, ROOM);
-        let room = self.room.clone().acquire_many_owned(kib).await.ok();
+        let room = room(&self.room, bytes).await;
         if let Some((_, call)) = &mut self.entry {
-            call.tool.clone_from(tool);
-            call.answer = Some(answered);
-            call._room = room;
+            call.tool = named(tool);
+            call.failed = failed;
+            call.answer = match room {
+                None => Answer::NoRoom,
+                Some(room) => Answer::Text {
+                    text: Answered::of(answer),
+                    _room: room,
+                },
+            };
         }
     }
 }
@@ -178,49 +236,69 @@ impl Drop for Begun {
 // === impl Answered ===
 
 impl Answered {
-    fn result(raw: &RawValue) -> Answered {
-        Answered::Result {
-            raw: raw.get().to_owned(),
-            is_error: is_tool_error(raw),
+    fn of(answer: &run::Answer) -> Answered {
+        match answer {
+            Ok(raw) => Answered::Result(raw.get().to_owned()),
+            Err(error) => Answered::Failure(error.message.clone()),
         }
     }
 
-    fn len(&self) -> usize {
+    fn text(&self) -> Cow<'_, str> {
         match self {
-            Answered::Result { raw, .. } => raw.len(),
-            Answered::Failure(message) => message.len(),
+            Answered::Result(raw) => answer_text(raw).into(),
+            Answered::Failure(message) => message.into(),
         }
     }
+}
 
-    fn text(&self) -> String {
-        match self {
-            Answered::Result { raw, .. } => answer_text(raw),
-            Answered::Failure(message) => message.clone(),
+/// The part of the room that a text of this length takes, if there is one in time.
+async fn room(room: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
+    let kib = u32::try_from(bytes.div_ceil(1024)).ok()?.max(1);
+    let fits = kib <= ROOM;
+    let taken = fits.then(|| timeout(PATIENCE, room.clone().acquire_many_owned(kib)))?;
+    taken.await.ok()?.ok()
+}
+
+/// Bytes of a value as JSON, which is not written for that.
+fn length(value: &Value) -> usize {
+    struct Length(usize);
+    impl io::Write for Length {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
         }
     }
+    let mut length = Length(0);
+    // Nothing that is written here fails.
+    let _ = serde_json::to_writer(&mut length, value);
+    length.0
+}
+
+/// The tool under names of bounded length.
+fn named(tool: &ToolRef) -> ToolRef {
+    let cut = |name: &str| name[..name.floor_char_boundary(MOST_OF_NAME)].to_owned();
+    ToolRef::new(cut(&tool.server), cut(&tool.tool))
 }
 
 /// Counts what comes, one after another, until the last tally is gone.
 async fn keep(counter: Counter, mut items: mpsc::Receiver<Item>) {
     let mut sums = Ok(Sums::default());
     while let Some(item) = items.recv().await {
-        match item {
-            Item::Call(call) => {
-                let counter = counter.clone();
-                let counted = tokio::task::spawn_blocking(move || {
-                    let tokenizer = counter.load()?;
-                    Ok(Counted::of(tokenizer, &call))
-                });
-                match (&mut sums, counted.await) {
-                    (Ok(sums), Ok(Ok(counted))) => sums.add(counted),
-                    (_, Ok(Err(unloadable))) => sums = Err(unloadable),
-                    // The runtime is ending, and with it the run.
-                    (_, Err(_)) | (Err(_), _) => {}
-                }
-            }
-            Item::Total(sender) => {
-                let _ = sender.send(sums.as_ref().map(Sums::total).map_err(Clone::clone));
-            }
+        if let Item::Total(sender) = item {
+            let _ = sender.send(sums.as_ref().map(Sums::total).map_err(Clone::clone));
+            continue;
+        }
+        let counter = counter.clone();
+        let counted = tokio::task::spawn_blocking(move || Ok::<_, Unloadable>(item.count(counter.load()?)));
+        match (&mut sums, counted.await) {
+            (Ok(sums), Ok(Ok(Some(counted)))) => sums.add(counted),
+            (_, Ok(Err(unloadable))) => sums = Err(unloadable),
+            // Arguments belong to a call that comes later; else the runtime is ending, and with it the run.
+            (_, Ok(Ok(None)) | Err(_)) | (Err(_), _) => {}
         }
     }
 }
@@ -232,6 +310,7 @@ struct Counted {
     written: u64,
     read: u64,
     read_bytes: u64,
+    is_whole: bool,
 }
 
 #[derive(Default)]
@@ -240,17 +319,39 @@ struct Sums {
     tools: BTreeMap<ToolRef, ToolCalls>,
 }
 
+// === impl Item ===
+
+impl Item {
+    /// A call, counted; `None` for what is none.
+    fn count(self, tokenizer: &Tokenizer) -> Option<Counted> {
+        match self {
+            Item::Arguments(arguments) => {
+                // Nobody else sets it.
+                let _ = arguments.tokens.set(tokenizer.text(&arguments.text));
+                None
+            }
+            Item::Call(call) => Some(Counted::of(tokenizer, call)),
+            Item::Total(_) => None,
+        }
+    }
+}
+
 // === impl Counted ===
 
 impl Counted {
-    fn of(tokenizer: &Tokenizer, call: &Call) -> Counted {
-        let text = call.answer.as_ref().map(Answered::text).unwrap_or_default();
+    fn of(tokenizer: &Tokenizer, call: Call) -> Counted {
+        let text = match &call.answer {
+            Answer::Text { text, .. } => text.text(),
+            Answer::GivenUp | Answer::NoRoom => Cow::Borrowed(""),
+        };
+        let (read, read_bytes) = (tokenizer.text(&text), text.len() as u64);
         Counted {
-            tool: call.tool.clone(),
-            failed: !matches!(&call.answer, Some(Answered::Result { is_error: false, .. })),
-            written: tokenizer.text(&call.arguments),
-            read: tokenizer.text(&text),
-            read_bytes: text.len() as u64,
+            failed: call.failed,
+            written: call.written.get().copied().unwrap_or_default(),
+            read,
+            read_bytes,
+            is_whole: call.written.get().is_some() && !matches!(call.answer, Answer::NoRoom),
+            tool: call.tool,
         }
     }
 }
@@ -265,7 +366,13 @@ impl Sums {
         direct.written += counted.written;
         direct.read += counted.read;
         direct.read_bytes += counted.read_bytes;
-        let tool = self.tools.entry(counted.tool).or_default();
+        direct.uncounted += u64::from(!counted.is_whole);
+        let is_one_of_many = self.tools.len() >= MOST_TOOLS && !self.tools.contains_key(&counted.tool);
+        let name = match is_one_of_many {
+            true => ToolRef::new("(others)", ""),
+            false => counted.tool,
+        };
+        let tool = self.tools.entry(name).or_default();
         tool.calls += 1;
         tool.written += counted.written;
         tool.read += counted.read;

@@ -6,3 +6,5 @@
 mod exposed;
 #[path = "advice/given.rs"]
 mod given;
+#[path = "advice/lived.rs"]
+mod lived;

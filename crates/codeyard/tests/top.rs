@@ -161,6 +161,11 @@ async fn without_a_terminal_it_is_one_page_of_text() {
     assert_eq!(json["processes"][0]["sessions"], 1, "{json}");
     assert_eq!(json["servers"][0]["name"], "stub", "{json}");
     assert_eq!(json["last_day"]["calls"], 1, "{json}");
+    assert_eq!(
+        json["last_day"]["saved_tokens"],
+        json!(null),
+        "no run has a receipt: {json}"
+    );
     client.mcp.finish().await.unwrap();
 }
 
@@ -180,6 +185,33 @@ async fn output_of(mut command: Command) -> String {
     let output = command.stdin(Stdio::null()).output().await.unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
+}
+
+#[tokio::test]
+async fn what_runs_with_a_receipt_saved_is_told() {
+    let mut client = CodeClient::with_stub().await;
+    let long = "return len(str(await tools.stub.echo(message='word ' * 2000)))";
+    let mut saved = 0;
+    for arguments in [
+        json!({"code": long, "receipt": true}),
+        json!({"code": "1", "receipt": true}),
+        json!({"code": long}),
+    ] {
+        let ran = client.execute(arguments).await;
+        let tokens = &ran.fields()["receipt"]["tokens"]["saved_without_definitions"];
+        saved += tokens.as_i64().unwrap_or_default();
+    }
+    assert!(saved > 1000, "{saved}");
+    let words = format!("\n{saved} tokens saved, in 2 runs with a receipt\n");
+    page_with(&client.codeyard, &words).await;
+    let output = client.codeyard.command(["top", "--json"]).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&output_of(output).await).unwrap();
+    let day = &json["last_day"];
+    assert_eq!(
+        (&day["counted_runs"], &day["saved_tokens"]),
+        (&json!(2), &json!(saved)),
+        "{json}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

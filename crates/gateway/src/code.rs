@@ -15,7 +15,7 @@ mod tools;
 
 pub use exposed::exposed_definitions;
 pub(crate) use handler::CodeHandler;
-pub use handler::receipt_of;
+pub use handler::{own_definitions, receipt_of};
 pub use render::error_text;
 pub use service::{
     CodeService, Detail, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Search,

@@ -15,7 +15,7 @@ mod toon;
 pub use bridge::{BridgeService, Output, RunPython, Selected, Timeouts};
 pub use code::{
     CodeService, Detail, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Search,
-    SearchedBefore, error_text, exposed_definitions, receipt_of, value_text,
+    SearchedBefore, error_text, exposed_definitions, own_definitions, receipt_of, value_text,
 };
 pub use receipt::{DirectCost, Receipt, Receipts, used};
 pub use serve::{Connection, serve_bridge, serve_code, serve_standard};

@@ -10,8 +10,9 @@ use tokens::{Counter, ENCODING, Tokenizer, difference};
 use types::Usage;
 use types::numbers::counted;
 
-/// Bytes of searches that are kept until a receipt is asked for; the oldest beyond are counted by their bytes only.
-const MOST_SEARCHED: usize = 1024 * 1024;
+/// Bytes of searches that are kept until the next run; what is beyond counts as many tokens a byte as they have. Their text is
+/// kept because only a receipt is worth loading the tokenizer.
+const MOST_SEARCHED: usize = 64 * 1024;
 
 /// How receipts are taken.
 #[derive(Debug, Clone, Default)]
@@ -92,27 +93,44 @@ pub(crate) struct Searched {
 
 impl Searches {
     pub(crate) fn add(&self, asked: &str, answered: &str) {
-        let mut searched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = (asked.len() + answered.len()) as u64;
+        let mut searched = self.searched();
         searched.searches += 1;
-        searched.bytes += (asked.len() + answered.len()) as u64;
-        if searched.texts.len() + asked.len() + answered.len() <= MOST_SEARCHED {
-            // They are two messages: no token reaches over a line's end.
-            searched.texts.push_str(asked);
-            searched.texts.push('\n');
-            searched.texts.push_str(answered);
-            searched.texts.push('\n');
+        searched.bytes += bytes;
+        // They are two messages: no token reaches over a line's end.
+        for text in [asked, "\n", answered, "\n"] {
+            searched.keep(text);
         }
     }
 
     /// What was searched since the last time this was asked.
     pub(crate) fn take(&self) -> Searched {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.searched())
+    }
+
+    /// Gives back what was taken for a run that came to nothing.
+    pub(crate) fn put_back(&self, mut before: Searched) {
+        let mut searched = self.searched();
+        before.searches += searched.searches;
+        before.bytes += searched.bytes;
+        before.keep(&searched.texts);
+        *searched = before;
+    }
+
+    fn searched(&self) -> std::sync::MutexGuard<'_, Searched> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 // === impl Searched ===
 
 impl Searched {
+    /// Keeps as much of a text as there is room for.
+    fn keep(&mut self, text: &str) {
+        let room = MOST_SEARCHED.saturating_sub(self.texts.len());
+        self.texts.push_str(&text[..text.floor_char_boundary(room)]);
+    }
+
     fn tokens(&self, tokenizer: &Tokenizer) -> u64 {
         let counted = tokenizer.text(&self.texts);
         // What was not kept has as many tokens a byte as what was.
@@ -215,7 +233,7 @@ impl Receipt {
                 "servers": definitions.servers,
                 "unlisted_servers": definitions.unlisted,
             },
-            "calls": {"made": calls.calls, "failed": calls.failed},
+            "calls": {"made": calls.calls, "failed": calls.failed, "uncounted": calls.uncounted},
             "searches": self.searches,
             "bytes_kept_out": self.bytes_kept_out,
         });
@@ -237,9 +255,12 @@ impl Receipt {
     /// Two lines for a model or a person.
     pub fn lines(&self, usage: &Usage) -> String {
         let (calls, definitions) = (&self.direct.calls, &self.direct.definitions);
-        let failed = match calls.failed {
-            0 => String::new(),
-            failed => format!(" ({failed} failed)"),
+        let asides = [(calls.failed, "failed"), (calls.uncounted, "not counted whole")];
+        let asides = asides.into_iter().filter(|(number, _)| *number > 0);
+        let asides: Vec<String> = asides.map(|(number, what)| format!("{number} {what}")).collect();
+        let asides = match asides.as_slice() {
+            [] => String::new(),
+            asides => format!(" ({})", asides.join(", ")),
         };
         let searched = match self.searches {
             0 => String::new(),
@@ -250,7 +271,7 @@ impl Receipt {
             unlisted => format!(", {unlisted} not listed yet"),
         };
         format!(
-            "receipt: {}{failed} in {} ms; {} tokens written + {} read{searched}; direct calls {} + {}; {}; {} bytes kept out\n\
+            "receipt: {}{asides} in {} ms; {} tokens written + {} read{searched}; direct calls {} + {}; {}; {} bytes kept out\n\
              definitions once a session: {} tokens; direct {} ({} of {}{unlisted}); with them {}",
             counted(calls.calls, "call"),
             rounded(usage.wall),
@@ -359,6 +380,7 @@ mod tests {
                 written: 30,
                 read,
                 read_bytes: read * 4,
+                uncounted: 0,
                 tools: Vec::new(),
             },
             definitions: Definitions {
@@ -422,6 +444,28 @@ mod tests {
             small.lines(&usage)
         );
         assert_eq!(small.fields()["tokens"]["saved_without_definitions"], -160);
+        let mut partly = small;
+        partly.direct.calls.uncounted = 1;
+        assert_eq!(partly.fields()["calls"]["uncounted"], 1);
+        let lines = partly.lines(&usage);
+        assert!(
+            lines.starts_with("receipt: 0 calls (1 not counted whole) in "),
+            "{lines}"
+        );
+    }
+
+    #[test]
+    fn searches_of_a_run_that_came_to_nothing_belong_to_the_next() {
+        let searches = Searches::default();
+        searches.add("a", "b");
+        let taken = searches.take();
+        searches.add("c", "d");
+        searches.put_back(taken);
+        let all = searches.take();
+        assert_eq!(
+            (all.searches, all.bytes, all.texts.as_str()),
+            (2, 4, "a\nb\nc\nd\n")
+        );
     }
 
     #[test]
@@ -434,6 +478,7 @@ mod tests {
         let counter = Counter::default();
         let tokens = searched.tokens(counter.load().expect("a table"));
         assert_eq!(searched.searches, 4);
+        assert!(searched.texts.len() <= MOST_SEARCHED);
         assert!(tokens > 4 * (MOST_SEARCHED as u64 / 14), "{tokens}");
         assert_eq!(searches.take().searches, 0);
     }

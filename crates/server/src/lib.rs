@@ -30,7 +30,7 @@ pub use calls::{CallFailed, Fault};
 pub use catalog::Language;
 pub use declarations::{Declarations, Wrappers};
 pub use expose::NotExposed;
-pub use gateway::{Output, Receipt, Timeouts, used, value_text};
+pub use gateway::{Output, Receipt, Timeouts, own_definitions, used, value_text};
 pub use parts::{Server, StartError};
 pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;

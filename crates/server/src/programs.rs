@@ -117,24 +117,25 @@ impl Server {
                     named: Vec::new(),
                 },
                 calls,
-                cancel,
+                cancel: cancel.clone(),
                 check: program.check.unwrap_or(shared.check),
                 surface: None,
                 keep_over: None,
                 record,
             })
             .await?;
+        let (direct, notice) = self.direct(tally, result.notice, &cancel).await;
         let executed = Executed {
             run_id: result.run_id,
             session: result.session,
             outcome: result.outcome,
             findings: result.findings,
-            notice: result.notice,
+            notice,
             backend: self.chosen_backend(),
             keeps_files: result.keeps_files,
             direct: None,
         };
-        let receipt = match (self.direct(tally).await, code) {
+        let receipt = match (direct, code) {
             (Some(direct), Some(code)) => {
                 let counted = Counted {
                     executed: executed.clone(),

@@ -70,7 +70,7 @@ impl Server {
             code: asked.code,
             granted: asked.granted,
             calls: self.calls(scope),
-            cancel,
+            cancel: cancel.clone(),
             check: asked.check,
             surface: asked.surface,
             keep_over: asked.keep_over,
@@ -81,14 +81,14 @@ impl Server {
             .run(run)
             .await
             .map_err(|error| NotExecuted(error.to_string()))?;
-        let direct = self.direct(tally).await;
+        let (direct, notice) = self.direct(tally, result.notice, &cancel).await;
         Ok(Executed {
             direct,
             run_id: result.run_id,
             session: result.session,
             outcome: result.outcome,
             findings: result.findings,
-            notice: result.notice,
+            notice,
             backend: self.chosen_backend(),
             keeps_files: result.keeps_files,
         })

@@ -219,6 +219,7 @@ fn migrations() -> Vec<Migration> {
             "receipts",
             include_str!("../migrations/sqlite/0004_receipts.sql"),
         ),
+        simple(5, "times", include_str!("../migrations/sqlite/0005_times.sql")),
         simple(
             6,
             "own receipts",

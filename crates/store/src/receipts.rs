@@ -52,7 +52,7 @@ pub struct CostView {
     pub process: i64,
     /// What its client calls itself.
     pub client: Option<String>,
-    /// `mcp` or `run`.
+    /// `mcp`, `run` or `task`.
     pub front: String,
     /// When it was asked for, in milliseconds since 1970.
     pub asked_ms: i64,
@@ -134,7 +134,7 @@ pub(crate) async fn costs(
     since_ms: Option<i64>,
 ) -> Result<Vec<CostView>, sqlx::Error> {
     let has_receipts = database::has(connection, Tables::Receipts).await?;
-    let wanted = "front NOT IN ('call', 'task') AND (language IS NOT NULL OR code_hash IS NOT NULL) AND status IS NOT NULL AND asked_ms >= ?";
+    let wanted = "front <> 'call' AND (language IS NOT NULL OR code_hash IS NOT NULL) AND status IS NOT NULL AND asked_ms >= ?";
     let since = since_ms.unwrap_or(i64::MIN);
     let runs = sqlx::query(sqlx::AssertSqlSafe(format!(
         "SELECT * FROM runs WHERE {wanted} ORDER BY seq"
@@ -164,7 +164,9 @@ pub(crate) async fn costs(
     if !has_receipts {
         return Ok(costs);
     }
-    let taken = sqlx::query("SELECT * FROM receipts")
+    let those = format!("WHERE run IN (SELECT id FROM runs WHERE {wanted})");
+    let taken = sqlx::query(sqlx::AssertSqlSafe(format!("SELECT * FROM receipts {those}")))
+        .bind(since)
         .fetch_all(&mut *connection)
         .await?;
     for row in &taken {
@@ -172,9 +174,12 @@ pub(crate) async fn costs(
             costs[*place].receipt = Some(receipt(row)?);
         }
     }
-    let taken = sqlx::query("SELECT * FROM receipt_calls")
-        .fetch_all(connection)
-        .await?;
+    let taken = sqlx::query(sqlx::AssertSqlSafe(format!(
+        "SELECT * FROM receipt_calls {those}"
+    )))
+    .bind(since)
+    .fetch_all(connection)
+    .await?;
     for row in &taken {
         if let Some(place) = places.get(row.try_get::<&str, _>("run")?)
             && let Some(receipt) = &mut costs[*place].receipt
@@ -210,16 +215,22 @@ pub(crate) async fn of(
 fn cost(row: &SqliteRow) -> Result<CostView, sqlx::Error> {
     let bytes = |name| Ok::<u64, sqlx::Error>(unsigned(row.try_get::<Option<i64>, _>(name)?));
     let newer = |name| Ok::<u64, sqlx::Error>(unsigned(if_there(row, name)?));
+    let status: Option<&str> = row.try_get("status")?;
+    // The searches before a run that was refused belong to the next one, which has them too.
+    let searched = |name| match status {
+        Some("refused") => Ok(0),
+        _ => newer(name),
+    };
     Ok(CostView {
         run: row.try_get("id")?,
         process: row.try_get("process")?,
         client: if_there(row, "client")?,
         front: row.try_get("front")?,
         asked_ms: row.try_get("asked_ms")?,
-        completed: row.try_get::<Option<&str>, _>("status")? == Some("completed"),
+        completed: status == Some("completed"),
         code_bytes: bytes("code_bytes")?,
         shown_bytes: bytes("result_bytes")? + bytes("stdout_bytes")? + bytes("stderr_bytes")?,
-        search_bytes: newer("search_bytes")?,
+        search_bytes: searched("search_bytes")?,
         receipt: None,
         calls: Vec::new(),
     })

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use sqlx::{Row as _, SqliteConnection};
 
+use crate::database::{self, Tables};
+
 /// What ran since a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Traffic {
@@ -14,6 +16,10 @@ pub struct Traffic {
     pub answered_bytes: u64,
     /// Bytes of what the runs returned and printed.
     pub shown_bytes: u64,
+    /// Runs of clients' programs that have a receipt.
+    pub counted: u64,
+    /// Tokens (o200k) that these cost less than direct calls would have, without definitions; below zero if they cost more.
+    pub saved: i64,
 }
 
 impl Traffic {
@@ -30,12 +36,28 @@ pub(crate) async fn since(connection: &mut SqliteConnection, ms: i64) -> Result<
     let runs = sqlx::query(sql).bind(ms).fetch_one(&mut *connection).await?;
     let sql = "SELECT COUNT(*) AS calls, SUM(COALESCE(calls.result_bytes, 0)) AS answered \
          FROM calls JOIN runs ON runs.id = calls.run WHERE runs.asked_ms >= ?";
-    let calls = sqlx::query(sql).bind(ms).fetch_one(connection).await?;
+    let calls = sqlx::query(sql).bind(ms).fetch_one(&mut *connection).await?;
+    let (counted, saved) = saved(connection, ms).await?;
     let number = |value: Option<i64>| u64::try_from(value.unwrap_or_default()).unwrap_or_default();
     Ok(Traffic {
         runs: number(runs.try_get("runs")?),
         calls: number(calls.try_get("calls")?),
         answered_bytes: number(calls.try_get("answered")?),
         shown_bytes: number(runs.try_get("shown")?),
+        counted: number(Some(counted)),
+        saved,
     })
+}
+
+/// Of how many runs there are receipts, and the tokens that these saved.
+async fn saved(connection: &mut SqliteConnection, ms: i64) -> Result<(i64, i64), sqlx::Error> {
+    if !database::has(connection, Tables::Receipts).await? {
+        return Ok((0, 0));
+    }
+    let sql = "SELECT COUNT(*) AS counted, COALESCE(SUM(\
+         (SELECT COALESCE(SUM(written + read), 0) FROM receipt_calls WHERE receipt_calls.run = receipts.run) \
+         - receipts.written - receipts.read - receipts.searched), 0) AS saved \
+         FROM runs JOIN receipts ON receipts.run = runs.id WHERE runs.asked_ms >= ? AND runs.front = 'mcp'";
+    let row = sqlx::query(sql).bind(ms).fetch_one(connection).await?;
+    Ok((row.try_get("counted")?, row.try_get("saved")?))
 }

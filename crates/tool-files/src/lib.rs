@@ -20,6 +20,5 @@ mod tests;
 mod walk;
 
 pub use finding::Finding;
-pub use read::{MARK, MAX_FILE, ToolFile};
+pub use read::{MARK, ToolFile};
 pub use scanner::{Found, Scanner, Server};
-pub use walk::{MAX_ENTRIES, MAX_FILES, MAX_TOTAL};

@@ -19,7 +19,7 @@ use crate::stamp::Stamp;
 use crate::walk::{CONFINED, Candidate, why_unreadable};
 
 /// Longest file that is read, in bytes.
-pub const MAX_FILE: u64 = 256 * 1024;
+pub(crate) const MAX_FILE: u64 = 256 * 1024;
 
 /// Longest file that is parsed to say where its brackets do not match: how deep it is is not known.
 const MAX_BROKEN: usize = 16 * 1024;

@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Found, MARK, MAX_FILE, Scanner};
+use crate::read::MAX_FILE;
+use crate::{Found, MARK, Scanner};
 
 /// A directory of tools.
 struct World {

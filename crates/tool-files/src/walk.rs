@@ -14,7 +14,7 @@ use crate::read::MAX_FILE;
 use crate::stamp::Stamp;
 
 /// Entries of all directories together that are looked at.
-pub const MAX_ENTRIES: usize = 20_000;
+pub(crate) const MAX_ENTRIES: usize = 20_000;
 
 /// Paths stay below a directory and follow no link.
 pub(crate) const CONFINED: ResolveFlags = ResolveFlags::BENEATH
@@ -22,10 +22,10 @@ pub(crate) const CONFINED: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_MAGICLINKS);
 
 /// Tool files of all directories together.
-pub const MAX_FILES: usize = 10_000;
+pub(crate) const MAX_FILES: usize = 10_000;
 
 /// Bytes of all tool files together.
-pub const MAX_TOTAL: u64 = 64 * 1024 * 1024;
+pub(crate) const MAX_TOTAL: u64 = 64 * 1024 * 1024;
 
 /// What a directory of tool files has in it.
 const SERVERS: &str = "servers";

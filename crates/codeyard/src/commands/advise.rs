@@ -10,7 +10,7 @@ use server::store::{CostView, Reader, State};
 use crate::cli::AdviseArguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, harmless, table};
+use crate::output::{Output, counted, harmless, table};
 use judge::{Advice, Judged, Verdict};
 
 /// Judges what is recorded, with the definitions that are remembered.
@@ -86,6 +86,12 @@ fn summary(advice: &Advice) -> String {
         "{} runs in {} sessions, {} of them look-ups: one call, its answer back nearly whole.",
         advice.runs, advice.sessions, advice.lookups
     );
+    if advice.left_out > 0 {
+        text.push_str(&format!(
+            "\n{} of the command line and of tasks left out: no model asked for them.",
+            counted(advice.left_out, "run")
+        ));
+    }
     if let Some(percent) = advice.overhead() {
         let told = match percent {
             0.. => format!("{percent} % more"),
@@ -161,6 +167,7 @@ fn described(advice: &Advice, all: bool) -> Value {
     });
     json!({
         "runs": advice.runs,
+        "left_out": advice.left_out,
         "sessions": advice.sessions,
         "lookups": advice.lookups,
         "estimated": advice.estimated,

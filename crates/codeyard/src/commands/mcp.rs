@@ -16,6 +16,10 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
         let message = "--format is for the surface `code`: on `bridge` MCP_BRIDGE_OUTPUT_MODE says it, and `standard` passes results on as they come";
         return Err(Failure::new(Exit::Usage, message).into());
     }
+    if arguments.receipt && arguments.surface == cli::Surface::Standard {
+        let message = "--receipt is for the surfaces `code` and `bridge`: `standard` runs no programs; leave it out, or serve another surface";
+        return Err(Failure::new(Exit::Usage, message).into());
+    }
     match arguments.surface {
         cli::Surface::Code => configured(context, arguments, Surface::Code, "code").await,
         cli::Surface::Standard => configured(context, arguments, Surface::Standard, "standard").await,

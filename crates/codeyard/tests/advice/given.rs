@@ -146,3 +146,71 @@ async fn look_ups_are_found_in_every_form_of_a_result() {
         );
     }
 }
+
+#[tokio::test]
+async fn only_answers_of_programs_that_completed_are_look_ups() {
+    let mut client = CodeClient::with_stub().await;
+    let codes = [
+        // A failure of the tool, a call that was refused, a program that fails after its call.
+        "try:\n    await tools.stub.fail(message='a reason that is long enough')\nexcept Exception as e:\n    print(e)",
+        "try:\n    await tools.stub.echo(message=5)\nexcept Exception as e:\n    print(e)",
+        "print(await tools.stub.echo(message='an answer that is long enough'))\n1 / 0",
+    ];
+    for code in codes {
+        for receipt in [true, false] {
+            let call = json!({"code": code, "receipt": receipt, "check": "off"});
+            client.execute(call).await;
+        }
+    }
+    let ran = client
+        .run("return await tools.stub.echo(message='an answer that is long enough')")
+        .await;
+    assert_eq!(ran.status(), "completed");
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    let advice = advise(&codeyard, &["--json"]).await.json();
+    assert_eq!(
+        (&advice["runs"], &advice["lookups"]),
+        (&json!(7), &json!(1)),
+        "{advice}"
+    );
+}
+
+#[tokio::test]
+async fn runs_that_no_client_asked_for_are_left_out_and_told() {
+    let codeyard = looked_up(2, json!({})).await;
+    let program = "return await tools.stub.echo(message='the answer of a look-up by a person')";
+    for _ in 0..6 {
+        assert_eq!(run(&codeyard, &["run", "-"], program).await.code, 0);
+    }
+    let task = run(&codeyard, &["task", "echo the message \"hello there\""], "").await;
+    assert_eq!(task.code, 0, "{task:?}");
+    let advice = advise(&codeyard, &["--json"]).await.json();
+    assert_eq!(
+        ["runs", "left_out", "lookups", "sessions"].map(|name| advice[name].as_u64()),
+        [2, 7, 2, 1].map(Some),
+        "{advice}"
+    );
+    let told = advise(&codeyard, &[]).await.out;
+    for line in [
+        "7 runs of the command line and of tasks left out",
+        "2 of the look-ups had no receipt and are estimated",
+    ] {
+        assert!(told.contains(&format!("\n{line}")), "{told}");
+    }
+    let none = advise(&codeyard, &["--since", "2999-01-01", "--json"])
+        .await
+        .json();
+    assert_eq!(
+        (&none["runs"], &none["left_out"]),
+        (&json!(0), &json!(0)),
+        "{none}"
+    );
+    // Those of the command line are on the bill all the same; those of tasks are no model's.
+    let savings = run(&codeyard, &["runs", "--savings", "--json"], "").await.json();
+    assert_eq!(
+        (&savings["total"]["runs"], &savings["total"]["sessions"]),
+        (&json!(8), &json!(7)),
+        "{savings}"
+    );
+}

@@ -1,7 +1,8 @@
 //! What is recorded of costs, and the sums over it.
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard};
+use test_support::{CodeClient, Codeyard, Era};
+use tokens::Counter;
 
 /// Three runs with and without receipts, by a client that has gone.
 async fn recorded() -> Codeyard {
@@ -123,4 +124,84 @@ async fn sums_are_refused_beside_what_they_do_not_go_with() {
         String::from_utf8_lossy(&output.stderr).contains("nothing has been recorded yet"),
         "{output:?}"
     );
+}
+
+#[tokio::test]
+async fn sums_since_a_time_have_the_receipts_since_then_only() {
+    let mut client = CodeClient::with_stub().await;
+    let mut receipts = Vec::new();
+    for length in [10, 1000] {
+        let code = format!("await tools.stub.echo(message='word ' * {length})");
+        let ran = client.execute(json!({"code": code, "receipt": true})).await;
+        receipts.push(ran.fields()["receipt"]["tokens"]["direct"].clone());
+        // The next run is asked for in a later millisecond.
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    let lines = printed(&codeyard, &["runs", "--json"]).await;
+    let newest: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    let since = chrono::DateTime::from_timestamp_millis(newest["asked_ms"].as_i64().unwrap()).unwrap();
+    let since = since.to_rfc3339_opts(chrono::SecondsFormat::Millis, true);
+    let total = async |args: &[&str]| {
+        let args = [&["runs", "--savings", "--json"], args].concat();
+        json(&codeyard, &args).await["total"].clone()
+    };
+    let cost = |direct: &Value| direct["written"].as_u64().unwrap() + direct["read"].as_u64().unwrap();
+    let all = total(&[]).await;
+    assert_eq!(
+        (&all["runs"], all["direct"].as_u64()),
+        (&json!(2), Some(receipts.iter().map(cost).sum()))
+    );
+    let last = total(&["--since", &since]).await;
+    assert_eq!(
+        (&last["runs"], &last["counted"], last["direct"].as_u64()),
+        (&json!(1), &json!(1), Some(cost(&receipts[1]))),
+        "{last}"
+    );
+    let servers = json(
+        &codeyard,
+        &["runs", "--savings", "--by", "server", "--since", &since, "--json"],
+    )
+    .await;
+    assert_eq!(servers["lines"][0]["calls"], 1, "{servers}");
+}
+
+/// Sessions without a receipt are charged for what a model really is sent, and the pages name that figure.
+#[tokio::test]
+async fn our_own_definitions_are_those_that_a_client_is_sent() {
+    let codeyard = Codeyard::with_stub().unwrap();
+    let mut mcp = codeyard.mcp_unopened().unwrap();
+    let introduced = mcp.open(Era::Legacy).await.unwrap();
+    let tools = mcp.tools().await.unwrap();
+    let ran = mcp.call_tool("execute_code", json!({"code": "1"})).await.unwrap();
+    assert_eq!(ran["structuredContent"]["status"], "completed", "{ran}");
+    assert!(mcp.finish().await.unwrap().success());
+    let counter = Counter::default();
+    let tokenizer = counter.load().unwrap();
+    let instructions = introduced["instructions"].as_str().unwrap();
+    let sent = tokenizer.definitions(&tools) + tokenizer.text(instructions);
+    let savings = json(&codeyard, &["runs", "--savings", "--json"]).await;
+    let total = &savings["total"];
+    assert_eq!(
+        (&total["estimated"], total["definitions"].as_u64()),
+        (&json!(1), Some(sent)),
+        "{savings}"
+    );
+    for (page, said) in [
+        (
+            include_str!("../../../../docs/receipts.md"),
+            format!("definitions once a session: {sent} tokens"),
+        ),
+        (
+            include_str!("../../../../README.md"),
+            format!("with codeyard {sent}, whatever is connected"),
+        ),
+        (
+            include_str!("../../../../docs/adopting.md"),
+            format!("with codeyard {sent}, whatever is connected"),
+        ),
+    ] {
+        assert!(page.contains(&said), "{said}");
+    }
 }

@@ -22,7 +22,7 @@ async fn a_receipt_is_for_those_who_ask_and_for_all_where_it_is_the_default() {
     let receipt = &with.fields()["receipt"];
     assert_eq!(
         (&receipt["host_calls"], &receipt["calls"]),
-        (&json!(1), &json!({"made": 1, "failed": 0}))
+        (&json!(1), &json!({"made": 1, "failed": 0, "uncounted": 0}))
     );
     let said = lines(&with.0).unwrap();
     assert!(
@@ -127,6 +127,18 @@ async fn the_bridge_says_it_by_default_only() {
     };
     check("", false).await;
     check("[receipts]\ndefault = true", true).await;
+
+    let codeyard = Codeyard::new().unwrap().with_stub_definitions().unwrap();
+    let command = codeyard
+        .command(["mcp", "--surface", "bridge", "--receipt"])
+        .unwrap();
+    let mut mcp = test_support::McpClient::spawn(command).unwrap();
+    mcp.open(Era::Legacy).await.unwrap();
+    let ran = mcp
+        .call_tool("run_python", json!({"code": "print(1)"}))
+        .await
+        .unwrap();
+    assert!(lines(&ran).is_some(), "{ran}");
 }
 
 #[tokio::test]
@@ -144,7 +156,11 @@ for arguments in ({'message': 'fine'}, {'message': 5}):
         .execute(json!({"code": code, "receipt": true, "check": "off"}))
         .await;
     let receipt = &ran.fields()["receipt"];
-    assert_eq!(receipt["calls"], json!({"made": 2, "failed": 1}), "{ran:?}");
+    assert_eq!(
+        receipt["calls"],
+        json!({"made": 2, "failed": 1, "uncounted": 0}),
+        "{ran:?}"
+    );
     assert_eq!(receipt["searches"], 1, "{ran:?}");
     let searched = receipt["tokens"]["codeyard"]["searched"].as_u64().unwrap();
     assert!(searched >= 10, "{receipt}");
@@ -188,4 +204,124 @@ async fn a_very_large_answer_is_counted_to_the_last_token() {
     let ran = client.execute(json!({"code": code, "receipt": true})).await;
     let direct = &ran.fields()["receipt"]["tokens"]["direct"];
     assert_eq!(direct["read"], 1_000_001, "{ran:?}");
+}
+
+#[tokio::test]
+async fn a_surface_without_programs_refuses_the_option() {
+    let codeyard = Codeyard::with_stub().unwrap();
+    let ended = test_support::run(&codeyard, &["mcp", "--surface", "standard", "--receipt"], "").await;
+    assert_eq!(ended.code, 2, "{ended:?}");
+    for told in ["--receipt", "`code` and `bridge`", "leave it out"] {
+        assert!(ended.err.contains(told), "{ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn searches_before_a_run_that_was_refused_belong_to_the_next() {
+    let mut client = CodeClient::with_stub().await;
+    client.search(json!({"query": "echo"})).await;
+    let code = "await tools.stub.no_such_tool()";
+    let refused = client.execute(json!({"code": code, "receipt": true})).await;
+    assert_eq!(refused.status(), "refused");
+    let receipt = &refused.fields()["receipt"];
+    assert_eq!(receipt["searches"], 0, "{refused:?}");
+    let first = receipt["tokens"]["codeyard"].clone();
+    assert_eq!(client.execute(json!({"code": code})).await.status(), "refused");
+    client
+        .execute(json!({"code": "1", "session": "no such name"}))
+        .await;
+    client.search(json!({"query": "add"})).await;
+    let next = client.execute(json!({"code": "1", "receipt": true})).await;
+    let receipt = &next.fields()["receipt"];
+    assert_eq!(receipt["searches"], 2, "{next:?}");
+    let last = &receipt["tokens"]["codeyard"];
+
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    let savings = test_support::run(&codeyard, &["runs", "--savings", "--json"], "")
+        .await
+        .json();
+    let own = |tokens: &Value| tokens["total"].as_u64().unwrap() - tokens["definitions"].as_u64().unwrap();
+    let uncounted = savings["total"]["tokens"].as_u64().unwrap() - own(&first) - own(last);
+    assert!(
+        uncounted < last["searched"].as_u64().unwrap() / 2,
+        "searches are on the bill once: {savings}"
+    );
+}
+
+/// What is on neither side: searches and resources of a program, tools that may not be called, servers that nobody asked.
+#[tokio::test]
+async fn what_no_model_would_have_paid_is_not_counted() {
+    let of = async |settings: &str, code: &str| {
+        let codeyard = Codeyard::with_stub().unwrap().settings(settings);
+        let codeyard = codeyard.server("other", &ServerDefinition::stub());
+        let mut client = CodeClient::of(codeyard).await;
+        let ran = client
+            .execute(json!({"code": code, "receipt": true, "check": "off"}))
+            .await;
+        assert_eq!(ran.status(), "completed", "{ran:?}");
+        ran.fields()["receipt"].clone()
+    };
+    let searched = of("", "await runtime.search_tools('echo')").await;
+    assert_eq!(
+        (&searched["calls"]["made"], &searched["searches"]),
+        (&json!(0), &json!(0)),
+        "{searched}"
+    );
+    let direct = &searched["tokens"]["direct"];
+    assert_eq!(
+        (&direct["written"], &direct["read"]),
+        (&json!(0), &json!(0)),
+        "{searched}"
+    );
+
+    let code = "await tools.stub.echo(message='x')";
+    let all = of("", code).await;
+    assert_eq!(
+        all["definitions_of"],
+        json!({"tools": 11, "servers": 1, "unlisted_servers": 1}),
+        "a server that nobody asked is not started for a receipt"
+    );
+    let allowed = of("[policy]\ndeny = [\"stub.add\"]", code).await;
+    assert_eq!(allowed["definitions_of"]["tools"], 10, "{allowed}");
+    let definitions = |receipt: &Value| receipt["tokens"]["direct"]["definitions"].as_u64().unwrap();
+    assert!(definitions(&allowed) < definitions(&all));
+}
+
+#[tokio::test]
+async fn a_call_that_is_given_up_has_cost_its_arguments() {
+    let mut client = CodeClient::with_stub().await;
+    let code = "import asyncio\n\
+        try:\n    await asyncio.wait_for(tools.stub.slow(seconds=300), 0.5)\n\
+        except TimeoutError:\n    print('enough')";
+    let ran = client.execute(json!({"code": code, "receipt": true})).await;
+    assert_eq!(ran.status(), "completed", "{ran:?}");
+    let receipt = &ran.fields()["receipt"];
+    assert_eq!(receipt["calls"]["failed"], 1, "{receipt}");
+    let direct = &receipt["tokens"]["direct"];
+    assert!(
+        direct["written"].as_u64() > Some(3) && direct["read"] == 0,
+        "{receipt}"
+    );
+}
+
+#[tokio::test]
+async fn with_json_a_receipt_is_a_field_of_the_text() {
+    let mut client = CodeClient::with_stub().await;
+    let ran = client
+        .execute(json!({"code": "return 5", "receipt": true, "format": "json"}))
+        .await;
+    assert_eq!(ran.content().len(), 1, "{ran:?}");
+    let text: Value = serde_json::from_str(ran.content()[0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        text["receipt"]["tokens"],
+        ran.fields()["receipt"]["tokens"],
+        "{ran:?}"
+    );
+    // As lines it takes the tokens that the page says.
+    let lines = client.execute(json!({"code": "return 5", "receipt": true})).await;
+    let read = lines.fields()["receipt"]["tokens"]["codeyard"]["read"]
+        .as_u64()
+        .unwrap();
+    assert!((50..=80).contains(&read), "{lines:?}");
 }

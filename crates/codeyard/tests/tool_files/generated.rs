@@ -173,6 +173,16 @@ async fn a_generated_function_calls_its_server_from_any_python() {
         python("from servers.stub import *; print(echo.__name__)"),
         "echo\n"
     );
+    let missing = python(
+        "import os; os.environ['CODEYARD'] = 'nowhere/codeyard'; from servers.stub import echo; echo(message='a')",
+    );
+    assert!(
+        missing.ends_with("servers._client.ToolError: `nowhere/codeyard` was not started (No such file or directory); name it in the variable CODEYARD\n"),
+        "{missing}"
+    );
+    // A command with options, one of which has a blank.
+    let options = "import os; os.environ['CODEYARD'] += \" --config 'no where.json'\"; from servers.stub import echo; echo(message='a')";
+    assert!(python(options).contains("no where.json"), "{}", python(options));
 }
 
 #[tokio::test]

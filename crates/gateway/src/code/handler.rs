@@ -17,7 +17,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokens::Tokenizer;
 use tokio_util::sync::CancellationToken;
-use types::{Answers, Format};
+use types::{Answers, Format, Status};
 
 use super::exposed::{self, Showcase};
 use super::render::Manner;
@@ -89,8 +89,15 @@ impl<S: CodeService> CodeHandler<S> {
         let cancel = CancellationToken::new();
         let run = self.service.execute(arguments.request, cancel.clone());
         match running::drive(context, &self.closed, cancel, run).await {
+            Ok(ran) if ran.outcome.status == Status::Refused => {
+                self.searches.put_back(searched);
+                self.answer(ran, manner, written, Searched::default()).await
+            }
             Ok(ran) => self.answer(ran, manner, written, searched).await,
-            Err(not_executed) => render::refused(not_executed.to_string()),
+            Err(not_executed) => {
+                self.searches.put_back(searched);
+                render::refused(not_executed.to_string())
+            }
         }
     }
 
@@ -313,6 +320,13 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
             Err(error) => Err(artifacts::not_read(&uri, &error)),
         }
     }
+}
+
+/// Tokens of the two tools and the instructions, which every model pays for that sees the surface `code`.
+pub fn own_definitions(tokenizer: &Tokenizer) -> u64 {
+    let tools = serde_json::to_value(tools::tools()).unwrap_or_default();
+    let tools = tools.as_array().map(Vec::as_slice).unwrap_or_default();
+    tokenizer.definitions(tools) + tokenizer.text(tools::INSTRUCTIONS)
 }
 
 /// The receipt of a program that no client has sent: as if one had, and a model had read the answer. `direct` is what it would

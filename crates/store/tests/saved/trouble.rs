@@ -106,6 +106,7 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
         "DROP TABLE memory_versions",
         "DROP TABLE learned",
         "DROP TABLE forgotten",
+        "DROP INDEX runs_by_time",
         "DROP TABLE receipt_calls",
         "DROP TABLE receipts",
         "ALTER TABLE runs DROP COLUMN client",

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::{World, names, scan};
-use crate::read::Content;
-use crate::walk::Walk;
-use crate::{MAX_ENTRIES, Scanner};
+use crate::Scanner;
+use crate::read::{Content, MAX_FILE};
+use crate::walk::{MAX_ENTRIES, MAX_FILES, MAX_TOTAL, Walk};
 
 #[test]
 fn a_definition_has_a_bound_in_bytes() {
@@ -132,4 +132,39 @@ fn what_is_no_tool_is_told_up_to_a_bound() {
         .iter()
         .filter(|finding| finding.contains("there are more than 20000 entries"));
     assert_eq!(bounds.count(), 1);
+}
+
+#[test]
+fn files_have_a_bound_in_number_and_in_bytes() {
+    let many = World::of(&[]);
+    for n in 0..MAX_FILES + 2 {
+        many.write(&format!("s/t{n:05}.py"), "");
+    }
+    let walk = Walk::of(&[many.directory.path().to_path_buf()]);
+    assert_eq!(walk.candidates.len(), MAX_FILES);
+    assert!(
+        walk.findings[0]
+            .message
+            .contains("has 2 files too many: at most 10000"),
+        "{:?}",
+        walk.findings
+    );
+
+    let large = World::of(&[]);
+    let fit = usize::try_from(MAX_TOTAL / MAX_FILE).unwrap();
+    for n in 0..fit + 3 {
+        let name = format!("s/t{n:03}.py");
+        large.write(&name, "");
+        let path = large.directory.path().join("servers").join(name);
+        fs::File::create(path).unwrap().set_len(MAX_FILE).unwrap();
+    }
+    let walk = Walk::of(&[large.directory.path().to_path_buf()]);
+    assert_eq!(walk.candidates.len(), fit);
+    assert!(
+        walk.findings[0]
+            .message
+            .contains("has 3 files too many: at most 10000 tool files of 64 MiB"),
+        "{:?}",
+        walk.findings
+    );
 }

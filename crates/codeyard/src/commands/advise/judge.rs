@@ -49,6 +49,8 @@ pub(super) struct Judged {
 pub(super) struct Advice {
     tools: Vec<Judged>,
     pub(super) runs: usize,
+    /// Runs of the command line and of tasks, which are no model's turns.
+    pub(super) left_out: usize,
     pub(super) sessions: usize,
     pub(super) lookups: u64,
     /// Look-ups without a receipt.
@@ -75,9 +77,9 @@ struct Lookup<'c> {
 // === impl Advice ===
 
 impl Advice {
-    /// `priced` are tools and what their definitions cost a session, `exposed` those that are shown already.
+    /// From the runs that clients asked for; `priced` are tools and what their definitions cost a session, `exposed` those that are shown already.
     pub(super) fn of(
-        costs: &[CostView],
+        all: &[CostView],
         priced: &[(ToolRef, u64)],
         exposed: &[ToolRef],
         budget: u64,
@@ -86,6 +88,7 @@ impl Advice {
         for tool in exposed {
             judged(&mut tools, &tool.server, &tool.tool);
         }
+        let costs: Vec<&CostView> = all.iter().filter(|cost| cost.front == "mcp").collect();
         for calls in costs.iter().flat_map(|cost| &cost.calls) {
             judged(&mut tools, &calls.server, &calls.tool).calls += calls.calls;
         }
@@ -93,6 +96,7 @@ impl Advice {
         let mut advice = Advice {
             tools: Vec::new(),
             runs: costs.len(),
+            left_out: all.len() - costs.len(),
             sessions: sessions.len(),
             lookups: 0,
             estimated: 0,
@@ -102,7 +106,7 @@ impl Advice {
             exposed: 0,
             proposed: Vec::new(),
         };
-        for lookup in costs.iter().filter_map(Lookup::of) {
+        for lookup in costs.into_iter().filter_map(Lookup::of) {
             let tool = judged(&mut tools, lookup.server, lookup.tool);
             tool.lookups += 1;
             tool.saved += difference(lookup.by_program, lookup.directly);
@@ -374,6 +378,46 @@ mod tests {
         assert_eq!(advice.proposed, ["crm.find"]);
         assert_eq!((advice.lookups, advice.overhead()), (20, Some(33)));
         assert!(!advice.is_too_little());
+    }
+
+    #[test]
+    fn what_no_client_asked_for_is_left_out() {
+        let mut costs: Vec<CostView> = (0..10).map(|_| cost(1, "find", 80, 80)).collect();
+        for (front, cost) in ["run", "task"].into_iter().zip(&mut costs) {
+            front.clone_into(&mut cost.front);
+        }
+        let advice = advice(&costs, 2000);
+        assert_eq!((advice.runs, advice.left_out, advice.lookups), (8, 2, 8));
+        assert_eq!(shown(&advice), ["crm.find 8 Some(30) Some(140) direct"]);
+    }
+
+    #[test]
+    fn only_answers_of_programs_that_completed_are_look_ups() {
+        let check = |change: &dyn Fn(&mut CostView)| {
+            let mut costs = vec![cost(1, "find", 80, 80)];
+            change(&mut costs[0]);
+            assert_eq!(advice(&costs, 2000).lookups, 0, "{costs:?}");
+        };
+        check(&|cost| cost.completed = false);
+        check(&|cost| cost.calls[0].answered = 0);
+        check(&|cost| cost.calls[0].calls = 2);
+        check(&|cost| cost.calls.clear());
+        check(&|cost| cost.calls.push(cost.calls[0].clone()));
+    }
+
+    #[test]
+    fn a_look_up_returns_most_of_the_answer() {
+        let check = |cost: CostView, lookups: u64| assert_eq!(advice(&[cost], 2000).lookups, lookups);
+        check(cost(1, "find", 70, 100), 1);
+        check(cost(1, "find", 69, 100), 0);
+        let estimated = |shown_bytes| CostView {
+            receipt: None,
+            shown_bytes,
+            ..cost(1, "find", 0, 1630)
+        };
+        // A thousand tokens, as a server sends them.
+        check(estimated(1310), 1);
+        check(estimated(1300), 0);
     }
 
     #[test]

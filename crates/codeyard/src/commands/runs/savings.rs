@@ -14,7 +14,7 @@ use crate::cli::{By, RunsArguments};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{counted, harmless, table};
-use ledger::{Ledger, Line, Listed, ServerLine};
+use ledger::{Ledger, Line, Listed, Remembered, ServerLine};
 
 /// Prints the sums.
 pub(super) async fn show(
@@ -44,11 +44,11 @@ pub(super) async fn show(
         return Ok(Exit::Done);
     }
     let needs_lists = arguments.by == By::Server || lacks_definitions(&costs);
-    let listed = match needs_lists {
-        true => listed(context).await?,
-        false => Vec::new(),
+    let remembered = match needs_lists {
+        true => remembered(context).await?,
+        false => Remembered::default(),
     };
-    let ledger = Ledger::of(costs, listed);
+    let ledger = Ledger::of(costs, remembered);
     match arguments.by {
         By::Server => by_server(context, &ledger, arguments.json)?,
         By::Day | By::Client => by_time_or_client(context, &ledger, arguments)?,
@@ -63,8 +63,8 @@ fn lacks_definitions(costs: &[CostView]) -> bool {
     costs.iter().any(|cost| !counted.contains(&cost.process))
 }
 
-/// The definitions of the servers that are configured now, as far as they are remembered; starts none.
-async fn listed(context: &Context) -> anyhow::Result<Vec<Listed>> {
+/// Our own definitions, and those of the servers that are configured now, as far as they are remembered; starts none.
+async fn remembered(context: &Context) -> anyhow::Result<Remembered> {
     let (loaded, _mistakes) = config::load_forgiving(&context.sources(), &Machine)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
     let server = Server::new(loaded.into_parts(context.program()?, &Machine))
@@ -81,7 +81,10 @@ async fn listed(context: &Context) -> anyhow::Result<Vec<Listed>> {
                 tokens: tokenizer.definitions(&tools),
             })
         });
-        Ok::<_, tokens::Unloadable>(listed.collect())
+        Ok::<_, tokens::Unloadable>(Remembered {
+            own: server::own_definitions(tokenizer),
+            servers: listed.collect(),
+        })
     });
     Ok(counted.await??)
 }

@@ -9,7 +9,7 @@ use ratatui::style::{Color, Style, Stylize as _};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 use server::control::Activity;
-use server::store::RunView;
+use server::store::{RunView, Traffic};
 
 use super::snapshot::Snapshot;
 use crate::output::{counted, harmless, size, table};
@@ -106,11 +106,22 @@ fn head(snapshot: &Snapshot) -> Vec<String> {
         }
         None => "nothing has been recorded yet".to_owned(),
     });
+    lines.extend(snapshot.day.as_ref().and_then(saved));
     lines.extend(snapshot.problems.iter().map(|problem| {
         let line = problem.lines().next().unwrap_or_default();
         format!("warning: {}", harmless(line))
     }));
     lines
+}
+
+/// What was saved, as far as it was counted.
+fn saved(day: &Traffic) -> Option<String> {
+    let runs = counted(usize::try_from(day.counted).unwrap_or(usize::MAX), "run");
+    let tokens = match day.saved {
+        saved @ 0.. => format!("{saved} tokens saved"),
+        more => format!("{} tokens more than direct calls", more.unsigned_abs()),
+    };
+    (day.counted > 0).then(|| format!("{tokens}, in {runs} with a receipt"))
 }
 
 fn parts(snapshot: &Snapshot) -> [Part; 3] {

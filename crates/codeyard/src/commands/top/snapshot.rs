@@ -169,7 +169,8 @@ impl Snapshot {
         let day = self.day.map(|day| {
             json!({
                 "runs": day.runs, "calls": day.calls, "answered_bytes": day.answered_bytes, "shown_bytes": day.shown_bytes,
-                "kept_out_bytes": day.kept_out(),
+                "kept_out_bytes": day.kept_out(), "counted_runs": day.counted,
+                "saved_tokens": (day.counted > 0).then_some(day.saved),
             })
         });
         json!({

@@ -10,8 +10,14 @@ use tokens::difference;
 use crate::cli::By;
 use crate::commands::runs::estimates;
 
-/// Tokens of the tools and the instructions of the surface `code`.
-const OWN_DEFINITIONS: u64 = 177;
+/// What definitions cost a session of which none were counted. Tokens of o200k.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Remembered {
+    /// Of the tools and the instructions of the surface `code`.
+    pub(super) own: u64,
+    /// Of the servers that are configured now.
+    pub(super) servers: Vec<Listed>,
+}
 
 /// The definitions of one server, as they are remembered now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,13 +74,14 @@ pub(super) struct ServerLine {
 // === impl Ledger ===
 
 impl Ledger {
-    pub(super) fn of(costs: Vec<CostView>, listed: Vec<Listed>) -> Ledger {
-        let remembered: u64 = listed.iter().map(|listed| listed.tokens).sum();
+    pub(super) fn of(costs: Vec<CostView>, remembered: Remembered) -> Ledger {
+        let listed = remembered.servers;
+        let direct: u64 = listed.iter().map(|listed| listed.tokens).sum();
         let mut sessions: HashMap<i64, Session> = HashMap::new();
         for (place, cost) in costs.iter().enumerate() {
             let session = sessions.entry(cost.process).or_insert(Session {
-                definitions: OWN_DEFINITIONS,
-                direct: remembered,
+                definitions: remembered.own,
+                direct,
                 estimated: true,
                 first: place,
             });
@@ -338,7 +345,11 @@ mod tests {
             cost(1, 1, Some(receipt())),
             cost(2, 1, None),
         ];
-        Ledger::of(costs, vec![listed])
+        let remembered = Remembered {
+            own: 170,
+            servers: vec![listed],
+        };
+        Ledger::of(costs, remembered)
     }
 
     #[test]
@@ -355,18 +366,18 @@ mod tests {
             shown(By::Day),
             [
                 "1970-01-01 [2, 1, 275, 1808, 1533, 1, 190, 4000, 5343]",
-                "1970-01-02 [2, 1, 275, 1808, 1533, 1, 177, 900, 2256]"
+                "1970-01-02 [2, 1, 275, 1808, 1533, 1, 170, 900, 2263]"
             ]
         );
         assert_eq!(
             shown(By::Client),
             [
                 "client 1 [3, 2, 350, 2516, 2166, 1, 190, 4000, 5976]",
-                "client 2 [1, 0, 200, 1100, 900, 1, 177, 900, 1623]"
+                "client 2 [1, 0, 200, 1100, 900, 1, 170, 900, 1630]"
             ]
         );
         let total = Line::total(&ledger.lines(By::Day));
-        assert_eq!(total.numbers(), [4, 2, 550, 3616, 3066, 2, 367, 4900, 7599]);
+        assert_eq!(total.numbers(), [4, 2, 550, 3616, 3066, 2, 360, 4900, 7606]);
         assert_eq!((ledger.sessions(), ledger.estimated_sessions()), (2, 1));
     }
 

@@ -1,7 +1,7 @@
 """How the modules beside this file call tools: in a program of codeyard at once, elsewhere by `codeyard call`.
 
-Elsewhere the command is the one that the variable CODEYARD names, else `codeyard`; its configuration is that of the
-user and of the working directory.
+Elsewhere the command is the one in the variable CODEYARD (`codeyard --data DIR` too, quoted as for a shell), else
+`codeyard`; its configuration is that of the user and of the working directory.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Mapping
 from typing import Any
@@ -27,18 +28,21 @@ def call_mcp_tool(
     inside = getattr(builtins, "call_mcp_tool", None)
     if inside is not None:
         return inside(server, tool, sent)
-    command = os.environ.get("CODEYARD", "codeyard")
-    ran = subprocess.run(
-        [command, "call", f"{server}.{tool}", "-", "--json"],
-        input=json.dumps(sent),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = shlex.split(os.environ.get("CODEYARD", "")) or ["codeyard"]
+    try:
+        ran = subprocess.run(
+            [*command, "call", f"{server}.{tool}", "-", "--json"],
+            input=json.dumps(sent),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError as error:
+        raise ToolError(f"`{command[0]}` was not started ({error.strerror}); name it in the variable CODEYARD") from None
     try:
         answer = json.loads(ran.stdout)
     except ValueError:
-        raise ToolError(ran.stderr.strip() or f"`{command} call` ended with status {ran.returncode}") from None
+        raise ToolError(ran.stderr.strip() or f"`{shlex.join(command)} call` ended with status {ran.returncode}") from None
     return _value_of(answer)
 
 

@@ -3,7 +3,6 @@
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use server::control::{Configuration, Status};
-use server::store::Traffic;
 
 use super::super::snapshot::Server;
 use super::*;
@@ -78,6 +77,8 @@ fn snapshot() -> Snapshot {
             calls: 140,
             answered_bytes: 3 * 1024 * 1024,
             shown_bytes: 0,
+            counted: 2,
+            saved: 3356,
         }),
         problems: vec!["codeyard 4713 does not answer: no answer within 2 s".to_owned()],
     }

@@ -1,5 +1,8 @@
 //! Receipts of programs over real servers, beside what js-tiktoken counts in the messages that client and servers have seen.
 
+#[path = "../../src/commands/runs/estimates.rs"]
+mod estimates;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,6 +27,16 @@ for line in open("/workspace/calls.jsonl"):
 
 /// How far a receipt may be from the other count, in percent.
 const MOST_OFF: f64 = 3.0;
+
+/// How far what is estimated from the recorded bytes of all these runs may be from what was counted, in percent.
+const MOST_OFF_ESTIMATED: f64 = 10.0;
+
+/// Searches before the first of the programs.
+const SEARCHES: [&str; 3] = [
+    "list the files of a directory",
+    "commits of a repository",
+    "create an entity",
+];
 
 fn programs() -> Vec<(String, String)> {
     let parts = PROGRAMS.split("=== ").chain(MORE.split("=== "));
@@ -216,6 +229,87 @@ fn off(ours: u64, other: u64) -> f64 {
     percent
 }
 
+/// Bytes and tokens of everything of one kind in the runs with a receipt, as they are recorded.
+async fn recorded(codeyard: &Codeyard, of: &str) -> (u64, u64) {
+    let file = codeyard.data_directory().join("codeyard.db");
+    let options = sqlx::sqlite::SqliteConnectOptions::new()
+        .filename(file)
+        .read_only(true);
+    let mut records = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let (bytes, tokens): (i64, i64) = sqlx::query_as(sqlx::AssertSqlSafe(of.to_owned()))
+        .fetch_one(&mut records)
+        .await
+        .unwrap();
+    (bytes.try_into().unwrap(), tokens.try_into().unwrap())
+}
+
+/// What is estimated, where bytes and tokens of it are recorded, and how.
+type Estimate = (&'static str, String, fn(u64) -> u64);
+
+/// What is estimated where no receipt was taken is near to what the receipts of these runs have counted.
+#[expect(
+    clippy::print_stdout,
+    reason = "docs/receipts.md repeats what is measured here"
+)]
+async fn check_estimates(codeyard: &Codeyard, seen: &[Seen]) {
+    let counter = tokens::Counter::default();
+    let programs = seen.iter().map(|seen| {
+        let arguments: Value = serde_json::from_str(&seen.written).unwrap();
+        counter
+            .load()
+            .unwrap()
+            .text(&json!({"code": arguments["code"]}).to_string())
+    });
+    let programs: u64 = programs.sum();
+    let runs = "FROM runs JOIN receipts ON receipts.run = runs.id";
+    let calls = "FROM calls WHERE run IN (SELECT run FROM receipts)";
+    let estimates: [Estimate; 5] = [
+        (
+            "program",
+            format!("SELECT sum(code_bytes), {programs} {runs}"),
+            estimates::program,
+        ),
+        (
+            "shown",
+            format!(
+                "SELECT sum(coalesce(result_bytes, 0) + coalesce(stdout_bytes, 0) + coalesce(stderr_bytes, 0)), \
+                 sum(read - own) {runs}"
+            ),
+            estimates::shown,
+        ),
+        (
+            "searched",
+            format!("SELECT sum(search_bytes), sum(searched) {runs}"),
+            estimates::searched,
+        ),
+        (
+            "arguments",
+            format!("SELECT sum(arguments_bytes), (SELECT sum(written) FROM receipt_calls) {calls}"),
+            estimates::arguments,
+        ),
+        (
+            "answers",
+            format!("SELECT sum(coalesce(result_bytes, 0)), (SELECT sum(read) FROM receipt_calls) {calls}"),
+            estimates::answers,
+        ),
+    ];
+    let mut table = String::new();
+    let mut most_off: f64 = 0.0;
+    for (name, of, estimate) in estimates {
+        let (bytes, tokens) = recorded(codeyard, &of).await;
+        let off = off(estimate(bytes), tokens);
+        most_off = most_off.max(off);
+        let hundred = bytes * 100 / tokens;
+        writeln!(
+            table,
+            "{name}: a hundred tokens are {hundred} bytes; estimated {off:.1} % off"
+        )
+        .unwrap();
+    }
+    println!("{table}");
+    assert!(most_off <= MOST_OFF_ESTIMATED, "{table}");
+}
+
 #[tokio::test]
 async fn receipts_are_what_another_tokenizer_counts_in_the_messages() {
     let codeyard = Codeyard::new()
@@ -241,6 +335,9 @@ async fn receipts_are_what_another_tokenizer_counts_in_the_messages() {
     assert_eq!(prepared.status(), "completed", "{prepared:?}");
     let listed = traffic.news("out");
     traffic.news("in");
+    for query in SEARCHES {
+        client.search(json!({"query": query})).await;
+    }
 
     let mut seen = Vec::new();
     for (name, code) in programs() {
@@ -268,4 +365,7 @@ async fn receipts_are_what_another_tokenizer_counts_in_the_messages() {
             seen.receipt
         );
     }
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    check_estimates(&codeyard, &seen).await;
 }

@@ -416,8 +416,8 @@ mod tests {
             ..cost(1, "find", 0, 1630)
         };
         // A thousand tokens, as a server sends them.
-        check(estimated(1310), 1);
-        check(estimated(1300), 0);
+        check(estimated(1470), 1);
+        check(estimated(1460), 0);
     }
 
     #[test]
@@ -428,6 +428,20 @@ mod tests {
         assert!(few.is_too_little() && few.proposed.is_empty());
         let none = advice(&[], 2000);
         assert!(none.is_too_little() && none.overhead().is_none() && none.told(false).next().is_none());
+    }
+
+    #[test]
+    fn a_receipt_that_does_not_say_how_long_it_is_counts_as_none() {
+        let mut costs = vec![cost(1, "find", 80, 80)];
+        assert_eq!(advice(&costs, 2000).estimated, 0);
+        for receipt in costs.iter_mut().filter_map(|cost| cost.receipt.as_mut()) {
+            receipt.own = None;
+        }
+        // By its recorded bytes it returned nothing.
+        assert_eq!(advice(&costs, 2000).lookups, 0);
+        costs[0].shown_bytes = 300;
+        let estimated = advice(&costs, 2000);
+        assert_eq!((estimated.lookups, estimated.estimated), (1, 1));
     }
 
     #[test]

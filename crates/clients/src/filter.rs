@@ -63,7 +63,7 @@ impl Filter {
     }
 
     /// The field of ours that does the same.
-    fn field(&self) -> &'static str {
+    pub fn field(&self) -> &'static str {
         if self.is_only { "allow" } else { "deny" }
     }
 

@@ -201,7 +201,12 @@ fn what_guards_tools_is_a_gap_that_names_them() {
         "write \"allow\": [\"resources/*\"",
     );
     check(Client::ClaudeCode, "deny", json!(["rm"]), "`deny` guards");
-    check(Client::Codex, "disabled_tools", json!(["rm"]), "write \"deny\": [\"rm\"]");
+    check(
+        Client::Codex,
+        "disabled_tools",
+        json!(["rm"]),
+        "write \"deny\": [\"rm\"]",
+    );
     check(Client::Codex, "disabled_tools", json!("rm"), "no list of names");
     check(
         Client::Codex,

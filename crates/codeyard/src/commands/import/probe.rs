@@ -126,7 +126,13 @@ impl Bill {
                 tokens.to_string(),
                 String::new(),
             ],
-            Err(problem) => vec![line.name.clone(), "-".to_owned(), "-".to_owned(), problem.clone()],
+            Err(problem) => vec![
+                line.name.clone(),
+                "-".to_owned(),
+                "-".to_owned(),
+                // What a server wrote may have lines.
+                problem.split_whitespace().collect::<Vec<_>>().join(" "),
+            ],
         }));
         if rows.len() > 1 {
             table(&rows)

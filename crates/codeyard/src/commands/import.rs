@@ -31,7 +31,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     };
     let (place, text) = read(from, &here)?;
     let found = servers(&place, &here, &text)?;
-    let loaded = context.load_settings()?;
+    let loaded = context.load_settings_and_tell()?;
     let data = loaded.data_dir.clone();
     let mut file = open_file(context)?;
     let mut plan = Plan::make(context, &loaded, &here, &place, found, &mut file, secrets(&data)?)?;

@@ -107,6 +107,8 @@ async fn a_server_that_fails_is_kept_or_left_by_choice() {
     let home = with(servers.clone());
     let kept = home.done(&["import", "cursor", "--yes"]).await;
     assert!(kept.out.contains("gone    -"), "{kept:?}");
+    let told = format!("{}{}", kept.out, kept.err);
+    assert_eq!(told.matches("did not start").count(), 1, "{kept:?}");
     assert!(kept.err.contains("could not be connected to: gone"), "{kept:?}");
     assert_eq!(home.ours()["mcpServers"]["gone"]["disabled"], true);
     let installed = home.done(&["install", "cursor", "--yes"]).await;

@@ -7,7 +7,7 @@ from itertools import islice
 
 from codeyard import binary
 from codeyard.frames import pack
-from codeyard.jsonable import Converter, TooLarge
+from codeyard.jsonable import MAX_RESULT, Converter, TooLarge
 from codeyard.kept import Kept
 
 # Items and keys of a container, and characters of a text, that a beginning has; the first that fits into MOST_SAMPLE is taken.
@@ -44,13 +44,13 @@ class Handing:
     def convert(self, value, on_image):
         """A result as JSON; of one that is too large nothing."""
         if self._most is None:
-            return Converter(on_image).convert(value)
+            return Converter(on_image, MAX_RESULT).convert(value)
         self._value = value
         if isinstance(value, (str, bytes, bytearray)) and len(value) > self._most:
             placeholder = None if isinstance(value, str) else on_image(bytes(value))
             self._is_large = placeholder is None
             return placeholder
-        converter = Converter(on_image, self._most)
+        converter = Converter(on_image, self._most, cuts=False)
         try:
             converted = converter.convert(value)
         except TooLarge:
@@ -113,6 +113,7 @@ class _Beginning(Converter):
 
     def __init__(self, items, keys, characters):
         super().__init__()
+        self._left = items
         self._items_each = items
         self._keys_each = keys
         self._characters = characters

@@ -227,7 +227,11 @@ fn fill(place: &Place, lock: &OwnedFd, files: &Files) -> Result<(), WorkspaceErr
     // Not by the mode at creation, which the user's mask may lessen.
     for directory in directories.iter().map(String::as_str).chain(["."]) {
         fs::chmodat(lock, directory, DIRECTORY, fs::AtFlags::empty()).map_err(|cause| {
-            WorkspaceError::step("set the mode of the directory", &place.path().join(directory), cause)
+            WorkspaceError::step(
+                "set the mode of the directory",
+                &place.path().join(directory),
+                cause,
+            )
         })?;
     }
     Ok(())

@@ -37,7 +37,7 @@ class Handing:
     def begin(self, number, most):
         """Starts a run. A result of more than `most` bytes as JSON stays here; if that is `None`, all of them go."""
         self._name = f"r{number}"
-        self._most = most
+        self._most = most and min(most, MAX_RESULT)
         self._value = _NOTHING
         self._is_large = False
 

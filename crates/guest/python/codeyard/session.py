@@ -63,6 +63,7 @@ class Session:
         self._limits = settings
         self._artifacts.changed()
         self._reserve.renew()
+        self._handing.kept.most_bytes = settings["kept"]
         kept.connect(self._handing.kept)
         sys.modules["__main__"] = self._main
 

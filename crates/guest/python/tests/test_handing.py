@@ -190,6 +190,26 @@ class Handing(GuestCase):
             self.run_with(code, guest=guest)
         self.assertEqual(self.run_with("len(runtime.results())", guest=guest).result, 3)
 
+    def test_what_is_deep_inside_is_weighed(self):
+        setup = """
+import dataclasses
+@dataclasses.dataclass
+class Page:
+    body: bytes
+def page(): return Page(bytes(1_000_000))
+"""
+        for code in (
+            "[page() for _ in range(100)]",
+            "{'a': {'b': {'c': {'d': [bytes(1_000_000) for _ in range(100)]}}}}",
+            "[{'id': n, 'big': bytes(100_000), 'small': 1, 'other': 2} for n in range(1000)]",
+        ):
+            with self.subTest(code):
+                guest = self.own_guest()
+                self.run_with(f"{setup}x = 'x' * 3000\nx", guest=guest)
+                for _ in range(2):
+                    self.run_with(code, guest=guest)
+                self.assertEqual(self.run_with("[kept['name'] for kept in runtime.results()]", guest=guest).result, ["r3"])
+
     def test_a_failed_run_keeps_nothing(self):
         guest = self.own_guest()
         self.run_with("x = 'x' * 3000\n1 / 0", guest=guest)

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::{World, names, scan};
+use crate::notices::Notices;
 use crate::read::Content;
 use crate::walk::Walk;
 use crate::{MAX_ENTRIES, Scanner};
@@ -77,7 +78,8 @@ fn a_file_that_is_exchanged_while_it_is_looked_at_is_not_read() {
             ("s/b.py", "def b(): 'keeps an inode'"),
         ]);
         let path = world.directory.path().join("servers/s/a.py");
-        let walk = Walk::of(&[world.directory.path().to_path_buf()]);
+        let mut notices = Notices::new();
+        let walk = Walk::of(&[world.directory.path().to_path_buf()], &mut notices);
         fs::rename(&path, world.directory.path().join("before")).unwrap();
         exchange(&path);
         let content = Content::read(&walk.candidates[0]);

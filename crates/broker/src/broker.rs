@@ -1,17 +1,17 @@
 //! The broker's face: searching, looking up, and answering the host calls of runs.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use catalog::{Catalog, Entry, Hit, Search};
-use policy::Policy;
+use policy::{Denied, Permit, Policy};
 use sandbox::{HostCallError, HostCalls};
 use store::{Learning, Records, Saved};
 use tokens::{Counter, Unloadable};
 use tool_files::{Finding, Found, Scanner};
 use types::{Principal, ServerTools, ToolRef};
-use upstream::Hub;
+use upstream::{Hub, ServerConfig};
 
 use crate::answers::{
     self, DescribedTool, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer,
@@ -37,7 +37,8 @@ pub struct Broker {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) hub: Hub,
-    pub(crate) policy: Arc<Policy>,
+    /// The operator's rules with those of the servers that are defined now.
+    policy: RwLock<Arc<Policy>>,
     pub(crate) snapshot: Snapshot,
     pub(crate) local: Local,
     pub(crate) lists: Lists,
@@ -64,7 +65,7 @@ impl Broker {
         Broker {
             shared: Arc::new(Shared {
                 hub,
-                policy,
+                policy: RwLock::new(policy),
                 snapshot,
                 local,
                 lists,
@@ -161,6 +162,21 @@ impl Broker {
         self.shared.named(principal, name).await
     }
 
+    /// Puts other definitions in the place of those there are, and their rules first: no tool is called by rules that were
+    /// written before its server.
+    pub fn replace(&self, servers: Vec<ServerConfig>) {
+        self.shared.follow(&servers);
+        self.shared.hub.replace(servers);
+    }
+
+    /// Decides whether `principal` may call the tool.
+    ///
+    /// # Errors
+    /// The rule that it is against.
+    pub fn authorize(&self, principal: &Principal, tool: &ToolRef) -> Result<Permit, Denied> {
+        self.shared.policy().authorize(principal, tool)
+    }
+
     /// Whether the policy lets `principal` call the tool.
     pub fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
         self.shared.may_call(principal, entry)
@@ -191,6 +207,17 @@ impl Shared {
     /// Looks whether tool files have come, changed or gone, and logs what is wrong with new ones; whether any has.
     pub(crate) async fn look(&self) -> bool {
         self.local.look(&self.lists).await
+    }
+
+    /// The rules as they are now.
+    pub(crate) fn policy(&self) -> Arc<Policy> {
+        let policy = self.policy.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&policy)
+    }
+
+    fn follow(&self, servers: &[ServerConfig]) {
+        let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
+        *policy = Arc::new(policy.with_servers(servers.iter().map(ServerConfig::rules)));
     }
 
     /// Makes sure that the tools of this server are known.
@@ -266,7 +293,7 @@ impl Shared {
 
     /// A tool that would be refused is not proposed.
     pub(crate) fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
-        self.policy.authorize(principal, &entry.tool).is_ok()
+        self.policy().authorize(principal, &entry.tool).is_ok()
     }
 
     /// All servers; starts nothing.
@@ -315,7 +342,7 @@ impl Shared {
             Some(server) => self.resolve(principal, server, tool).await?,
             None => self.named(principal, tool).await?,
         };
-        let permit = self.policy.authorize(principal, &entry.tool);
+        let permit = self.policy().authorize(principal, &entry.tool);
         drop(permit.map_err(|denied| error::denied(&denied))?);
         let learned = self.learner.learned(principal).await;
         Ok(DescribedTool {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use types::{Answers, CheckMode, Limit, Principal, ToolRef};
+use types::{Answers, CheckMode, Limit, Principal, ToolRef, ToolRules};
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables as BridgeVariables};
@@ -139,11 +139,14 @@ impl Loaded {
         self.data_dir.join(store::FILE)
     }
 
-    /// Whether `[policy]` keeps a tool from every program.
-    pub fn forbids(&self, server: &str, tool: &str) -> bool {
-        let policy = policy::Policy::new(self.settings.policy.clone());
+    /// Whether `[policy]` or the server's own rules keep a tool from every program.
+    pub fn forbids(&self, (server, rules): (&str, &ToolRules), tool: &str) -> bool {
+        let Ok(policy) = policy::Policy::new(self.settings.policy.clone()) else {
+            return false;
+        };
+        let policy = policy.with_servers([(server, rules)]);
         let tool = ToolRef::new(server, tool);
-        policy.is_ok_and(|policy| policy.authorize(&Principal::local(), &tool).is_err())
+        policy.authorize(&Principal::local(), &tool).is_err()
     }
 
     /// The directory of the logins to remote servers.

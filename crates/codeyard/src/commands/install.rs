@@ -7,7 +7,7 @@ mod undo;
 use std::path::{Path, PathBuf};
 
 use clients::{Change, Client, Found, Place, Surroundings, Taken};
-use config::{Loaded, Machine, Secrets, ServerFile, Use};
+use config::{Loaded, Machine, Secrets, ServerConfig, ServerFile, Use};
 use serde_json::{Value, json};
 
 use super::adopt::{client, own_file, restart, running, servers, surroundings, text_of, with_env_file};
@@ -112,6 +112,8 @@ struct Known {
     name: String,
     /// What it comes to, as [`config::meaning`] has it.
     meaning: Option<String>,
+    /// As it is written; none if it has mistakes.
+    server: Option<ServerConfig>,
     is_used: bool,
 }
 
@@ -152,6 +154,7 @@ impl Sorter<'_> {
             Some(Known {
                 name: name.to_owned(),
                 meaning: self.meaning(&self.ours.entry(name)?),
+                server: config::as_written(&self.ours.path, name, &self.ours.entry(name)?),
                 is_used: is_used(name),
             })
         });
@@ -177,8 +180,11 @@ impl Sorter<'_> {
                 first.name
             ));
         };
-        let open = open_filters(self.loaded, server, &ours.name);
-        match server.gaps.iter().chain(&open).next() {
+        let open = ours
+            .server
+            .as_ref()
+            .map(|ours| open_filters(self.loaded, server, ours));
+        match server.gaps.iter().chain(open.iter().flatten()).next() {
             None => Ok(()),
             Some(gap) => Err(format!("codeyard has it without what guards it here: {gap}")),
         }

@@ -81,8 +81,8 @@ async fn a_word_is_a_client_whatever_files_are_here() {
 async fn what_guarded_a_server_disables_it_until_somebody_looks() {
     for (entry, told) in [
         (
-            demo_with("excludeTools", json!(["delete_customer"])),
-            "\"crm.delete_customer\" into `deny`",
+            demo_with("excludeTools", json!("update_customers")),
+            "`excludeTools` keeps tools from the model and is no list of names that a rule can match",
         ),
         (
             demo_with("sandboxEnabled", json!(true)),

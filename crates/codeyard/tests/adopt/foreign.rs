@@ -60,10 +60,10 @@ async fn a_client_keeps_a_server_that_it_guards_better() {
     let home = Home::with(CURSOR, &text(json!({"crm": demo("crm")})));
     home.write(
         GEMINI,
-        text(json!({"crm": demo_with("excludeTools", json!(["delete_customer"]))})).as_bytes(),
+        text(json!({"crm": demo_with("excludeTools", json!(["update_customers"]))})).as_bytes(),
     );
     home.done(&["import", "cursor", "--yes"]).await;
-    let told = "write \"crm.delete_customer\" into `deny`";
+    let told = "write \"deny\": [\"update_customers\"] into the entry of `crm`";
     let imported = home.done(&["import", "gemini-cli", "--yes"]).await;
     assert!(
         imported.out.contains("there already: see below") && imported.out.contains(told),
@@ -74,15 +74,24 @@ async fn a_client_keeps_a_server_that_it_guards_better() {
         left.out.contains("`crm` stays as it is") && left.out.contains(told),
         "{left:?}"
     );
-    home.write(
-        ".config/codeyard/codeyard.toml",
-        b"[policy]\ndeny = [\"crm.delete_customer\"]\n",
-    );
-    let taken = home
-        .done(&["install", "gemini-cli", "--yes", "--json"])
-        .await
-        .json();
-    assert_eq!(taken["taken"], json!(["crm"]), "{taken}");
+    let is_taken = async || {
+        let told = home
+            .done(&["install", "gemini-cli", "--dry-run", "--json"])
+            .await
+            .json();
+        told["taken"] == json!(["crm"])
+    };
+    assert!(!is_taken().await);
+    let settings = home.path(".config/codeyard/codeyard.toml");
+    std::fs::write(&settings, "[policy]\ndeny = [\"crm.update_customers\"]\n").unwrap();
+    assert!(is_taken().await);
+    std::fs::remove_file(settings).unwrap();
+    let mut ours = home.ours();
+    ours["mcpServers"]["crm"]["deny"] = json!(["update_*"]);
+    home.write(OURS, ours.to_string().as_bytes());
+    assert!(is_taken().await);
+    let again = home.done(&["import", "gemini-cli", "--yes"]).await;
+    assert!(again.out.contains("there already\n"), "{again:?}");
 }
 
 #[tokio::test]

@@ -204,14 +204,18 @@ impl Planner<'_, '_> {
         planned.entry = Value::Object(definition);
         let (name, fate) = self.name_for(&planned);
         (planned.name, planned.fate) = (name, fate);
-        let open = open_filters(self.loaded, &planned.found, &planned.name);
-        planned.gaps.extend(open);
-        if planned.fate == Fate::New {
-            planned.gaps.extend(taken);
-        }
         match planned.fate {
-            Fate::New => self.enter(&mut planned),
-            Fate::Known => planned.server = self.file.server(&planned.name, &self.secrets).ok().flatten(),
+            Fate::New => {
+                planned.gaps.extend(taken);
+                self.enter(&mut planned);
+            }
+            Fate::Known => {
+                let entry = self.file.entry(&planned.name).unwrap_or_default();
+                let ours = config::as_written(&self.file.path, &planned.name, &entry);
+                let open = ours.map(|ours| open_filters(self.loaded, &planned.found, &ours));
+                planned.gaps.extend(open.unwrap_or_default());
+                planned.server = self.file.server(&planned.name, &self.secrets).ok().flatten();
+            }
             Fate::Left(_) => {}
         }
         planned
@@ -292,13 +296,14 @@ impl Planner<'_, '_> {
     }
 }
 
-/// What is to be done so that codeyard keeps as many tools from the model as the client does, where its policy does not yet.
-pub(in crate::commands) fn open_filters(loaded: &Loaded, found: &Found, name: &str) -> Vec<String> {
+/// What is to be done so that codeyard keeps as many tools of a server of ours from the model as the client does.
+pub(in crate::commands) fn open_filters(loaded: &Loaded, found: &Found, ours: &ServerConfig) -> Vec<String> {
+    let forbidden = |tool: &str| loaded.forbids(ours.rules(), tool);
     let open = found
         .filters
         .iter()
-        .filter(|filter| !filter.is_met(|tool| loaded.forbids(name, tool)));
-    open.map(|filter| filter.told(name)).collect()
+        .filter(|filter| !filter.is_met(&ours.name, &ours.tools.allow, forbidden));
+    open.map(|filter| filter.told(&ours.name)).collect()
 }
 
 /// The variables that an entry refers to, each once.

@@ -39,12 +39,12 @@ pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &Plan) -> a
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.upstream.asks_anew = true;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
-    let counted = count(&server).await;
+    let counted = count(&server, plan).await;
     server.close().await;
     counted
 }
 
-async fn count(server: &Server) -> anyhow::Result<Bill> {
+async fn count(server: &Server, plan: &Plan) -> anyhow::Result<Bill> {
     let listing = server.list().await;
     let offers = server.remembered().await;
     let counter = Counter::default();
@@ -53,7 +53,10 @@ async fn count(server: &Server) -> anyhow::Result<Bill> {
         let offer = offers.iter().find(|offer| offer.name == listed.name);
         let tools = offer.and_then(|offer| offer.tools.as_deref());
         let offer = match (listed.problem, tools) {
-            (None, Some(tools)) => Ok((tools.len(), tokenizer.definitions(tools))),
+            (None, Some(tools)) => {
+                let shown = shown(plan, &listed.name, tools);
+                Ok((shown.len(), tokenizer.definitions(&shown)))
+            }
             (problem, _) => Err(problem.unwrap_or_else(|| "lists no tools".to_owned())),
         };
         Line {
@@ -65,6 +68,19 @@ async fn count(server: &Server) -> anyhow::Result<Bill> {
         servers: listing.servers.into_iter().map(line).collect(),
         after: ours(server, tokenizer).await?,
     })
+}
+
+/// The tools of a server that the client shows the model.
+fn shown(plan: &Plan, server: &str, tools: &[Value]) -> Vec<Value> {
+    let planned = plan.all.iter().find(|planned| planned.name == server);
+    let filters = planned
+        .map(|planned| planned.found.filters.as_slice())
+        .unwrap_or_default();
+    let is_shown = |tool: &&Value| {
+        let name = tool["name"].as_str().unwrap_or_default();
+        filters.iter().all(|filter| filter.shows(name))
+    };
+    tools.iter().filter(is_shown).cloned().collect()
 }
 
 /// What a model is sent of codeyard: its tools and its instructions, as a client hears them.

@@ -373,7 +373,7 @@ pub(crate) fn load_servers(
         consent: Consent::load(data, host, findings),
         ..Merged::default()
     };
-    let variables = Secrets::read(data, host, findings);
+    let secrets = Secrets::read(data, host, findings);
     for Place { path, origin } in possible_files(sources, host) {
         // Where it really is: what a person was shown counts from there, and is kept under that name.
         let path = resolved(&path, host);
@@ -383,7 +383,7 @@ pub(crate) fn load_servers(
             Origin::Project => (read_project(&path, data, host, findings), Clash::FirstWins),
         };
         if let Some(bytes) = read {
-            merged.add(&path, &bytes, clash, &variables, findings);
+            merged.add(&path, &bytes, clash, &origin.variables(&secrets), findings);
         }
     }
     merged.add_named(host, findings);

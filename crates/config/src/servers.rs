@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use upstream::{ServerConfig, Stdio, Transport};
 
-use crate::expand::{ExpandError, expand};
+use crate::expand::expand;
 use crate::host::Host;
 use crate::json::Node;
 use crate::mistakes::{Findings, Warning, nearest};
@@ -425,7 +425,7 @@ impl Reader<'_> {
         };
         for error in errors {
             // What is set differs from one client to the next, so it is no mistake of the file.
-            if leaves && matches!(error, ExpandError::Unset(_)) {
+            if leaves && error.is_unset() {
                 self.findings
                     .left_out(field, format!("the server is not used: {error}"));
             } else {

@@ -167,16 +167,60 @@ async fn another_server_of_our_name_stays() {
 }
 
 #[tokio::test]
-async fn options_of_our_entry_stay() {
+async fn an_entry_with_other_files_stays_and_is_named() {
     let home = with(json!({}));
-    let file = home.path("mine.json");
+    let file_name = home.path("mine.json");
+    let file_name = file_name.to_str().unwrap();
     home.write("mine.json", b"{\"mcpServers\": {}}");
-    home.done(&["install", "cursor", "--yes", "--config", file.to_str().unwrap()])
+    home.done(&["install", "cursor", "--yes", "--config", file_name])
         .await;
     let first = home.read(CURSOR);
     assert!(first.contains("mine.json"), "{first}");
-    home.done(&["install", "cursor", "--yes"]).await;
+    // A server that the other codeyard has is not taken from the client, for the one that is there lacks it.
+    let mut file: Value = serde_json::from_str(&first).unwrap();
+    file["mcpServers"]["crm"] = json!({"command": codeyard_binary(), "args": ["demo-server", "crm"]});
+    home.write(CURSOR, file.to_string().as_bytes());
+    let now = home.read(CURSOR);
+    home.done(&["import", "cursor", "--yes"]).await;
+    home.refused(
+        &["install", "cursor", "--yes"],
+        &[
+            "starts codeyard with `--config ",
+            "mine.json",
+            "give the same options",
+            "nothing was changed",
+        ],
+    )
+    .await;
+    assert_eq!(home.read(CURSOR), now);
+    // The same options find it installed already.
+    home.write(CURSOR, first.as_bytes());
+    home.done(&["install", "cursor", "--yes", "--config", file_name])
+        .await;
     assert_eq!(home.read(CURSOR), first);
+}
+
+#[tokio::test]
+async fn undoing_from_elsewhere_names_the_data_directory() {
+    let home = with(json!({}));
+    home.done(&["install", "cursor", "--yes"]).await;
+    let other = home.path("other");
+    let mut command = Command::new(codeyard_binary());
+    command
+        .args(["install", "cursor", "--undo", "--data"])
+        .arg(&other);
+    command
+        .env("HOME", home.directory())
+        .env_remove("XDG_CONFIG_HOME");
+    let refused = ended(command).await;
+    assert!(
+        refused.code == 2
+            && refused.err.contains(&format!(
+                "it was with `--data {}`: give the same",
+                home.data().display()
+            )),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]

@@ -154,6 +154,44 @@ async fn a_foreign_definition_waits_where_it_takes_a_secret() {
 }
 
 #[tokio::test]
+async fn a_project_that_is_trusted_gets_no_secret() {
+    let home = Home::with(
+        CURSOR,
+        &text(json!({"a": demo_with("env", json!({"API_KEY": "hush-hush-hush"}))})),
+    );
+    home.done(&["import", "cursor", "--yes"]).await;
+    let name = "CODEYARD_A_API_KEY";
+    let ask = demo_with("env", json!({"SHOW": format!("${{{name}}}")}));
+    home.write("shop/.mcp.json", text(json!({ "evil": ask })).as_bytes());
+    let in_shop = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.current_dir(home.path("shop"));
+        command
+    };
+    let trusted = ended(in_shop(&["trust", "."])).await;
+    assert_eq!(trusted.code, 0, "{trusted:?}");
+    let state = |listed: Value| {
+        let all = listed["servers"].as_array().unwrap().clone();
+        let evil = all.into_iter().find(|server| server["name"] == "evil");
+        evil.unwrap()["state"].clone()
+    };
+    let listed = ended(in_shop(&["servers", "--json"])).await.json();
+    assert_eq!(state(listed), "unset");
+    let checked = ended(in_shop(&["config", "check"])).await;
+    let told = format!("{}{}", checked.out, checked.err);
+    assert!(
+        told.contains("a secret of yours in secrets.json, which no project's file is given"),
+        "{told}"
+    );
+    // A variable of the environment is for whatever is started in it, and a file that an option names is its owner's.
+    let mut command = in_shop(&["servers", "--json"]);
+    command.env(name, "of the environment");
+    assert_ne!(state(ended(command).await.json()), "unset");
+    let named = ended(in_shop(&["servers", "--json", "--config", ".mcp.json"])).await;
+    assert_ne!(state(named.json()), "unset");
+}
+
+#[tokio::test]
 async fn a_removed_server_takes_its_secrets_with_it() {
     let with = |key: &str| demo_with("env", json!({"API_KEY": key}));
     let home = Home::with(
@@ -219,22 +257,16 @@ async fn the_diff_of_goose_and_codex_shows_no_value() {
 
 #[tokio::test]
 async fn a_number_of_our_entry_stays() {
+    let home = Home::new();
     let text = format!(
-        "[mcp_servers.codeyard]\n# mine\ncommand = {:?}\nargs = [\"mcp\"]\nenabled = true\ntool_timeout_sec = 2.5 # seconds\n",
-        codeyard_binary()
+        "[mcp_servers.codeyard]\n# mine\ncommand = {:?}\nargs = [\"mcp\", \"--data\", {:?}]\nenabled = true\ntool_timeout_sec = 2.5 # seconds\n",
+        codeyard_binary(),
+        home.data()
     );
-    let home = Home::with(
+    home.write(
         ".codex/config.toml",
-        &text.replace("enabled = true", "enabled = false"),
+        text.replace("enabled = true", "enabled = false").as_bytes(),
     );
     home.done(&["install", "codex", "--yes"]).await;
-    // The arguments are as this command was given them.
-    let mut now: Vec<String> = home
-        .read(".codex/config.toml")
-        .lines()
-        .map(str::to_owned)
-        .collect();
-    assert!(now[3].starts_with("args = [\"mcp\""), "{now:?}");
-    now[3] = "args = [\"mcp\"]".to_owned();
-    assert_eq!(now.join("\n"), text.trim_end());
+    assert_eq!(home.read(".codex/config.toml"), text);
 }

@@ -204,10 +204,12 @@ const READING: &[&str] = &[
     "parse",
     "price",
     "query",
+    "quote",
     "rate",
     "read",
     "resolve",
     "return",
+    "say",
     "search",
     "select",
     "show",
@@ -261,8 +263,8 @@ const NEGATIONS: &[&str] = &[
 /// Words that begin a question.
 const QUESTIONS: &[&str] = &[
     "am", "are", "can", "could", "did", "do", "does", "had", "has", "have", "how", "is", "may", "might",
-    "should", "shall", "was", "were", "what", "where", "which", "who", "whom", "whose", "why", "will",
-    "would",
+    "should", "shall", "was", "were", "what", "when", "where", "which", "who", "whom", "whose", "why",
+    "will", "would",
 ];
 
 /// Words that may stand before a sentence.

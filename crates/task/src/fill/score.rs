@@ -1,8 +1,6 @@
 //! How well a piece of the text fits a parameter.
 
-use serde_json::Value;
-
-use crate::literals::{Kind, Literal};
+use crate::literals::{Kind, Literal, kind_of};
 use crate::parameters::{Parameter, Role, Takes};
 use crate::vocabulary;
 
@@ -15,11 +13,8 @@ const ENOUGH_OPTIONAL: f32 = 0.9;
 /// The same for a number, which fits every parameter of numbers.
 const ENOUGH_NUMBER: f32 = 1.3;
 
-/// From here on numbers are not exact.
-const WHOLE: f64 = 9e15;
-
 /// The text names the parameter.
-const NAMED: f32 = 1.0;
+pub(super) const NAMED: f32 = 1.0;
 /// A preposition leads to it.
 const LED: f32 = 0.6;
 /// The word after a number is the parameter's.
@@ -149,21 +144,19 @@ const FILLERS: &[&str] = &["a", "an", "is", "of", "the", "be", "equal", "equals"
 pub(crate) fn literal(parameter: &Parameter, literal: &Literal) -> Option<f32> {
     if let Some(key) = &literal.key {
         let is_it = parameter.name.to_lowercase() == *key;
-        return (is_it && is_of_type(parameter, &literal.value)).then_some(KEYED);
+        return is_it.then_some(KEYED);
     }
     let base = match &parameter.takes {
-        Takes::Integer | Takes::Number => {
-            (literal.kind == Kind::Number && is_of_type(parameter, &literal.value)).then_some(1.0)?
-        }
+        Takes::Integer | Takes::Number => (literal.kind == Kind::Number).then_some(1.0)?,
         Takes::Boolean => return None,
         Takes::List(_) => literal.value.is_array().then_some(1.5)?,
         Takes::Object => literal.value.is_object().then_some(1.5)?,
-        Takes::Anything if literal.kind == Kind::Number => 0.8,
+        Takes::Anything if literal.kind == Kind::Number && takes_numbers(parameter.role) => 0.8,
         Takes::Anything if literal.kind == Kind::Json => 0.9,
         Takes::Text | Takes::Anything if is_misplaced(parameter.role, literal) => return None,
-        Takes::Text | Takes::Anything => of_role(parameter.role, literal.kind)?,
+        Takes::Text | Takes::Anything => of_literal(parameter.role, literal)?,
     };
-    let score = base + lead(parameter, literal) + counted(parameter, literal);
+    let score = base + around(parameter, literal) + counted(parameter, literal);
     let enough = match (parameter.is_required, &parameter.takes) {
         (true, _) => ENOUGH,
         (false, Takes::Integer | Takes::Number | Takes::Anything) => ENOUGH_NUMBER,
@@ -172,24 +165,12 @@ pub(crate) fn literal(parameter: &Parameter, literal: &Literal) -> Option<f32> {
     (score >= enough).then_some(score)
 }
 
-/// Whether the value has the parameter's type and lies in its range.
-pub(crate) fn is_of_type(parameter: &Parameter, value: &Value) -> bool {
-    let number = || {
-        value
-            .as_f64()
-            .filter(|number| (parameter.range.0..=parameter.range.1).contains(number))
-    };
-    match &parameter.takes {
-        Takes::Integer => number().is_some_and(|number| number.fract() == 0.0 && number.abs() < WHOLE),
-        Takes::Number => number().is_some(),
-        Takes::Text => !value.is_null(),
-        Takes::List(_) => value.is_array(),
-        Takes::Object => value.is_object(),
-        Takes::Boolean => value
-            .as_str()
-            .is_some_and(|text| matches!(text, "true" | "false" | "yes" | "no")),
-        Takes::Anything => true,
-    }
+/// Whether what a parameter is for may be a number.
+fn takes_numbers(role: Role) -> bool {
+    !matches!(
+        role,
+        Role::Path | Role::Url | Role::Email | Role::Date | Role::Time | Role::Name
+    )
 }
 
 /// Plain words name something only after such a preposition; after a verb they are at most prose.
@@ -198,9 +179,27 @@ fn is_misplaced(role: Role, literal: &Literal) -> bool {
     literal.kind == Kind::Phrase
         && match role {
             Role::Prose => false,
-            Role::Name => !NAMING.contains(&leads),
+            // "in oslo" names a place, "for my birthday party" none.
+            Role::Name => !NAMING.contains(&leads) || literal.before.len() > 1,
             _ => !vocabulary::is_preposition(leads),
         }
+}
+
+/// How well a literal fits a role; what is in quotation marks fits as what it is, and less as any text.
+fn of_literal(role: Role, literal: &Literal) -> Option<f32> {
+    let quoted = literal.text().filter(|_| literal.kind == Kind::Quoted);
+    match quoted.and_then(kind_of) {
+        Some(kind @ (Kind::Path | Kind::Url | Kind::Email | Kind::Date)) => match of_role(role, kind) {
+            Some(exact @ 1.0) => Some(exact + 0.1),
+            _ => of_role(role, Kind::Quoted).map(|score| score - 0.1),
+        },
+        // An id is one word.
+        _ if role == Role::Id && literal.kind == Kind::Name => {
+            let is_word = !literal.text()?.contains(' ');
+            is_word.then_some(0.5)
+        }
+        _ => of_role(role, literal.kind),
+    }
 }
 
 /// How well a kind of literal fits a role.
@@ -230,7 +229,6 @@ fn of_role(role: Role, kind: Kind) -> Option<f32> {
         (Role::Expression, Kind::Quoted) => 0.7,
         (Role::Id, Kind::Quoted | Kind::Path) => 0.6,
         (Role::Id, Kind::Number) => 0.6,
-        (Role::Id, Kind::Name) => 0.5,
         (Role::Name, Kind::Quoted) => 0.8,
         (Role::Name, Kind::Phrase) => 0.5,
         (Role::Name, Kind::Code) => 0.4,
@@ -240,19 +238,29 @@ fn of_role(role: Role, kind: Kind) -> Option<f32> {
         (Role::Unknown, Kind::Quoted) => 0.8,
         (Role::Unknown, Kind::Name | Kind::Code) => 0.6,
         (Role::Unknown, Kind::Phrase | Kind::Path | Kind::Url | Kind::Email | Kind::Date | Kind::Time) => 0.4,
-        (Role::Unknown, Kind::Number | Kind::Unit | Kind::Expression) => 0.3,
+        (Role::Unknown, Kind::Number | Kind::Expression) => 0.3,
         _ => return None,
     };
     Some(score)
 }
 
-/// What the words before the literal say of the parameter.
-fn lead(parameter: &Parameter, literal: &Literal) -> f32 {
-    let mut words = literal
-        .before
-        .iter()
-        .filter(|word| !FILLERS.contains(&word.as_str()));
-    let Some(nearest) = words.next() else { return 0.0 };
+/// What the words around the literal say of the parameter.
+pub(super) fn around(parameter: &Parameter, literal: &Literal) -> f32 {
+    // The word after a number is its unit.
+    let after = literal.after.as_deref().filter(|_| literal.kind != Kind::Number);
+    beside(parameter, &literal.before, after)
+}
+
+/// What the words before a value, the nearest first, and the word after it say of the parameter.
+pub(super) fn beside(parameter: &Parameter, before: &[String], after: Option<&str>) -> f32 {
+    let follows = || {
+        let is_it = after.is_some_and(|after| parameter.is_called(after));
+        if is_it { LED } else { 0.0 }
+    };
+    let mut words = before.iter().filter(|word| !FILLERS.contains(&word.as_str()));
+    let Some(nearest) = words.next() else {
+        return follows();
+    };
     // "under the title", "with subject": the name itself; "for city Paris" has both.
     if parameter.is_called(nearest) {
         return NAMED;
@@ -263,7 +271,7 @@ fn lead(parameter: &Parameter, literal: &Literal) -> f32 {
     if LEADS.iter().any(|lead| leads(&lead)) {
         LED
     } else {
-        0.0
+        follows()
     }
 }
 

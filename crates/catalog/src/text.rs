@@ -153,7 +153,11 @@ pub fn python_string(text: &str, max: usize) -> String {
             '\n' => literal.push_str("\\n"),
             c if is_unseen(c) => {
                 let code = u32::from(c);
-                let _ = if code > 0xffff { write!(literal, "\\U{code:08x}") } else { write!(literal, "\\u{code:04x}") };
+                let _ = if code > 0xffff {
+                    write!(literal, "\\U{code:08x}")
+                } else {
+                    write!(literal, "\\u{code:04x}")
+                };
             }
             c => literal.push(c),
         }

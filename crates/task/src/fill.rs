@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::literals::{Kind, Literal};
 use crate::parameters::{self, Parameter, Role, Takes};
 use crate::plan::{Argument, Missing};
-use crate::verbs;
+use crate::{verbs, vocabulary};
 pub(crate) use earlier::Earlier;
 use earlier::referred;
 use said::{Reference, Said};
@@ -141,14 +141,19 @@ impl Filling<'_> {
 
     /// Whether the parameter may take the literal at all.
     fn may_take(&self, parameter: &Parameter, literal: &Literal) -> bool {
-        if literal.kind == Kind::Phrase {
-            // What changes something takes plain words for a name only where they are called so.
-            let is_called = || score::around(parameter, literal) >= score::NAMED;
-            return parameter.choices.is_empty()
-                && !self.is_own(literal)
-                && (self.reads || parameter.role != Role::Name || is_called());
-        }
-        literal.key.is_some() || parameter.choices.is_empty()
+        let leads = literal.before.first().map_or("", String::as_str);
+        // What changes something takes plain words for a name only where they are called so, and the words after a
+        // preposition for a text only where that leads to it: "write the news in Paris to paris.txt".
+        let is_certain = match (parameter.role, literal.kind) {
+            _ if self.reads || literal.key.is_some() => true,
+            (Role::Name, Kind::Phrase) => matches!(leads, "called" | "named" | "titled"),
+            (Role::Prose, Kind::Phrase | Kind::Name | Kind::Code) => {
+                !vocabulary::is_preposition(leads) || score::around(parameter, literal) > 0.0
+            }
+            _ => true,
+        };
+        let has_no_choices = parameter.choices.is_empty() || literal.key.is_some();
+        is_certain && has_no_choices && !self.is_own(literal)
     }
 
     /// Whether "the NOUN" is what the step says for another parameter, or what the tool is for, and no earlier result.

@@ -74,9 +74,10 @@ impl Kind {
             Kind::Url => "url",
             Kind::Email => "email",
             Kind::Date => "date",
+            Kind::Time => "time",
             Kind::Expression => "expression",
             Kind::Phrase | Kind::Unit => "",
-            Kind::Quoted | Kind::Json | Kind::Time | Kind::Code | Kind::Number | Kind::Name => "",
+            Kind::Quoted | Kind::Json | Kind::Code | Kind::Number | Kind::Name => "",
         }
     }
 

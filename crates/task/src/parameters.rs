@@ -201,6 +201,20 @@ const ROLES: &[(Role, &[&str])] = &[
     ),
 ];
 
+/// Languages of machines: a query in one of them is no text that people write.
+const LANGUAGES: &[&str] = &[
+    "cypher",
+    "graphql",
+    "insert",
+    "javascript",
+    "jq",
+    "regex",
+    "select",
+    "sparql",
+    "sql",
+    "xpath",
+];
+
 /// Phrases before an example in a description.
 const EXAMPLES: &[&str] = &[
     "such as ",
@@ -284,6 +298,12 @@ impl Parameter {
             example,
             about: about.to_owned(),
         }
+    }
+
+    /// Whether its paths are those of directories.
+    pub(crate) fn is_directory(&self) -> bool {
+        let names = ["dir", "directory", "folder", "repo", "repository"];
+        names.iter().any(|name| self.is_called(name))
     }
 
     /// Whether the name has this word, or its singular or plural.
@@ -398,11 +418,14 @@ fn role(schema: &Map<String, Value>, words: &[String], about: &str, example: Opt
     }
     // The last word says most, but of `file_name` the first.
     let (named, first): (Vec<String>, _) = words.iter().rev().cloned().partition(|word| word == "name");
-    if let Some(role) = said(&first).or_else(|| said(&named)) {
-        return role;
+    let about: Vec<String> = catalog::words(about).take(12).map(str::to_lowercase).collect();
+    let is_language = about.iter().any(|word| LANGUAGES.contains(&word.as_str()));
+    match said(&first).or_else(|| said(&named)) {
+        Some(Role::Prose) if is_language => return Role::Verbatim,
+        Some(role) => return role,
+        None => {}
     }
     let shown = example.and_then(Value::as_str).and_then(shown);
-    let about: Vec<String> = catalog::words(about).take(12).map(str::to_lowercase).collect();
     let is_receiver = |word: &String| matches!(word.as_str(), "recipient" | "recipients");
     let otherwise = if words.iter().any(is_receiver) {
         Role::Email

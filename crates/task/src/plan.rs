@@ -234,7 +234,7 @@ impl Planning<'_> {
     /// The step of an instruction, and what it gives; none for one that only asks to see what came before.
     fn step(&self, clause: &Clause, earlier: &[Earlier]) -> Option<(Step, Option<Earlier>)> {
         let said = Said::read(self.task, &clause.span, &self.literals);
-        if !earlier.is_empty() && said.only_shows() {
+        if said.is_courtesy() || !earlier.is_empty() && said.only_shows() {
             return None;
         }
         let text = self.task[clause.span.clone()].trim_end_matches([',', '.', ';', '!', ' ']);

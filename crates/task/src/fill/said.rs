@@ -85,7 +85,12 @@ impl Said {
             let kept = literal.text().filter(|text| {
                 matches!(literal.kind, Kind::Name | Kind::Code) && catalog::words(text).any(is_known)
             });
-            query.push_str(kept.unwrap_or(literal.kind.spoken()));
+            // `acme/site` and `Europe/Berlin` may be something else than files.
+            let is_file =
+                |text: &str| text.contains('.') || text.starts_with(['/', '~']) || text.ends_with('/');
+            let is_other = literal.kind == Kind::Path && !literal.text().is_some_and(is_file);
+            let spoken = if is_other { "" } else { literal.kind.spoken() };
+            query.push_str(kept.unwrap_or(spoken));
             query.push(' ');
             at = literal.span.end.max(at);
         }
@@ -134,6 +139,12 @@ impl Said {
             matches!(pair[0].as_str(), "as" | "into" | "onto" | "to") && !vocabulary::is_referring(&pair[1])
         };
         self.words.windows(2).any(leads)
+    }
+
+    /// Whether it is nothing but a greeting or thanks.
+    pub(crate) fn is_courtesy(&self) -> bool {
+        self.words.iter().all(|word| vocabulary::is_courtesy(word))
+            && self.literals.iter().all(|literal| !literal.kind.is_marked())
     }
 
     /// Whether it only asks to see what came before.
@@ -287,7 +298,20 @@ fn phrases_after(words: &[Word<'_>], at: usize) -> Vec<Literal> {
         return Vec::new();
     }
     let parts = following.split(|word| matches!(word.lower.as_str(), "and" | "or"));
-    parts.filter_map(|part| phrase(part, &words[at].lower)).collect()
+    parts
+        .flat_map(|part| [phrase(part, &words[at].lower), named(part)])
+        .flatten()
+        .collect()
+}
+
+/// "users" of "the table users": a word that follows what it may be the name of.
+fn named(words: &[&Word<'_>]) -> Option<Literal> {
+    let plain = words.iter().filter(|word| !vocabulary::is_small(&word.lower));
+    let plain: Vec<&&Word<'_>> = plain.collect();
+    let [noun, word] = plain.as_slice() else {
+        return None;
+    };
+    phrase(&[word], &noun.lower)
 }
 
 fn phrase(words: &[&Word<'_>], before: &str) -> Option<Literal> {

@@ -14,7 +14,7 @@ const ENOUGH_OPTIONAL: f32 = 0.9;
 const ENOUGH_NUMBER: f32 = 1.3;
 
 /// The text names the parameter.
-pub(super) const NAMED: f32 = 1.0;
+const NAMED: f32 = 1.0;
 /// A preposition leads to it.
 const LED: f32 = 0.6;
 /// The word after a number is the parameter's.
@@ -153,7 +153,7 @@ pub(crate) fn literal(parameter: &Parameter, literal: &Literal) -> Option<f32> {
         Takes::Object => literal.value.is_object().then_some(1.5)?,
         Takes::Anything if literal.kind == Kind::Number && takes_numbers(parameter.role) => 0.8,
         Takes::Anything if literal.kind == Kind::Json => 0.9,
-        Takes::Text | Takes::Anything if is_misplaced(parameter.role, literal) => return None,
+        Takes::Text | Takes::Anything if is_misplaced(parameter, literal) => return None,
         Takes::Text | Takes::Anything => of_literal(parameter.role, literal)?,
     };
     let score = base + around(parameter, literal) + counted(parameter, literal);
@@ -174,10 +174,11 @@ fn takes_numbers(role: Role) -> bool {
 }
 
 /// Plain words name something only after such a preposition; after a verb they are at most prose.
-fn is_misplaced(role: Role, literal: &Literal) -> bool {
+fn is_misplaced(parameter: &Parameter, literal: &Literal) -> bool {
     let leads = literal.before.first().map_or("", String::as_str);
     literal.kind == Kind::Phrase
-        && match role {
+        && !parameter.is_called(leads)
+        && match parameter.role {
             Role::Prose => false,
             // "in oslo" names a place, "for my birthday party" none.
             Role::Name => !NAMING.contains(&leads) || literal.before.len() > 1,
@@ -190,9 +191,12 @@ fn of_literal(role: Role, literal: &Literal) -> Option<f32> {
     let quoted = literal.text().filter(|_| literal.kind == Kind::Quoted);
     match quoted.and_then(kind_of) {
         Some(kind @ (Kind::Path | Kind::Url | Kind::Email | Kind::Date)) => match of_role(role, kind) {
-            Some(exact @ 1.0) => Some(exact + 0.1),
+            Some(exact @ 1.0) => Some(exact - 0.05),
             _ => of_role(role, Kind::Quoted).map(|score| score - 0.1),
         },
+        _ if is_count(role, literal) => None,
+        // `*.txt` is a pattern without quotation marks too.
+        _ if role == Role::Verbatim && literal.text().is_some_and(|text| text.contains('*')) => Some(0.9),
         // An id is one word.
         _ if role == Role::Id && literal.kind == Kind::Name => {
             let is_word = !literal.text()?.contains(' ');
@@ -200,6 +204,13 @@ fn of_literal(role: Role, literal: &Literal) -> Option<f32> {
         }
         _ => of_role(role, literal.kind),
     }
+}
+
+/// Whether the number says how many of something, "3 commits", so that it names nothing.
+fn is_count(role: Role, literal: &Literal) -> bool {
+    literal.kind == Kind::Number
+        && role != Role::Prose
+        && literal.after.as_ref().is_some_and(|after| after.ends_with('s'))
 }
 
 /// How well a kind of literal fits a role.
@@ -220,7 +231,7 @@ fn of_role(role: Role, kind: Kind) -> Option<f32> {
         (Role::Unit, Kind::Unit) => 0.9,
         (Role::Unit, Kind::Name | Kind::Quoted) => 0.8,
         (Role::Unit, Kind::Phrase) => 0.7,
-        (Role::Path, Kind::Quoted | Kind::Name) => 0.5,
+        (Role::Path, Kind::Quoted | Kind::Name) => 0.35,
         (Role::Path, Kind::Code) => 0.4,
         (Role::Url, Kind::Quoted) | (Role::Email, Kind::Quoted) => 0.4,
         (Role::Url, Kind::Path) => 0.3,
@@ -268,10 +279,14 @@ pub(super) fn beside(parameter: &Parameter, before: &[String], after: Option<&st
     let leads = |(words, names): &&(&[&str], &[&str])| {
         words.contains(&nearest.as_str()) && parameter.words.iter().any(|word| names.contains(&word.as_str()))
     };
-    if LEADS.iter().any(|lead| leads(&lead)) {
-        LED
-    } else {
-        follows()
+    let is_content = !vocabulary::is_small(nearest) && !vocabulary::is_preposition(nearest);
+    // "the first 5 lines", where the description speaks of the first lines.
+    let is_described =
+        || is_content && catalog::words(&parameter.about).any(|word| word.eq_ignore_ascii_case(nearest));
+    match () {
+        () if LEADS.iter().any(|lead| leads(&lead)) => LED,
+        () if is_described() => LED / 2.0,
+        () => follows(),
     }
 }
 

@@ -27,7 +27,7 @@ impl Plan {
         if self.steps.is_empty() && !self.is_given {
             problems.push(format!("there is nothing to do in {:?}", shortened(&self.task)));
         }
-        if let (Some(language), false) = (self.language, problems.is_empty()) {
+        if let Some(language) = self.language.filter(|_| !self.is_given) {
             problems.push(format!(
                 "the task seems to be in {language}; only English is read"
             ));
@@ -70,8 +70,7 @@ impl Plan {
         if !missing.is_empty() {
             return Some(format!("{tool} needs {} (in {text:?})", missing.join("; and ")));
         }
-        let is_lost = !step.unused.is_empty() && !verbs::reads(&call.entry);
-        is_lost.then(|| {
+        step.loses_a_value().then(|| {
             let unused: Vec<String> = step
                 .unused
                 .iter()
@@ -106,7 +105,7 @@ impl Plan {
                     others.join(", ")
                 ));
             }
-            if !step.unused.is_empty() {
+            if !step.unused.is_empty() && !step.loses_a_value() {
                 let unused: Vec<String> = step
                     .unused
                     .iter()
@@ -123,6 +122,16 @@ impl Plan {
     }
 }
 
+// === impl Step ===
+
+impl Step {
+    /// Whether its call could be made and would change something, and does not have all that the step says.
+    fn loses_a_value(&self) -> bool {
+        let call = self.call.as_ref().filter(|call| call.missing.is_empty());
+        !self.unused.is_empty() && call.is_some_and(|call| !verbs::reads(&call.entry))
+    }
+}
+
 // === impl Missing ===
 
 impl Missing {
@@ -135,6 +144,7 @@ impl Missing {
             (None, Takes::Boolean, _) => "true".to_owned(),
             (None, Takes::List(_), _) => "[\"one\", \"two\"]".to_owned(),
             (None, Takes::Object, _) => "{\"key\": \"value\"}".to_owned(),
+            (None, _, Role::Path) if parameter.is_directory() => "src".to_owned(),
             (None, _, Role::Path) => "notes.txt".to_owned(),
             (None, _, Role::Url) => "https://example.com".to_owned(),
             (None, _, Role::Email) => "ann@example.com".to_owned(),

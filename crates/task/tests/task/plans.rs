@@ -348,7 +348,7 @@ fn a_text_that_cannot_be_read_is_refused_with_the_reason() {
     assert_eq!(many[10], "and 20 more of this kind; say less at once");
     check("\"", "there is no word");
     check("\\\\ ''' \"\"\" x", "no tool of 11 answers");
-    check("hello there", "no tool of 11 answers \"hello there\"");
+    check("hello there", "there is nothing to do in \"hello there\"");
     check("Buche bitte einen Flug und ein Hotel", "no tool of 11 answers");
     let german = planned(&tools, "Buche bitte einen Flug und ein Hotel")
         .problems()

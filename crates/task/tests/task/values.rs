@@ -374,3 +374,92 @@ fn the_tool_that_is_named_is_called() {
         &[r#"freight.arrival_day(sent_on="2026-05-03")"#],
     );
 }
+
+/// What would do harm, or something else than what is said, asks or finds no tool.
+#[test]
+fn a_tool_is_not_called_with_the_next_best_words() {
+    let sql = about("CREATE TABLE SQL statement");
+    let lines =
+        |which: &str| json!({"type": "number", "description": format!("Returns only the {which} N lines")});
+    let tools = search([
+        (
+            "files".to_owned(),
+            json!([
+                tool(
+                    "write_file",
+                    "Write text to a file",
+                    2,
+                    &[("path", text()), ("content", text())]
+                ),
+                tool(
+                    "read_file",
+                    "Read a file",
+                    1,
+                    &[
+                        ("path", text()),
+                        ("tail", lines("last")),
+                        ("head", lines("first"))
+                    ]
+                ),
+                tool(
+                    "search_files",
+                    "Search files by a pattern",
+                    2,
+                    &[("path", text()), ("pattern", text())]
+                ),
+            ]),
+        ),
+        (
+            "database".to_owned(),
+            json!([
+                tool(
+                    "create_table",
+                    "Create a table in the database",
+                    1,
+                    &[("query", sql)]
+                ),
+                tool("describe_table", "Describe a table", 1, &[("table_name", text())]),
+                tool("list_tables", "List the tables of the database", 0, &[]),
+            ]),
+        ),
+    ]);
+    check(
+        &tools,
+        "Create a table notes with id and text",
+        &["database.create_table needs 'query'"],
+    );
+    check(&tools, "Drop the table users", &["no tool of 6 answers"]);
+    check(
+        &tools,
+        "Describe the table users",
+        &[r#"database.describe_table(table_name="users")"#],
+    );
+    check(&tools, "Append \"more\" to a.txt", &["no tool of 6 answers"]);
+    check(
+        &tools,
+        "Overwrite a.txt with \"new\"",
+        &[r#"files.write_file(path="a.txt", content="new")"#],
+    );
+    check(
+        &tools,
+        "Write the weather in Paris to paris.txt",
+        &["files.write_file takes nothing like \"Paris\", so it may not be what"],
+    );
+    check(
+        &tools,
+        "Read the first 5 lines of a.txt",
+        &[r#"files.read_file(path="a.txt", head=5)"#],
+    );
+    check(
+        &tools,
+        "Search the files in src/ for *.md",
+        &[r#"files.search_files(path="src/", pattern="*.md")"#],
+    );
+    check(
+        &tools,
+        "Read a.txt. Thank you!",
+        &[r#"files.read_file(path="a.txt")"#],
+    );
+    let german = planned(&tools, "Lies die Datei a.txt").problems();
+    assert!(german[0].contains("seems to be in German"), "{german:?}");
+}

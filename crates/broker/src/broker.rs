@@ -136,15 +136,24 @@ impl Broker {
         self.shared.search(principal, query, limit, detail).await
     }
 
-    /// Reads the search over everything that is listed now; asks servers that were never asked, for at most `patience`.
-    pub async fn searching<T>(&self, patience: Duration, read: impl FnOnce(&Search) -> T) -> T {
+    /// Reads the search over everything that is listed now, on a thread of its own; asks servers that were never asked, for
+    /// at most `patience`. `None` if that thread failed.
+    pub async fn searching<T: Send + 'static>(
+        &self,
+        patience: Duration,
+        read: impl FnOnce(&Search) -> T + Send + 'static,
+    ) -> Option<T> {
         self.look().await;
         let snapshot = &self.shared.snapshot;
         if !snapshot.lists().iter().all(|server| server.tools.is_some()) {
             // A listing says which of them failed and why.
             let _ = self.shared.hub.discover(patience).await;
         }
-        read(&snapshot.searched_by(true).await.search)
+        let searched = snapshot.searched_by(true).await;
+        tokio::task::spawn_blocking(move || read(&searched.search))
+            .await
+            .inspect_err(|error| tracing::error!(%error, "reading the search failed"))
+            .ok()
     }
 
     /// The tool of these names, for showing it; asks its server for its tools if need be.

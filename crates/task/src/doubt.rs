@@ -15,6 +15,7 @@ pub(crate) fn of_call(task: &str, said: &Said, entry: &Entry, filled: &Filled) -
             said.leaves_choice(task, !reads)
                 .then(|| "says 'or', which is not decided; say which is meant".to_owned())
         })
+        .or_else(|| filled.unclear.clone())
         .or_else(|| measure(task, said, entry, filled))
 }
 
@@ -127,7 +128,7 @@ fn is_in_parts(task: &str, said: &Said, number: &Literal) -> bool {
 
 /// The same for a step that no call was found for.
 pub(crate) fn of_none(said: &Said) -> Option<String> {
-    let question = "is a question, which only tools that change nothing may answer, and none does; say what is to be done";
+    let question = "is a question, for which only tools are called that are known to change nothing, and none of them answers it";
     negation(said, &[]).or_else(|| said.is_question.then(|| question.to_owned()))
 }
 

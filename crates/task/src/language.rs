@@ -1,5 +1,7 @@
 //! Which language a task seems to be in, for telling that only English is read.
 
+use crate::vocabulary;
+
 /// Small words of languages that are written in Latin letters, and that English does not have.
 const SMALL_WORDS: [(&str, &[&str]); 6] = [
     (
@@ -53,15 +55,20 @@ pub(crate) fn foreign(text: &str) -> Option<&'static str> {
     if other > latin {
         return Some("a language that is not written in Latin letters");
     }
-    let words: Vec<String> = catalog::words(text).map(str::to_lowercase).collect();
-    let counted = SMALL_WORDS.map(|(language, small)| {
-        (
-            language,
-            words.iter().filter(|word| small.contains(&word.as_str())).count(),
-        )
-    });
-    let (language, count) = counted.into_iter().rev().max_by_key(|(_, count)| *count)?;
-    (count >= 2 || count == 1 && words.len() <= 4).then_some(language)
+    let plain = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    // Names may have such words inside, with capitals: "La Paz".
+    let plain = plain.filter(|word| word.chars().all(char::is_lowercase) && !word.is_empty());
+    let words: Vec<&str> = plain.collect();
+    let count = |is_it: &dyn Fn(&str) -> bool| words.iter().filter(|word| is_it(word)).count();
+    let english = |word: &str| {
+        vocabulary::is_small(word) || vocabulary::is_preposition(word) || vocabulary::is_imperative(word)
+    };
+    let counted = SMALL_WORDS.map(|(language, small)| (language, count(&|word| small.contains(&word))));
+    let (language, foreign) = counted.into_iter().rev().max_by_key(|(_, count)| *count)?;
+    let is_short = text.split_whitespace().count() <= 4;
+    (foreign > count(&english) && (foreign > 1 || is_short)).then_some(language)
 }
 
 #[cfg(test)]
@@ -72,6 +79,8 @@ mod tests {
     fn languages_are_told_apart() {
         let check = |text: &str, expected: Option<&str>| assert_eq!(foreign(text), expected, "{text}");
         check("Update my calendar", None);
+        check("Get the weather in La Paz, Los Angeles and Le Mans", None);
+        check("Lies die Datei /home/a.txt", Some("German"));
         check("Calculate the sum of 5 and 3, then save it", None);
         check("Rechne bitte 5 und 3 zusammen", Some("German"));
         check("Calcule la somme et envoie le r\u{e9}sultat", Some("French"));

@@ -10,6 +10,8 @@ use crate::vocabulary;
 pub(crate) struct Said {
     /// Its words in small letters, without those in quotation marks.
     pub(crate) words: Vec<String>,
+    /// Where each of the words stands in the task.
+    pub(crate) places: Vec<Range<usize>>,
     /// In their order; phrases and units, which may be part of others, after the marked ones.
     pub(crate) literals: Vec<Literal>,
     pub(crate) references: Vec<Reference>,
@@ -57,20 +59,19 @@ impl Said {
         let named = literals
             .iter()
             .filter(|literal| matches!(literal.kind, Kind::Name | Kind::Code));
-        let said = named
-            .filter_map(Literal::text)
-            .flat_map(catalog::words)
-            .map(str::to_lowercase);
+        let said = named.flat_map(|literal| {
+            let words = literal.text().into_iter().flat_map(catalog::words);
+            words.map(|word| (word.to_lowercase(), literal.span.clone()))
+        });
+        let plain = words.iter().filter(|word| !word.is_literal);
+        let plain = plain.map(|word| (word.lower.clone(), word.span.clone()));
+        let (spoken, places) = plain.chain(said).unzip();
         Said {
             references: references(&words),
             is_question: is_question(&task[span.clone()]),
             negations: negations(&words, &literals),
-            words: words
-                .iter()
-                .filter(|word| !word.is_literal)
-                .map(|word| word.lower.clone())
-                .chain(said)
-                .collect(),
+            words: spoken,
+            places,
             literals,
         }
     }
@@ -84,7 +85,12 @@ impl Said {
             let kept = literal.text().filter(|text| {
                 matches!(literal.kind, Kind::Name | Kind::Code) && catalog::words(text).any(is_known)
             });
-            query.push_str(kept.unwrap_or(literal.kind.spoken()));
+            // `acme/site` and `Europe/Berlin` may be something else than files.
+            let is_file =
+                |text: &str| text.contains('.') || text.starts_with(['/', '~']) || text.ends_with('/');
+            let is_other = literal.kind == Kind::Path && !literal.text().is_some_and(is_file);
+            let spoken = if is_other { "" } else { literal.kind.spoken() };
+            query.push_str(kept.unwrap_or(spoken));
             query.push(' ');
             at = literal.span.end.max(at);
         }
@@ -125,6 +131,20 @@ impl Said {
             matches!(between.trim(), "or" | ", or")
         };
         is_anywhere && self.words.iter().any(|word| word == "or") || self.literals.windows(2).any(is_between)
+    }
+
+    /// Whether it has a word after "to", which may be where something is to go; "to it" says nothing.
+    pub(crate) fn leads_somewhere(&self) -> bool {
+        let leads = |pair: &[String]| {
+            matches!(pair[0].as_str(), "as" | "into" | "onto" | "to") && !vocabulary::is_referring(&pair[1])
+        };
+        self.words.windows(2).any(leads)
+    }
+
+    /// Whether it is nothing but a greeting or thanks.
+    pub(crate) fn is_courtesy(&self) -> bool {
+        self.words.iter().all(|word| vocabulary::is_courtesy(word))
+            && self.literals.iter().all(|literal| !literal.kind.is_marked())
     }
 
     /// Whether it only asks to see what came before.
@@ -278,11 +298,25 @@ fn phrases_after(words: &[Word<'_>], at: usize) -> Vec<Literal> {
         return Vec::new();
     }
     let parts = following.split(|word| matches!(word.lower.as_str(), "and" | "or"));
-    parts.filter_map(|part| phrase(part, &words[at].lower)).collect()
+    parts
+        .flat_map(|part| [phrase(part, &words[at].lower), named(part)])
+        .flatten()
+        .collect()
+}
+
+/// "users" of "the table users": a word that follows what it may be the name of.
+fn named(words: &[&Word<'_>]) -> Option<Literal> {
+    let plain = words.iter().filter(|word| !vocabulary::is_small(&word.lower));
+    let plain: Vec<&&Word<'_>> = plain.collect();
+    let [noun, word] = plain.as_slice() else {
+        return None;
+    };
+    phrase(&[word], &noun.lower)
 }
 
 fn phrase(words: &[&Word<'_>], before: &str) -> Option<Literal> {
     let first = words.iter().position(|word| !vocabulary::is_small(&word.lower))?;
+    let article = words[..first].last().map(|word| word.lower.clone());
     let words = &words[first..];
     let says = |word: &&Word<'_>| {
         !vocabulary::is_relative_time(&word.lower) && !vocabulary::is_referring(&word.lower)
@@ -294,7 +328,7 @@ fn phrase(words: &[&Word<'_>], before: &str) -> Option<Literal> {
         kind: Kind::Phrase,
         value: text.join(" ").into(),
         key: None,
-        before: vec![before.to_owned()],
+        before: [before.to_owned()].into_iter().chain(article).collect(),
         after: None,
     })
 }

@@ -4,3 +4,4 @@ mod doubts;
 mod plans;
 mod programs;
 mod tools;
+mod values;

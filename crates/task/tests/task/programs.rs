@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::tools::{samples, units};
 use proptest::prelude::*;
@@ -98,6 +99,36 @@ fn no_text_of_a_task_breaks_out_of_its_literal() {
         .write_all(&json)
         .expect("written");
     assert!(reader.wait().expect("an end").success());
+}
+
+/// No text of the longest length takes long to read; the bound is for a slow machine and a build for tests.
+#[test]
+fn no_text_takes_long_to_read() {
+    let search = samples(&[units()]);
+    for piece in [
+        "1,",
+        "[1,",
+        "{\"a\":",
+        "\"",
+        "(",
+        "5 + ",
+        "A ",
+        "Read \"x\". ",
+        "read a.txt and ",
+    ] {
+        let text: String = piece.repeat(4096).chars().take(4090).collect();
+        let request = Request {
+            text: &text,
+            threshold: DEFAULT_THRESHOLD,
+            required: None,
+        };
+        let start = Instant::now();
+        let plan = plan(&request, &search, &|_| true);
+        assert!(
+            plan.is_err() || start.elapsed() < Duration::from_secs(20),
+            "{piece}"
+        );
+    }
 }
 
 /// Nothing here may know the sample tools: other tools decide as they do.

@@ -31,6 +31,8 @@ pub(crate) struct Filled {
     pub(crate) repeated: Option<(String, Vec<Value>)>,
     /// Which words of the step turn a switch off.
     pub(crate) turned: Vec<usize>,
+    /// Literals, and the names of the parameters that took them whole.
+    pub(crate) takers: Vec<(usize, String)>,
     /// What is said and may mean more than one thing, or is no value of its parameter; in words that follow the step.
     pub(crate) unclear: Option<String>,
 }
@@ -281,6 +283,9 @@ impl Filling<'_> {
             ..Filled::default()
         };
         for (parameter, value) in self.parameters.iter().zip(self.values) {
+            if let Some((_, Some(literal))) = value {
+                filled.takers.push((literal, parameter.name.clone()));
+            }
             let default = || {
                 parameter
                     .default

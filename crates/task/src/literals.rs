@@ -295,7 +295,7 @@ pub(crate) fn words_before(text: &str) -> Vec<String> {
 pub(crate) fn word_after(text: &str) -> Option<String> {
     let rest = text.strip_prefix([' ', '-']).unwrap_or(text);
     let end = rest
-        .find(|c: char| !(c.is_alphabetic() || c == '%' || c == '\u{b0}'))
+        .find(|c: char| !(c.is_alphabetic() || "%$\u{b0}\u{20ac}\u{a3}".contains(c)))
         .unwrap_or(rest.len());
     let word = rest[..end].to_lowercase();
     let says = !word.is_empty() && !vocabulary::is_small(&word) && !vocabulary::is_preposition(&word);

@@ -134,6 +134,7 @@ pub fn plan(
     let verbs = verbs::of_tools(&discovered);
     let is_verb = |word: &str| vocabulary::is_imperative(word) || verbs.contains(word);
     let literals = literals(task, &is_verb);
+    let language = language::foreign(task, &literals);
     let mut planning = Planning {
         request,
         search,
@@ -162,7 +163,7 @@ pub fn plan(
     Ok(Plan {
         is_given: false,
         unknown: Vec::new(),
-        language: language::foreign(task),
+        language,
         task: task.to_owned(),
         discovered,
         selected,
@@ -320,6 +321,31 @@ impl Plan {
                 None => true,
             };
         }
+        for at in 0..self.steps.len() {
+            let lacking = self.lacking(&self.steps[at], overrides);
+            let step = &mut self.steps[at];
+            step.doubt = step.doubt.take().or(lacking);
+        }
+    }
+
+    /// What a step needs of a step that is left to the caller's own code, if that does not give it.
+    fn lacking(&self, step: &Step, overrides: &Overrides) -> Option<String> {
+        let call = step.call.as_ref().filter(|_| !step.is_left)?;
+        let code = |number: usize| {
+            let left = self.steps.get(number - 1).filter(|left| left.is_left)?;
+            overrides.code_for(&left.call.as_ref()?.entry)
+        };
+        let mut arguments = call.arguments.iter().map(|(_, argument)| argument);
+        arguments.find_map(|argument| match argument {
+            Argument::Result { step, .. } => {
+                let (server, code) = code(*step)?;
+                let result = format!("results[{step}]");
+                (!code.contains(&result)).then(|| {
+                    format!("needs the result of step {step}, which is left to the program for '{server}' (--task-specific-calls); let that set {result} = ...")
+                })
+            }
+            Argument::Value(_) => None,
+        })
     }
 }
 

@@ -56,7 +56,7 @@ impl Means {
 }
 
 /// The words of a tool's name, title and first sentence.
-fn sentence(entry: &Entry) -> impl Iterator<Item = &str> {
+pub(crate) fn sentence(entry: &Entry) -> impl Iterator<Item = &str> {
     let title = entry.definition.title.as_deref().unwrap_or_default();
     let description = entry.definition.description.as_deref().unwrap_or_default();
     let sentence = description.split(['.', '\n']).next().unwrap_or_default();

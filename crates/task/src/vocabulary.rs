@@ -454,6 +454,14 @@ pub(crate) fn is_imperative(word: &str) -> bool {
     IMPERATIVES.contains(&word)
 }
 
+/// The instruction of which the word is a form: "shipped" of "ship".
+pub(crate) fn imperative_of(word: &str) -> Option<&'static str> {
+    let stem = catalog::stem(word.to_owned());
+    let mut all = IMPERATIVES.iter();
+    all.find(|verb| catalog::stem((**verb).to_owned()) == stem)
+        .copied()
+}
+
 /// Whether the instruction of this word asks only to see something.
 pub(crate) fn is_showing(word: &str) -> bool {
     SHOWING.contains(&word)

@@ -64,8 +64,10 @@ impl Filling<'_> {
     /// Of these the most that stand in one list, "42, 37 and 18"; all, if none do.
     fn longest_list(&self, all: Vec<usize>) -> Vec<usize> {
         let span = |number: usize| &self.said.literals[number].span;
-        let joined =
-            |a: &usize, b: &usize| is_joint(self.task.get(span(*a).end..span(*b).start).unwrap_or_default());
+        let joined = |a: &usize, b: &usize| {
+            let between = self.task.get(span(*a).end..span(*b).start);
+            is_joint(between.unwrap_or_default(), &self.said.literals[*a])
+        };
         let longest = all.chunk_by(joined).max_by_key(|list| list.len());
         match longest {
             Some(list) if list.len() > 1 => list.to_vec(),
@@ -93,7 +95,7 @@ impl Filling<'_> {
                 let is_left = literal.kind == first.kind && !self.used[other] && literal.span.start >= end;
                 let value = self.value(&parameter.takes, literal);
                 if is_left
-                    && is_joint(&self.task[end..literal.span.start])
+                    && is_joint(&self.task[end..literal.span.start], first)
                     && self.refusal(at, &value).is_none()
                 {
                     end = literal.span.end;
@@ -120,6 +122,14 @@ fn shows(parameter: &Parameter, literal: &Literal) -> bool {
     !vocabulary::is_small(text) && words.any(|word| word.eq_ignore_ascii_case(text))
 }
 
-fn is_joint(between: &str) -> bool {
-    matches!(between.trim(), "and" | "," | ", and" | "&")
+/// Whether this stands between the values of a list, of which `first` is one; what leads to it may be said again:
+/// "in Paris and in London".
+fn is_joint(between: &str, first: &Literal) -> bool {
+    let between = between.trim();
+    let again = first
+        .before
+        .first()
+        .filter(|word| vocabulary::is_preposition(word));
+    let bare = again.and_then(|word| between.strip_suffix(word.as_str()));
+    matches!(bare.unwrap_or(between).trim_end(), "and" | "," | ", and" | "&")
 }

@@ -1,5 +1,7 @@
 //! What one step of a task says: its words, its literals with phrases and units, and what it refers to.
 
+mod unfollowed;
+
 use std::ops::Range;
 
 use crate::literals::{Kind, Literal};
@@ -19,6 +21,8 @@ pub(crate) struct Said {
     pub(crate) is_question: bool,
     /// Words that turn something round: where they stand among the words, none for one within a name, and what they are.
     pub(crate) negations: Vec<(Option<usize>, String)>,
+    /// Where it has words of time, repetition or condition that are followed only if a parameter takes them.
+    pub(crate) unfollowed: Vec<Range<usize>>,
 }
 
 /// A word that stands for the result of an earlier step.
@@ -70,6 +74,7 @@ impl Said {
             references: references(&words),
             is_question: is_question(&task[span.clone()]),
             negations: negations(&words, &literals),
+            unfollowed: unfollowed::places(&words),
             words: spoken,
             places,
             literals,
@@ -103,12 +108,20 @@ impl Said {
         words.join(" ")
     }
 
-    /// Its first word that is not small, which is a verb in most.
+    /// Its first word that is not small, which is a verb in most; what "do" and "have" ask for: "do a sum", "have it shipped".
     pub(crate) fn verb(&self) -> Option<&str> {
-        self.words
-            .iter()
-            .map(String::as_str)
-            .find(|word| !vocabulary::is_small(word) && !vocabulary::is_opening(word))
+        let says = |word: &&str| !vocabulary::is_small(word) && !vocabulary::is_opening(word);
+        let mut words = self.words.iter().map(String::as_str).filter(says);
+        let is_done = |word: &&str| word.ends_with("ed");
+        match words.next() {
+            Some("do") => words.next().or_else(|| {
+                let mut literals = self.literals.iter();
+                let reckons = literals.any(|literal| literal.kind == Kind::Expression);
+                reckons.then_some("compute")
+            }),
+            Some("have") => words.filter(is_done).find_map(vocabulary::imperative_of),
+            first => first,
+        }
     }
 
     /// Whether an article makes a noun of that word.
@@ -116,6 +129,9 @@ impl Said {
         let verb = self.verb();
         let at = self.words.iter().position(|word| Some(word.as_str()) == verb);
         let before = at.and_then(|at| self.words.get(at.checked_sub(1)?));
+        if self.words.first().is_some_and(|word| word == "do") {
+            return false;
+        }
         before.is_some_and(|word| {
             matches!(
                 word.as_str(),
@@ -156,6 +172,9 @@ impl Said {
     }
 }
 
+/// Who is asked or asked about where a sentence begins with "do", "have" or "will".
+const ASKED: &[&str] = &["he", "i", "she", "they", "we", "you"];
+
 /// Whether a sentence asks for an answer; "can you" and the like ask for a deed.
 fn is_question(sentence: &str) -> bool {
     let words: Vec<String> = sentence
@@ -172,13 +191,17 @@ fn is_question(sentence: &str) -> bool {
     if matches!(says(0), "can" | "could" | "will" | "would") && says(1) == "you" {
         return false;
     }
+    // "Do it now", "have it shipped": they ask only of somebody.
+    let is_asked = !matches!(says(0), "do" | "have" | "will") || ASKED.contains(&says(1));
     let wonders = |word: &String| matches!(word.as_str(), "know" | "wonder" | "wondering");
     let asks = |word: &String| matches!(word.as_str(), "how" | "whether" | "why");
-    let tells = |word: &String| matches!(word.as_str(), "are" | "had" | "has" | "is" | "was" | "were");
     let is_told = vocabulary::is_imperative(says(0));
+    // "Ship what is left" tells nothing.
+    let is_of = |at: usize| is_told && at > 0 && matches!(says(at - 1), "that" | "what" | "which" | "who");
+    let tells = |at: usize| matches!(says(at), "are" | "had" | "has" | "is" | "was" | "were") && !is_of(at);
     let ends = sentence.trim_end_matches(['"', '\'', ')', ' ']).ends_with('?');
-    ends || vocabulary::is_question(says(0))
-        || words.iter().take(3).any(tells)
+    ends || vocabulary::is_question(says(0)) && is_asked
+        || (0..3).any(tells)
         || words.iter().take(5).any(wonders)
         || !is_told && words.iter().any(asks)
 }

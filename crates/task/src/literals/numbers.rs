@@ -23,7 +23,9 @@ pub(super) fn number(word: &str) -> Option<Written> {
     let digits = digits(unsigned)?;
     let currency = word.len() - unsigned.len();
     let unit = &unsigned[digits..];
-    let is_unit = unit.chars().all(|c| c.is_alphabetic() || "%\u{b0}".contains(c));
+    let is_unit = unit
+        .chars()
+        .all(|c| c.is_alphabetic() || "%$\u{b0}\u{20ac}\u{a3}".contains(c));
     // "a 3-day forecast"
     let joined = unit.strip_prefix('-').filter(|unit| unit.len() > 2);
     let is_joined = joined.is_some_and(|unit| unit.chars().all(|c| c.is_ascii_lowercase()));
@@ -90,6 +92,7 @@ mod tests {
         check("1,000", Some((json!(1000), 5)));
         check("$50", Some((json!(50), 3)));
         check("10km", Some((json!(10), 2)));
+        check("50\u{20ac}", Some((json!(50), 2)));
         check("15%", Some((json!(15), 2)));
         check("Three", Some((json!(3), 5)));
         check("3-day", Some((json!(3), 1)));

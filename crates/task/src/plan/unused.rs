@@ -1,5 +1,7 @@
 //! What a step says and its call does not use.
 
+use std::ops::Range;
+
 use catalog::Entry;
 use serde_json::Value;
 
@@ -7,6 +9,7 @@ use super::Argument;
 use crate::fill::Filled;
 use crate::fill::said::Said;
 use crate::literals::{Kind, Literal};
+use crate::{doubt, verbs};
 
 /// The values and references of the step that no argument has.
 pub(super) fn unused(task: &str, said: &Said, entry: &Entry, filled: &Filled) -> Vec<String> {
@@ -16,6 +19,7 @@ pub(super) fn unused(task: &str, said: &Said, entry: &Entry, filled: &Filled) ->
             && literal.text() != server
             && !is_abbreviation(literal, entry)
             && !counts_list(literal, filled)
+            && !doubt::is_own_unit(task, said, entry, filled, literal)
     };
     let literals = said.literals.iter().enumerate();
     let values = literals.filter(|(at, literal)| !filled.used.contains(at) && is_value(literal));
@@ -25,9 +29,31 @@ pub(super) fn unused(task: &str, said: &Said, entry: &Entry, filled: &Filled) ->
     });
     let references = said.references.iter().enumerate();
     let counts = references.filter(|(at, reference)| reference.counts && !filled.referred.contains(at));
+    let left = said
+        .unfollowed
+        .iter()
+        .filter(|place| !is_taken(&task[(*place).clone()], place, said, entry, filled));
     values
         .chain(counts.map(|(_, reference)| reference.text.clone()))
+        .chain(left.map(|place| task[place.clone()].to_owned()))
         .collect()
+}
+
+/// Whether an argument has these words, or a value among them: "daily" as a choice, a date after "before"; or the tool is
+/// about them: "Set the daily limit".
+fn is_taken(text: &str, place: &Range<usize>, said: &Said, entry: &Entry, filled: &Filled) -> bool {
+    let mut used = filled.used.iter().map(|at| &said.literals[*at].span);
+    let text = text.to_lowercase();
+    let is_it = |word: &str| word.to_lowercase() == text;
+    let passes = |(name, argument): &(String, Argument)| match argument {
+        Argument::Value(Value::String(value)) => catalog::words(value).any(is_it),
+        Argument::Value(Value::Bool(_)) => catalog::words(name).any(is_it),
+        _ => false,
+    };
+    let is_own = !matches!(text.as_str(), "after" | "before") && verbs::sentence(entry).any(is_it);
+    is_own
+        || used.any(|used| used.start < place.end && place.start < used.end)
+        || filled.arguments.iter().any(passes)
 }
 
 /// Whether the literal is a word of the tool's own, such as `ISBN` before the number, and no value.

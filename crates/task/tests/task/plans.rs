@@ -56,12 +56,20 @@ fn arguments_are_the_words_of_the_task() {
     );
     check("Add 5 and 3", &["calculator.add(a=5, b=3)"]);
     check(
+        "Do a sum of 5 and 3",
+        &[r#"calculator.calculate(expression="5 + 3")"#],
+    );
+    check(
         "Multiply 4 by 7, then add 2 to the result",
         &["calculator.multiply(a=4, b=7)", "calculator.add(a=2, b=<1>)"],
     );
     check(
         "Get the weather in Paris and London in fahrenheit",
         &[r#"weather.get_weather(location="Paris", units="fahrenheit") and ["London"]"#],
+    );
+    check(
+        "What is the weather in San Francisco, CA and in New York, NY?",
+        &[r#"weather.get_weather(location="San Francisco, CA") and ["New York, NY"]"#],
     );
     check(
         "What is the forecast for Berlin for 5 days?",

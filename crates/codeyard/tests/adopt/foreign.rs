@@ -214,6 +214,31 @@ async fn a_removed_server_takes_its_secrets_with_it() {
 }
 
 #[tokio::test]
+async fn a_removed_server_leaves_secrets_that_another_file_needs() {
+    let entry = |secret: &str| demo_with("env", json!({"API_KEY": secret}));
+    let home = Home::with(
+        CURSOR,
+        &text(json!({"a": entry("hush-one"), "b": entry("hush-two")})),
+    );
+    home.done(&["import", "cursor", "--yes"]).await;
+    let other = home.path("other.json");
+    let other = other.to_str().unwrap();
+    home.done(&["import", "cursor", "--yes", "--config", other]).await;
+    let removed = home.done(&["servers", "remove", "a", "--yes"]).await;
+    assert!(
+        removed.out.contains("CODEYARD_A_API_KEY stays in secrets.json: ")
+            && removed.out.contains("other.json refers to it"),
+        "{removed:?}"
+    );
+    // What cannot be read may refer to all of them.
+    home.write("other.json", b"{");
+    let removed = home.done(&["servers", "remove", "b", "--yes"]).await;
+    assert!(removed.out.contains("other.json cannot be read"), "{removed:?}");
+    let kept = std::fs::read_to_string(home.secrets()).unwrap();
+    assert!(kept.contains("hush-one") && kept.contains("hush-two"), "{kept}");
+}
+
+#[tokio::test]
 async fn a_project_s_servers_keep_their_names() {
     let home = Home::new();
     home.write("shop/.mcp.json", text(json!({"crm": demo("crm")})).as_bytes());

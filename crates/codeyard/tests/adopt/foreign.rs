@@ -281,6 +281,22 @@ async fn the_diff_of_goose_and_codex_shows_no_value() {
 }
 
 #[tokio::test]
+async fn undoing_shows_all_that_we_wrote() {
+    let home = Home::with(".config/goose/config.yaml", "GOOSE_MODEL: x\n");
+    home.done(&["install", "goose", "--yes"]).await;
+    let told = home.done(&["install", "goose", "--undo", "--dry-run"]).await;
+    let of_ours = |line: &&str| line.starts_with("- ") || line.starts_with("-e");
+    let lines: Vec<&str> = told.out.lines().filter(of_ours).collect();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("Programs that call MCP tools")),
+        "{told:?}"
+    );
+    assert!(!lines.iter().any(|line| line.contains("[hidden]")), "{told:?}");
+}
+
+#[tokio::test]
 async fn a_number_of_our_entry_stays() {
     let home = Home::new();
     let text = format!(

@@ -139,8 +139,38 @@ fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
     is_ours && args.contains(&"mcp") && args.first() != Some(&"demo-server")
 }
 
+/// What codeyard is for, where a client wants to be told.
+const DESCRIPTION: &str = "Programs that call MCP tools";
+
+/// Seconds of a call, where a client wants to be told.
+const TIMEOUT: u32 = 300;
+
+/// Variables whose values say where our files are.
+const PLACES: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+
+/// The texts of an entry of ours that codeyard itself writes: what it starts, and nothing that a person has added.
+pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
+    let entry = entry.as_object().map(flat).unwrap_or_default();
+    let mut texts = [OURS.to_owned(), DESCRIPTION.to_owned(), TIMEOUT.to_string()].to_vec();
+    texts.extend(words_of(&entry).into_iter().map(str::to_owned));
+    let fields = ["env", "environment", "envs"].into_iter();
+    let variables = fields.filter_map(|field| entry.get(field)?.as_object()).flatten();
+    let values = variables.filter_map(|(name, value)| Some((name, value.as_str()?)));
+    let is_ours = |(name, value): &(&String, &str)| {
+        PLACES.contains(&name.as_str()) || reference(client, name).as_deref() == Some(*value)
+    };
+    texts.extend(values.filter(is_ours).map(|(_, value)| value.to_owned()));
+    let passed = entry
+        .get("env_vars")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    texts.extend(passed.filter_map(Value::as_str).map(str::to_owned));
+    texts
+}
+
 /// The entry for a client that has none.
-fn fresh(client: Client, wish: &Change) -> Value {
+pub fn fresh(client: Client, wish: &Change) -> Value {
     let Change {
         command,
         args,
@@ -155,8 +185,8 @@ fn fresh(client: Client, wish: &Change) -> Value {
             json!({"type": "local", "command": words, "enabled": true})
         }
         Client::Goose => json!({
-            "enabled": true, "type": "stdio", "name": OURS, "description": "Programs that call MCP tools",
-            "cmd": command, "args": args, "timeout": 300,
+            "enabled": true, "type": "stdio", "name": OURS, "description": DESCRIPTION,
+            "cmd": command, "args": args, "timeout": TIMEOUT,
         }),
         Client::Codex | Client::Zed => json!({"command": command, "args": args, "enabled": true}),
         Client::ClaudeDesktop | Client::Cursor | Client::Windsurf | Client::GeminiCli => {

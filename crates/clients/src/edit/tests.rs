@@ -427,3 +427,39 @@ fn numbers_and_comments_of_our_entry_stay() {
 fn edited_of(format: Format, before: Value, step: Step<'_>) -> String {
     edited(format, "", before, vec![step]).unwrap()
 }
+
+#[test]
+fn all_that_we_write_may_be_shown_and_nothing_else() {
+    for client in Client::ALL {
+        let wish = Change {
+            command: "/usr/bin/codeyard".to_owned(),
+            args: ["mcp", "--data", "/d"].map(str::to_owned).to_vec(),
+            env: vec![("XDG_DATA_HOME".to_owned(), "/data".to_owned())],
+            passed: vec!["CRM_TOKEN".to_owned()],
+            take: Vec::new(),
+        };
+        let mut entry = fresh(client, &wish);
+        let texts = own_texts(client, &entry);
+        let mut all = Vec::new();
+        scalars(&entry, &mut all);
+        all.retain(|text| !["stdio", "local", "true"].contains(&text.as_str()) && !texts.contains(text));
+        assert_eq!(all, [""; 0], "{client}");
+        for field in ["env", "envs", "environment"] {
+            entry[field] = json!({"MINE": "s3cret", "CRM_TOKEN": "s3cret"});
+        }
+        entry["note"] = "s3cret".into();
+        assert!(
+            !own_texts(client, &entry).contains(&"s3cret".to_owned()),
+            "{client}"
+        );
+    }
+}
+
+fn scalars(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => members.values().for_each(|value| scalars(value, found)),
+        Value::Array(items) => items.iter().for_each(|value| scalars(value, found)),
+        Value::String(text) => found.push(text.clone()),
+        other => found.push(other.to_string()),
+    }
+}

@@ -205,8 +205,8 @@ fn finish(
     if is_saved {
         output.line(&harmless(&shown::saved(plan)))?;
     }
-    if let Some(bill) = bill {
-        output.line(&bill.totals(plan.place.client))?;
+    if let Some(totals) = bill.and_then(|bill| bill.totals(plan.place.client)) {
+        output.line(&totals)?;
     }
     let next = match (plan.news().next().is_some(), arguments.dry_run) {
         (true, true) => "this was a dry run: nothing was started or changed".to_owned(),

@@ -155,6 +155,33 @@ async fn an_unset_variable_leaves_out_one_server_and_is_said() {
 }
 
 #[tokio::test]
+async fn what_changes_that_a_server_is_not_used_is_said_by_its_kind() {
+    let home = with(json!({"crm": demo_with("env", json!({"A": "${env:NOWHERE_SET}"}))}));
+    home.done(&["import", "cursor", "--yes"]).await;
+    let is_told = async |args: &[&str], remedy: &str| {
+        let told = home.done(args).await;
+        let line = format!("codeyard has it and does not use it; {remedy}\n");
+        assert!(told.out.contains(&line), "{line}: {told:?}");
+    };
+    let then = "set NOWHERE_SET where codeyard is started, then `codeyard servers enable crm`";
+    is_told(&["install", "cursor", "--dry-run"], then).await;
+    is_told(&["import", "cursor", "--dry-run"], then).await;
+    home.write(
+        OURS,
+        home.read(OURS)
+            .replace("\"disabled\": true", "\"disabled\": false")
+            .as_bytes(),
+    );
+    let set = "set NOWHERE_SET where codeyard is started";
+    is_told(&["install", "cursor", "--dry-run"], set).await;
+    is_told(&["import", "cursor", "--dry-run"], set).await;
+    let mut command = home.command(&["install", "cursor", "--dry-run"]);
+    command.env("NOWHERE_SET", "1");
+    let taken = ended(command).await;
+    assert!(taken.out.contains("used by codeyard: crm"), "{taken:?}");
+}
+
+#[tokio::test]
 async fn another_server_of_our_name_stays() {
     let home = with(json!({"codeyard": {"command": "npx", "args": ["another"]}}));
     let before = home.read(CURSOR);
@@ -204,14 +231,9 @@ async fn an_entry_with_other_files_stays_and_is_named() {
 async fn undoing_from_elsewhere_names_the_data_directory() {
     let home = with(json!({}));
     home.done(&["install", "cursor", "--yes"]).await;
-    let other = home.path("other");
-    let mut command = Command::new(codeyard_binary());
-    command
-        .args(["install", "cursor", "--undo", "--data"])
-        .arg(&other);
-    command
-        .env("HOME", home.directory())
-        .env_remove("XDG_CONFIG_HOME");
+    let elsewhere = Home::new();
+    let mut command = elsewhere.command(&["install", "cursor", "--undo"]);
+    command.env("HOME", home.directory());
     let refused = ended(command).await;
     assert!(
         refused.code == 2

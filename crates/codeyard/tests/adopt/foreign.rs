@@ -214,6 +214,31 @@ async fn a_removed_server_takes_its_secrets_with_it() {
 }
 
 #[tokio::test]
+async fn a_removed_server_leaves_secrets_that_another_file_needs() {
+    let entry = |secret: &str| demo_with("env", json!({"API_KEY": secret}));
+    let home = Home::with(
+        CURSOR,
+        &text(json!({"a": entry("hush-one"), "b": entry("hush-two")})),
+    );
+    home.done(&["import", "cursor", "--yes"]).await;
+    let other = home.path("other.json");
+    let other = other.to_str().unwrap();
+    home.done(&["import", "cursor", "--yes", "--config", other]).await;
+    let removed = home.done(&["servers", "remove", "a", "--yes"]).await;
+    assert!(
+        removed.out.contains("CODEYARD_A_API_KEY stays in secrets.json: ")
+            && removed.out.contains("other.json refers to it"),
+        "{removed:?}"
+    );
+    // What cannot be read may refer to all of them.
+    home.write("other.json", b"{");
+    let removed = home.done(&["servers", "remove", "b", "--yes"]).await;
+    assert!(removed.out.contains("other.json cannot be read"), "{removed:?}");
+    let kept = std::fs::read_to_string(home.secrets()).unwrap();
+    assert!(kept.contains("hush-one") && kept.contains("hush-two"), "{kept}");
+}
+
+#[tokio::test]
 async fn a_project_s_servers_keep_their_names() {
     let home = Home::new();
     home.write("shop/.mcp.json", text(json!({"crm": demo("crm")})).as_bytes());
@@ -253,6 +278,22 @@ async fn the_diff_of_goose_and_codex_shows_no_value() {
         );
         assert!(told.out.contains("codeyard"), "{told:?}");
     }
+}
+
+#[tokio::test]
+async fn undoing_shows_all_that_we_wrote() {
+    let home = Home::with(".config/goose/config.yaml", "GOOSE_MODEL: x\n");
+    home.done(&["install", "goose", "--yes"]).await;
+    let told = home.done(&["install", "goose", "--undo", "--dry-run"]).await;
+    let of_ours = |line: &&str| line.starts_with("- ") || line.starts_with("-e");
+    let lines: Vec<&str> = told.out.lines().filter(of_ours).collect();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("Programs that call MCP tools")),
+        "{told:?}"
+    );
+    assert!(!lines.iter().any(|line| line.contains("[hidden]")), "{told:?}");
 }
 
 #[tokio::test]

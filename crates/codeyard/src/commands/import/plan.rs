@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clients::{Found, Place, Surroundings, hide};
-use config::{Host as _, Loaded, Machine, Secrets, ServerConfig, ServerFile};
+use config::{Defined, Host as _, Loaded, Machine, Secrets, ServerConfig, ServerFile};
 use serde_json::Value;
 
-use crate::commands::adopt::with_env_file;
+use crate::commands::adopt::{unused, with_env_file};
 use crate::commands::servers::add;
 use crate::context::Context;
 
@@ -84,6 +84,7 @@ impl Plan {
             place,
             owned: owned.collect(),
             referred: referred.collect(),
+            defined: &defined,
             own: context.program()?.executable,
             file,
             secrets,
@@ -141,6 +142,8 @@ struct Planner<'a, 's> {
     place: &'a Place,
     /// Variables that servers of ours refer to, each with the server.
     owned: Vec<(String, String)>,
+    /// Every definition of ours.
+    defined: &'a [Defined],
     /// Variables that any definition refers to.
     referred: Vec<String>,
     own: PathBuf,
@@ -187,11 +190,7 @@ impl Planner<'_, '_> {
             planned.secrets.push((name.clone(), secret.to_owned()));
             name
         });
-        for name in stayed {
-            planned.found.notes.push(format!(
-                "`{name}` is named as a secret and holds blanks or signs that could be run, so it is shown and stays in the entry; write it into secrets.json yourself if it is one"
-            ));
-        }
+        planned.found.notes.extend(stayed.iter().map(ToString::to_string));
         if let Some(file) = planned
             .found
             .env_file
@@ -210,6 +209,11 @@ impl Planner<'_, '_> {
                 self.enter(&mut planned);
             }
             Fate::Known => {
+                let mut defined = self.defined.iter();
+                let is_it = |known: &&Defined| known.name == planned.name && known.file == self.file.path;
+                if let Some(ours) = defined.find(is_it).filter(|_| planned.found.is_enabled) {
+                    planned.gaps.extend(unused(ours, &self.secrets));
+                }
                 let entry = self.file.entry(&planned.name).unwrap_or_default();
                 let ours = config::as_written(&self.file.path, &planned.name, &entry);
                 let open = ours.map(|ours| open_filters(self.loaded, &planned.found, &ours));

@@ -25,6 +25,8 @@ pub(super) struct Bill {
 
 struct Line {
     name: String,
+    /// Whether the client uses it, so that its tools cost something there now.
+    is_used: bool,
     offer: Result<(usize, u64), String>,
 }
 
@@ -59,7 +61,9 @@ async fn count(server: &Server, plan: &Plan) -> anyhow::Result<Bill> {
             }
             (problem, _) => Err(problem.unwrap_or_else(|| "lists no tools".to_owned())),
         };
+        let mut same = plan.all.iter().filter(|planned| planned.name == listed.name);
         Line {
+            is_used: same.any(|planned| planned.found.is_enabled),
             name: listed.name,
             offer,
         }
@@ -108,12 +112,11 @@ impl Bill {
             .any(|line| line.name == name && line.offer.is_err())
     }
 
-    /// Tools and tokens of all that answered.
-    fn before(&self) -> (usize, u64) {
-        let offers = self.servers.iter().filter_map(|line| line.offer.as_ref().ok());
-        offers.fold((0, 0), |(tools, tokens), offer| {
-            (tools + offer.0, tokens + offer.1)
-        })
+    /// Tools and tokens of all that answered and that the client uses; none if there is no such server.
+    fn before(&self) -> Option<(usize, u64)> {
+        let used = self.servers.iter().filter(|line| line.is_used);
+        let offers = used.filter_map(|line| line.offer.as_ref().ok().copied());
+        offers.reduce(|(tools, tokens), offer| (tools + offer.0, tokens + offer.1))
     }
 
     /// A line for each server.
@@ -141,15 +144,15 @@ impl Bill {
         }
     }
 
-    /// The total before and after.
-    pub(super) fn totals(&self, client: Client) -> String {
-        let (tools, before) = self.before();
-        format!(
+    /// The total before and after; none where nothing that the client uses answered.
+    pub(super) fn totals(&self, client: Client) -> Option<String> {
+        let (tools, before) = self.before()?;
+        Some(format!(
             "the definitions of {} cost {} tokens with every question in {client} now; with codeyard {}, whatever is connected",
             counted(tools, "tool"),
             grouped(before),
             grouped(self.after)
-        )
+        ))
     }
 
     pub(super) fn json(&self) -> Value {
@@ -160,6 +163,6 @@ impl Bill {
             Err(problem) => json!({"name": line.name, "tools": null, "tokens": null, "problem": problem}),
         };
         let servers: Vec<Value> = self.servers.iter().map(server).collect();
-        json!({"servers": servers, "tokens_before": self.before().1, "tokens_after": self.after})
+        json!({"servers": servers, "tokens_before": self.before().map(|before| before.1), "tokens_after": self.after})
     }
 }

@@ -135,7 +135,12 @@ impl Undoing {
         let taken: Vec<Taken> = taken.collect();
         let restored = clients::restore(place.client, &now, &then, &taken, &installation.entry);
         let restored = restored.map_err(|error| {
-            let differs = diff::diff(place.client, &now, &then, &diff::shown_of(&installation.entry));
+            let differs = diff::diff(
+                place.client,
+                &now,
+                &then,
+                &clients::own_texts(place.client, &installation.entry),
+            );
             changed(file, installation, &error, &differs)
         })?;
         self.after = Some(restored.text.into_bytes());
@@ -170,8 +175,8 @@ impl Undoing {
     fn told(&self, place: &Place, file: &ClientFile, all: &[Installation]) -> anyhow::Result<String> {
         let now = text_of(&file.path, file.bytes())?;
         let after = text_of(&file.path, self.after.as_deref().unwrap_or_default())?;
-        let entries = all.iter().map(|installation| &installation.entry);
-        let shown: Vec<String> = entries.flat_map(diff::shown_of).collect();
+        let own = |installation: &Installation| clients::own_texts(place.client, &installation.entry);
+        let shown: Vec<String> = all.iter().flat_map(own).collect();
         let mut out = diff::diff(place.client, &now, &after, &shown);
         if self.is_part {
             out.push_str("the file was changed since codeyard was installed, so only codeyard's part is taken back; all else stays as it is now\n");

@@ -1,17 +1,17 @@
 //! The broker's face: searching, looking up, and answering the host calls of runs.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use catalog::{Catalog, Entry, Hit, Search};
-use policy::Policy;
+use policy::{Denied, Permit, Policy};
 use sandbox::{HostCallError, HostCalls};
 use store::{Learning, Records, Saved};
 use tokens::{Counter, Unloadable};
 use tool_files::{Finding, Found, Scanner};
 use types::{Principal, ServerTools, ToolRef};
-use upstream::Hub;
+use upstream::{Hub, ServerConfig};
 
 use crate::answers::{
     self, DescribedTool, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer,
@@ -37,7 +37,8 @@ pub struct Broker {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) hub: Hub,
-    pub(crate) policy: Arc<Policy>,
+    /// The operator's rules with those of the servers that are defined now.
+    policy: RwLock<Arc<Policy>>,
     pub(crate) snapshot: Snapshot,
     pub(crate) local: Local,
     pub(crate) lists: Lists,
@@ -64,7 +65,7 @@ impl Broker {
         Broker {
             shared: Arc::new(Shared {
                 hub,
-                policy,
+                policy: RwLock::new(policy),
                 snapshot,
                 local,
                 lists,
@@ -135,15 +136,24 @@ impl Broker {
         self.shared.search(principal, query, limit, detail).await
     }
 
-    /// Reads the search over everything that is listed now; asks servers that were never asked, for at most `patience`.
-    pub async fn searching<T>(&self, patience: Duration, read: impl FnOnce(&Search) -> T) -> T {
+    /// Reads the search over everything that is listed now, on a thread of its own; asks servers that were never asked, for
+    /// at most `patience`. `None` if that thread failed.
+    pub async fn searching<T: Send + 'static>(
+        &self,
+        patience: Duration,
+        read: impl FnOnce(&Search) -> T + Send + 'static,
+    ) -> Option<T> {
         self.look().await;
         let snapshot = &self.shared.snapshot;
         if !snapshot.lists().iter().all(|server| server.tools.is_some()) {
             // A listing says which of them failed and why.
             let _ = self.shared.hub.discover(patience).await;
         }
-        read(&snapshot.searched_by(true).await.search)
+        let searched = snapshot.searched_by(true).await;
+        tokio::task::spawn_blocking(move || read(&searched.search))
+            .await
+            .inspect_err(|error| tracing::error!(%error, "reading the search failed"))
+            .ok()
     }
 
     /// The tool of these names, for showing it; asks its server for its tools if need be.
@@ -159,6 +169,21 @@ impl Broker {
     /// The tool of `SERVER.TOOL`; either name may hold dots itself.
     pub async fn named(&self, principal: &Principal, name: &str) -> Result<Arc<Entry>, HostCallError> {
         self.shared.named(principal, name).await
+    }
+
+    /// Puts other definitions in the place of those there are, and their rules first: no tool is called by rules that were
+    /// written before its server.
+    pub fn replace(&self, servers: Vec<ServerConfig>) {
+        self.shared.follow(&servers);
+        self.shared.hub.replace(servers);
+    }
+
+    /// Decides whether `principal` may call the tool.
+    ///
+    /// # Errors
+    /// The rule that it is against.
+    pub fn authorize(&self, principal: &Principal, tool: &ToolRef) -> Result<Permit, Denied> {
+        self.shared.policy().authorize(principal, tool)
     }
 
     /// Whether the policy lets `principal` call the tool.
@@ -191,6 +216,17 @@ impl Shared {
     /// Looks whether tool files have come, changed or gone, and logs what is wrong with new ones; whether any has.
     pub(crate) async fn look(&self) -> bool {
         self.local.look(&self.lists).await
+    }
+
+    /// The rules as they are now.
+    pub(crate) fn policy(&self) -> Arc<Policy> {
+        let policy = self.policy.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&policy)
+    }
+
+    fn follow(&self, servers: &[ServerConfig]) {
+        let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
+        *policy = Arc::new(policy.with_servers(servers.iter().map(ServerConfig::rules)));
     }
 
     /// Makes sure that the tools of this server are known.
@@ -266,7 +302,7 @@ impl Shared {
 
     /// A tool that would be refused is not proposed.
     pub(crate) fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
-        self.policy.authorize(principal, &entry.tool).is_ok()
+        self.policy().authorize(principal, &entry.tool).is_ok()
     }
 
     /// All servers; starts nothing.
@@ -315,7 +351,7 @@ impl Shared {
             Some(server) => self.resolve(principal, server, tool).await?,
             None => self.named(principal, tool).await?,
         };
-        let permit = self.policy.authorize(principal, &entry.tool);
+        let permit = self.policy().authorize(principal, &entry.tool);
         drop(permit.map_err(|denied| error::denied(&denied))?);
         let learned = self.learner.learned(principal).await;
         Ok(DescribedTool {

@@ -89,7 +89,7 @@ impl Shared {
             return Err(error::not_loaded(&asked.server));
         }
         let permit = self
-            .policy
+            .policy()
             .authorize(asked.principal, &entry.tool)
             .map_err(|denied| error::denied(&denied))?;
         let arguments = match asked.reach {
@@ -126,11 +126,9 @@ impl Shared {
         let complete = match &unknown.kind {
             UnknownKind::NotListed(server) => {
                 let named = ToolRef::new(server, tool);
-                drop(
-                    self.policy
-                        .authorize(principal, &named)
-                        .map_err(|denied| error::denied(&denied))?,
-                );
+                self.policy()
+                    .authorize_unconfirmed(principal, &named)
+                    .map_err(|denied| error::denied(&denied))?;
                 self.list(server).await?;
                 self.snapshot.current().await
             }

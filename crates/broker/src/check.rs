@@ -27,7 +27,7 @@ impl Broker {
         let shared = &self.shared;
         let catalog = shared.listing(principal, &program, patience).await;
         let learned = shared.learner.learned(principal).await;
-        let (policy, principal) = (shared.policy.clone(), principal.clone());
+        let (policy, principal) = (shared.policy(), principal.clone());
         let lists = shared.lists.clone();
         if is_quick(&program, &catalog) {
             return judge(&program, &catalog, &learned, &lists, &policy, &principal);
@@ -45,14 +45,15 @@ impl Shared {
     /// A catalog in which the servers that the program calls have listed their tools, as far as they do so in time.
     async fn listing(&self, principal: &Principal, program: &Program, patience: Duration) -> Arc<Catalog> {
         let catalog = self.snapshot.current().await;
+        let policy = self.policy();
         let unlisted: BTreeSet<&str> = program
             .tools()
             .filter_map(|(server, tool)| {
                 let server = catalog.find_server(server).filter(|server| !server.listed)?;
                 // As for a call: a server of which nothing may be called is not started.
                 let named = ToolRef::new(server.name.as_str(), tool);
-                self.policy
-                    .authorize(principal, &named)
+                policy
+                    .authorize_unconfirmed(principal, &named)
                     .is_ok()
                     .then_some(server.name.as_str())
             })

@@ -246,3 +246,6 @@ fn merged(servers: &Arc<Vec<ServerTools>>, files: &Found) -> Arc<Vec<ServerTools
     let files = files.filter(|listed| !is_taken(&taken, &listed.name));
     Arc::new(servers.iter().chain(files).cloned().collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,7 @@ impl Shared {
         question: Question,
     ) -> Result<Box<RawValue>, RelayError> {
         let permit = self
-            .policy
+            .policy()
             .authorize(principal, &tool)
             .map_err(RelayError::Denied)?;
         let question = Question {

@@ -288,6 +288,10 @@ fn named(tool: &ToolRef) -> ToolRef {
 async fn keep(counter: Counter, mut items: mpsc::Receiver<Item>) {
     let mut sums = Ok(Sums::default());
     while let Some(item) = items.recv().await {
+        if items.sender_strong_count() == 0 {
+            // Nobody can ask for the sums any more: the answer went out without them.
+            break;
+        }
         if let Item::Total(sender) = item {
             let _ = sender.send(sums.as_ref().map(Sums::total).map_err(Clone::clone));
             continue;

@@ -93,9 +93,12 @@ fn is_reordering(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// What ends a line or shows in a literal as something else; none of them needs more than four digits.
-fn is_unseen(c: char) -> bool {
-    c.is_control() || is_reordering(c) || matches!(c, '\u{2028}' | '\u{2029}')
+/// Whether the character ends a line, takes no room, or shows in a literal as something else.
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || is_reordering(c)
+        || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// At most `max` bytes and an ellipsis.
@@ -106,8 +109,8 @@ pub(crate) fn cut(text: &str, max: usize) -> String {
     format!("{}…", &text[..text.floor_char_boundary(max)])
 }
 
-/// A scalar as Python writes it; a text has `max` characters at most.
-pub(crate) fn python_scalar(value: &Value, max: usize) -> Option<String> {
+/// A scalar as Python writes it, on one line; a text has `max` characters at most.
+pub fn python_scalar(value: &Value, max: usize) -> Option<String> {
     match value {
         Value::Null => Some("None".to_owned()),
         Value::Bool(true) => Some("True".to_owned()),
@@ -149,7 +152,12 @@ pub fn python_string(text: &str, max: usize) -> String {
             '\'' => literal.push_str("\\'"),
             '\n' => literal.push_str("\\n"),
             c if is_unseen(c) => {
-                let _ = write!(literal, "\\u{:04x}", u32::from(c));
+                let code = u32::from(c);
+                let _ = if code > 0xffff {
+                    write!(literal, "\\U{code:08x}")
+                } else {
+                    write!(literal, "\\u{code:04x}")
+                };
             }
             c => literal.push(c),
         }
@@ -167,7 +175,7 @@ pub(crate) fn typescript_string(text: &str) -> String {
             '"' => literal.push_str("\\\""),
             '\n' => literal.push_str("\\n"),
             c if is_unseen(c) => {
-                let _ = write!(literal, "\\u{:04x}", u32::from(c));
+                let _ = write!(literal, "\\u{{{:x}}}", u32::from(c));
             }
             c => literal.push(c),
         }
@@ -271,7 +279,7 @@ mod tests {
     fn a_typescript_string_stays_on_its_line() {
         let check = |text: &str, expected: &str| assert_eq!(typescript_string(text), expected);
         check("it's \"a\" \\ \n", r#""it's \"a\" \\ \n""#);
-        check("\u{0}\u{2028}", r#""\u0000\u2028""#);
+        check("\u{0}\u{2028}", r#""\u{0}\u{2028}""#);
     }
 
     #[test]
@@ -279,7 +287,7 @@ mod tests {
         let check = |text: &str, expected: &str| assert_eq!(python_string(text, 20), expected);
         check("open", "'open'");
         check("it's \\ \n", "'it\\'s \\\\ \\n'");
-        check("\u{0}\u{2028}", "'\\u0000\\u2028'");
+        check("\u{0}\u{2028}\u{e0041}", "'\\u0000\\u2028\\U000e0041'");
         check(&"é".repeat(30), &format!("'{}…'", "é".repeat(10)));
     }
 }

@@ -3,12 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a measurement that cannot go on ends here")]
 #![expect(clippy::print_stdout, reason = "what it is for")]
 
+#[path = "../tests/labelled/report.rs"]
+mod report;
+
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use catalog::Catalog;
-use check::{Names, Program, Report, View, judge};
 use test_support::catalogue;
+
+use report::report;
 
 /// The first fifty lines of these, one program after the other.
 const PROGRAMS: &str = include_str!("../../test-support/programs/correct/plain.txt");
@@ -60,11 +64,11 @@ impl fmt::Display for Times {
 
 fn timed(catalog: &Catalog, code: &str) -> Times {
     // The first time compiles the schemas, which the calls need anyway.
-    let found = check(catalog, code);
+    let found = report(catalog, code);
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|_| {
             let begun = Instant::now();
-            check(catalog, code);
+            report(catalog, code);
             begun.elapsed()
         })
         .collect();
@@ -74,15 +78,4 @@ fn timed(catalog: &Catalog, code: &str) -> Times {
         median: times[ROUNDS / 2],
         p99: times[ROUNDS * 99 / 100],
     }
-}
-
-fn check(catalog: &Catalog, code: &str) -> Report {
-    let view = View {
-        catalog,
-        may_call: &|_| true,
-        learned: &|_| None,
-        takes_positional: &|_| false,
-        own_tools: &[],
-    };
-    judge(&Program::read(code, &Names::default()), &view)
 }

@@ -2,13 +2,18 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "labelled/report.rs"]
+mod report;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
 use catalog::Catalog;
-use check::{Names, Program, Report, View, Weight, judge};
+use check::Weight;
 use test_support::catalogue;
+
+use report::report;
 
 /// Share of the flawed programs that must be caught, of all and of each class.
 const OVERALL: f64 = 0.95;
@@ -19,17 +24,6 @@ struct Labelled {
     name: String,
     label: String,
     code: String,
-}
-
-fn report(catalog: &Catalog, code: &str) -> Report {
-    let view = View {
-        catalog,
-        may_call: &|_| true,
-        learned: &|_| None,
-        takes_positional: &|_| false,
-        own_tools: &[],
-    };
-    judge(&Program::read(code, &Names::default()), &view)
 }
 
 /// The classes of a folder with their programs.

@@ -1,12 +1,17 @@
 //! The three ways in which clients write their files, read into one kind of value.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
+use saphyr_parser::{Event, Parser, ScanError};
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item};
+
+/// Deepest level of a YAML file.
+const DEEPEST: usize = 128;
 
 /// What a file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,17 +103,52 @@ pub(crate) fn toml(text: &str) -> Result<DocumentMut, Unreadable> {
 }
 
 pub(crate) fn yaml(text: &str) -> Result<Option<MarkedYaml<'_>>, Unreadable> {
-    let loaded = MarkedYaml::load_from_str(text).map_err(|error| {
-        Unreadable::at(
-            error.marker().line(),
-            format!("this is no YAML: {}", error.info()),
-        )
-    })?;
+    shallow(text)?;
+    let loaded = MarkedYaml::load_from_str(text).map_err(|error| no_yaml(&error))?;
     match loaded.len() {
         0 => Ok(None),
         1 => Ok(loaded.into_iter().next()),
         _ => Err(Unreadable::new("holds more than one YAML document")),
     }
+}
+
+fn no_yaml(error: &ScanError) -> Unreadable {
+    Unreadable::at(
+        error.marker().line(),
+        format!("this is no YAML: {}", error.info()),
+    )
+}
+
+/// Refuses what is nested so deep that reading it as values, which goes as deep, could exhaust the stack: a few bytes of YAML
+/// are a level. The readers of the two others have limits of their own.
+fn shallow(text: &str) -> Result<(), Unreadable> {
+    // The levels that are open, each with its anchor and the deepest level in it.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut heights: HashMap<usize, usize> = HashMap::new();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| no_yaml(&error))?;
+        let deepest = match event {
+            Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
+                open.push((anchor, open.len() + 1));
+                open.len()
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                let (anchor, deepest) = open.pop().unwrap_or_default();
+                heights.insert(anchor, deepest.saturating_sub(open.len()));
+                deepest
+            }
+            Event::Alias(anchor) => open.len() + heights.get(&anchor).copied().unwrap_or_default(),
+            _ => continue,
+        };
+        if deepest > DEEPEST {
+            let what = format!("is nested more than {DEEPEST} levels deep");
+            return Err(Unreadable::at(span.start.line(), what));
+        }
+        if let Some((_, known)) = open.last_mut() {
+            *known = deepest.max(*known);
+        }
+    }
+    Ok(())
 }
 
 fn of_table(table: &toml_edit::Table) -> Value {
@@ -212,6 +252,37 @@ mod tests {
                 "{shown}"
             );
         }
+    }
+
+    #[test]
+    fn what_is_nested_deep_is_refused_with_its_line() {
+        let rep = |text: &str, number: usize| text.repeat(number);
+        let anchors: String = (1..60)
+            .map(|n| format!("a{n}: &a{n} {}*a{}{}\n", rep("[", 60), n - 1, rep("]", 60)))
+            .collect();
+        for (format, text, line) in [
+            (
+                Format::Yaml,
+                format!("extensions:\n  a:\n    {}", rep("- ", 4000)),
+                3,
+            ),
+            (Format::Yaml, format!("a:\n  {}", rep("[", 4000)), 2),
+            (Format::Yaml, format!("a: {}", rep("{a: ", 4000)), 1),
+            (Format::Yaml, format!("a0: &a0 x\n{anchors}"), 4),
+            (Format::Json, format!("\n{}", rep("[", 100_000)), 2),
+            (Format::Json, rep("{\"a\":", 100_000), 1),
+            (Format::Toml, format!("\na = {}", rep("[", 100_000)), 2),
+            (Format::Toml, format!("a = {}", rep("{a = ", 100_000)), 1),
+            (Format::Toml, format!("a{} = 1", rep(".a", 100_000)), 1),
+            (Format::Toml, format!("[a{}]", rep(".a", 100_000)), 1),
+        ] {
+            let start: String = text.chars().take(40).collect();
+            let found = format.parse(&text).map_err(|error| error.line);
+            assert_eq!(found, Err(Some(line)), "{format:?}: {start}");
+            assert!(!crate::masked(format, &text, &[]).is_empty(), "{start}");
+        }
+        let deep = format!("a: {}1{}", rep("[", 100), rep("]", 100));
+        assert!(Format::Yaml.parse(&deep).is_ok());
     }
 
     proptest! {

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::{Client, Switch};
 use crate::document::{Format, Unreadable};
+pub use entry::{files, fresh, own_texts};
 pub use restore::{Restored, restore};
 
 /// Name of our entry.
@@ -56,6 +57,16 @@ pub enum Refused {
     /// Another server has our name.
     #[error("there is a server named `codeyard` that does not start codeyard; give it another name first")]
     Taken,
+    /// The codeyard that is entered there uses other files, so it has other servers.
+    #[error(
+        "the entry there starts codeyard {there}, and this command was called {wanted}; give the same options, or undo that installation first"
+    )]
+    Elsewhere {
+        /// The options there.
+        there: String,
+        /// Those of the wish.
+        wanted: String,
+    },
     /// It is not any more what was written.
     #[error("{0}")]
     Differs(String),

@@ -39,12 +39,15 @@ const ONLY: [&str; 4] = ["includeTools", "enabled_tools", "enabledTools", "avail
 const NEVER: [&str; 3] = ["excludeTools", "disabled_tools", "disabledTools"];
 
 /// Fields by which the client asks a person before a call, or locks the server up.
-const GUARDS: [&str; 5] = [
+const GUARDS: [&str; 7] = [
     "sandboxEnabled",
     "sandbox",
     "default_tools_approval_mode",
     "tools",
     "approval_mode",
+    // Ours; what they are to this client is not known.
+    "allow",
+    "deny",
 ];
 
 /// Times of a call that a definition of ours may set: to a day.
@@ -360,10 +363,10 @@ impl<'a> Reader<'a> {
                 // An empty list of Goose means all of them.
                 "available_tools" if is_empty => {}
                 _ if NEVER.contains(&key) || ONLY.contains(&key) => {
-                    match Filter::of(key, value, ONLY.contains(&key)) {
+                    match Filter::of(key, &self.plain(key, value), ONLY.contains(&key)) {
                         Some(filter) => self.filters.push(filter),
                         None => self.translator.gap(format!(
-                            "`{key}` keeps tools from the model and is no list of their names; mend it there, then import it"
+                            "`{key}` keeps tools from the model and is no list of names that a rule can match; mend it there, then import it"
                         )),
                     }
                 }
@@ -379,6 +382,19 @@ impl<'a> Reader<'a> {
             self.translator
                 .note(format!("`{}` is not taken over", others.join("`, `")));
         }
+    }
+
+    /// A list as it is meant: Gemini CLI takes `name(...)` for the name where it says which tools are used.
+    fn plain(&self, key: &str, value: &Value) -> Value {
+        let names = value.as_array().filter(|_| key == "includeTools");
+        let Some(names) = names.filter(|_| self.translator.client == Client::GeminiCli) else {
+            return value.clone();
+        };
+        let plain = |name: &Value| match name.as_str().and_then(|name| name.split_once('(')) {
+            Some((name, _)) => name.into(),
+            None => name.clone(),
+        };
+        names.iter().map(plain).collect()
     }
 }
 

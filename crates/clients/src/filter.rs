@@ -1,9 +1,9 @@
-//! Lists by which a client keeps tools of a server from the model.
+//! Lists by which a client keeps tools of a server from the model, and the rules of ours that do the same.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-/// A tool that no server has: whether it may be called says whether all others may.
-const ANY_OTHER: &str = "any_other_tool_of_this_server";
+/// What a server is asked beside its tools, as rules name it: such a list of a client leaves it alone.
+const OFFERS: [&str; 3] = ["resources/*", "prompts/*", "completion/*"];
 
 /// One such list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,21 +17,31 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The list of a field; none if it is no list of names.
+    /// The list of a field; none if it is no list of names, or a rule of ours would not mean the same as one of them.
     pub(crate) fn of(key: &str, value: &Value, is_only: bool) -> Option<Filter> {
-        let names = value.as_array()?.iter();
-        let tools = names.map(|name| name.as_str().map(str::to_owned));
+        let name = |value: &Value| {
+            let name = value.as_str()?;
+            (!name.is_empty() && name.trim() == name).then(|| name.to_owned())
+        };
+        let names = value.as_array()?.iter().map(name);
         Some(Filter {
             key: key.to_owned(),
-            tools: tools.collect::<Option<Vec<String>>>()?,
+            tools: names.collect::<Option<Vec<String>>>()?,
             is_only,
         })
     }
 
-    /// Whether what is `forbidden` already keeps the same tools from the model.
-    pub fn is_met(&self, forbidden: impl Fn(&str) -> bool) -> bool {
+    /// Whether the model is shown a tool of that name.
+    pub fn shows(&self, tool: &str) -> bool {
+        self.tools.iter().any(|named| named == tool) == self.is_only
+    }
+
+    /// Whether an entry of ours with this `allow`, and whatever else makes a tool `forbidden`, keeps at least the same
+    /// tools from the model.
+    pub fn is_met(&self, server: &str, allow: &[String], forbidden: impl Fn(&str) -> bool) -> bool {
         if self.is_only {
-            forbidden(ANY_OTHER)
+            let wanted = self.patterns(server);
+            !allow.is_empty() && allow.iter().all(|rule| wanted.contains(rule))
         } else {
             self.tools.iter().all(|tool| forbidden(tool))
         }
@@ -39,38 +49,146 @@ impl Filter {
 
     /// What is to be done so that a server of that name offers no more than before.
     pub fn told(&self, server: &str) -> String {
-        let rule = |tool: &String| format!("\"{server}.{tool}\"");
-        let rules: Vec<String> = self.tools.iter().map(rule).collect();
-        let (key, rules) = (&self.key, rules.join(", "));
-        if self.is_only {
-            format!(
-                "`{key}` shows the model these tools alone: {rules}; write them into `allow` of `[policy]` in codeyard.toml, and \"OTHER.*\" for each other server"
-            )
+        let does = if self.is_only {
+            "shows the model some tools alone"
         } else {
-            format!(
-                "`{key}` keeps tools from the model: write {rules} into `deny` of `[policy]` in codeyard.toml"
-            )
+            "keeps tools from the model"
+        };
+        format!(
+            "`{}` {does}: write \"{}\": {} into the entry of `{server}`",
+            self.key,
+            self.field(),
+            json!(self.patterns(server))
+        )
+    }
+
+    /// The field of ours that does the same.
+    pub fn field(&self) -> &'static str {
+        if self.is_only { "allow" } else { "deny" }
+    }
+
+    /// What is written there in the entry of a server of that name.
+    fn patterns(&self, server: &str) -> Vec<String> {
+        let tools = self.tools.iter().map(|tool| pattern(server, &escaped(tool)));
+        let offers = OFFERS.iter().map(|offer| pattern(server, offer));
+        tools.chain(offers.filter(|_| self.is_only)).collect()
+    }
+}
+
+/// The fields of an entry of ours that do the same as these lists together.
+pub(crate) fn rules(filters: &[Filter], server: &str) -> Map<String, Value> {
+    let mut rules: Map<String, Value> = Map::new();
+    for filter in filters {
+        let patterns = filter.patterns(server);
+        let known = rules.get(filter.field()).and_then(Value::as_array);
+        let mut all: Vec<Value> = known.cloned().unwrap_or_default();
+        if filter.is_only && known.is_some() {
+            // What each of them shows.
+            all.retain(|rule| patterns.iter().any(|pattern| rule == pattern));
+        } else {
+            all.extend(patterns.into_iter().map(Value::from));
         }
+        rules.insert(filter.field().to_owned(), all.into());
+    }
+    rules
+}
+
+/// A name as a pattern that matches it and no other.
+fn escaped(name: &str) -> String {
+    let mut pattern = String::with_capacity(name.len());
+    for character in name.chars() {
+        if "*?[]{}\\".contains(character) {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern
+}
+
+/// A pattern that does not begin with the server's name and a separator, which rules of an entry may not.
+fn pattern(server: &str, text: &str) -> String {
+    let loosened = |name: &str| name.to_lowercase().replace('-', "_");
+    let mut separators = text.match_indices(['.', '/']);
+    match separators.find(|(at, _)| loosened(&text[..*at]) == loosened(server)) {
+        Some((at, separator)) => format!("{}[{separator}]{}", &text[..at], &text[at + 1..]),
+        None => text.to_owned(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
+    fn only(names: &[&str]) -> Filter {
+        Filter::of("includeTools", &json!(names), true).unwrap()
+    }
+
+    fn never(names: &[&str]) -> Filter {
+        Filter::of("excludeTools", &json!(names), false).unwrap()
+    }
+
     #[test]
-    fn policy_meets_a_list() {
-        let never = Filter::of("excludeTools", &json!(["rm", "mv"]), false).unwrap();
-        assert!(never.is_met(|tool| ["rm", "mv", "x"].contains(&tool)));
-        assert!(!never.is_met(|tool| tool == "rm"));
-        assert!(never.told("a").contains("write \"a.rm\", \"a.mv\" into `deny`"));
-        let only = Filter::of("includeTools", &json!(["ls"]), true).unwrap();
-        assert!(only.is_met(|tool| tool != "ls"));
-        assert!(!only.is_met(|tool| tool == "rm"));
-        assert!(only.told("a").contains("these tools alone: \"a.ls\""));
-        assert_eq!(Filter::of("excludeTools", &json!(["rm", 1]), false), None);
-        assert_eq!(Filter::of("excludeTools", &json!("rm"), false), None);
+    fn a_list_becomes_rules() {
+        let offers = json!(["resources/*", "prompts/*", "completion/*"]);
+        let with_offers = |names: &[&str]| {
+            let mut all = json!(names).as_array().unwrap().clone();
+            all.extend(offers.as_array().unwrap().clone());
+            Value::from(all)
+        };
+        for (filters, expected) in [
+            (vec![never(&["rm", "mv"])], json!({"deny": ["rm", "mv"]})),
+            (
+                vec![never(&["r*m", "a[b]", "c\\d", "{e}?"])],
+                json!({"deny": ["r\\*m", "a\\[b\\]", "c\\\\d", "\\{e\\}\\?"]}),
+            ),
+            (
+                vec![never(&["a-b.c", "A_B/c", "c.d"])],
+                json!({"deny": ["a-b[.]c", "A_B[/]c", "c.d"]}),
+            ),
+            (vec![only(&["ls"])], json!({"allow": with_offers(&["ls"])})),
+            (vec![only(&[])], json!({ "allow": offers })),
+            (
+                vec![only(&["ls", "rm"]), never(&["rm"]), never(&["mv"])],
+                json!({"allow": with_offers(&["ls", "rm"]), "deny": ["rm", "mv"]}),
+            ),
+            (
+                vec![only(&["ls", "rm"]), only(&["mv", "ls"])],
+                json!({"allow": with_offers(&["ls"])}),
+            ),
+        ] {
+            assert_eq!(Value::Object(rules(&filters, "a_b")), expected, "{filters:?}");
+        }
+        let rules = Value::Object(rules(&[only(&[])], "Prompts"));
+        assert_eq!(rules["allow"][1], "prompts[/]*");
+    }
+
+    #[test]
+    fn a_list_that_no_rule_means_is_none() {
+        for value in [json!(["rm", 1]), json!("rm"), json!([""]), json!([" rm"])] {
+            assert_eq!(Filter::of("excludeTools", &value, false), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_an_entry_lacks_is_told() {
+        let list = never(&["rm", "mv"]);
+        assert!(list.is_met("a", &[], |tool| ["rm", "mv", "x"].contains(&tool)));
+        assert!(!list.is_met("a", &[], |tool| tool == "rm"));
+        assert!(
+            list.told("a")
+                .contains("write \"deny\": [\"rm\",\"mv\"] into the entry of `a`")
+        );
+        let list = only(&["ls"]);
+        let met = |allow: &[&str]| {
+            let allow: Vec<String> = allow.iter().map(|rule| (*rule).to_owned()).collect();
+            list.is_met("a", &allow, |_| true)
+        };
+        assert!(met(&["ls"]) && met(&["prompts/*"]) && met(&["ls", "resources/*"]));
+        assert!(!met(&[]) && !met(&["ls", "rm"]) && !met(&["*"]));
+        assert!(
+            list.told("a")
+                .contains("some tools alone: write \"allow\": [\"ls\",\"resources/*\"")
+        );
+        assert!(list.shows("ls") && !list.shows("rm"));
     }
 }

@@ -16,10 +16,10 @@ mod variables;
 
 pub use client::Client;
 pub use document::{Format, Unreadable};
-pub use edit::{Change, Refused, Restored, Taken, change, installed, restore};
+pub use edit::{Change, Refused, Restored, Taken, change, files, fresh, installed, own_texts, restore};
 pub use env_file::env_file;
 pub use filter::Filter;
 pub use mask::masked;
 pub use place::{Place, Surroundings};
 pub use read::{Found, read};
-pub use secrets::hide;
+pub use secrets::{Stayed, hide};

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::client::{Client, Switch};
 use crate::document::Unreadable;
 use crate::entry::translate;
-use crate::filter::Filter;
+use crate::filter::{Filter, rules};
 use crate::place::Place;
 
 /// A server that a client has.
@@ -23,7 +23,7 @@ pub struct Found {
     pub definition: Result<Map<String, Value>, String>,
     /// A file of variables that the server is given too, in our form of variables.
     pub env_file: Option<String>,
-    /// Lists by which the client keeps tools from the model.
+    /// Lists by which the client keeps tools from the model; the definition has rules that do the same.
     pub filters: Vec<Filter>,
     /// What is not taken over, or means something else.
     pub notes: Vec<String>,
@@ -54,7 +54,9 @@ pub fn read(place: &Place, current: &Path, text: &str) -> Result<Vec<Found>, Unr
             };
             match translated {
                 Ok(translated) => {
-                    found.definition = Ok(translated.definition);
+                    let mut definition = translated.definition;
+                    definition.extend(rules(&translated.filters, name));
+                    found.definition = Ok(definition);
                     found.is_enabled = translated.is_enabled;
                     found.env_file = translated.env_file;
                     found.notes = translated.notes;

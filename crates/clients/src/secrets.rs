@@ -5,6 +5,8 @@ mod signs;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use signs::{Position, bare, begins_secret, is_named_so, is_secret, secret_word};
@@ -15,14 +17,38 @@ const PARAMETERS: [&str; 3] = ["sig", "code", "sas"];
 /// Fewest letters and digits between references that could be a part of a secret.
 const SHORTEST_PART: usize = 4;
 
+/// What looks like a secret and stays where it stands; as a text, a sentence for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stayed {
+    /// The value of that name, which could be run.
+    Runnable(String),
+    /// The default of that variable, in whose place no variable can stand.
+    Default(String),
+}
+
+impl fmt::Display for Stayed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stayed::Runnable(name) => write!(
+                f,
+                "`{name}` is named as a secret and holds blanks or signs that could be run, so it is shown and stays in the entry; write it into secrets.json yourself if it is one"
+            ),
+            Stayed::Default(name) => write!(
+                f,
+                "the default of `${{{name}:-...}}` looks like a secret; it is shown and stays in the entry: write `${{{name}}}` there, and {name} with that value into secrets.json, if it is one"
+            ),
+        }
+    }
+}
+
 /// Puts `${NAME}` in the place of each literal secret of an entry in our form. `keep` is given a name that would do and the
 /// secret, and gives the name under which it is kept. Only what nothing could take for a command is hidden, for a person decides
-/// by what is shown; gives the names of values that are named as secrets and stay for that.
+/// by what is shown; gives the secrets that stay.
 pub fn hide(
     server: &str,
     definition: &mut Map<String, Value>,
     keep: &mut dyn FnMut(&str, &str) -> String,
-) -> Vec<String> {
+) -> Vec<Stayed> {
     let mut hider = Hider {
         server,
         keep,
@@ -48,7 +74,43 @@ pub fn hide(
     {
         *url = hidden;
     }
+    hider.stayed.extend(defaults(definition));
     hider.stayed
+}
+
+/// The variables of an entry that have a secret as their default, each once.
+fn defaults(definition: &Map<String, Value>) -> Vec<Stayed> {
+    let mut texts: Vec<(&str, &str)> = Vec::new();
+    for field in ["env", "headers"] {
+        let pairs = definition
+            .get(field)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
+        texts.extend(pairs.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))));
+    }
+    let args = definition
+        .get("args")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let plain = args.chain(definition.get("url")).filter_map(Value::as_str);
+    texts.extend(plain.map(|text| ("", text)));
+    let mut found = Vec::new();
+    for (named, text) in texts {
+        for reference in text.split("${").skip(1) {
+            let inner = reference.split('}').next().unwrap_or_default();
+            let Some((name, default)) = inner.split_once(":-") else {
+                continue;
+            };
+            let is_one = begins_secret(default) || is_named_so(name, default) || is_named_so(named, default);
+            let stays = Stayed::Default(name.to_owned());
+            if !default.is_empty() && is_one && !found.contains(&stays) {
+                found.push(stays);
+            }
+        }
+    }
+    found
 }
 
 /// Whether a word is one by which secrets are named.
@@ -60,8 +122,8 @@ pub(crate) fn names_secret(word: &str) -> bool {
 struct Hider<'a> {
     server: &'a str,
     keep: &'a mut dyn FnMut(&str, &str) -> String,
-    /// Names of values that look like secrets and could be run.
-    stayed: Vec<String>,
+    /// What looks like secrets and could be run.
+    stayed: Vec<Stayed>,
 }
 
 impl Hider<'_> {
@@ -94,7 +156,7 @@ impl Hider<'_> {
             address.or_else(|| self.pairs(position, text))
         };
         if hidden.is_none() && is_named_so(name, rest) && !text.contains("://") {
-            self.stayed.push(name.to_owned());
+            self.stayed.push(Stayed::Runnable(name.to_owned()));
         }
         hidden
     }

@@ -202,33 +202,37 @@ mod tests {
         use Client::*;
         check(Cursor, "a ${env:TOKEN} b", "a ${TOKEN} b", "");
         check(Cursor, "${userHome}/x${/}y${pathSeparator}z", "${HOME}/x/y/z", "");
-        check(
-            Cursor,
-            "${workspaceFolder}/db",
-            "${workspaceFolder}/db",
-            "whichever project",
-        );
-        check(
-            VsCode,
-            "Bearer ${input:api-key}",
-            "Bearer ${API_KEY}",
-            "asks for `api-key`",
-        );
         check(VsCode, "${command:pick}", "${command:pick}", "no meaning");
         check(ClaudeCode, "${A:-b} $C", "${A:-b} $C", "");
         check(GeminiCli, "$A-${B}-${C:-d}-$5-$", "${A}-${B}-${C:-d}-$5-$", "");
         check(Opencode, "Bearer {env:KEY} {x}", "Bearer ${KEY} {x}", "");
-        check(
-            Opencode,
-            "{file:~/.key}",
-            "${file:~/.key}",
-            "content of that file",
-        );
         check(Codex, "${HOME}/x", "${HOME}/x", "as it is");
         check(Zed, "plain $HOME {}", "plain $HOME {}", "");
         check(Windsurf, "${env:A}${env:B}", "${A}${B}", "");
         check(Cursor, "${unclosed", "${unclosed", "");
         check(ClaudeCode, "${FOO:}", "${FOO:}", "no meaning");
+        for (client, text, expected, noted) in [
+            (
+                Cursor,
+                "${workspaceFolder}/db",
+                "${workspaceFolder}/db",
+                "whichever project",
+            ),
+            (
+                VsCode,
+                "Bearer ${input:api-key}",
+                "Bearer ${API_KEY}",
+                "asks for `api-key`",
+            ),
+            (
+                Opencode,
+                "{file:~/.key}",
+                "${file:~/.key}",
+                "content of that file",
+            ),
+        ] {
+            check(client, text, expected, noted);
+        }
     }
 
     #[test]

@@ -9,6 +9,9 @@ use crate::cli::SourceArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
+/// The log of a command that tells itself which servers do not start.
+const WITHOUT_STARTS: &str = "warn,upstream::driver=error";
+
 /// What a command has at hand.
 #[derive(Debug)]
 pub struct Context {
@@ -88,6 +91,18 @@ impl Context {
         self.begin(config::load_settings_only(&self.sources(), &Machine))
     }
 
+    /// The whole configuration for a command that tells itself that a server does not start: unless somebody asks for a
+    /// log, it does not say that too.
+    pub fn load_and_tell(&self) -> anyhow::Result<Loaded> {
+        self.begin_with(config::load(&self.sources(), &Machine), Some(WITHOUT_STARTS))
+    }
+
+    /// Settings and data directory for such a command.
+    pub fn load_settings_and_tell(&self) -> anyhow::Result<Loaded> {
+        let loaded = config::load_settings_only(&self.sources(), &Machine);
+        self.begin_with(loaded, Some(WITHOUT_STARTS))
+    }
+
     /// What the parts need to know of this program.
     pub fn program(&self) -> anyhow::Result<Program> {
         // Where /proc is hidden the kernel does not say; then nothing is run, and the reason is told by who would run it.
@@ -118,8 +133,16 @@ impl Context {
     }
 
     fn begin(&self, loaded: Result<Loaded, config::Mistakes>) -> anyhow::Result<Loaded> {
+        self.begin_with(loaded, None)
+    }
+
+    fn begin_with(
+        &self,
+        loaded: Result<Loaded, config::Mistakes>,
+        log: Option<&str>,
+    ) -> anyhow::Result<Loaded> {
         let loaded = loaded.map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
-        self.start_logging(loaded.settings.log.as_deref())?;
+        self.start_logging(loaded.settings.log.as_deref().or(log))?;
         for warning in &loaded.warnings {
             self.output.tell(&format!("warning: {warning}"));
         }

@@ -79,8 +79,13 @@ impl Home {
         serde_json::from_str(&self.read(".config/codeyard/mcp.json")).unwrap()
     }
 
+    /// The data directory that commands are given.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.codeyard.data_directory()
+    }
+
     pub(crate) fn secrets(&self) -> PathBuf {
-        self.codeyard.data_directory().join("secrets.json")
+        self.data().join("secrets.json")
     }
 
     /// A command with this home directory; no variable says otherwise where files are.

@@ -14,6 +14,8 @@ mod listing;
 mod offers;
 #[path = "surface/output.rs"]
 mod output;
+#[path = "surface/own_rules.rs"]
+mod own_rules;
 #[path = "surface/policy.rs"]
 mod policy;
 #[path = "surface/runs.rs"]

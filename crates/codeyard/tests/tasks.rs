@@ -253,7 +253,7 @@ async fn what_a_task_lacks_is_told_and_nothing_is_run() {
         "Get the weather",
         &[],
         1,
-        &["weather.get_weather needs 'location': say for example location=\"San Francisco, CA\""],
+        &["weather.get_weather needs 'location': say for example location='San Francisco, CA'"],
     )
     .await;
     check(
@@ -350,7 +350,7 @@ async fn how_a_run_ends_is_how_the_task_ends() {
         "Calculate 5 + 3",
         &["--plan"],
         0,
-        &["results[1] = calculate(expression=\"5 + 3\")"],
+        &["results[1] = calculate(expression='5 + 3')"],
     )
     .await;
     assert!(!ended.out.contains("5 + 3 = 8"), "{ended:?}");

@@ -36,6 +36,21 @@ pub fn agree(file: &Path, server: &ServerConfig, turn: &Turn<'_>) -> Result<(), 
     })
 }
 
+/// The files with definitions that people agreed to.
+///
+/// # Errors
+/// If the list is damaged.
+pub fn agreed_files(data: &Path, host: &dyn Host) -> Result<Vec<PathBuf>, KeptError> {
+    let files = AGREED
+        .read::<Agreed>(data, host)
+        .map_err(|cause| KeptError::Damaged {
+            file: path(data),
+            cause,
+            remedy: AGREED.remedy,
+        })?;
+    Ok(files.into_keys().collect())
+}
+
 /// Forgets a server that was removed.
 pub fn forget(file: &Path, name: &str, turn: &Turn<'_>) -> Result<(), KeptError> {
     AGREED.change::<Agreed>(turn, |files| {

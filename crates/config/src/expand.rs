@@ -7,6 +7,10 @@ use crate::host::Host;
 pub(crate) enum ExpandError {
     #[error("the variable {0} is not set; set it, or write a default as in ${{{0}:-default}}")]
     Unset(String),
+    #[error(
+        "{0} is a secret of yours in secrets.json, which no project's file is given; set a variable {0} where codeyard is started, or define the server in your own file"
+    )]
+    Withheld(String),
     #[error("the variable {0} holds bytes that are no UTF-8 text")]
     NotUnicode(String),
     #[error("`{0}` has no closing brace")]
@@ -17,6 +21,13 @@ pub(crate) enum ExpandError {
     Foreign(String),
     #[error("`${{{0}}}` names no variable; write a name of letters, digits and underscores")]
     BadName(String),
+}
+
+impl ExpandError {
+    /// Whether all that is wrong is that there is no such variable here.
+    pub(crate) fn is_unset(&self) -> bool {
+        matches!(self, ExpandError::Unset(_) | ExpandError::Withheld(_))
+    }
 }
 
 /// Expands every reference in `text`; `Err` names all that cannot be expanded.
@@ -63,6 +74,7 @@ fn reference(inner: &str, host: &dyn Host) -> Result<String, ExpandError> {
         (Some(value), Some(default)) if value.is_empty() => Ok(default.to_owned()),
         (Some(value), _) => Ok(value),
         (None, Some(default)) => Ok(default.to_owned()),
+        (None, None) if host.withholds(name) => Err(ExpandError::Withheld(name.to_owned())),
         (None, None) => Err(ExpandError::Unset(name.to_owned())),
     }
 }

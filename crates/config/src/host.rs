@@ -19,6 +19,11 @@ pub trait Host {
     /// The variable of that name, if it is set.
     fn var(&self, name: &str) -> Result<Option<String>, NotUnicode>;
 
+    /// Whether there is a secret of that name which these variables are without.
+    fn withholds(&self, _name: &str) -> bool {
+        false
+    }
+
     /// The names of all variables that begin so, in order; those that are no text are left out.
     fn names(&self, prefix: &str) -> Vec<String>;
 

@@ -189,6 +189,27 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn what_is_nested_deep_is_a_mistake() {
+        for deep in ["[", "{\"a\":"] {
+            let text = deep.repeat(100_000);
+            assert!(Node::parse(text.as_bytes()).is_err(), "{deep}");
+            assert!(Node::parse_with_comments(text.as_bytes()).is_err(), "{deep}");
+        }
+        let dotted = ".a".repeat(100_000);
+        for text in [
+            format!("a = {}", "[".repeat(100_000)),
+            format!("a = {}", "{a = ".repeat(100_000)),
+            format!("a{dotted} = 1"),
+            format!("[a{dotted}]"),
+        ] {
+            let start = &text[..8];
+            assert!(Node::parse_toml(text.as_bytes()).is_err(), "{start}");
+            let (_, found) = crate::settings::read(std::path::Path::new("/codeyard.toml"), &text);
+            assert_eq!(found.mistakes.len(), 1, "{start}");
+        }
+    }
+
     fn check(text: &str, expected: &str) {
         assert_eq!(
             String::from_utf8(without_comments(text.as_bytes())).unwrap(),

@@ -33,7 +33,7 @@ mod tests;
 mod trust;
 
 pub use bridge::{Bridge, OutputMode};
-pub use consent::{agree, forget};
+pub use consent::{agree, agreed_files, forget};
 pub use definitions::{Definitions, Scan};
 pub use edit::{EditError, ServerFile, server_file};
 pub use effective::{Shown, effective, files};

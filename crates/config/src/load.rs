@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use types::{Answers, CheckMode, Limit, Principal, ToolRef};
+use types::{Answers, CheckMode, Limit, Principal, ToolRef, ToolRules};
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables as BridgeVariables};
@@ -139,11 +139,14 @@ impl Loaded {
         self.data_dir.join(store::FILE)
     }
 
-    /// Whether `[policy]` keeps a tool from every program.
-    pub fn forbids(&self, server: &str, tool: &str) -> bool {
-        let policy = policy::Policy::new(self.settings.policy.clone());
+    /// Whether `[policy]` or the server's own rules keep a tool from every program.
+    pub fn forbids(&self, (server, rules): (&str, &ToolRules), tool: &str) -> bool {
+        let Ok(policy) = policy::Policy::new(self.settings.policy.clone()) else {
+            return false;
+        };
+        let policy = policy.with_servers([(server, rules)]);
         let tool = ToolRef::new(server, tool);
-        policy.is_ok_and(|policy| policy.authorize(&Principal::local(), &tool).is_err())
+        policy.authorize(&Principal::local(), &tool).is_err()
     }
 
     /// The directory of the logins to remote servers.
@@ -370,7 +373,7 @@ pub(crate) fn load_servers(
         consent: Consent::load(data, host, findings),
         ..Merged::default()
     };
-    let variables = Secrets::read(data, host, findings);
+    let secrets = Secrets::read(data, host, findings);
     for Place { path, origin } in possible_files(sources, host) {
         // Where it really is: what a person was shown counts from there, and is kept under that name.
         let path = resolved(&path, host);
@@ -380,7 +383,7 @@ pub(crate) fn load_servers(
             Origin::Project => (read_project(&path, data, host, findings), Clash::FirstWins),
         };
         if let Some(bytes) = read {
-            merged.add(&path, &bytes, clash, &variables, findings);
+            merged.add(&path, &bytes, clash, &origin.variables(&secrets), findings);
         }
     }
     merged.add_named(host, findings);

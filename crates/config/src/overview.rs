@@ -76,6 +76,7 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
     let secrets = Secrets::read(&data, host, &mut ignored);
     let mut all: Vec<Defined> = Vec::new();
     for file in server_files(sources, &data, host) {
+        let variables = file.origin.variables(&secrets);
         for (name, entry) in edit::entries(&file.bytes) {
             let server = as_written(&file.path, &name, &entry);
             let is_changed = server
@@ -91,7 +92,7 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
                 match &server {
                     None => Use::Mistaken,
                     Some(_) if is_changed => Use::Changed,
-                    Some(_) if is_unset(&file.path, &entry, &secrets) => Use::Unset,
+                    Some(_) if is_unset(&file.path, &entry, &variables) => Use::Unset,
                     Some(_) => Use::Used,
                 }
             };

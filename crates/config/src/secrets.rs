@@ -10,12 +10,15 @@ use crate::kept::Turn;
 use crate::mistakes::{Findings, Mistakes};
 
 /// What is kept, over the machine's own variables.
+#[derive(Clone)]
 pub struct Secrets<'a> {
     host: &'a dyn Host,
     path: PathBuf,
     known: BTreeMap<String, String>,
     /// What the file held when it was read.
     before: Option<Vec<u8>>,
+    /// Whether definitions are given them.
+    are_given: bool,
 }
 
 impl<'a> Secrets<'a> {
@@ -63,6 +66,15 @@ impl<'a> Secrets<'a> {
             path,
             known,
             before: before.ok(),
+            are_given: true,
+        }
+    }
+
+    /// The same for a file that is given none of them: its variables are the machine's own.
+    pub(crate) fn withheld(&self) -> Secrets<'a> {
+        Secrets {
+            are_given: false,
+            ..self.clone()
         }
     }
 
@@ -130,9 +142,13 @@ impl<'a> Secrets<'a> {
 impl Host for Secrets<'_> {
     fn var(&self, name: &str) -> Result<Option<String>, NotUnicode> {
         match self.known.get(name) {
-            Some(secret) => Ok(Some(secret.clone())),
-            None => self.host.var(name),
+            Some(secret) if self.are_given => Ok(Some(secret.clone())),
+            _ => self.host.var(name),
         }
+    }
+
+    fn withholds(&self, name: &str) -> bool {
+        !self.are_given && self.known.contains_key(name)
     }
 
     fn names(&self, prefix: &str) -> Vec<String> {
@@ -181,6 +197,24 @@ mod tests {
             .file("/data/secrets.json", r#"{"A": "x${B}"}"#);
         let secrets = Secrets::load(Path::new(DATA), &host).unwrap();
         assert_eq!(crate::expand::expand("${A} ${B}", &secrets).unwrap(), "x${B} env");
+    }
+
+    #[test]
+    fn a_file_that_is_given_none_has_the_environment() {
+        let host = Fake::new()
+            .var("A", "env")
+            .file("/data/secrets.json", r#"{"A": "hidden", "B": "hidden"}"#);
+        let secrets = Secrets::load(Path::new(DATA), &host).unwrap().withheld();
+        assert_eq!(crate::expand::expand("${A} ${B:-x}", &secrets).unwrap(), "env x");
+        let errors = crate::expand::expand("${B} ${C}", &secrets).unwrap_err();
+        assert!(
+            errors[0].to_string().contains("which no project's file is given"),
+            "{errors:?}"
+        );
+        assert!(
+            errors[1].to_string().contains("the variable C is not set"),
+            "{errors:?}"
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use upstream::{ServerConfig, Stdio, Transport};
 
-use crate::expand::{ExpandError, expand};
+use crate::expand::expand;
 use crate::host::Host;
 use crate::json::Node;
 use crate::mistakes::{Findings, Warning, nearest};
@@ -18,7 +18,7 @@ use crate::mistakes::{Findings, Warning, nearest};
 pub(crate) const LIST: &str = "mcpServers";
 
 /// Our fields of one server.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 14] = [
     "trusted",
     "maxCalls",
     "idleStop",
@@ -31,6 +31,8 @@ const FIELDS: [&str; 12] = [
     "description",
     "disabled",
     "timeout",
+    "allow",
+    "deny",
 ];
 
 /// Names under which other clients list their servers.
@@ -92,7 +94,7 @@ pub(crate) fn read(file: &Path, bytes: &[u8], variables: Variables<'_>) -> (Vec<
     };
     let mut reader = Reader {
         list: LIST,
-        directory: file.parent().unwrap_or(Path::new("")),
+        file,
         variables,
         findings,
     };
@@ -117,7 +119,7 @@ pub(crate) fn read_entry(
 ) -> (Entry, Findings) {
     let mut reader = Reader {
         list,
-        directory: file.parent().unwrap_or(Path::new("")),
+        file,
         variables,
         findings: Findings::of(Some(file)),
     };
@@ -211,12 +213,17 @@ pub(crate) fn field_of(list: &str, name: &str) -> String {
 struct Reader<'a> {
     /// The name of the list.
     list: &'a str,
-    directory: &'a Path,
+    file: &'a Path,
     variables: Variables<'a>,
     findings: Findings,
 }
 
 impl Reader<'_> {
+    /// What relative paths count from.
+    fn directory(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
+
     fn server(&mut self, name: &str, node: &Node) -> Option<ServerConfig> {
         let field = field_of(self.list, name);
         let Node::Object(entries) = node else {
@@ -254,7 +261,7 @@ impl Reader<'_> {
                 env: self.env(&format!("{field}.env"), get("env"), variables),
                 cwd: self
                     .string(&format!("{field}.cwd"), get("cwd"), variables)
-                    .map(|cwd| self.directory.join(cwd)),
+                    .map(|cwd| self.directory().join(cwd)),
                 sandbox: self.sandbox(&format!("{field}.sandbox"), get("sandbox"), variables),
                 limits: self.limits(&format!("{field}.limits"), get("limits")),
             })
@@ -271,6 +278,7 @@ impl Reader<'_> {
                 Variables::Keep,
             ),
             timeout: self.timeout(&format!("{field}.timeout"), get("timeout")),
+            tools: self.rules(name, &field, get("allow"), get("deny")),
         };
         let found = (self.findings.mistakes.len(), self.findings.left_out.len());
         (!disabled && found == before).then_some(server)
@@ -417,7 +425,7 @@ impl Reader<'_> {
         };
         for error in errors {
             // What is set differs from one client to the next, so it is no mistake of the file.
-            if leaves && matches!(error, ExpandError::Unset(_)) {
+            if leaves && error.is_unset() {
                 self.findings
                     .left_out(field, format!("the server is not used: {error}"));
             } else {

@@ -28,7 +28,7 @@ pub use sessions::Sessions;
 pub use tools::Tools;
 
 /// The sections of the file, in the order of the documentation.
-const SECTIONS: [&str; 16] = [
+pub(crate) const SECTIONS: [&str; 16] = [
     "limits",
     "policy",
     "sandbox",

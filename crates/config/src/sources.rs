@@ -6,6 +6,7 @@ use crate::host::Host;
 use crate::load::Sources;
 use crate::mistakes::Findings;
 use crate::places::{absolute, config_dir, resolved};
+use crate::secrets::Secrets;
 use crate::trust::{self, PROJECT_FILE, Standing};
 
 /// Where servers may be defined; the file need not be there.
@@ -26,11 +27,23 @@ pub(crate) enum Origin {
     Project,
 }
 
+impl Origin {
+    /// The variables of definitions from there. Secrets are for files that their owner wrote or named: a project's was written
+    /// by somebody else, and whoever trusts it reads what it runs, not whose secret a name is.
+    pub(crate) fn variables<'s>(self, secrets: &Secrets<'s>) -> Secrets<'s> {
+        match self {
+            Origin::Named | Origin::User => secrets.clone(),
+            Origin::Project => secrets.withheld(),
+        }
+    }
+}
+
 /// A file of servers as it is.
 pub(crate) struct ServerBytes {
     /// Without links.
     pub(crate) path: PathBuf,
     pub(crate) bytes: Vec<u8>,
+    pub(crate) origin: Origin,
     /// Whether its servers may be used: a project's file needs a person's trust.
     pub(crate) is_trusted: bool,
 }
@@ -48,6 +61,7 @@ pub(crate) fn server_files(sources: &Sources, data: &Path, host: &dyn Host) -> V
             Some(ServerBytes {
                 path,
                 bytes,
+                origin: place.origin,
                 is_trusted,
             })
         })

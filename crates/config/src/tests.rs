@@ -275,10 +275,8 @@ fn without_home_there_is_no_data_directory() {
     );
 }
 
-#[test]
-fn settings_with_every_key() {
-    assert_snapshot!(of_settings(
-        r#"
+/// Settings that differ from the defaults in every section.
+const EVERY_KEY: &str = r#"
         [limits]
         wall_time = "30s"
         max_wall_time = "2m"
@@ -324,8 +322,16 @@ fn settings_with_every_key() {
         enabled = false
         shared = true
 
+        [[mounts]]
+        path = "/usr"
+        target = "/data"
+
         [check]
         default = "warn"
+
+        [output]
+        format = "toon"
+        max_result = "2 KiB"
 
         [records]
         record = ["full", "required"]
@@ -339,14 +345,30 @@ fn settings_with_every_key() {
         tools = ["crm.find"]
         budget = 500
 
+        [tools]
+        directories = ["/usr"]
+
         [python]
         path = "python3.12"
         profile = "data"
 
         [log]
         level = "info,upstream=debug"
-        "#
-    ));
+        "#;
+
+#[test]
+fn settings_with_every_key() {
+    let named: toml::Table = EVERY_KEY.parse().unwrap();
+    let sections = crate::settings::SECTIONS.into_iter();
+    let missing: Vec<&str> = sections.filter(|section| !named.contains_key(*section)).collect();
+    assert_eq!(missing, [""; 0], "sections that this text leaves out");
+    let page: toml::Table = defaults_of_the_page().parse().unwrap();
+    for (section, keys) in page {
+        for key in keys.as_table().into_iter().flat_map(toml::Table::keys) {
+            assert!(named[&section].get(key).is_some(), "{section}.{key} is left out");
+        }
+    }
+    assert_snapshot!(of_settings(EVERY_KEY));
 }
 
 #[test]
@@ -354,18 +376,22 @@ fn without_a_file_the_defaults_hold() {
     assert_eq!(of_settings(""), format!("{:#?}", crate::Settings::default()));
 }
 
-#[test]
-fn the_page_shows_every_default() {
+/// The settings that the documentation shows as the defaults.
+fn defaults_of_the_page() -> &'static str {
     let page = include_str!("../../../docs/configuration.md");
     let toml = page
         .split("```toml\n")
         .map(|part| part.split("```").next().unwrap_or_default());
-    let defaults = toml.filter(|text| text.contains("[limits]")).last().unwrap();
+    toml.filter(|text| text.contains("[limits]")).last().unwrap()
+}
+
+#[test]
+fn the_page_shows_every_default() {
     let settings = crate::Settings {
         log: Some("warn".to_owned()),
         ..crate::Settings::default()
     };
-    assert_eq!(of_settings(defaults), format!("{settings:#?}"));
+    assert_eq!(of_settings(defaults_of_the_page()), format!("{settings:#?}"));
 }
 
 #[test]

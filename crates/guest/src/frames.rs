@@ -66,6 +66,8 @@ pub enum HostFrame<'a> {
 pub struct Open<'a> {
     /// Name that the program may see.
     pub session: &'a str,
+    /// Bytes of results that stay in the session, all together.
+    pub kept: u64,
     /// Those of every run that has none of its own.
     #[serde(flatten)]
     pub limits: RunLimits,

@@ -1,9 +1,11 @@
 //! Who may call what: the decision, and the permit that proves it.
 
 use std::fmt;
+use std::sync::Arc;
 
-use types::{Principal, ToolRef};
+use types::{Principal, ToolRef, ToolRules};
 
+use crate::config::Mistake;
 use crate::rules::Rules;
 
 /// Proof that the policy allowed one call of one tool. Only [`crate::Policy::authorize`] makes one.
@@ -19,6 +21,8 @@ pub struct Denied {
     tool: ToolRef,
     /// The deny rule that matched; `None` if there are allow rules and none matched.
     rule: Option<String>,
+    /// Where the server's definition stands, if the rule is its own.
+    place: Option<Arc<str>>,
 }
 
 /// The rules of access.
@@ -26,35 +30,84 @@ pub struct Denied {
 pub(crate) struct Access {
     allow: Rules,
     deny: Rules,
+    /// Where they stand, if they are those of one server's definition for its own tools.
+    place: Option<Arc<str>>,
 }
 
 // === impl Access ===
 
 impl Access {
     pub(crate) fn new(allow: Rules, deny: Rules) -> Self {
-        Self { allow, deny }
+        Self {
+            allow,
+            deny,
+            place: None,
+        }
+    }
+
+    /// The rules that a server's definition has for its own tools.
+    pub(crate) fn of_server(server: &str, rules: &ToolRules) -> Result<Self, Vec<Mistake>> {
+        let mut mistakes = Vec::new();
+        let access = Self {
+            allow: Rules::read_own(server, "allow", &rules.allow, &mut mistakes),
+            deny: Rules::read_own(server, "deny", &rules.deny, &mut mistakes),
+            place: Some(rules.place.as_str().into()),
+        };
+        if mistakes.is_empty() {
+            Ok(access)
+        } else {
+            Err(mistakes)
+        }
+    }
+
+    /// What refuses every tool.
+    pub(crate) fn none(rules: &ToolRules) -> Self {
+        Self {
+            deny: Rules::all(),
+            place: Some(rules.place.as_str().into()),
+            ..Self::default()
+        }
     }
 
     /// Decides one call. A deny rule holds in every spelling of the names, an allow rule only in the exact one: so
     /// a rule that is written carelessly refuses too much, never too little.
-    pub(crate) fn decide(&self, _principal: &Principal, tool: &ToolRef) -> Result<Permit, Denied> {
+    pub(crate) fn decide(&self, _principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
+        self.judge(tool, Rules::matching)
+    }
+
+    /// Decides over a name as a program may spell it, which its server has not confirmed yet.
+    pub(crate) fn decide_unconfirmed(&self, _principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
+        self.judge(tool, Rules::matching_loosely)
+    }
+
+    fn judge(
+        &self,
+        tool: &ToolRef,
+        allowing: for<'a> fn(&'a Rules, &ToolRef) -> Option<&'a str>,
+    ) -> Result<(), Denied> {
         let denied = |rule: Option<&str>| Denied {
             tool: tool.clone(),
             rule: rule.map(str::to_owned),
+            place: self.place.clone(),
         };
         if let Some(rule) = self.deny.matching_loosely(tool) {
             return Err(denied(Some(rule)));
         }
-        if !self.allow.is_empty() && self.allow.matching(tool).is_none() {
+        if !self.allow.is_empty() && allowing(&self.allow, tool).is_none() {
             return Err(denied(None));
         }
-        Ok(Permit { tool: tool.clone() })
+        Ok(())
     }
 }
 
 // === impl Permit ===
 
 impl Permit {
+    /// Only for who has decided.
+    pub(crate) fn of(tool: &ToolRef) -> Permit {
+        Permit { tool: tool.clone() }
+    }
+
     /// The tool that may be called.
     pub fn tool(&self) -> &ToolRef {
         &self.tool
@@ -73,9 +126,11 @@ impl std::error::Error for Denied {}
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "tool '{}' is denied by policy", self.tool)?;
-        match &self.rule {
-            Some(rule) => write!(f, " (deny rule '{rule}')"),
-            None => f.write_str(" (no allow rule matches)"),
+        match (&self.rule, &self.place) {
+            (Some(rule), None) => write!(f, " (deny rule '{rule}')"),
+            (Some(rule), Some(place)) => write!(f, " (deny rule '{rule}' of {place})"),
+            (None, None) => f.write_str(" (no allow rule matches)"),
+            (None, Some(place)) => write!(f, " (no allow rule of {place} matches)"),
         }
     }
 }
@@ -83,9 +138,9 @@ impl fmt::Display for Denied {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use types::{Principal, ToolRef};
+    use types::{Principal, ToolRef, ToolRules};
 
-    use crate::{Config, Policy};
+    use crate::{Config, Policy, check_rules};
 
     fn policy(allow: &[&str], deny: &[&str]) -> Policy {
         let owned = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
@@ -160,6 +215,109 @@ mod tests {
         check(&["github*.read"], &[], "github.enterprise", "read", "ok");
         check(&["a.b.c"], &[], "a.b", "c", "ok");
         check(&["a.b.c"], &[], "a", "b.c", "ok");
+    }
+
+    /// Checks what is said of one call with rules of the server's definition; `ok` if it is allowed.
+    fn check_own(allow: &[&str], deny: &[&str], tool: &str, expected: &str) {
+        let owned = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
+        let rules = ToolRules {
+            place: "PLACE".to_owned(),
+            allow: owned(allow),
+            deny: owned(deny),
+        };
+        let own = policy(&[], &["my-stub.never"]).with_servers([("my-stub", &rules)]);
+        let said = |server: &str| {
+            let decided = own.authorize(&Principal::local(), &ToolRef::new(server, tool));
+            decided.map_or_else(|denied| denied.to_string(), |_| "ok".to_owned())
+        };
+        assert_eq!(
+            said("my-stub"),
+            expected,
+            "{tool} with allow {allow:?}, deny {deny:?}"
+        );
+        assert_eq!(said("other"), "ok", "{tool} of another server");
+    }
+
+    #[test]
+    fn rules_of_a_definition_hold_for_its_own_tools() {
+        let denied = |rule: &str| {
+            format!("tool 'my-stub.list-things' is denied by policy (deny rule '{rule}' of PLACE)")
+        };
+        for rule in [
+            "list-things",
+            "*",
+            "list-*",
+            "List_Things",
+            "list-thing?",
+            "[l]ist-things",
+        ] {
+            check_own(&[], &[rule], "list-things", &denied(rule));
+            check_own(&["*"], &[rule], "list-things", &denied(rule));
+        }
+        for rule in ["list", "things", "*s.*"] {
+            check_own(&[], &[rule], "list-things", "ok");
+        }
+        let none = "tool 'my-stub.list-things' is denied by policy (no allow rule of PLACE matches)";
+        check_own(&["add", "list-things"], &[], "list-things", "ok");
+        check_own(&["add", "list_things"], &[], "list-things", none);
+        check_own(&["a.b"], &[], "a.b", "ok");
+        check_own(&["*"], &[], "resources/read", "ok");
+        check_own(
+            &["*"],
+            &[],
+            "never",
+            "tool 'my-stub.never' is denied by policy (deny rule 'my-stub.never')",
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_not_confirmed_may_be_spelled_otherwise() {
+        let rules = ToolRules {
+            place: "PLACE".to_owned(),
+            allow: vec!["list-things".to_owned()],
+            deny: Vec::new(),
+        };
+        let policy = policy(&["my-stub.*-things"], &[]).with_servers([("my-stub", &rules)]);
+        let asked =
+            |tool: &str| policy.authorize_unconfirmed(&Principal::local(), &ToolRef::new("my-stub", tool));
+        assert!(asked("list_things").is_ok());
+        assert!(asked("lose_things").is_err() && asked("list_thing").is_err());
+    }
+
+    #[test]
+    fn wrong_rules_of_a_definition_are_told_and_refuse_everything() {
+        let rules = ToolRules {
+            place: "PLACE".to_owned(),
+            allow: ["", "crm.add", "*/add", "CRM.", "x[", "a.add"]
+                .map(str::to_owned)
+                .to_vec(),
+            deny: vec!["c?m.add".to_owned(), "crm[.]add".to_owned()],
+        };
+        let mistakes = check_rules("crm", &rules).expect_err("mistakes");
+        let said: Vec<String> = mistakes
+            .into_iter()
+            .map(|m| format!("{}: {}", m.field, m.message))
+            .collect();
+        let named = |text: &str, tool: &str, whole: &str| {
+            format!(
+                "'{text}' names the server, which is left out here; write '{tool}', or '{whole}' if all of it is the name of a tool"
+            )
+        };
+        let expected = [
+            "allow[0]: is empty; write a tool's name, with '*' for any text".to_owned(),
+            format!("allow[1]: {}", named("crm.add", "add", "crm[.]add")),
+            format!("allow[2]: {}", named("*/add", "add", "*[/]add")),
+            format!("allow[3]: {}", named("CRM.", "*", "CRM[.]*")),
+            "allow[4]: 'x[' is no pattern: unclosed character class; missing ']'".to_owned(),
+            format!("deny[0]: {}", named("c?m.add", "add", "c?m[.]add")),
+        ];
+        assert_eq!(said, expected);
+        let policy = policy(&[], &[]).with_servers([("crm", &rules)]);
+        assert!(
+            policy
+                .authorize(&Principal::local(), &ToolRef::new("crm", "x"))
+                .is_err()
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What the operator may set, and everything that is wrong with it at once.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -114,6 +115,7 @@ pub(crate) fn check(config: Config) -> Result<Policy, ConfigError> {
     }
     Ok(Policy {
         access: Access::new(allow, deny),
+        servers: HashMap::new(),
         limits: config.limits,
         max_wall_time: config.max_wall_time,
         require: config.require,

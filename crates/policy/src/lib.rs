@@ -6,9 +6,10 @@ mod limits;
 mod rules;
 mod values;
 
+use std::collections::HashMap;
 use std::time::Duration;
 
-use types::{Granted, Limits, Principal, ToolRef};
+use types::{Granted, Limits, Principal, ToolRef, ToolRules};
 
 pub use access::{Denied, Permit};
 pub use config::{Config, ConfigError, Mistake, Requirement};
@@ -16,13 +17,23 @@ pub use limits::{Asked, LimitError, LimitErrors, TimeoutError};
 
 use access::Access;
 
-/// The operator's rules, checked once; every decision is a lookup.
+/// The operator's rules and those of the servers' definitions, checked once; every decision is a lookup.
 #[derive(Debug, Clone)]
 pub struct Policy {
     access: Access,
+    /// By the name of the server; those without rules of their own are not here.
+    servers: HashMap<String, Access>,
     limits: Limits,
     max_wall_time: Duration,
     require: Requirement,
+}
+
+/// What is wrong with the rules of a server's definition for its own tools; fields are `allow[0]` and so on.
+///
+/// # Errors
+/// Every mistake, never none.
+pub fn check_rules(server: &str, rules: &ToolRules) -> Result<(), Vec<Mistake>> {
+    Access::of_server(server, rules).map(drop)
 }
 
 impl Policy {
@@ -31,10 +42,39 @@ impl Policy {
         config::check(config)
     }
 
-    /// Decides whether `principal` may call `tool`. A deny rule wins over every allow rule; without allow rules
-    /// all tools are allowed.
+    /// The same with the rules of these servers for their own tools in the place of those there are. A server whose rules
+    /// are wrong, which [`check_rules`] says, may not be called at all.
+    #[must_use]
+    pub fn with_servers<'a>(&self, servers: impl IntoIterator<Item = (&'a str, &'a ToolRules)>) -> Policy {
+        let with_rules = servers.into_iter().filter(|(_, rules)| !rules.is_empty());
+        let read = with_rules.map(|(server, rules)| {
+            let access = Access::of_server(server, rules).unwrap_or_else(|_| Access::none(rules));
+            (server.to_owned(), access)
+        });
+        Policy {
+            servers: read.collect(),
+            ..self.clone()
+        }
+    }
+
+    /// Decides whether `principal` may call `tool`: by the operator's rules and by those of its server's definition. A deny
+    /// rule wins over every allow rule; without allow rules all tools are allowed.
     pub fn authorize(&self, principal: &Principal, tool: &ToolRef) -> Result<Permit, Denied> {
-        self.access.decide(principal, tool)
+        self.access.decide(principal, tool)?;
+        if let Some(own) = self.servers.get(&tool.server) {
+            own.decide(principal, tool)?;
+        }
+        Ok(Permit::of(tool))
+    }
+
+    /// Decides whether it is worth while to ask a server for its list: whether `principal` may call a tool that a program
+    /// may spell so.
+    pub fn authorize_unconfirmed(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
+        self.access.decide_unconfirmed(principal, tool)?;
+        match self.servers.get(&tool.server) {
+            Some(own) => own.decide_unconfirmed(principal, tool),
+            None => Ok(()),
+        }
     }
 
     /// The limits of one run: the operator's, with what the caller asked for where that is permitted.

@@ -34,9 +34,28 @@ struct Part {
 impl Rules {
     /// Reads all rules of `field`; what is wrong with one is added to `mistakes`.
     pub(crate) fn read(field: &str, texts: &[String], mistakes: &mut Vec<Mistake>) -> Self {
+        Self::read_each(field, texts, mistakes, Rule::read)
+    }
+
+    /// The rule that matches every tool.
+    pub(crate) fn all() -> Self {
+        Self(Rule::read("*").into_iter().collect())
+    }
+
+    /// The same of the rules that a server's definition has for its own tools, which leave out the server's name.
+    pub(crate) fn read_own(server: &str, field: &str, texts: &[String], mistakes: &mut Vec<Mistake>) -> Self {
+        Self::read_each(field, texts, mistakes, |text| Rule::read_own(server, text))
+    }
+
+    fn read_each(
+        field: &str,
+        texts: &[String],
+        mistakes: &mut Vec<Mistake>,
+        read: impl Fn(&str) -> Result<Rule, String>,
+    ) -> Self {
         let mut rules = Vec::with_capacity(texts.len());
         for (index, text) in texts.iter().enumerate() {
-            match Rule::read(text) {
+            match read(text) {
                 Ok(rule) => rules.push(rule),
                 Err(message) => mistakes.push(Mistake {
                     field: format!("{field}[{index}]"),
@@ -110,6 +129,42 @@ impl Rule {
             }
         })
     }
+
+    fn read_own(server: &str, text: &str) -> Result<Rule, String> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err("is empty; write a tool's name, with '*' for any text".to_owned());
+        }
+        let wrong = |problem| format!("'{text}' is no pattern: {problem}");
+        let reading = Reading {
+            server: Part::read("*").map_err(wrong)?,
+            tool: Part::read(text).map_err(wrong)?,
+        };
+        match names_server(server, text) {
+            Some(at) => Err(names_too_much(text, at)),
+            None => Ok(Rule {
+                text: text.to_owned(),
+                readings: vec![reading],
+            }),
+        }
+    }
+}
+
+/// Where the separator is, if a text has the form `server.tool` and means this server.
+fn names_server(server: &str, text: &str) -> Option<usize> {
+    let mut separators = text.match_indices(['.', '/']).map(|(at, _)| at);
+    let server = loosened(server);
+    separators.find(|at| Part::read(&text[..*at]).is_ok_and(|part| part.loose.is_match(&server)))
+}
+
+/// A rule that would match nothing, as tools are called without their server here.
+fn names_too_much(text: &str, at: usize) -> String {
+    let (server, rest) = text.split_at(at);
+    let (separator, tool) = rest.split_at(1);
+    let tool = if tool.is_empty() { "*" } else { tool };
+    format!(
+        "'{text}' names the server, which is left out here; write '{tool}', or '{server}[{separator}]{tool}' if all of it is the name of a tool"
+    )
 }
 
 // === impl Part ===

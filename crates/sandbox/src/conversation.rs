@@ -45,6 +45,9 @@ const PIPE_PIECE: usize = 64 * 1024;
 const PIPE_TURN: usize = 1024 * 1024;
 /// Most bytes that a pipe can still hold when its run is over.
 const PIPE_REST: usize = 4 * 1024 * 1024;
+/// Results that stay in a session take no more bytes together, and no more than this part of its memory.
+const MOST_KEPT: u64 = 128 * 1024 * 1024;
+const KEPT_OF_MEMORY: u64 = 4;
 
 /// One guest behind its channel; implements [`Guest`] for any backend that has a [`Leash`].
 pub struct Conversation<L> {
@@ -166,6 +169,7 @@ impl<L: Leash> Conversation<L> {
             self.keep_over = run.keep_over;
             let session = frames::Open {
                 session: &self.session,
+                kept: MOST_KEPT.min(self.limits.memory / KEPT_OF_MEMORY),
                 limits: felt_inside(&self.limits.of_run(), run.keep_over),
             };
             send(

@@ -43,7 +43,7 @@ impl Bridge {
 
     /// Takes in the definitions as they are now; where they cannot be looked at in time those of the last look stay.
     async fn rescan(&self) {
-        let hub = self.server.shared.hub.clone();
+        let broker = self.server.shared.broker.clone();
         let looked = timeout(PATIENCE, async {
             // Looked at and taken in as one step: of two calls at once the later look counts.
             let mut definitions = self.definitions.clone().lock_owned().await;
@@ -52,7 +52,7 @@ impl Bridge {
                 for warning in &scan.warnings {
                     tracing::warn!("{warning}");
                 }
-                hub.replace(scan.servers);
+                broker.replace(scan.servers);
             })
             .await
         });

@@ -88,7 +88,7 @@ impl Server {
         if let Some(reread) = reread {
             tasks.push(tokio::spawn(watch::follow(
                 reread,
-                self.shared.hub.clone(),
+                self.shared.broker.clone(),
                 facts,
             )));
         }

@@ -84,7 +84,7 @@ impl Server {
                 }
                 Ok(Err(error)) => return Err(failed(error.to_string())),
             };
-            let permit = shared.policy.authorize(&shared.principal, &entry.tool);
+            let permit = shared.broker.authorize(&shared.principal, &entry.tool);
             drop(permit.map_err(|denied| failed(denied.to_string()))?);
             if let Some(place) = entries.iter().position(|known| known.tool == entry.tool) {
                 return Err(failed(format!(

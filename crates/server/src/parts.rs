@@ -17,7 +17,7 @@ use store::{Attempt, Code, Front, Recording, Records, Saved, Searched};
 use tokens::Counter;
 use tool_files::Scanner;
 use types::{Answers, CheckMode, Limits, Principal};
-use upstream::Hub;
+use upstream::{Hub, ServerConfig};
 use workspace::{Keeping, WorkspaceError, Workspaces};
 
 use crate::check::BeforeRun;
@@ -35,6 +35,7 @@ pub struct Server {
 
 pub(crate) struct Shared {
     pub(crate) hub: Hub,
+    /// For limits; who may call what is for the broker to say.
     pub(crate) policy: Arc<Policy>,
     pub(crate) broker: Broker,
     pub(crate) backend: Arc<dyn Backend>,
@@ -107,7 +108,8 @@ impl Server {
             Recording::Off => Records::off(),
             Recording::On { .. } => Records::new(records),
         };
-        let policy = Arc::new(Policy::new(policy)?);
+        let policy = Policy::new(policy)?.with_servers(upstream.servers.iter().map(ServerConfig::rules));
+        let policy = Arc::new(policy);
         let hub = Hub::new(upstream);
         let saved = Saved::new(saved);
         let broker = Broker::new(

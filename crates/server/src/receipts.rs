@@ -14,7 +14,7 @@ use crate::Server;
 use crate::programs::Counted;
 
 /// How long the answer of a run that is over waits for what is still being counted.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why a run has no receipt although one was wanted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -136,7 +136,7 @@ mod tests {
         let late = in_time(pending::<Result<(), _>>(), &cancel).await;
         assert_eq!(
             late.map_err(|late| late.to_string()),
-            Err("there is no receipt: its tokens were not counted within 20 s of the run".to_owned())
+            Err("there is no receipt: its tokens were not counted within 10 s of the run".to_owned())
         );
     }
 

@@ -29,10 +29,9 @@ impl StandardService for Server {
         let listed = shared.hub.tools().borrow().clone();
         let catalog = shared.broker.catalog().await;
         let upstreams = catalog.servers().map(|server| {
-            let tools = server.entries().filter(|entry| {
-                let decided = shared.policy.authorize(&shared.principal, &entry.tool);
-                decided.is_ok()
-            });
+            let tools = server
+                .entries()
+                .filter(|entry| shared.broker.may_call(&shared.principal, entry));
             Upstream {
                 name: server.name.clone(),
                 alias: server.alias.clone(),

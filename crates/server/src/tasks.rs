@@ -124,18 +124,20 @@ impl Server {
         cancel: CancellationToken,
     ) -> Result<TaskReport, TaskError> {
         let shared = &self.shared;
-        let visible = |entry: &Entry| shared.broker.may_call(&shared.principal, entry);
-        let asked = task::Request {
-            text: &request.description,
-            threshold: request.threshold,
-            required: request.required.as_ref(),
-        };
-        let planned = shared
-            .broker
-            .searching(PATIENCE, |search| task::plan(&asked, search, &visible));
-        let mut plan = planned.await?;
+        let tools_were_given = request.required.is_some();
+        let (reader, text, required) = (shared.clone(), request.description, request.required);
+        let planned = shared.broker.searching(PATIENCE, move |search| {
+            let visible = |entry: &Entry| reader.broker.may_call(&reader.principal, entry);
+            let asked = task::Request {
+                text: &text,
+                threshold: request.threshold,
+                required: required.as_ref(),
+            };
+            task::plan(&asked, search, &visible)
+        });
+        let mut plan = planned.await.unwrap_or(Err(TaskError::Interrupted))?;
         plan.leave_to(&request.overrides);
-        let mut report = TaskReport::of(&plan, request.required.is_some());
+        let mut report = TaskReport::of(&plan, tools_were_given);
         let problems = plan.problems();
         if !problems.is_empty() {
             report.result = TaskResult::Failure;

@@ -12,7 +12,7 @@ use crate::verbs;
 /// What it counts beside the rank that all of the step's values are used.
 const USES_ALL: f32 = 0.35;
 
-/// What it counts that the step has all words of the tool's name.
+/// What it counts that the step has all words of the tool's name, somewhere.
 const NAMED: f32 = 0.15;
 
 /// What it costs that a needed argument is not said.
@@ -99,11 +99,15 @@ fn worth(filled: &Filled, said: &Said) -> f32 {
     USES_ALL * share - LACKS_ONE * small(filled.missing.len().min(2))
 }
 
-/// The share of the words of the tool's name that the step has.
+/// The share of the words of the tool's name that the step has; twice as much where it says the name as one.
 fn named(entry: &Entry, said: &Said) -> f32 {
     let stem = |word: &str| catalog::stem(word.to_lowercase());
     let words: Vec<String> = catalog::words(&entry.tool.tool).map(stem).collect();
-    let has = |word: &&String| said.words.iter().any(|said| stem(said) == **word);
+    let spoken: Vec<String> = said.words.iter().map(|word| stem(word)).collect();
+    if words.len() > 1 && spoken.windows(words.len()).any(|window| window == words) {
+        return 2.0;
+    }
+    let has = |word: &&String| spoken.contains(word);
     small(words.iter().filter(has).count()) / small(words.len().max(1))
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn clauses(text: &str, literals: &[Literal], is_verb: &dyn Fn(&str) -
     let mut start = 0;
     for at in 0..words.len() {
         // What is told has verbs of its own.
-        let tells = vocabulary::is_telling(&words[start].says) && !is_new_sentence(text, &words, at);
+        let tells = is_telling(&words[start..]) && !is_new_sentence(text, &words, at);
         if at > start && !tells && begins(text, &words, at, is_verb) {
             clauses.extend(clause(&words[start..at]));
             start = at;
@@ -193,9 +193,21 @@ fn clause(words: &[Word<'_>]) -> Option<Clause> {
     Some(Clause {
         begins,
         span: begin.span.start..end.span.end,
-        is_conditional: vocabulary::is_condition(says(0)) || repeats || inner,
-        is_telling: vocabulary::is_telling(says(0)),
+        is_conditional: vocabulary::is_condition(says(0)) && !asks_when(says(0), says(1)) || repeats || inner,
+        is_telling: is_telling(words),
     })
+}
+
+/// "When is it due" asks for a time; "when it is due" is a condition.
+fn asks_when(first: &str, second: &str) -> bool {
+    first == "when" && vocabulary::is_question(second)
+}
+
+/// Whether the sentence tells something: what is, or what somebody did.
+fn is_telling(words: &[Word<'_>]) -> bool {
+    let says = |at: usize| words.get(at).map_or("", |word| word.says.as_str());
+    let did = |word: &str| word.ends_with("ed") && word != "need";
+    vocabulary::is_telling(says(0)) || says(0) == "i" && did(says(1))
 }
 
 /// Whether the word begins a condition within its instruction. "until" a date, "at once" and "check if" begin none.
@@ -265,6 +277,11 @@ mod tests {
             &["Get it,", "? if it is above 20,", "? save it"],
         );
         check("Send a mail if it rains", &["? Send a mail if it rains"]);
+        check("When is it due?", &["When is it due?"]);
+        check(
+            "I borrowed and read it. List it",
+            &["I borrowed and read it.", "List it"],
+        );
         check("Check if it rains", &["Check if it rains"]);
         check("Delete it once it is read", &["? Delete it once it is read"]);
         check(

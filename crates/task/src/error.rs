@@ -33,6 +33,9 @@ pub enum TaskError {
         /// Where it stands.
         at: usize,
     },
+    /// Reading it was interrupted.
+    #[error("reading the task was interrupted; the log says why")]
+    Interrupted,
     /// A tool is required that is not there.
     #[error("there is no tool '{tool}' among those that may be called; see `codeyard tools`")]
     NoTool {

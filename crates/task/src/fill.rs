@@ -1,28 +1,21 @@
 //! Filling a tool's parameters from what a step says and from what earlier steps give.
 
 mod choices;
+mod earlier;
+mod lists;
 pub(crate) mod said;
 mod score;
 
-use catalog::Entry;
+use catalog::{Entry, Partial};
 use serde_json::Value;
 
 use crate::literals::{Kind, Literal};
 use crate::parameters::{self, Parameter, Role, Takes};
 use crate::plan::{Argument, Missing};
+use crate::{verbs, vocabulary};
+pub(crate) use earlier::Earlier;
+use earlier::referred;
 use said::{Reference, Said};
-
-/// What the result of an earlier step is.
-#[derive(Debug, Clone)]
-pub(crate) struct Earlier {
-    /// The number of the step, from 1.
-    pub(crate) step: usize,
-    pub(crate) gives: Takes,
-    /// Its fields by name.
-    pub(crate) fields: Vec<(String, Takes)>,
-    /// What it was called with.
-    pub(crate) arguments: Vec<(String, Argument)>,
-}
 
 /// The arguments of one call.
 #[derive(Debug, Default)]
@@ -38,6 +31,10 @@ pub(crate) struct Filled {
     pub(crate) repeated: Option<(String, Vec<Value>)>,
     /// Which words of the step turn a switch off.
     pub(crate) turned: Vec<usize>,
+    /// Literals, and the names of the parameters that took them whole.
+    pub(crate) takers: Vec<(usize, String)>,
+    /// What is said and may mean more than one thing, or is no value of its parameter; in words that follow the step.
+    pub(crate) unclear: Option<String>,
 }
 
 /// What may fill a parameter.
@@ -46,11 +43,6 @@ enum Source {
     Literal(usize),
     Reference(usize, Argument),
 }
-
-/// Names of fields that are too common to mean the same in two tools.
-const COMMON_FIELDS: &[&str] = &[
-    "content", "data", "id", "message", "name", "result", "status", "text", "title", "type", "value",
-];
 
 /// Fills what can be filled.
 pub(crate) fn fill(entry: &Entry, task: &str, said: &Said, earlier: &[Earlier]) -> Filled {
@@ -62,22 +54,30 @@ pub(crate) fn fill(entry: &Entry, task: &str, said: &Said, earlier: &[Earlier]) 
         .map(|word| catalog::stem(word.to_lowercase()))
         .collect();
     let mut filling = Filling {
+        entry,
+        reads: verbs::reads(entry),
+        task,
         said,
         own,
         values: vec![None; parameters.len()],
         used: vec![false; said.literals.len()],
         referred: vec![false; said.references.len()],
         turned: Vec::new(),
+        unclear: None,
         parameters,
     };
     filling.choose();
-    filling.assign(earlier, task);
-    filling.gather(task);
+    filling.assign(earlier);
+    filling.gather();
     filling.inherit(earlier);
-    filling.finish(task)
+    filling.finish()
 }
 
 struct Filling<'a> {
+    entry: &'a Entry,
+    /// Whether a call of the tool changes nothing.
+    reads: bool,
+    task: &'a str,
     said: &'a Said,
     /// The stems of the tool's and its server's name.
     own: Vec<String>,
@@ -86,45 +86,48 @@ struct Filling<'a> {
     used: Vec<bool>,
     referred: Vec<bool>,
     turned: Vec<usize>,
+    unclear: Option<String>,
 }
 
 impl Filling<'_> {
     /// Parameters with choices, by words.
     fn choose(&mut self) {
-        for at in 0..self.parameters.len() {
-            let parameter = &self.parameters[at];
-            let Some(value) = choices::chosen(parameter, self.said, &self.own) else {
-                continue;
-            };
+        let chosen = choices::chosen(&self.parameters, self.task, self.said, &self.own);
+        for (at, value) in chosen.values {
             if value == Value::Bool(false) {
-                self.turned
-                    .extend(choices::turned_by(parameter, self.said, &self.own));
-            }
-            let name = parameter.name.to_lowercase();
-            for (literal, used) in self.said.literals.iter().zip(&mut self.used) {
-                let is_it = literal
-                    .text()
-                    .zip(value.as_str())
-                    .is_some_and(|(a, b)| a.eq_ignore_ascii_case(b));
-                *used |= is_it || literal.key.as_ref() == Some(&name);
+                let turning = choices::turned_by(&self.parameters[at], self.said, &self.own);
+                self.turned.extend(turning);
             }
             self.values[at] = Some((Argument::Value(value), None));
+        }
+        self.unclear = chosen.unclear;
+        for (literal, used) in self.said.literals.iter().zip(&mut self.used) {
+            *used |= chosen.places.contains(&literal.span);
         }
     }
 
     /// The others, the best fit first; what is said first goes to the parameter that comes first.
-    fn assign(&mut self, earlier: &[Earlier], task: &str) {
+    fn assign(&mut self, earlier: &[Earlier]) {
         let mut fits: Vec<(f32, usize, Source)> = Vec::new();
+        for (at, parameter) in self.parameters.iter().enumerate() {
+            if self.values[at].is_none() {
+                let literals = self.said.literals.iter().enumerate();
+                let literals = literals.filter(|(_, literal)| self.may_take(parameter, literal));
+                fits.extend(literals.filter_map(|(number, literal)| {
+                    Some((score::literal(parameter, literal)?, at, Source::Literal(number)))
+                }));
+            }
+        }
+        let mut is_said: Vec<bool> = self.values.iter().map(Option::is_some).collect();
+        for (_, at, _) in &fits {
+            is_said[*at] = true;
+        }
         for (at, parameter) in self.parameters.iter().enumerate() {
             if self.values[at].is_some() || !parameter.choices.is_empty() {
                 continue;
             }
-            let literals = self.said.literals.iter().enumerate();
-            let literals = literals.filter(|(_, literal)| !self.is_own(literal));
-            fits.extend(literals.filter_map(|(number, literal)| {
-                Some((score::literal(parameter, literal)?, at, Source::Literal(number)))
-            }));
             let references = self.said.references.iter().enumerate();
+            let references = references.filter(|(_, reference)| !self.is_object(reference, at, &is_said));
             fits.extend(references.filter_map(|(number, reference)| {
                 let (score, argument) = referred(parameter, reference, earlier)?;
                 Some((score, at, Source::Reference(number, argument)))
@@ -134,8 +137,37 @@ impl Filling<'_> {
         // The sort is stable: of equal fits the parameters' and the text's order decide.
         fits.sort_by(|a, b| b.0.total_cmp(&a.0).then(required(b.1).cmp(&required(a.1))));
         for (_, at, source) in fits {
-            self.take(at, source, task);
+            self.take(at, source);
         }
+    }
+
+    /// Whether the parameter may take the literal at all.
+    fn may_take(&self, parameter: &Parameter, literal: &Literal) -> bool {
+        let leads = literal.before.first().map_or("", String::as_str);
+        // What changes something takes plain words for a name only where they are called so, and the words after a
+        // preposition for a text only where that leads to it: "write the news in Paris to paris.txt".
+        let is_certain = match (parameter.role, literal.kind) {
+            _ if self.reads || literal.key.is_some() => true,
+            (Role::Name, Kind::Phrase) => matches!(leads, "called" | "named" | "titled"),
+            (Role::Prose, Kind::Phrase | Kind::Name | Kind::Code) => {
+                !vocabulary::is_preposition(leads) || score::around(parameter, literal) > 0.0
+            }
+            _ => true,
+        };
+        let has_no_choices = parameter.choices.is_empty() || literal.key.is_some();
+        is_certain && has_no_choices && !self.is_own(literal)
+    }
+
+    /// Whether "the NOUN" is what the step says for another parameter, or what the tool is for, and no earlier result.
+    fn is_object(&self, reference: &Reference, target: usize, is_said: &[bool]) -> bool {
+        let Some(noun) = reference.noun.as_ref().filter(|_| !reference.is_certain) else {
+            return false;
+        };
+        let is_other =
+            |(at, parameter): (usize, &Parameter)| at != target && is_said[at] && parameter.is_called(noun);
+        let is_own =
+            self.own.contains(&catalog::stem(noun.clone())) && !self.parameters[target].is_called(noun);
+        is_own || self.parameters.iter().enumerate().any(is_other)
     }
 
     /// A phrase that only repeats what the tool is called is no value.
@@ -154,17 +186,22 @@ impl Filling<'_> {
                 .is_some_and(|text| catalog::words(text).all(is_own))
     }
 
-    fn take(&mut self, at: usize, source: Source, task: &str) {
+    fn take(&mut self, at: usize, source: Source) {
         if self.values[at].is_some() {
             return;
         }
         let (argument, literal) = match source {
             Source::Literal(number) if !self.overlaps(number) => {
-                self.used[number] = true;
                 let literal = &self.said.literals[number];
-                let takes = &self.parameters[at].takes;
-                let written = (*takes == Takes::Text).then(|| written(literal, task)).flatten();
-                let value = written.unwrap_or_else(|| as_taken(takes, literal.value.clone()));
+                let value = self.value(&self.parameters[at].takes, literal);
+                if let Some(refusal) = self.refusal(at, &value) {
+                    if literal.key.is_some() {
+                        self.used[number] = true;
+                        self.unclear.get_or_insert(refusal);
+                    }
+                    return;
+                }
+                self.used[number] = true;
                 (Argument::Value(value), Some(number))
             }
             Source::Reference(number, argument) if !self.referred[number] => {
@@ -174,6 +211,29 @@ impl Filling<'_> {
             _ => return,
         };
         self.values[at] = Some((argument, literal));
+    }
+
+    /// What is passed for the literal.
+    fn value(&self, takes: &Takes, literal: &Literal) -> Value {
+        let written = (*takes == Takes::Text)
+            .then(|| written(literal, self.task))
+            .flatten();
+        written.unwrap_or_else(|| as_taken(takes, literal.value.clone()))
+    }
+
+    /// What the tool's own schema has against the value, in words that follow the step.
+    fn refusal(&self, at: usize, value: &Value) -> Option<String> {
+        let name = self.parameters[at].name.clone();
+        let partial = Partial {
+            arguments: [(name, value.clone())].into_iter().collect(),
+            unknown: Vec::new(),
+            open: vec![Vec::new()],
+        };
+        let problem = self.entry.contradictions(&partial).into_iter().next()?;
+        Some(format!(
+            "has a value that {} does not take: {problem}",
+            self.entry.tool
+        ))
     }
 
     /// Whether the literal or a part of it is used.
@@ -188,106 +248,44 @@ impl Filling<'_> {
         used.any(|(other, _)| other.span.start < span.end && span.start < other.span.end)
     }
 
-    /// Lists take all that is left and fits their items.
-    fn gather(&mut self, task: &str) {
-        for at in 0..self.parameters.len() {
-            let parameter = &self.parameters[at];
-            let (Takes::List(items), None) = (&parameter.takes, &self.values[at]) else {
-                continue;
+    /// A word before the name of a parameter that nothing fills, which may be its value: "at the harbour branch".
+    fn beside_name(&self) -> Option<String> {
+        let mut left = self.parameters.iter().zip(&self.values);
+        left.find_map(|(parameter, value)| {
+            let [name] = parameter.words.as_slice() else {
+                return None;
             };
-            let item = Parameter {
-                takes: (**items).clone(),
-                is_required: true,
-                ..parameter.clone()
-            };
-            let score = |number: &usize| {
-                let literal = &self.said.literals[*number];
-                let is_left = literal.kind.is_marked() && literal.key.is_none() && !self.used[*number];
-                score::literal(&item, literal).filter(|_| is_left)
-            };
-            let left = 0..self.said.literals.len();
-            // The first that surely is an item tells what the others are.
-            let first = left
-                .clone()
-                .find(|number| score(number).is_some_and(|score| score >= score::SURELY));
-            let Some(kind) = first.map(|first| self.said.literals[first].kind) else {
-                continue;
-            };
-            let is_same =
-                |number: &usize| self.said.literals[*number].kind == kind && score(number).is_some();
-            let same = self.longest_list(task, left.filter(is_same).collect());
-            if !parameter.is_required && same.len() < 2 {
-                continue;
-            }
-            let values = same
+            let is_free = value.is_none() && matches!(parameter.takes, Takes::Text | Takes::Anything);
+            let mut phrases = self
+                .said
+                .literals
                 .iter()
-                .map(|number| as_taken(&item.takes, self.said.literals[*number].value.clone()));
-            self.values[at] = Some((Argument::Value(values.collect()), None));
-            for number in same {
-                self.used[number] = true;
-            }
-        }
-    }
-
-    /// Of these the most that stand in one list, "42, 37 and 18"; all, if none do.
-    fn longest_list(&self, task: &str, all: Vec<usize>) -> Vec<usize> {
-        let span = |number: usize| &self.said.literals[number].span;
-        let joined =
-            |a: &usize, b: &usize| is_joint(task.get(span(*a).end..span(*b).start).unwrap_or_default());
-        let longest = all.chunk_by(joined).max_by_key(|list| list.len());
-        match longest {
-            Some(list) if list.len() > 1 => list.to_vec(),
-            _ => all,
-        }
-    }
-
-    /// What the call needs and an earlier result has under the same name; or, where the step refers to something, what an
-    /// earlier call was given under that name: "write to notes.txt, then read it".
-    fn inherit(&mut self, earlier: &[Earlier]) {
-        let refers = self
-            .said
-            .references
-            .iter()
-            .any(|reference| reference.is_certain && !reference.counts);
-        for at in 0..self.parameters.len() {
-            let parameter = &self.parameters[at];
-            let needs = self.values[at].is_none() && parameter.is_required && parameter.default.is_none();
-            if !needs || COMMON_FIELDS.contains(&parameter.name.as_str()) {
-                continue;
-            }
-            let field = |earlier: &Earlier| {
-                let (name, gives) = earlier.fields.iter().find(|(name, _)| *name == parameter.name)?;
-                agrees(&parameter.takes, gives).then(|| Argument::Result {
-                    step: earlier.step,
-                    field: Some(name.clone()),
-                    as_text: false,
+                .filter(|literal| literal.kind == Kind::Phrase);
+            phrases.find_map(|phrase| {
+                let (word, noun) = phrase.text()?.split_once(' ')?;
+                (is_free && noun.eq_ignore_ascii_case(name)).then(|| {
+                    let name = &parameter.name;
+                    format!("says '{word} {noun}', which is not passed; write {name}={word}, or leave it out")
                 })
-            };
-            let given = |earlier: &Earlier| {
-                let same = earlier
-                    .arguments
-                    .iter()
-                    .find(|(name, _)| *name == parameter.name)?;
-                refers.then(|| same.1.clone())
-            };
-            let found = earlier
-                .iter()
-                .rev()
-                .find_map(|earlier| given(earlier).or_else(|| field(earlier)));
-            if let Some(argument) = found {
-                self.values[at] = Some((argument, None));
-            }
-        }
+            })
+        })
     }
 
-    fn finish(mut self, task: &str) -> Filled {
-        let repeated = self.repeated(task);
+    fn finish(mut self) -> Filled {
+        if !self.reads && self.unclear.is_none() {
+            self.unclear = self.beside_name();
+        }
+        let repeated = self.repeated();
         let mut filled = Filled {
             repeated,
             turned: self.turned,
+            unclear: self.unclear,
             ..Filled::default()
         };
         for (parameter, value) in self.parameters.iter().zip(self.values) {
+            if let Some((_, Some(literal))) = value {
+                filled.takers.push((literal, parameter.name.clone()));
+            }
             let default = || {
                 parameter
                     .default
@@ -306,37 +304,6 @@ impl Filling<'_> {
         filled.referred = numbers(&self.referred);
         filled
     }
-
-    /// Values that stand in a list with one that is used, where the parameter takes one only: "in Paris and London".
-    fn repeated(&mut self, task: &str) -> Option<(String, Vec<Value>)> {
-        for at in 0..self.parameters.len() {
-            let Some((_, Some(number))) = self.values[at] else {
-                continue;
-            };
-            let first = &self.said.literals[number];
-            let is_text = matches!(self.parameters[at].takes, Takes::Text | Takes::Anything);
-            if !is_text || !first.kind.is_marked() || matches!(first.kind, Kind::Number | Kind::Json) {
-                continue;
-            }
-            let mut end = first.span.end;
-            let mut values = Vec::new();
-            for (other, used) in self.said.literals.iter().zip(&mut self.used) {
-                let follows = other.kind == first.kind && !*used && other.span.start >= end;
-                if follows && is_joint(&task[end..other.span.start]) {
-                    (*used, end) = (true, other.span.end);
-                    values.push(as_taken(&self.parameters[at].takes, other.value.clone()));
-                }
-            }
-            if !values.is_empty() {
-                return Some((self.parameters[at].name.clone(), values));
-            }
-        }
-        None
-    }
-}
-
-fn is_joint(between: &str) -> bool {
-    matches!(between.trim(), "and" | "," | ", and" | "&")
 }
 
 /// A number in figures as the text has it: the id 00123 is not 123.
@@ -353,75 +320,11 @@ fn as_taken(takes: &Takes, value: Value) -> Value {
     match (takes, value) {
         (Takes::Text, Value::Number(number)) => Value::String(number.to_string()),
         (Takes::Text, json @ (Value::Array(_) | Value::Object(_))) => Value::String(json.to_string()),
-        (Takes::Boolean, Value::String(text)) => Value::Bool(matches!(text.as_str(), "true" | "yes")),
         (Takes::Integer, Value::Number(number)) => match number.as_f64() {
             #[expect(clippy::cast_possible_truncation, reason = "whole and far within the range")]
-            Some(whole) if number.as_i64().is_none() && whole.abs() < 1e15 => Value::from(whole as i64),
+            Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => Value::from(whole as i64),
             _ => Value::Number(number),
         },
         (_, value) => value,
     }
-}
-
-/// How well an earlier result fits that the reference means, and how it is passed on.
-fn referred(parameter: &Parameter, reference: &Reference, earlier: &[Earlier]) -> Option<(f32, Argument)> {
-    let last = earlier.last()?;
-    let of_noun = |earlier: &Earlier| {
-        let noun = reference.noun.as_ref()?;
-        let (name, gives) = earlier
-            .fields
-            .iter()
-            .find(|(name, _)| name.to_lowercase() == *noun)?;
-        Some((earlier.step, Some(name.clone()), gives.clone()))
-    };
-    let found = earlier
-        .iter()
-        .rev()
-        .find_map(of_noun)
-        .filter(|_| !reference.counts);
-    let whole = || {
-        reference
-            .is_certain
-            .then(|| (last.step, None, last.gives.clone()))
-    };
-    let (step, field, gives) = found.or_else(whole)?;
-    if reference.counts
-        && !reference
-            .noun
-            .as_ref()
-            .is_some_and(|noun| parameter.is_called(noun))
-    {
-        return None;
-    }
-    let named = field.as_ref().is_some_and(|field| *field == parameter.name);
-    let score = match &parameter.takes {
-        _ if named && agrees(&parameter.takes, &gives) => 1.5,
-        Takes::Integer | Takes::Number if agrees(&parameter.takes, &gives) => 1.0,
-        Takes::List(_) | Takes::Object if parameter.takes == gives => 1.2,
-        Takes::List(_) | Takes::Object if gives == Takes::Anything => 0.6,
-        Takes::Text | Takes::Anything => match parameter.role {
-            Role::Prose | Role::Unknown => 0.95,
-            Role::Verbatim | Role::Unit => return None,
-            _ if gives == Takes::Text && field.is_some() => 0.7,
-            Role::Expression if agrees(&Takes::Number, &gives) => 0.4,
-            _ if gives == Takes::Text => 0.4,
-            Role::Id if gives == Takes::Integer => 0.4,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    // What may be left out is meant only where it is named.
-    if !parameter.is_required && score < 1.2 {
-        return None;
-    }
-    let as_text = parameter.takes == Takes::Text && gives != Takes::Text;
-    Some((score, Argument::Result { step, field, as_text }))
-}
-
-/// Whether a value of the one type is one of the other; of what is not known it may be.
-fn agrees(takes: &Takes, gives: &Takes) -> bool {
-    takes == gives
-        || *takes == Takes::Anything
-        || *gives == Takes::Anything
-        || *takes == Takes::Number && *gives == Takes::Integer
 }

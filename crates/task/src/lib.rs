@@ -23,4 +23,4 @@ mod vocabulary;
 pub use error::TaskError;
 pub use plan::{Argument, Call, Missing, Plan, Request, Step, Tools, plan};
 pub use program::{Overrides, program};
-pub use select::{DEFAULT_THRESHOLD, MOST_FOR_A_STEP};
+pub use select::DEFAULT_THRESHOLD;

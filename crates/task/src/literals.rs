@@ -74,9 +74,10 @@ impl Kind {
             Kind::Url => "url",
             Kind::Email => "email",
             Kind::Date => "date",
+            Kind::Time => "time",
             Kind::Expression => "expression",
             Kind::Phrase | Kind::Unit => "",
-            Kind::Quoted | Kind::Json | Kind::Time | Kind::Code | Kind::Number | Kind::Name => "",
+            Kind::Quoted | Kind::Json | Kind::Code | Kind::Number | Kind::Name => "",
         }
     }
 
@@ -129,6 +130,13 @@ pub(crate) fn literals(text: &str, is_verb: &dyn Fn(&str) -> bool) -> Vec<Litera
         }
     }
     found
+}
+
+/// What a text is as a whole, if it is one literal.
+pub(crate) fn kind_of(text: &str) -> Option<Kind> {
+    let found = literals(text, &|_| false);
+    let whole = found.into_iter().find(|literal| literal.span == (0..text.len()));
+    whole.map(|literal| literal.kind)
 }
 
 fn literal_at(text: &str, start: usize, is_verb: &dyn Fn(&str) -> bool) -> Option<Literal> {
@@ -270,7 +278,7 @@ fn is_code(text: &str) -> bool {
 }
 
 /// The nearest words before the end of a text, up to the end of a sentence.
-fn words_before(text: &str) -> Vec<String> {
+pub(crate) fn words_before(text: &str) -> Vec<String> {
     let from = text.rfind(['.', ';', '!', '?', '\n']).map_or(0, |at| at + 1);
     let mut words: Vec<&str> = text[from..].split_whitespace().collect();
     words.reverse();
@@ -284,10 +292,10 @@ fn words_before(text: &str) -> Vec<String> {
 }
 
 /// The word that follows directly, if it is one.
-fn word_after(text: &str) -> Option<String> {
+pub(crate) fn word_after(text: &str) -> Option<String> {
     let rest = text.strip_prefix([' ', '-']).unwrap_or(text);
     let end = rest
-        .find(|c: char| !(c.is_alphabetic() || c == '%' || c == '\u{b0}'))
+        .find(|c: char| !(c.is_alphabetic() || "%$\u{b0}\u{20ac}\u{a3}".contains(c)))
         .unwrap_or(rest.len());
     let word = rest[..end].to_lowercase();
     let says = !word.is_empty() && !vocabulary::is_small(&word) && !vocabulary::is_preposition(&word);

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::literals::{Kind, literals};
+use crate::literals::{Kind, kind_of, literals};
+use crate::vocabulary;
 
 /// One parameter of a tool.
 #[derive(Debug, Clone)]
@@ -16,8 +17,8 @@ pub(crate) struct Parameter {
     pub(crate) is_required: bool,
     /// Values of which it must be one; empty for most.
     pub(crate) choices: Vec<Value>,
-    /// Smallest and largest number.
-    pub(crate) range: (f64, f64),
+    /// Texts that its description shows, of which it may be one.
+    pub(crate) shown: Vec<Value>,
     /// What the tool takes where nothing is said.
     pub(crate) default: Option<Value>,
     /// A value that the tool's author shows.
@@ -61,10 +62,7 @@ pub(crate) enum Role {
 
 /// Words of names and descriptions, and what they say of the values; the first that is met counts.
 const ROLES: &[(Role, &[&str])] = &[
-    (
-        Role::Email,
-        &["bcc", "cc", "email", "mail", "recipient", "recipients"],
-    ),
+    (Role::Email, &["bcc", "cc", "email", "mail"]),
     (
         Role::Url,
         &["endpoint", "href", "link", "uri", "url", "webpage", "website"],
@@ -203,6 +201,20 @@ const ROLES: &[(Role, &[&str])] = &[
     ),
 ];
 
+/// Languages of machines: a query in one of them is no text that people write.
+const LANGUAGES: &[&str] = &[
+    "cypher",
+    "graphql",
+    "insert",
+    "javascript",
+    "jq",
+    "regex",
+    "select",
+    "sparql",
+    "sql",
+    "xpath",
+];
+
 /// Phrases before an example in a description.
 const EXAMPLES: &[&str] = &[
     "such as ",
@@ -254,18 +266,22 @@ impl Parameter {
             .and_then(Value::as_str)
             .unwrap_or_default();
         let words: Vec<String> = catalog::words(name).map(str::to_lowercase).collect();
-        let choices = schema
-            .get("enum")
-            .and_then(Value::as_array)
-            .cloned()
+        let listed = |schema: &Value| schema["enum"].as_array().cloned();
+        let choices = schema.get("enum").and_then(Value::as_array).cloned();
+        let choices = choices
+            .or_else(|| schema.get("items").and_then(listed))
             .unwrap_or_default();
         let choices = schema.get("const").map_or(choices, |only| vec![only.clone()]);
         let example = example(schema, about);
-        let bound =
-            |name: &str, otherwise: f64| schema.get(name).and_then(Value::as_f64).unwrap_or(otherwise);
+        let takes = takes(schema);
         Parameter {
             name: name.to_owned(),
-            takes: takes(schema),
+            shown: if takes == Takes::Text {
+                shown_in(about)
+            } else {
+                Vec::new()
+            },
+            takes,
             role: role(
                 schema.get("items").and_then(Value::as_object).unwrap_or(schema),
                 &words,
@@ -275,10 +291,6 @@ impl Parameter {
             words,
             is_required,
             choices,
-            range: (
-                bound("minimum", f64::NEG_INFINITY),
-                bound("maximum", f64::INFINITY),
-            ),
             default: schema
                 .get("default")
                 .filter(|default| !default.is_null())
@@ -286,6 +298,12 @@ impl Parameter {
             example,
             about: about.to_owned(),
         }
+    }
+
+    /// Whether its paths are those of directories.
+    pub(crate) fn is_directory(&self) -> bool {
+        let names = ["dir", "directory", "folder", "repo", "repository"];
+        names.iter().any(|name| self.is_called(name))
     }
 
     /// Whether the name has this word, or its singular or plural.
@@ -367,6 +385,27 @@ fn example(schema: &Map<String, Value>, about: &str) -> Option<Value> {
     })
 }
 
+/// The words that a description lists as values: "north or south", "for example main or harbour".
+fn shown_in(about: &str) -> Vec<Value> {
+    let about = about.to_lowercase();
+    let sentences = about
+        .split(['.', ';', '\n'])
+        .filter(|sentence| sentence.contains(" or "));
+    let parts = sentences.flat_map(|sentence| {
+        let after = EXAMPLES
+            .iter()
+            .filter_map(|phrase| Some(sentence.find(phrase)? + phrase.len()))
+            .max();
+        let listed = &sentence[after.unwrap_or_default()..];
+        listed.split([',', ':']).flat_map(|part| part.split(" or "))
+    });
+    let word = |part: &str| part.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let is_word = |word: &String| {
+        word.len() > 1 && word.chars().all(char::is_alphanumeric) && !vocabulary::is_small(word)
+    };
+    parts.map(word).filter(is_word).map(Value::from).collect()
+}
+
 fn role(schema: &Map<String, Value>, words: &[String], about: &str, example: Option<&Value>) -> Role {
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
     match format {
@@ -379,12 +418,21 @@ fn role(schema: &Map<String, Value>, words: &[String], about: &str, example: Opt
     }
     // The last word says most, but of `file_name` the first.
     let (named, first): (Vec<String>, _) = words.iter().rev().cloned().partition(|word| word == "name");
-    if let Some(role) = said(&first).or_else(|| said(&named)) {
-        return role;
+    let about: Vec<String> = catalog::words(about).take(12).map(str::to_lowercase).collect();
+    let is_language = about.iter().any(|word| LANGUAGES.contains(&word.as_str()));
+    match said(&first).or_else(|| said(&named)) {
+        Some(Role::Prose) if is_language => return Role::Verbatim,
+        Some(role) => return role,
+        None => {}
     }
     let shown = example.and_then(Value::as_str).and_then(shown);
-    let about: Vec<String> = catalog::words(about).take(12).map(str::to_lowercase).collect();
-    shown.or_else(|| said(&about)).unwrap_or(Role::Unknown)
+    let is_receiver = |word: &String| matches!(word.as_str(), "recipient" | "recipients");
+    let otherwise = if words.iter().any(is_receiver) {
+        Role::Email
+    } else {
+        Role::Unknown
+    };
+    shown.or_else(|| said(&about)).unwrap_or(otherwise)
 }
 
 /// What the first word that says something says.
@@ -395,10 +443,7 @@ fn said(words: &[String]) -> Option<Role> {
 
 /// What an example is an example of.
 fn shown(example: &str) -> Option<Role> {
-    let whole = literals(example, &|_| false)
-        .into_iter()
-        .find(|literal| literal.span == (0..example.len()))?;
-    match whole.kind {
+    match kind_of(example)? {
         Kind::Path => Some(Role::Path),
         Kind::Url => Some(Role::Url),
         Kind::Email => Some(Role::Email),

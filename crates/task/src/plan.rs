@@ -1,5 +1,8 @@
 //! The plan of a task: its steps, the tool that each calls, with which arguments, and what is not known.
 
+mod told;
+mod unused;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -15,11 +18,11 @@ use crate::fill::Earlier;
 use crate::fill::said::Said;
 use crate::language;
 use crate::literals::{Literal, literals};
-use crate::parameters::{self, Parameter, Role, Takes};
+use crate::parameters::{self, Takes};
 use crate::program::Overrides;
-use crate::python;
 use crate::select::{Selected, select};
 use crate::{doubt, verbs, vocabulary};
+use unused::unused;
 
 /// Tool names by server.
 pub type Tools = BTreeMap<String, Vec<String>>;
@@ -131,6 +134,7 @@ pub fn plan(
     let verbs = verbs::of_tools(&discovered);
     let is_verb = |word: &str| vocabulary::is_imperative(word) || verbs.contains(word);
     let literals = literals(task, &is_verb);
+    let language = language::foreign(task, &literals);
     let mut planning = Planning {
         request,
         search,
@@ -159,7 +163,7 @@ pub fn plan(
     Ok(Plan {
         is_given: false,
         unknown: Vec::new(),
-        language: language::foreign(task),
+        language,
         task: task.to_owned(),
         discovered,
         selected,
@@ -183,19 +187,30 @@ struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// Plans one instruction. What only tells something belongs to the step before it, if that needs it or says more by it.
+    /// Plans one instruction. What only tells something belongs to the step before it, if that needs it or says more by it;
+    /// or else to the step after it.
     fn take(&mut self, clause: Clause) {
-        let before = self.last.take();
         let own = self.step(&clause, &self.earlier);
-        if let (true, Some(before), Some(last)) = (clause.is_telling, before, self.steps.last()) {
+        let own_step = own.as_ref().map(|(step, _)| step);
+        if let (Some(before), Some(last)) = (self.last.take(), self.steps.last()) {
+            let known = self.earlier.len() - usize::from(last.call.is_some());
+            let says_more = |joined: &Step| match (clause.is_telling, own_step) {
+                (true, _) => joined.says_more_than(last, own_step),
+                (false, Some(own)) => {
+                    before.is_telling && !last.is_whole() && joined.says_more_than(own, None)
+                }
+                (false, None) => false,
+            };
             let whole = Clause {
                 span: before.span.start..clause.span.end,
+                is_telling: before.is_telling && clause.is_telling,
                 ..before
             };
-            let known = self.earlier.len() - usize::from(last.call.is_some());
-            let joined = self.step(&whole, &self.earlier[..known]);
-            let own_step = own.as_ref().map(|(step, _)| step);
-            if let Some(joined) = joined.filter(|(step, _)| step.says_more_than(last, own_step)) {
+            let may_join = clause.is_telling || before.is_telling;
+            let joined = may_join
+                .then(|| self.step(&whole, &self.earlier[..known]))
+                .flatten();
+            if let Some(joined) = joined.filter(|(step, _)| says_more(step)) {
                 self.steps.pop();
                 self.earlier.truncate(known);
                 self.push(joined, whole);
@@ -220,7 +235,7 @@ impl Planning<'_> {
     /// The step of an instruction, and what it gives; none for one that only asks to see what came before.
     fn step(&self, clause: &Clause, earlier: &[Earlier]) -> Option<(Step, Option<Earlier>)> {
         let said = Said::read(self.task, &clause.span, &self.literals);
-        if !earlier.is_empty() && said.only_shows() {
+        if said.is_courtesy() || !earlier.is_empty() && said.only_shows() {
             return None;
         }
         let text = self.task[clause.span.clone()].trim_end_matches([',', '.', ';', '!', ' ']);
@@ -269,17 +284,7 @@ impl Planning<'_> {
             others,
         } = chosen;
         step.doubt = doubt::of_call(self.task, said, &entry, &filled);
-        let literals = said.literals.iter().enumerate();
-        let server = Some(entry.tool.server.as_str());
-        let literals = literals.filter(|(_, literal)| literal.kind.is_marked() && literal.text() != server);
-        let left = literals.filter(|(at, _)| !filled.used.contains(at));
-        step.unused = left
-            .map(|(_, literal)| self.task[literal.span.clone()].to_owned())
-            .collect();
-        let references = said.references.iter().enumerate();
-        let left = references.filter(|(at, reference)| reference.counts && !filled.referred.contains(at));
-        step.unused
-            .extend(left.map(|(_, reference)| reference.text.clone()));
+        step.unused = unused(self.task, said, &entry, &filled);
         step.others = others.iter().map(|entry| entry.tool.clone()).collect();
         let output = entry.definition.output_schema();
         let output = output.as_ref().filter(|_| filled.repeated.is_none());
@@ -288,6 +293,7 @@ impl Planning<'_> {
             gives: output.map_or(Takes::Anything, parameters::of_result),
             fields: output.map(parameters::fields).unwrap_or_default(),
             arguments: filled.arguments.clone(),
+            reads: verbs::reads(&entry),
         };
         step.call = Some(Call {
             entry,
@@ -315,151 +321,52 @@ impl Plan {
                 None => true,
             };
         }
+        for at in 0..self.steps.len() {
+            let lacking = self.lacking(&self.steps[at], overrides);
+            let step = &mut self.steps[at];
+            step.doubt = step.doubt.take().or(lacking);
+        }
     }
 
-    /// What keeps the task from being run, in words; nothing if it can be.
-    pub fn problems(&self) -> Vec<String> {
-        let mut problems: Vec<String> = self.steps.iter().filter_map(|step| self.problem(step)).collect();
-        let unknown = self.unknown.iter();
-        problems.extend(unknown.map(|server| {
-            format!("no tool is of the server '{server}', for which --task-specific-calls has a program; see `codeyard tools`")
-        }));
-        if self.steps.is_empty() && !self.is_given {
-            problems.push(format!("there is nothing to do in {:?}", shortened(&self.task)));
-        }
-        if let (Some(language), false) = (self.language, problems.is_empty()) {
-            problems.push(format!(
-                "the task seems to be in {language}; only English is read"
-            ));
-        }
-        problems
-    }
-
-    /// Why a step cannot be run.
-    pub fn problem(&self, step: &Step) -> Option<String> {
-        let text = shortened(&step.text);
-        if step.is_left {
-            return None;
-        }
-        if step.is_conditional {
-            return Some(format!(
-                "{text:?} is a condition or a repetition, which is not followed; pass the program of that part (--task-specific-calls)"
-            ));
-        }
-        if let Some(doubt) = &step.doubt {
-            return Some(format!("{text:?} {doubt}"));
-        }
-        let Some(call) = &step.call else {
-            let near: Vec<String> = step.nearest.iter().map(ToolRef::to_string).collect();
-            let nearest = || format!("; the nearest are {}", near.join(", "));
-            let near = (!near.is_empty()).then(nearest).unwrap_or_default();
-            return Some(format!(
-                "no tool of {} answers {text:?}{near}",
-                self.discovered.len()
-            ));
+    /// What a step needs of a step that is left to the caller's own code, if that does not give it.
+    fn lacking(&self, step: &Step, overrides: &Overrides) -> Option<String> {
+        let call = step.call.as_ref().filter(|_| !step.is_left)?;
+        let code = |number: usize| {
+            let left = self.steps.get(number - 1).filter(|left| left.is_left)?;
+            overrides.code_for(&left.call.as_ref()?.entry)
         };
-        let missing: Vec<String> = call
-            .missing
-            .iter()
-            .map(|missing| format!("'{}': {}", missing.parameter, missing.hint))
-            .collect();
-        let tool = &call.entry.tool;
-        if !missing.is_empty() {
-            return Some(format!("{tool} needs {} (in {text:?})", missing.join("; and ")));
-        }
-        let is_lost = !step.unused.is_empty() && !verbs::reads(&call.entry);
-        is_lost.then(|| {
-            let unused: Vec<String> = step
-                .unused
-                .iter()
-                .map(|unused| format!("{:?}", shortened(unused)))
-                .collect();
-            format!(
-                "{tool} takes nothing like {}, so it may not be what {text:?} means",
-                unused.join(", ")
-            )
+        let mut arguments = call.arguments.iter().map(|(_, argument)| argument);
+        arguments.find_map(|argument| match argument {
+            Argument::Result { step, .. } => {
+                let (server, code) = code(*step)?;
+                let result = format!("results[{step}]");
+                (!code.contains(&result)).then(|| {
+                    format!("needs the result of step {step}, which is left to the program for '{server}' (--task-specific-calls); let that set {result} = ...")
+                })
+            }
+            Argument::Value(_) => None,
         })
-    }
-
-    /// What is worth knowing of a plan that can be run.
-    pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        for step in &self.steps {
-            let Some(call) = step.call.as_ref().filter(|_| !step.is_left) else {
-                if step.is_left && step.call.is_none() {
-                    let text = shortened(&step.text);
-                    notes.push(format!(
-                        "{text:?} is left to the program of --task-specific-calls"
-                    ));
-                }
-                continue;
-            };
-            if !step.others.is_empty() {
-                let others: Vec<String> = step.others.iter().map(ToolRef::to_string).collect();
-                notes.push(format!(
-                    "{} was taken for {:?}; as likely: {}",
-                    call.entry.tool,
-                    shortened(&step.text),
-                    others.join(", ")
-                ));
-            }
-            if !step.unused.is_empty() {
-                let unused: Vec<String> = step
-                    .unused
-                    .iter()
-                    .map(|unused| format!("{:?}", shortened(unused)))
-                    .collect();
-                notes.push(format!(
-                    "{} takes nothing like {}, which is left out",
-                    call.entry.tool,
-                    unused.join(", ")
-                ));
-            }
-        }
-        notes
     }
 }
 
 // === impl Step ===
 
 impl Step {
+    /// Whether it calls something and lacks nothing.
+    fn is_whole(&self) -> bool {
+        self.call.as_ref().is_some_and(|call| call.missing.is_empty())
+    }
+
     /// Whether this, which has further words, is to be taken for the step before it: something that was missing is said, or
     /// something more, and the further words alone are no call that could be made.
     fn says_more_than(&self, before: &Step, own: Option<&Step>) -> bool {
         let (Some(call), Some(old)) = (&self.call, &before.call) else {
             return false;
         };
-        let own = own.and_then(|own| own.call.as_ref());
-        let is_own_call = own.is_some_and(|call| call.missing.is_empty());
+        let is_own_call = own.is_some_and(Step::is_whole);
         let says_more = call.arguments.len() > old.arguments.len();
         call.entry.tool == old.entry.tool
             && (call.missing.len() < old.missing.len() || says_more && !is_own_call)
-    }
-}
-
-// === impl Missing ===
-
-impl Missing {
-    pub(crate) fn of(parameter: &Parameter) -> Missing {
-        let name = &parameter.name;
-        let shown = parameter.choices.first().or(parameter.example.as_ref());
-        let example = match (shown, &parameter.takes, parameter.role) {
-            (Some(shown), ..) => python::value(shown),
-            (None, Takes::Integer | Takes::Number, _) => "5".to_owned(),
-            (None, Takes::Boolean, _) => "true".to_owned(),
-            (None, Takes::List(_), _) => "[\"one\", \"two\"]".to_owned(),
-            (None, Takes::Object, _) => "{\"key\": \"value\"}".to_owned(),
-            (None, _, Role::Path) => "notes.txt".to_owned(),
-            (None, _, Role::Url) => "https://example.com".to_owned(),
-            (None, _, Role::Email) => "ann@example.com".to_owned(),
-            (None, _, Role::Date) => "2026-01-31".to_owned(),
-            (None, _, Role::Expression) => "\"2 * (3 + 4)\"".to_owned(),
-            (None, ..) => "\"...\"".to_owned(),
-        };
-        Missing {
-            parameter: name.clone(),
-            hint: format!("say for example {name}={example}"),
-        }
     }
 }
 
@@ -490,9 +397,4 @@ fn names(entries: &[Arc<Entry>]) -> BTreeSet<String> {
         .iter()
         .flat_map(|entry| catalog::words(&entry.tool.server));
     words.map(str::to_lowercase).collect()
-}
-
-/// The beginning of a text, on one line.
-fn shortened(text: &str) -> String {
-    python::line(text, 80)
 }

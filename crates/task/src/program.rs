@@ -24,11 +24,9 @@ const RESULTS: &str = include_str!("results.py");
 
 const HEADER: &str = "Made from the words of a task, without a language model.";
 
-/// Names that the program has itself, and those of Python that it uses: a tool of such a name is imported under another.
+/// Names that the program has itself, and those of Python that it uses: a tool of such a name is imported under another. None
+/// has capitals, as those of tools have none.
 const TAKEN: &[&str] = &[
-    "LookupError",
-    "RuntimeError",
-    "Exception",
     "brief",
     "dict",
     "each",

@@ -8,7 +8,7 @@ use catalog::{Entry, Search};
 pub const DEFAULT_THRESHOLD: f32 = 0.35;
 
 /// Tools that are selected for one step at most.
-pub const MOST_FOR_A_STEP: usize = 5;
+const MOST_FOR_A_STEP: usize = 5;
 
 /// The part of the threshold from which a tool is looked at where none is selected: its values may tell that it is meant.
 const WEAKEST: f32 = 0.4;

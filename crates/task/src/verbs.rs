@@ -56,7 +56,7 @@ impl Means {
 }
 
 /// The words of a tool's name, title and first sentence.
-fn sentence(entry: &Entry) -> impl Iterator<Item = &str> {
+pub(crate) fn sentence(entry: &Entry) -> impl Iterator<Item = &str> {
     let title = entry.definition.title.as_deref().unwrap_or_default();
     let description = entry.definition.description.as_deref().unwrap_or_default();
     let sentence = description.split(['.', '\n']).next().unwrap_or_default();
@@ -83,11 +83,11 @@ pub(crate) fn reads(entry: &Entry) -> bool {
     let description = entry.definition.description.as_deref().unwrap_or_default();
     let mut described = catalog::words(description).map(str::to_lowercase);
     let first = described.next().unwrap_or_default();
-    let is_noun = described
-        .next()
-        .is_some_and(|word| vocabulary::is_preposition(&word));
+    let second = described.next().unwrap_or_default();
+    let is_noun = vocabulary::is_preposition(&second) && !vocabulary::is_imperative(&first);
+    let is_reckoned = matches!(first.as_str(), "figure" | "work" | "works") && second == "out";
     let changes = |word: &str| vocabulary::is_imperative(word) && !is_named_so(word);
-    !changes(&named) && (vocabulary::is_reading(&first) || is_noun && !vocabulary::is_imperative(&first))
+    !changes(&named) && (vocabulary::is_reading(&first) || is_noun || is_reckoned)
 }
 
 /// Whether the verb is a noun as often: "order status".

@@ -2,6 +2,7 @@
 
 /// Words that begin an instruction, in the form in which they begin it. Words that tools begin with count beside these.
 const IMPERATIVES: &[&str] = &[
+    "add",
     "analyze",
     "append",
     "apply",
@@ -10,6 +11,7 @@ const IMPERATIVES: &[&str] = &[
     "ask",
     "assign",
     "attach",
+    "block",
     "book",
     "build",
     "buy",
@@ -30,13 +32,19 @@ const IMPERATIVES: &[&str] = &[
     "cut",
     "decode",
     "delete",
+    "deploy",
     "describe",
     "destroy",
+    "disable",
+    "discard",
     "display",
     "divide",
     "download",
     "draw",
+    "drop",
     "email",
+    "empty",
+    "enable",
     "encode",
     "erase",
     "estimate",
@@ -53,6 +61,7 @@ const IMPERATIVES: &[&str] = &[
     "generate",
     "get",
     "give",
+    "grant",
     "group",
     "hide",
     "import",
@@ -64,6 +73,7 @@ const IMPERATIVES: &[&str] = &[
     "keep",
     "list",
     "load",
+    "lock",
     "look",
     "mail",
     "make",
@@ -74,6 +84,7 @@ const IMPERATIVES: &[&str] = &[
     "notify",
     "open",
     "order",
+    "overwrite",
     "parse",
     "pay",
     "pick",
@@ -83,6 +94,7 @@ const IMPERATIVES: &[&str] = &[
     "post",
     "print",
     "publish",
+    "purge",
     "put",
     "read",
     "record",
@@ -97,8 +109,12 @@ const IMPERATIVES: &[&str] = &[
     "reserve",
     "reset",
     "resolve",
+    "restart",
+    "restore",
     "return",
+    "revert",
     "review",
+    "revoke",
     "round",
     "run",
     "save",
@@ -129,7 +145,10 @@ const IMPERATIVES: &[&str] = &[
     "train",
     "transfer",
     "translate",
+    "truncate",
     "turn",
+    "undo",
+    "unlock",
     "update",
     "upload",
     "use",
@@ -148,11 +167,22 @@ const ALIKE: &[&[&str]] = &[
         "open", "print", "read", "report", "return", "search", "select", "show", "tell", "watch",
     ],
     &[
-        "append", "export", "insert", "keep", "place", "put", "record", "save", "store", "write",
+        "export",
+        "keep",
+        "overwrite",
+        "place",
+        "put",
+        "record",
+        "save",
+        "store",
+        "write",
     ],
+    &["add", "append", "insert"],
     &[
-        "clean", "clear", "cut", "delete", "destroy", "erase", "remove", "wipe",
+        "clean", "clear", "cut", "delete", "destroy", "discard", "drop", "empty", "erase", "purge", "remove",
+        "truncate", "wipe",
     ],
+    &["restore", "revert", "undo"],
     &["email", "mail", "notify", "post", "send", "share", "submit"],
     &[
         "book", "build", "create", "generate", "make", "open", "order", "plan", "publish", "record",
@@ -204,10 +234,12 @@ const READING: &[&str] = &[
     "parse",
     "price",
     "query",
+    "quote",
     "rate",
     "read",
     "resolve",
     "return",
+    "say",
     "search",
     "select",
     "show",
@@ -258,11 +290,17 @@ const NEGATIONS: &[&str] = &[
     "wont",
 ];
 
+/// Words of greeting and thanks.
+const COURTESY: &[&str] = &[
+    "cheers", "dear", "hello", "hey", "hi", "kindly", "lot", "many", "much", "please", "so", "thank",
+    "thanks", "there", "very", "you",
+];
+
 /// Words that begin a question.
 const QUESTIONS: &[&str] = &[
     "am", "are", "can", "could", "did", "do", "does", "had", "has", "have", "how", "is", "may", "might",
-    "should", "shall", "was", "were", "what", "where", "which", "who", "whom", "whose", "why", "will",
-    "would",
+    "should", "shall", "was", "were", "what", "when", "where", "which", "who", "whom", "whose", "why",
+    "will", "would",
 ];
 
 /// Words that may stand before a sentence.
@@ -416,6 +454,14 @@ pub(crate) fn is_imperative(word: &str) -> bool {
     IMPERATIVES.contains(&word)
 }
 
+/// The instruction of which the word is a form: "shipped" of "ship".
+pub(crate) fn imperative_of(word: &str) -> Option<&'static str> {
+    let stem = catalog::stem(word.to_owned());
+    let mut all = IMPERATIVES.iter();
+    all.find(|verb| catalog::stem((**verb).to_owned()) == stem)
+        .copied()
+}
+
 /// Whether the instruction of this word asks only to see something.
 pub(crate) fn is_showing(word: &str) -> bool {
     SHOWING.contains(&word)
@@ -429,6 +475,11 @@ pub(crate) fn is_reading(word: &str) -> bool {
 /// Whether the word turns round what is said.
 pub(crate) fn is_negation(word: &str) -> bool {
     NEGATIONS.contains(&word) || word.ends_with("n't") || word.ends_with("n\u{2019}t")
+}
+
+/// Whether the word is one of greeting or thanks.
+pub(crate) fn is_courtesy(word: &str) -> bool {
+    COURTESY.contains(&word)
 }
 
 /// Whether the word begins a question.

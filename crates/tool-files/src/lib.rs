@@ -12,6 +12,7 @@ mod classes;
 mod docstring;
 mod finding;
 mod function;
+mod notices;
 mod read;
 mod scanner;
 mod stamp;

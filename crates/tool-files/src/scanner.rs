@@ -8,6 +8,7 @@ use std::thread;
 use types::{ServerTools, Tool};
 
 use crate::finding::Finding;
+use crate::notices::Notices;
 use crate::read::{Content, ToolFile};
 use crate::walk::{Candidate, Walk};
 
@@ -21,6 +22,7 @@ const MAX_DEFINITIONS: usize = 16 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Scanner {
     directories: Vec<PathBuf>,
+    notices: Notices,
     known: Vec<Arc<Content>>,
     /// What was wrong with the directories.
     seen: Vec<Finding>,
@@ -53,6 +55,7 @@ impl Scanner {
     pub fn new(directories: Vec<PathBuf>) -> Scanner {
         Scanner {
             directories,
+            notices: Notices::new(),
             known: Vec::new(),
             seen: Vec::new(),
             last: Arc::default(),
@@ -73,9 +76,12 @@ impl Scanner {
     /// Looks at every directory. `None` means that nothing has changed since the look before; the first one always says
     /// what there is. Blocks.
     pub fn scan(&mut self) -> Option<Arc<Found>> {
+        if self.has_looked && self.notices.are_none() {
+            return None;
+        }
         let Walk {
             candidates, findings, ..
-        } = Walk::of(&self.directories);
+        } = Walk::of(&self.directories, &mut self.notices);
         let was_known = std::mem::take(&mut self.known);
         self.known = contents(&candidates, &was_known);
         let is_same = findings == self.seen && are_same(&self.known, &was_known);
@@ -90,6 +96,12 @@ impl Scanner {
         self.has_looked = true;
         self.last = Arc::new(found);
         Some(self.last.clone())
+    }
+
+    /// Whether the next look would find that nothing has changed, without looking at any file.
+    #[cfg(test)]
+    pub(crate) fn is_quiet(&mut self) -> bool {
+        self.notices.are_none()
     }
 
     fn found(&self, mut findings: Vec<Finding>) -> Found {

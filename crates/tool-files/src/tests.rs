@@ -1,6 +1,7 @@
 //! Directories of every kind, as the scanner tells of them.
 
 mod bounds;
+mod notices;
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
 
 use crate::finding::Finding;
+use crate::notices::Notices;
 use crate::read::MAX_FILE;
 use crate::stamp::Stamp;
 
@@ -54,8 +55,10 @@ pub(crate) struct Candidate {
 }
 
 /// Everything that was seen.
-#[derive(Debug, Default)]
-pub(crate) struct Walk {
+#[derive(Debug)]
+pub(crate) struct Walk<'a> {
+    /// Told of every directory, to hear of its changes.
+    notices: &'a mut Notices,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) findings: Vec<Finding>,
     /// Names that an earlier directory has taken.
@@ -84,10 +87,19 @@ struct Entry {
 
 // === impl Walk ===
 
-impl Walk {
+impl<'a> Walk<'a> {
     /// Looks through the directories in their order; what is found in an earlier one goes first.
-    pub(crate) fn of(directories: &[PathBuf]) -> Walk {
-        let mut walk = Walk::default();
+    pub(crate) fn of(directories: &[PathBuf], notices: &'a mut Notices) -> Walk<'a> {
+        notices.begin();
+        let mut walk = Walk {
+            notices,
+            candidates: Vec::new(),
+            findings: Vec::new(),
+            taken: BTreeSet::new(),
+            bytes: 0,
+            entries: 0,
+            beyond: 0,
+        };
         for directory in directories {
             walk.directory(directory);
         }
@@ -96,6 +108,7 @@ impl Walk {
 
     fn directory(&mut self, directory: &Path) {
         let before = self.beyond;
+        self.notices.given(directory);
         match root(directory) {
             Ok(root) => self.servers(&root),
             Err(error) => self.left_out(directory, why_unreadable(&error)),
@@ -171,6 +184,7 @@ impl Walk {
         if self.entries > MAX_ENTRIES {
             return Vec::new();
         }
+        self.notices.watch(directory);
         let listed = match fs::read_dir(directory) {
             Ok(listed) => listed,
             Err(error) => {
@@ -229,6 +243,7 @@ impl Walk {
 
     /// What a link leads to, if that is below the same root.
     fn followed(&mut self, path: &Path, root: &Path) -> Option<(fs::Metadata, PathBuf)> {
+        self.notices.miss();
         match path
             .canonicalize()
             .and_then(|target| Ok((target.metadata()?, target)))

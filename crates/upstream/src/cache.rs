@@ -124,6 +124,7 @@ fn hash(server: &ServerConfig) -> String {
         trusted: _,
         max_calls: _,
         idle_stop: _,
+        tools: _,
         transport,
     } = server;
     let definition = match transport {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use jail::confinement::Confinement;
+use types::ToolRules;
 
 /// Everything the hub needs to know, validated by `config`.
 #[derive(Debug, Clone, Default)]
@@ -46,8 +47,17 @@ pub struct ServerConfig {
     pub max_calls: Option<NonZeroU32>,
     /// How long it may run without a call before it is ended until the next one; 10 minutes if absent, never if zero.
     pub idle_stop: Option<Duration>,
+    /// Which of its tools may be called; the hub itself calls any.
+    pub tools: ToolRules,
     /// How it is reached.
     pub transport: Transport,
+}
+
+impl ServerConfig {
+    /// The server's name and what it says of its own tools.
+    pub fn rules(&self) -> (&str, &ToolRules) {
+        (&self.name, &self.tools)
+    }
 }
 
 /// How a server is reached.

@@ -1,10 +1,10 @@
 //! Builds codeyard and runs the examples of tool files; each checks itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 
 use super::{say, setup};
 use crate::{layout, run};
@@ -24,11 +24,35 @@ pub fn run() -> Result<()> {
     scripts.sort();
     for script in &scripts {
         say(&format!("== {}", script.display()));
-        let begun = Instant::now();
-        run::visible(Command::new("sh").arg(script).env("CODEYARD", layout::codeyard()))?;
-        let took = begun.elapsed();
-        ensure!(took < LONGEST, "{} took {took:?}", script.display());
+        example(script, LONGEST)?;
     }
     say(&format!("{} examples passed", scripts.len()));
     Ok(())
+}
+
+/// Runs one; after that time it is ended with all that it started.
+fn example(script: &Path, longest: Duration) -> Result<()> {
+    let mut command = Command::new("timeout");
+    command.arg("--kill-after=5").arg(longest.as_secs().to_string());
+    command.arg("sh").arg(script).env("CODEYARD", layout::codeyard());
+    run::visible(&mut command)
+        .with_context(|| format!("{} failed, or took more than {longest:?}", script.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn one_that_never_ends_is_ended() {
+        let home = tempfile::tempdir().unwrap();
+        let script = home.path().join("endless.sh");
+        std::fs::write(&script, "sleep 600 & wait\n").unwrap();
+        let begun = Instant::now();
+        let error = example(&script, Duration::from_secs(1)).unwrap_err();
+        assert!(format!("{error:#}").contains("took more than 1s"), "{error:#}");
+        assert!(begun.elapsed() < Duration::from_secs(300));
+    }
 }

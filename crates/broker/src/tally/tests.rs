@@ -60,8 +60,9 @@ async fn what_finds_no_room_in_time_is_not_counted_and_that_is_told() {
 #[tokio::test(start_paused = true)]
 async fn many_calls_at_once_with_long_arguments_wait_for_no_answer() {
     let tally = Tally::new(Counter::default());
-    let arguments = json!({"text": "word ".repeat(400_000)});
-    // Together they are longer than the room, and all are under way before the first is answered.
+    let taken = tally.room.clone().acquire_many_owned(ROOM - 512).await;
+    let arguments = json!({"text": "word ".repeat(20_000)});
+    // Together they are longer than what is left of the room, and all are under way before the first is answered.
     let mut begun = Vec::new();
     for _ in 0..10 {
         begun.push(tally.begin(&tool(), &arguments).await);
@@ -71,7 +72,8 @@ async fn many_calls_at_once_with_long_arguments_wait_for_no_answer() {
     }
     let counted = total(&tally).await;
     assert_eq!((counted.calls, counted.uncounted), (10, 0));
-    assert!(counted.written > 10 * 400_000, "{counted:?}");
+    assert!(counted.written > 10 * 20_000, "{counted:?}");
+    drop(taken);
 }
 
 #[tokio::test]
@@ -94,4 +96,16 @@ async fn names_that_a_program_makes_up_take_bounded_room() {
         .map(|tool| tool.server.len() + tool.tool.len())
         .max();
     assert!(longest <= Some(2 * MOST_OF_NAME), "{longest:?}");
+}
+
+#[tokio::test]
+async fn what_nobody_can_ask_for_any_more_is_not_counted() {
+    let counter = Counter::default();
+    let tally = Tally::new(counter.clone());
+    let begun = tally.begin(&tool(), &json!({"limit": 2})).await;
+    let room = tally.room.clone();
+    drop((begun, tally));
+    let all = room.acquire_many(ROOM).await;
+    assert!(all.is_ok(), "what waited has given its room back");
+    assert!(format!("{counter:?}").contains("false"), "{counter:?}");
 }

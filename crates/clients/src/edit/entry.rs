@@ -24,6 +24,13 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
     if !starts_codeyard(old, &wish.command) {
         return Err(Refused::Taken);
     }
+    let (there, wanted) = (files_of(&words_of(old)), files_of(&wish.args));
+    if there != wanted {
+        return Err(Refused::Elsewhere {
+            there: told(&there),
+            wanted: told(&wanted),
+        });
+    }
     let mut entry = old.clone();
     entry.shift_remove("disabled");
     for (field, value) in fresh {
@@ -54,6 +61,34 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
     Ok(Value::Object(entry))
 }
 
+/// Options of ours that say where the servers, the settings and all else are.
+const FILES: [&str; 3] = ["--config", "--settings", "--data"];
+
+/// Which files an entry of ours has its codeyard use, as the options that say so; none where it uses the usual ones.
+pub fn files(entry: &Value) -> Vec<String> {
+    let entry = entry.as_object().map(flat).unwrap_or_default();
+    files_of(&words_of(&entry))
+}
+
+/// These options among all words, each with its value, by their names.
+fn files_of(words: &[impl AsRef<str>]) -> Vec<String> {
+    let values = |option: &'static str| {
+        let pairs = words.iter().zip(words.iter().skip(1).map(Some).chain([None]));
+        pairs.filter_map(move |(word, next)| match word.as_ref().strip_prefix(option)? {
+            "" => Some(format!("{option} {}", next?.as_ref())),
+            rest => Some(format!("{option} {}", rest.strip_prefix('=')?)),
+        })
+    };
+    FILES.into_iter().flat_map(values).collect()
+}
+
+fn told(files: &[String]) -> String {
+    match files {
+        [] => "without `--config`, `--settings` and `--data`".to_owned(),
+        files => format!("with `{}`", files.join(" ")),
+    }
+}
+
 fn has_all(words: &[Value], wanted: &[String]) -> bool {
     wanted
         .iter()
@@ -76,17 +111,20 @@ fn flat(entry: &Map<String, Value>) -> Map<String, Value> {
     entry
 }
 
-/// Whether an entry has a program of our name serve; our demonstration servers are others.
-fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
+/// What an entry starts: the program and its arguments.
+fn words_of(entry: &Map<String, Value>) -> Vec<&str> {
     let words_of = |field: &str| match entry.get(field) {
         Some(Value::String(word)) => vec![word.as_str()],
         Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let words: Vec<&str> = ["command", "cmd", "args"]
-        .into_iter()
-        .flat_map(words_of)
-        .collect();
+    let fields = ["command", "cmd", "args"].into_iter();
+    fields.flat_map(words_of).collect()
+}
+
+/// Whether an entry has a program of our name serve; our demonstration servers are others.
+fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
+    let words = words_of(entry);
     let Some((program, args)) = words.split_first() else {
         return false;
     };
@@ -101,8 +139,38 @@ fn starts_codeyard(entry: &Map<String, Value>, command: &str) -> bool {
     is_ours && args.contains(&"mcp") && args.first() != Some(&"demo-server")
 }
 
+/// What codeyard is for, where a client wants to be told.
+const DESCRIPTION: &str = "Programs that call MCP tools";
+
+/// Seconds of a call, where a client wants to be told.
+const TIMEOUT: u32 = 300;
+
+/// Variables whose values say where our files are.
+const PLACES: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+
+/// The texts of an entry of ours that codeyard itself writes: what it starts, and nothing that a person has added.
+pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
+    let entry = entry.as_object().map(flat).unwrap_or_default();
+    let mut texts = [OURS.to_owned(), DESCRIPTION.to_owned(), TIMEOUT.to_string()].to_vec();
+    texts.extend(words_of(&entry).into_iter().map(str::to_owned));
+    let fields = ["env", "environment", "envs"].into_iter();
+    let variables = fields.filter_map(|field| entry.get(field)?.as_object()).flatten();
+    let values = variables.filter_map(|(name, value)| Some((name, value.as_str()?)));
+    let is_ours = |(name, value): &(&String, &str)| {
+        PLACES.contains(&name.as_str()) || reference(client, name).as_deref() == Some(*value)
+    };
+    texts.extend(values.filter(is_ours).map(|(_, value)| value.to_owned()));
+    let passed = entry
+        .get("env_vars")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    texts.extend(passed.filter_map(Value::as_str).map(str::to_owned));
+    texts
+}
+
 /// The entry for a client that has none.
-fn fresh(client: Client, wish: &Change) -> Value {
+pub fn fresh(client: Client, wish: &Change) -> Value {
     let Change {
         command,
         args,
@@ -117,8 +185,8 @@ fn fresh(client: Client, wish: &Change) -> Value {
             json!({"type": "local", "command": words, "enabled": true})
         }
         Client::Goose => json!({
-            "enabled": true, "type": "stdio", "name": OURS, "description": "Programs that call MCP tools",
-            "cmd": command, "args": args, "timeout": 300,
+            "enabled": true, "type": "stdio", "name": OURS, "description": DESCRIPTION,
+            "cmd": command, "args": args, "timeout": TIMEOUT,
         }),
         Client::Codex | Client::Zed => json!({"command": command, "args": args, "enabled": true}),
         Client::ClaudeDesktop | Client::Cursor | Client::Windsurf | Client::GeminiCli => {

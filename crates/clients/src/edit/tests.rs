@@ -232,7 +232,7 @@ fn variables_are_handed_on_in_each_ones_way() {
 fn what_a_person_added_to_our_entry_stays() {
     for (client, text) in FIXTURES {
         let told = Change {
-            args: ["mcp", "--config", "/mine.json"].map(str::to_owned).to_vec(),
+            args: ["mcp", "--log", "debug"].map(str::to_owned).to_vec(),
             env: vec![("MINE".to_owned(), "1".to_owned())],
             ..wish(client, &[])
         };
@@ -248,7 +248,7 @@ fn what_a_person_added_to_our_entry_stays() {
         };
         let second = change(client, &first, &moved).unwrap();
         assert!(
-            second.contains("/opt/codeyard") && second.contains("/mine.json"),
+            second.contains("/opt/codeyard") && second.contains("debug"),
             "{client}: {second}"
         );
         assert!(
@@ -343,10 +343,67 @@ fn an_entry_is_taken_back_out_of_a_file_that_changed() {
 }
 
 #[test]
+fn an_entry_that_uses_other_files_stays() {
+    let with = |client: Client, args: &[&str]| Change {
+        args: args.iter().map(|word| (*word).to_owned()).collect(),
+        ..wish(client, &[])
+    };
+    let cases: [(&[&str], &[&str], [&str; 2]); 4] = [
+        (
+            &["mcp", "--config", "/a.json"],
+            &["mcp"],
+            [
+                "starts codeyard with `--config /a.json`",
+                "called without `--config`",
+            ],
+        ),
+        (
+            &["mcp"],
+            &["mcp", "--data", "/d"],
+            ["starts codeyard without `--config`", "called with `--data /d`"],
+        ),
+        (
+            &["mcp", "--data=/d", "--config", "/a.json"],
+            &["mcp", "--config", "/a.json", "--data", "/e"],
+            [
+                "starts codeyard with `--config /a.json --data /d`",
+                "called with `--config /a.json --data /e`",
+            ],
+        ),
+        (
+            &["mcp", "--settings", "/s"],
+            &["mcp"],
+            ["with `--settings /s`", "the same options"],
+        ),
+    ];
+    for (client, text) in FIXTURES {
+        for (there, wanted, told) in cases {
+            let first = change(client, text, &with(client, there)).unwrap();
+            let error = change(client, &first, &with(client, wanted))
+                .unwrap_err()
+                .to_string();
+            assert!(
+                told.iter().all(|words| error.contains(words)),
+                "{client}: {error}"
+            );
+            assert_eq!(
+                change(client, &first, &with(client, there)).unwrap(),
+                first,
+                "{client}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_old_form_of_our_entry_is_known() {
     let text = r#"{"context_servers": {"codeyard": {"source": "custom", "command":
         {"path": "codeyard", "args": ["mcp", "--config", "/mine.json"]}}}}"#;
-    let edited = change(Client::Zed, text, &wish(Client::Zed, &[])).unwrap();
+    let same = Change {
+        args: ["mcp", "--config", "/mine.json"].map(str::to_owned).to_vec(),
+        ..wish(Client::Zed, &[])
+    };
+    let edited = change(Client::Zed, text, &same).unwrap();
     let entry = Format::Json.parse(&edited).unwrap()["context_servers"]["codeyard"].clone();
     assert_eq!(entry["command"], "/usr/bin/codeyard");
     assert_eq!(entry["args"], json!(["mcp", "--config", "/mine.json"]));
@@ -369,4 +426,40 @@ fn numbers_and_comments_of_our_entry_stay() {
 
 fn edited_of(format: Format, before: Value, step: Step<'_>) -> String {
     edited(format, "", before, vec![step]).unwrap()
+}
+
+#[test]
+fn all_that_we_write_may_be_shown_and_nothing_else() {
+    for client in Client::ALL {
+        let wish = Change {
+            command: "/usr/bin/codeyard".to_owned(),
+            args: ["mcp", "--data", "/d"].map(str::to_owned).to_vec(),
+            env: vec![("XDG_DATA_HOME".to_owned(), "/data".to_owned())],
+            passed: vec!["CRM_TOKEN".to_owned()],
+            take: Vec::new(),
+        };
+        let mut entry = fresh(client, &wish);
+        let texts = own_texts(client, &entry);
+        let mut all = Vec::new();
+        scalars(&entry, &mut all);
+        all.retain(|text| !["stdio", "local", "true"].contains(&text.as_str()) && !texts.contains(text));
+        assert_eq!(all, [""; 0], "{client}");
+        for field in ["env", "envs", "environment"] {
+            entry[field] = json!({"MINE": "s3cret", "CRM_TOKEN": "s3cret"});
+        }
+        entry["note"] = "s3cret".into();
+        assert!(
+            !own_texts(client, &entry).contains(&"s3cret".to_owned()),
+            "{client}"
+        );
+    }
+}
+
+fn scalars(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => members.values().for_each(|value| scalars(value, found)),
+        Value::Array(items) => items.iter().for_each(|value| scalars(value, found)),
+        Value::String(text) => found.push(text.clone()),
+        other => found.push(other.to_string()),
+    }
 }

@@ -168,16 +168,52 @@ fn what_guards_tools_is_a_gap_that_names_them() {
         Client::GeminiCli,
         "excludeTools",
         json!(["rm", "mv"]),
-        "write \"SERVER.rm\", \"SERVER.mv\" into `deny`",
+        "write \"deny\": [\"rm\",\"mv\"] into the entry of `SERVER`",
     );
     check(
         Client::GeminiCli,
         "includeTools",
         json!(["ls"]),
-        "these tools alone: \"SERVER.ls\"",
+        "some tools alone: write \"allow\": [\"ls\",",
     );
-    check(Client::Codex, "disabled_tools", json!(["rm"]), "`deny`");
-    check(Client::Codex, "disabled_tools", json!("rm"), "no list");
+    check(
+        Client::GeminiCli,
+        "includeTools",
+        json!(["ls(-l)"]),
+        "write \"allow\": [\"ls\",",
+    );
+    check(
+        Client::Codex,
+        "enabled_tools",
+        json!(["ls(-l)"]),
+        "write \"allow\": [\"ls(-l)\",",
+    );
+    check(
+        Client::Goose,
+        "available_tools",
+        json!(["ls"]),
+        "write \"allow\": [\"ls\",",
+    );
+    check(
+        Client::Codex,
+        "enabled_tools",
+        json!([]),
+        "write \"allow\": [\"resources/*\"",
+    );
+    check(Client::ClaudeCode, "deny", json!(["rm"]), "`deny` guards");
+    check(
+        Client::Codex,
+        "disabled_tools",
+        json!(["rm"]),
+        "write \"deny\": [\"rm\"]",
+    );
+    check(Client::Codex, "disabled_tools", json!("rm"), "no list of names");
+    check(
+        Client::Codex,
+        "disabled_tools",
+        json!([" rm"]),
+        "no list of names",
+    );
     check(
         Client::Codex,
         "default_tools_approval_mode",

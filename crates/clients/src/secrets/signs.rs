@@ -29,8 +29,8 @@ const WORDS: [&str; 22] = [
 /// Ends of words that are written together, as in `authtoken`.
 const ENDS: [&str; 5] = ["token", "secret", "password", "apikey", "credentials"];
 
-/// Words whose value is a secret also where it is a number.
-const NUMBERS_TOO: [&str; 7] = [
+/// Words whose value somebody has chosen: it is a secret also where it is a number.
+const CHOSEN: [&str; 7] = [
     "password",
     "passwd",
     "passphrase",
@@ -133,6 +133,12 @@ impl Position {
 
 /// Whether a value under that name is a secret, by the name or by how it begins, and may be hidden.
 pub(super) fn is_secret(position: Position, name: &str, value: &str) -> bool {
+    // Who chooses a password is asked for signs.
+    let is_password = secret_word(name).is_some_and(|word| CHOSEN.contains(&word.as_str()));
+    let position = match position {
+        Position::Argument if is_password => Position::Variable,
+        other => other,
+    };
     (is_named_so(name, value) || begins_secret(value)) && position.can_hide(bare(value).1)
 }
 
@@ -174,7 +180,7 @@ fn is_ordinary(word: &str, value: &str) -> bool {
     let is_number = small
         .chars()
         .all(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
-    let counts = NUMBERS_TOO.contains(&word);
+    let counts = CHOSEN.contains(&word);
     // `--auth oauth2` says how, not what.
     let is_method = word == "auth"
         && value.len() <= 12
@@ -278,6 +284,11 @@ mod tests {
             for position in [Position::Argument, Position::Variable] {
                 assert!(!is_secret(position, "TOKEN", value), "{value}");
             }
+        }
+        assert!(!is_secret(Position::Argument, "--token", "a@b"));
+        assert!(is_secret(Position::Argument, "--password", "P@ss!w0rd#1%^*,:?"));
+        for value in ["two words", "a;b", "$(a)", "a&b", "a'b"] {
+            assert!(!is_secret(Position::Argument, "--password", value), "{value}");
         }
         assert!(is_secret(Position::Header, "Cookie", "a=b; c=d"));
     }

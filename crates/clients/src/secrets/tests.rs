@@ -205,7 +205,7 @@ fn variables_hide_what_is_named_so() {
     let stayed = hide("s", entry.as_object_mut().unwrap(), &mut |name, _| {
         name.to_owned()
     });
-    assert_eq!(stayed, ["DB_PASSWORD"]);
+    assert_eq!(stayed, [Stayed::Runnable("DB_PASSWORD".to_owned())]);
     assert_eq!(
         entry["env"],
         json!({
@@ -220,4 +220,36 @@ fn variables_hide_what_is_named_so() {
             "DB_PASSWORD": "a b",
         })
     );
+}
+
+#[test]
+fn a_secret_that_is_a_default_is_told() {
+    let told = |entry: Value| {
+        let mut entry = entry;
+        let stayed = hide("s", entry.as_object_mut().unwrap(), &mut |name, _| {
+            name.to_owned()
+        });
+        stayed.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    for entry in [
+        json!({"env": {"TOKEN": "${X:-ghp_bbbbbbbbbbbbbbbbbbbb}"}}),
+        json!({"env": {"PLAIN": "${X:-ghp_bbbbbbbbbbbbbbbbbbbb}"}}),
+        json!({"env": {"API_KEY": "a${X:-hunter-two-three}"}}),
+        json!({"headers": {"Authorization": "Bearer ${X:-hunter-two-three}"}}),
+        json!({"command": "x", "args": ["--key", "${X:-ghp_bbbbbbbbbbbbbbbbbbbb}", "${X:-ghp_bbbbbbbbbbbbbbbbbbbb}"]}),
+        json!({"url": "https://h/?k=${X:-ghp_bbbbbbbbbbbbbbbbbbbb}"}),
+    ] {
+        let stayed = told(entry.clone());
+        assert_eq!(stayed.len(), 1, "{entry}: {stayed:?}");
+        assert!(
+            stayed[0].starts_with("the default of `${X:-...}` looks like a secret"),
+            "{stayed:?}"
+        );
+    }
+    for entry in [
+        json!({"env": {"TOKEN": "${X:-}", "REGION": "${REGION:-eu-west}", "LEVEL": "${TOKEN}"}}),
+        json!({"url": "https://${HOST:-example.com}/mcp"}),
+    ] {
+        assert_eq!(told(entry.clone()), [""; 0], "{entry}");
+    }
 }

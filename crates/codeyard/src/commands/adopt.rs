@@ -4,9 +4,10 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clients::{Client, Found, Place, Surroundings};
-use config::{Host, Machine};
+use config::{Defined, Host, Machine, Secrets, Use};
 use serde_json::{Map, Value};
 
+use super::import::references;
 use crate::exit::{Exit, Failure};
 
 /// Where files are on this machine.
@@ -98,6 +99,29 @@ pub(super) fn text_of(path: &Path, bytes: &[u8]) -> anyhow::Result<String> {
 pub(super) fn servers(place: &Place, here: &Surroundings, text: &str) -> anyhow::Result<Vec<Found>> {
     let found = clients::read(place, &here.current, text);
     Ok(found.map_err(|error| unreadable(&place.path, &error))?)
+}
+
+/// Why codeyard does not use a server of ours, and what changes that; none if it uses it.
+pub(super) fn unused(ours: &Defined, secrets: &Secrets<'_>) -> Option<String> {
+    let enable = format!("`codeyard servers enable {}`", ours.name);
+    let unset = unset(&ours.entry, secrets).join(", ");
+    let remedy = match ours.use_ {
+        Use::Used => return None,
+        Use::Mistaken => "`codeyard config check` says what is wrong with it".to_owned(),
+        Use::Unset => format!("set {unset} where codeyard is started"),
+        _ if unset.is_empty() => format!("{enable} changes that"),
+        _ => format!("set {unset} where codeyard is started, then {enable}"),
+    };
+    Some(format!("codeyard has it and does not use it; {remedy}"))
+}
+
+/// The variables without which an entry cannot be used and that are not set here, each once.
+fn unset(entry: &Value, secrets: &Secrets<'_>) -> Vec<String> {
+    let is_unset = |name: &String| {
+        let alone = format!("${{{name}}}");
+        secrets.var(name) == Ok(None) && entry.to_string().contains(&alone)
+    };
+    references(entry).into_iter().filter(is_unset).collect()
 }
 
 /// What a server of a client is given: its definition with the variables of its `envFile`, before which those of `env` go, as in

@@ -31,7 +31,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
     };
     let (place, text) = read(from, &here)?;
     let found = servers(&place, &here, &text)?;
-    let loaded = context.load_settings()?;
+    let loaded = context.load_settings_and_tell()?;
     let data = loaded.data_dir.clone();
     let mut file = open_file(context)?;
     let mut plan = Plan::make(context, &loaded, &here, &place, found, &mut file, secrets(&data)?)?;
@@ -205,8 +205,8 @@ fn finish(
     if is_saved {
         output.line(&harmless(&shown::saved(plan)))?;
     }
-    if let Some(bill) = bill {
-        output.line(&bill.totals(plan.place.client))?;
+    if let Some(totals) = bill.and_then(|bill| bill.totals(plan.place.client)) {
+        output.line(&totals)?;
     }
     let next = match (plan.news().next().is_some(), arguments.dry_run) {
         (true, true) => "this was a dry run: nothing was started or changed".to_owned(),

@@ -7,10 +7,12 @@ mod undo;
 use std::path::{Path, PathBuf};
 
 use clients::{Change, Client, Found, Place, Surroundings, Taken};
-use config::{Loaded, Machine, Secrets, ServerFile, Use};
+use config::{Loaded, Machine, Secrets, ServerConfig, ServerFile};
 use serde_json::{Value, json};
 
-use super::adopt::{client, own_file, restart, running, servers, surroundings, text_of, with_env_file};
+use super::adopt::{
+    client, own_file, restart, running, servers, surroundings, text_of, unused, with_env_file,
+};
 use super::import::{open_filters, variables};
 use super::servers::{kept_failure, open_file, secrets};
 use crate::ask::agreed;
@@ -67,7 +69,9 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         );
     }
     if !arguments.json {
-        let diff = diff::diff(client, &before, &after, &diff::shown_texts(&change));
+        let mut shown = clients::own_texts(client, &clients::fresh(client, &change));
+        shown.extend(change.take.iter().map(|taken| taken.name.clone()));
+        let diff = diff::diff(client, &before, &after, &shown);
         context.output.print(&done.told(&diff))?;
     }
     if arguments.dry_run {
@@ -109,10 +113,12 @@ struct Sorter<'a> {
 
 /// A server of ours.
 struct Known {
-    name: String,
     /// What it comes to, as [`config::meaning`] has it.
     meaning: Option<String>,
-    is_used: bool,
+    /// As it is written; none if it has mistakes.
+    server: Option<ServerConfig>,
+    /// Why it is not used; none if it is.
+    unused: Option<String>,
 }
 
 impl Sorter<'_> {
@@ -144,16 +150,11 @@ impl Sorter<'_> {
 
     fn known(&self) -> Vec<Known> {
         let all = config::defined(&self.context.sources(), &Machine);
-        let is_used = |name: &str| {
-            all.iter()
-                .any(|known| known.name == name && known.use_ == Use::Used && known.file == self.ours.path)
-        };
-        let known = self.ours.names().filter_map(|name| {
-            Some(Known {
-                name: name.to_owned(),
-                meaning: self.meaning(&self.ours.entry(name)?),
-                is_used: is_used(name),
-            })
+        let known = all.iter().filter(|known| known.file == self.ours.path);
+        let known = known.map(|known| Known {
+            meaning: self.meaning(&known.entry),
+            unused: unused(known, self.secrets),
+            server: known.server.clone(),
         });
         known.collect()
     }
@@ -171,14 +172,16 @@ impl Sorter<'_> {
         let Some(first) = known.iter().find(same) else {
             return Err("codeyard does not have it; `codeyard import` takes it over".to_owned());
         };
-        let Some(ours) = known.iter().filter(same).find(|ours| ours.is_used) else {
-            return Err(format!(
-                "codeyard has it and does not use it; `codeyard servers enable {}` changes that",
-                first.name
-            ));
-        };
-        let open = open_filters(self.loaded, server, &ours.name);
-        match server.gaps.iter().chain(&open).next() {
+        let used = known.iter().filter(same).find(|ours| ours.unused.is_none());
+        let ours = used.unwrap_or(first);
+        if let Some(why) = &ours.unused {
+            return Err(why.clone());
+        }
+        let open = ours
+            .server
+            .as_ref()
+            .map(|ours| open_filters(self.loaded, server, ours));
+        match server.gaps.iter().chain(open.iter().flatten()).next() {
             None => Ok(()),
             Some(gap) => Err(format!("codeyard has it without what guards it here: {gap}")),
         }

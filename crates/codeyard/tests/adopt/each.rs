@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use clients::{Client, Place};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Home, fixture};
 
@@ -22,6 +22,8 @@ struct Case {
     left: &'static [&'static str],
     /// Literal secrets of the file.
     secrets: &'static [&'static str],
+    /// What the first server's `allow` and `deny` become, and which of its tools are refused then.
+    rules: Option<(Value, &'static [&'static str])>,
 }
 
 async fn check(case: &Case) {
@@ -29,6 +31,7 @@ async fn check(case: &Case) {
     let home = Home::with(case.path, &original);
     let id = case.client.id();
     imports(&home, case).await;
+    keeps_tools_from_the_model(&home, case).await;
     let dry = home.done(&["install", id, "--dry-run"]).await;
     assert!(dry.out.contains("+") && dry.out.contains("codeyard"), "{dry:?}");
     no_secret(case, &dry.out);
@@ -95,6 +98,20 @@ async fn imports(home: &Home, case: &Case) {
     assert!(again.out.contains("there already"), "{again:?}");
     assert_eq!(home.ours().to_string(), before);
     home.done(&["config", "check"]).await;
+}
+
+/// What the client keeps from the model, codeyard does.
+async fn keeps_tools_from_the_model(home: &Home, case: &Case) {
+    let ours = home.ours();
+    let crm = &ours["mcpServers"]["crm"];
+    let (rules, refused) = case.rules.clone().unwrap_or((json!([null, null]), &[]));
+    assert_eq!(json!([crm["allow"], crm["deny"]]), rules, "{crm}");
+    let listed = home.done(&["tools", "--json"]).await.json();
+    let servers = listed["servers"].as_array().unwrap().iter();
+    let tools = servers.flat_map(|server| server["tools"].as_array().unwrap());
+    let denied = tools.filter(|tool| tool["denied"] == true);
+    let denied: Vec<&str> = denied.map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(denied, refused, "{listed:#}");
 }
 
 /// What the client's own reading of the file is afterwards.
@@ -180,6 +197,7 @@ async fn claude_desktop() {
         disabled: &[],
         left: &[],
         secrets: &["sk-test-0123456789abcdef"],
+        rules: None,
     })
     .await;
 }
@@ -194,6 +212,7 @@ async fn claude_code() {
         disabled: &["tickets"],
         left: &[],
         secrets: &["tickets-0123456789"],
+        rules: None,
     })
     .await;
 }
@@ -209,6 +228,7 @@ async fn cursor() {
         disabled: &["orders", "here", "tickets"],
         left: &[],
         secrets: &["crm-0123456789", "tickets-0123456789"],
+        rules: None,
     })
     .await;
 }
@@ -223,6 +243,7 @@ async fn vs_code() {
         disabled: &["crm", "tickets"],
         left: &[],
         secrets: &[],
+        rules: None,
     })
     .await;
 }
@@ -233,11 +254,11 @@ async fn windsurf() {
         client: Client::Windsurf,
         path: ".codeium/windsurf/mcp_config.json",
         fixture: "windsurf.json",
-        used: &["mailbox"],
-        // The client keeps one tool of the first from the model.
-        disabled: &["crm", "orders", "tickets"],
+        used: &["crm", "mailbox"],
+        disabled: &["orders", "tickets"],
         left: &[],
         secrets: &["crm-0123456789"],
+        rules: Some((json!([null, ["update_customers"]]), &["update_customers"])),
     })
     .await;
 }
@@ -252,6 +273,20 @@ async fn gemini_cli() {
         disabled: &["mailbox", "tickets", "events"],
         left: &[],
         secrets: &["tickets-0123456789"],
+        rules: Some((
+            json!([
+                [
+                    "list_customers",
+                    "get_customer",
+                    "update_customer",
+                    "resources/*",
+                    "prompts/*",
+                    "completion/*"
+                ],
+                ["update_customer"]
+            ]),
+            &["update_customer", "update_customers"],
+        )),
     })
     .await;
 }
@@ -266,6 +301,7 @@ async fn codex() {
         disabled: &["orders", "tickets"],
         left: &[],
         secrets: &["crm-0123456789"],
+        rules: Some((json!([null, ["update_customers"]]), &["update_customers"])),
     })
     .await;
 }
@@ -280,6 +316,7 @@ async fn zed() {
         disabled: &["orders", "tickets"],
         left: &["mcp-server-postgres"],
         secrets: &["tickets-0123456789"],
+        rules: None,
     })
     .await;
 }
@@ -294,6 +331,7 @@ async fn opencode() {
         disabled: &["crm", "orders", "tickets"],
         left: &[],
         secrets: &[],
+        rules: None,
     })
     .await;
 }
@@ -308,6 +346,19 @@ async fn goose() {
         disabled: &["orders", "tickets"],
         left: &["developer"],
         secrets: &["crm-0123456789", "tickets-0123456789"],
+        rules: Some((
+            json!([
+                [
+                    "list_customers",
+                    "get_customer",
+                    "resources/*",
+                    "prompts/*",
+                    "completion/*"
+                ],
+                null
+            ]),
+            &["update_customer", "update_customers"],
+        )),
     })
     .await;
 }

@@ -81,8 +81,8 @@ async fn a_word_is_a_client_whatever_files_are_here() {
 async fn what_guarded_a_server_disables_it_until_somebody_looks() {
     for (entry, told) in [
         (
-            demo_with("excludeTools", json!(["delete_customer"])),
-            "\"crm.delete_customer\" into `deny`",
+            demo_with("excludeTools", json!("update_customers")),
+            "`excludeTools` keeps tools from the model and is no list of names that a rule can match",
         ),
         (
             demo_with("sandboxEnabled", json!(true)),
@@ -155,6 +155,33 @@ async fn an_unset_variable_leaves_out_one_server_and_is_said() {
 }
 
 #[tokio::test]
+async fn what_changes_that_a_server_is_not_used_is_said_by_its_kind() {
+    let home = with(json!({"crm": demo_with("env", json!({"A": "${env:NOWHERE_SET}"}))}));
+    home.done(&["import", "cursor", "--yes"]).await;
+    let is_told = async |args: &[&str], remedy: &str| {
+        let told = home.done(args).await;
+        let line = format!("codeyard has it and does not use it; {remedy}\n");
+        assert!(told.out.contains(&line), "{line}: {told:?}");
+    };
+    let then = "set NOWHERE_SET where codeyard is started, then `codeyard servers enable crm`";
+    is_told(&["install", "cursor", "--dry-run"], then).await;
+    is_told(&["import", "cursor", "--dry-run"], then).await;
+    home.write(
+        OURS,
+        home.read(OURS)
+            .replace("\"disabled\": true", "\"disabled\": false")
+            .as_bytes(),
+    );
+    let set = "set NOWHERE_SET where codeyard is started";
+    is_told(&["install", "cursor", "--dry-run"], set).await;
+    is_told(&["import", "cursor", "--dry-run"], set).await;
+    let mut command = home.command(&["install", "cursor", "--dry-run"]);
+    command.env("NOWHERE_SET", "1");
+    let taken = ended(command).await;
+    assert!(taken.out.contains("used by codeyard: crm"), "{taken:?}");
+}
+
+#[tokio::test]
 async fn another_server_of_our_name_stays() {
     let home = with(json!({"codeyard": {"command": "npx", "args": ["another"]}}));
     let before = home.read(CURSOR);
@@ -167,16 +194,55 @@ async fn another_server_of_our_name_stays() {
 }
 
 #[tokio::test]
-async fn options_of_our_entry_stay() {
+async fn an_entry_with_other_files_stays_and_is_named() {
     let home = with(json!({}));
-    let file = home.path("mine.json");
+    let file_name = home.path("mine.json");
+    let file_name = file_name.to_str().unwrap();
     home.write("mine.json", b"{\"mcpServers\": {}}");
-    home.done(&["install", "cursor", "--yes", "--config", file.to_str().unwrap()])
+    home.done(&["install", "cursor", "--yes", "--config", file_name])
         .await;
     let first = home.read(CURSOR);
     assert!(first.contains("mine.json"), "{first}");
-    home.done(&["install", "cursor", "--yes"]).await;
+    // A server that the other codeyard has is not taken from the client, for the one that is there lacks it.
+    let mut file: Value = serde_json::from_str(&first).unwrap();
+    file["mcpServers"]["crm"] = json!({"command": codeyard_binary(), "args": ["demo-server", "crm"]});
+    home.write(CURSOR, file.to_string().as_bytes());
+    let now = home.read(CURSOR);
+    home.done(&["import", "cursor", "--yes"]).await;
+    home.refused(
+        &["install", "cursor", "--yes"],
+        &[
+            "starts codeyard with `--config ",
+            "mine.json",
+            "give the same options",
+            "nothing was changed",
+        ],
+    )
+    .await;
+    assert_eq!(home.read(CURSOR), now);
+    // The same options find it installed already.
+    home.write(CURSOR, first.as_bytes());
+    home.done(&["install", "cursor", "--yes", "--config", file_name])
+        .await;
     assert_eq!(home.read(CURSOR), first);
+}
+
+#[tokio::test]
+async fn undoing_from_elsewhere_names_the_data_directory() {
+    let home = with(json!({}));
+    home.done(&["install", "cursor", "--yes"]).await;
+    let elsewhere = Home::new();
+    let mut command = elsewhere.command(&["install", "cursor", "--undo"]);
+    command.env("HOME", home.directory());
+    let refused = ended(command).await;
+    assert!(
+        refused.code == 2
+            && refused.err.contains(&format!(
+                "it was with `--data {}`: give the same",
+                home.data().display()
+            )),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]

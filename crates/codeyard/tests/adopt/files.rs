@@ -190,3 +190,19 @@ async fn a_second_installation_keeps_the_first_original() {
         "{undone}"
     );
 }
+
+#[tokio::test]
+async fn a_file_that_is_nested_deep_is_refused() {
+    let text = format!("extensions:\n  a:\n    {}\n", "- ".repeat(4000));
+    let home = Home::with(".config/goose/config.yaml", &text);
+    for command in ["import", "install"] {
+        home.refused(
+            &[command, "goose", "--yes"],
+            &[
+                "line 3: is nested more than 128 levels deep",
+                "nothing was changed",
+            ],
+        )
+        .await;
+    }
+}

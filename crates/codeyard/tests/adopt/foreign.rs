@@ -60,10 +60,10 @@ async fn a_client_keeps_a_server_that_it_guards_better() {
     let home = Home::with(CURSOR, &text(json!({"crm": demo("crm")})));
     home.write(
         GEMINI,
-        text(json!({"crm": demo_with("excludeTools", json!(["delete_customer"]))})).as_bytes(),
+        text(json!({"crm": demo_with("excludeTools", json!(["update_customers"]))})).as_bytes(),
     );
     home.done(&["import", "cursor", "--yes"]).await;
-    let told = "write \"crm.delete_customer\" into `deny`";
+    let told = "write \"deny\": [\"update_customers\"] into the entry of `crm`";
     let imported = home.done(&["import", "gemini-cli", "--yes"]).await;
     assert!(
         imported.out.contains("there already: see below") && imported.out.contains(told),
@@ -74,15 +74,24 @@ async fn a_client_keeps_a_server_that_it_guards_better() {
         left.out.contains("`crm` stays as it is") && left.out.contains(told),
         "{left:?}"
     );
-    home.write(
-        ".config/codeyard/codeyard.toml",
-        b"[policy]\ndeny = [\"crm.delete_customer\"]\n",
-    );
-    let taken = home
-        .done(&["install", "gemini-cli", "--yes", "--json"])
-        .await
-        .json();
-    assert_eq!(taken["taken"], json!(["crm"]), "{taken}");
+    let is_taken = async || {
+        let told = home
+            .done(&["install", "gemini-cli", "--dry-run", "--json"])
+            .await
+            .json();
+        told["taken"] == json!(["crm"])
+    };
+    assert!(!is_taken().await);
+    let settings = home.path(".config/codeyard/codeyard.toml");
+    std::fs::write(&settings, "[policy]\ndeny = [\"crm.update_customers\"]\n").unwrap();
+    assert!(is_taken().await);
+    std::fs::remove_file(settings).unwrap();
+    let mut ours = home.ours();
+    ours["mcpServers"]["crm"]["deny"] = json!(["update_*"]);
+    home.write(OURS, ours.to_string().as_bytes());
+    assert!(is_taken().await);
+    let again = home.done(&["import", "gemini-cli", "--yes"]).await;
+    assert!(again.out.contains("there already\n"), "{again:?}");
 }
 
 #[tokio::test]
@@ -145,6 +154,44 @@ async fn a_foreign_definition_waits_where_it_takes_a_secret() {
 }
 
 #[tokio::test]
+async fn a_project_that_is_trusted_gets_no_secret() {
+    let home = Home::with(
+        CURSOR,
+        &text(json!({"a": demo_with("env", json!({"API_KEY": "hush-hush-hush"}))})),
+    );
+    home.done(&["import", "cursor", "--yes"]).await;
+    let name = "CODEYARD_A_API_KEY";
+    let ask = demo_with("env", json!({"SHOW": format!("${{{name}}}")}));
+    home.write("shop/.mcp.json", text(json!({ "evil": ask })).as_bytes());
+    let in_shop = |args: &[&str]| {
+        let mut command = home.command(args);
+        command.current_dir(home.path("shop"));
+        command
+    };
+    let trusted = ended(in_shop(&["trust", "."])).await;
+    assert_eq!(trusted.code, 0, "{trusted:?}");
+    let state = |listed: Value| {
+        let all = listed["servers"].as_array().unwrap().clone();
+        let evil = all.into_iter().find(|server| server["name"] == "evil");
+        evil.unwrap()["state"].clone()
+    };
+    let listed = ended(in_shop(&["servers", "--json"])).await.json();
+    assert_eq!(state(listed), "unset");
+    let checked = ended(in_shop(&["config", "check"])).await;
+    let told = format!("{}{}", checked.out, checked.err);
+    assert!(
+        told.contains("a secret of yours in secrets.json, which no project's file is given"),
+        "{told}"
+    );
+    // A variable of the environment is for whatever is started in it, and a file that an option names is its owner's.
+    let mut command = in_shop(&["servers", "--json"]);
+    command.env(name, "of the environment");
+    assert_ne!(state(ended(command).await.json()), "unset");
+    let named = ended(in_shop(&["servers", "--json", "--config", ".mcp.json"])).await;
+    assert_ne!(state(named.json()), "unset");
+}
+
+#[tokio::test]
 async fn a_removed_server_takes_its_secrets_with_it() {
     let with = |key: &str| demo_with("env", json!({"API_KEY": key}));
     let home = Home::with(
@@ -164,6 +211,31 @@ async fn a_removed_server_takes_its_secrets_with_it() {
     home.done(&["servers", "remove", "b", "--yes"]).await;
     let kept = std::fs::read_to_string(home.secrets()).unwrap();
     assert!(!kept.contains("hush-one") && kept.contains("hush-two"), "{kept}");
+}
+
+#[tokio::test]
+async fn a_removed_server_leaves_secrets_that_another_file_needs() {
+    let entry = |secret: &str| demo_with("env", json!({"API_KEY": secret}));
+    let home = Home::with(
+        CURSOR,
+        &text(json!({"a": entry("hush-one"), "b": entry("hush-two")})),
+    );
+    home.done(&["import", "cursor", "--yes"]).await;
+    let other = home.path("other.json");
+    let other = other.to_str().unwrap();
+    home.done(&["import", "cursor", "--yes", "--config", other]).await;
+    let removed = home.done(&["servers", "remove", "a", "--yes"]).await;
+    assert!(
+        removed.out.contains("CODEYARD_A_API_KEY stays in secrets.json: ")
+            && removed.out.contains("other.json refers to it"),
+        "{removed:?}"
+    );
+    // What cannot be read may refer to all of them.
+    home.write("other.json", b"{");
+    let removed = home.done(&["servers", "remove", "b", "--yes"]).await;
+    assert!(removed.out.contains("other.json cannot be read"), "{removed:?}");
+    let kept = std::fs::read_to_string(home.secrets()).unwrap();
+    assert!(kept.contains("hush-one") && kept.contains("hush-two"), "{kept}");
 }
 
 #[tokio::test]
@@ -209,23 +281,33 @@ async fn the_diff_of_goose_and_codex_shows_no_value() {
 }
 
 #[tokio::test]
-async fn a_number_of_our_entry_stays() {
-    let text = format!(
-        "[mcp_servers.codeyard]\n# mine\ncommand = {:?}\nargs = [\"mcp\"]\nenabled = true\ntool_timeout_sec = 2.5 # seconds\n",
-        codeyard_binary()
+async fn undoing_shows_all_that_we_wrote() {
+    let home = Home::with(".config/goose/config.yaml", "GOOSE_MODEL: x\n");
+    home.done(&["install", "goose", "--yes"]).await;
+    let told = home.done(&["install", "goose", "--undo", "--dry-run"]).await;
+    let of_ours = |line: &&str| line.starts_with("- ") || line.starts_with("-e");
+    let lines: Vec<&str> = told.out.lines().filter(of_ours).collect();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("Programs that call MCP tools")),
+        "{told:?}"
     );
-    let home = Home::with(
+    assert!(!lines.iter().any(|line| line.contains("[hidden]")), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_number_of_our_entry_stays() {
+    let home = Home::new();
+    let text = format!(
+        "[mcp_servers.codeyard]\n# mine\ncommand = {:?}\nargs = [\"mcp\", \"--data\", {:?}]\nenabled = true\ntool_timeout_sec = 2.5 # seconds\n",
+        codeyard_binary(),
+        home.data()
+    );
+    home.write(
         ".codex/config.toml",
-        &text.replace("enabled = true", "enabled = false"),
+        text.replace("enabled = true", "enabled = false").as_bytes(),
     );
     home.done(&["install", "codex", "--yes"]).await;
-    // The arguments are as this command was given them.
-    let mut now: Vec<String> = home
-        .read(".codex/config.toml")
-        .lines()
-        .map(str::to_owned)
-        .collect();
-    assert!(now[3].starts_with("args = [\"mcp\""), "{now:?}");
-    now[3] = "args = [\"mcp\"]".to_owned();
-    assert_eq!(now.join("\n"), text.trim_end());
+    assert_eq!(home.read(".codex/config.toml"), text);
 }

@@ -75,6 +75,46 @@ async fn the_bill_is_printed() {
 }
 
 #[tokio::test]
+async fn the_bill_counts_what_the_client_uses() {
+    let home = with(json!({"crm": demo("crm")}));
+    home.done(&["import", "cursor", "--yes"]).await;
+    let mut crm = demo("crm");
+    crm["disabled"] = true.into();
+    let text = json!({"mcpServers": {"crm": crm, "orders": demo("orders")}}).to_string();
+    home.write(".codeium/windsurf/mcp_config.json", text.as_bytes());
+    let bill = home.done(&["import", "windsurf", "--yes", "--json"]).await.json()["bill"].clone();
+    let lines = bill["servers"].as_array().unwrap();
+    let orders = lines.iter().find(|line| line["name"] == "orders").unwrap();
+    assert_eq!(lines.len(), 2, "{bill}");
+    assert_eq!(bill["tokens_before"], orders["tokens"], "{bill}");
+}
+
+#[tokio::test]
+async fn where_nothing_answers_there_is_no_total() {
+    let home = with(json!({"lost": {"command": "/nowhere/lost"}}));
+    let told = home.done(&["import", "cursor", "--yes"]).await;
+    assert!(
+        told.out.contains("/nowhere/lost") && !told.out.contains("with every question"),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_default_that_is_a_secret_is_told() {
+    let mut entry = demo("crm");
+    entry["env"] = json!({"TOKEN": "${env:CRM_TOKEN:-ghp_bbbbbbbbbbbbbbbbbbbb}"});
+    let text = json!({"mcpServers": {"crm": entry}}).to_string();
+    let home = Home::new();
+    home.write(".claude.json", text.replace("env:", "").as_bytes());
+    let told = home.done(&["import", "claude-code", "--yes"]).await;
+    assert!(
+        told.out
+            .contains("crm: the default of `${CRM_TOKEN:-...}` looks like a secret"),
+        "{told:?}"
+    );
+}
+
+#[tokio::test]
 async fn servers_that_are_there_and_names_that_are_taken() {
     let home = with(
         json!({"crm": demo("crm"), "tools": demo("orders"), "self": {"command": codeyard_binary(), "args": ["mcp"]}}),
@@ -107,6 +147,8 @@ async fn a_server_that_fails_is_kept_or_left_by_choice() {
     let home = with(servers.clone());
     let kept = home.done(&["import", "cursor", "--yes"]).await;
     assert!(kept.out.contains("gone    -"), "{kept:?}");
+    let told = format!("{}{}", kept.out, kept.err);
+    assert_eq!(told.matches("did not start").count(), 1, "{kept:?}");
     assert!(kept.err.contains("could not be connected to: gone"), "{kept:?}");
     assert_eq!(home.ours()["mcpServers"]["gone"]["disabled"], true);
     let installed = home.done(&["install", "cursor", "--yes"]).await;

@@ -113,15 +113,16 @@ async fn an_exposed_tool_is_seen_called_validated_and_recorded() {
 
 #[tokio::test]
 async fn what_does_not_fit_or_is_not_there_is_refused_at_the_start() {
-    let refused = async |lines: &str, told: &[&str]| {
-        let ended = run(&exposing(lines), &["mcp"], "").await;
-        assert_eq!(ended.code, 2, "{lines}: {ended:?}");
+    let refused_by = async |codeyard: Codeyard, told: &[&str]| {
+        let ended = run(&codeyard, &["mcp"], "").await;
+        assert_eq!(ended.code, 2, "{told:?}: {ended:?}");
         assert!(
             told.iter().all(|told| ended.err.contains(told)),
-            "{lines}: {}",
+            "{told:?}: {}",
             ended.err
         );
     };
+    let refused = async |lines: &str, told: &[&str]| refused_by(exposing(lines), told).await;
     refused(
         "[expose]\ntools = [\"stub.echo\", \"stub.add\"]\nbudget = 20",
         &["[expose] budget", "and 20 are allowed", "stub.echo ", "stub.add "],
@@ -136,6 +137,16 @@ async fn what_does_not_fit_or_is_not_there_is_refused_at_the_start() {
     refused(
         "[expose]\ntools = [\"stub.echo\"]\n[policy]\ndeny = [\"stub.echo\"]",
         &["[expose] tools: stub.echo", "denied by policy"],
+    )
+    .await;
+    let denying = test_support::ServerDefinition::stub().field("deny", serde_json::json!(["echo"]));
+    let codeyard = Codeyard::new().unwrap().server("stub", &denying);
+    refused_by(
+        codeyard.settings("[expose]\ntools = [\"stub.echo\"]"),
+        &[
+            "[expose] tools: stub.echo",
+            "(deny rule 'echo' of mcpServers.stub of ",
+        ],
     )
     .await;
     refused(

@@ -181,6 +181,34 @@ async fn policies_hold_here_too() {
 }
 
 #[tokio::test]
+async fn rules_of_a_definition_hold_as_soon_as_they_are_written() {
+    let with = |rules: serde_json::Value| [("stub", ServerDefinition::stub().field("deny", rules))];
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .definition("all.json", &with(json!(["send"])))
+        .unwrap();
+    let mut client = BridgeClient::of(codeyard).await;
+    let send = "await mcp_stub.send(to='x')";
+    client
+        .check_error(send, &["(deny rule 'send' of ", "all.json"])
+        .await;
+    client
+        .check(
+            "names = [tool['name'] for tool in runtime.list_tools_sync('stub')]\nprint('send' in names, 'add' in names)",
+            "False True",
+        )
+        .await;
+    client.codeyard = client
+        .codeyard
+        .definition("all.json", &with(json!(["add"])))
+        .unwrap();
+    client.check(&format!("print({send} != None)"), "True").await;
+    client
+        .check_error("await mcp_stub.add(a=1, b=2)", &["(deny rule 'add' of "])
+        .await;
+}
+
+#[tokio::test]
 async fn a_call_without_await_fails_and_says_so() {
     let mut client = BridgeClient::with_stub().await;
     client

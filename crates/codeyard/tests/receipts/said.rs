@@ -1,7 +1,12 @@
 //! Who gets a receipt, and what it says.
 
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use test_support::{BridgeClient, CodeClient, Codeyard, Era, ServerDefinition};
+use tokio::io::AsyncWriteExt as _;
 
 /// What the text of a result ends with, if it has a receipt.
 fn lines(result: &Value) -> Option<&str> {
@@ -198,12 +203,12 @@ async fn a_very_large_answer_is_counted_to_the_last_token() {
         .server("stub", &ServerDefinition::stub_with_extras());
     let mut client = CodeClient::of(codeyard).await;
     // Words of one token each, with a space before all but the first.
-    let code = "text = 'word' + ' word' * 1_000_000\n\
+    let code = "text = 'word' + ' word' * 300_000\n\
         answer = await tools.stub.raw(result={'content': [{'type': 'text', 'text': text}]})\n\
         return len(str(answer))";
     let ran = client.execute(json!({"code": code, "receipt": true})).await;
     let direct = &ran.fields()["receipt"]["tokens"]["direct"];
-    assert_eq!(direct["read"], 1_000_001, "{ran:?}");
+    assert_eq!(direct["read"], 300_001, "{ran:?}");
 }
 
 #[tokio::test]
@@ -324,4 +329,43 @@ async fn with_json_a_receipt_is_a_field_of_the_text() {
         .as_u64()
         .unwrap();
     assert!((50..=80).contains(&read), "{lines:?}");
+}
+
+/// Counting goes on for seconds when the program is over: who gives up then has the result at once, and is told.
+#[tokio::test]
+async fn who_does_not_wait_for_the_receipt_gets_the_result() {
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .server("stub", &ServerDefinition::stub_with_extras());
+    let mut command = codeyard.command(["run", "-", "--receipt"]).unwrap();
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut run = command.kill_on_drop(true).spawn().unwrap();
+    let code = "text = 'word' + ' word' * 1_500_000\n\
+        await tools.stub.raw(result={'content': [{'type': 'text', 'text': text}]})\n\
+        return 'the result'";
+    let mut input = run.stdin.take().unwrap();
+    input.write_all(code.as_bytes()).await.unwrap();
+    drop(input);
+    let over = async {
+        while !test_support::run(&codeyard, &["runs", "--status", "completed", "--json"], "")
+            .await
+            .out
+            .contains("completed")
+        {}
+    };
+    tokio::time::timeout(Duration::from_secs(120), over)
+        .await
+        .unwrap();
+    let pid = Pid::from_raw(i32::try_from(run.id().unwrap()).unwrap()).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+    let ended = run.wait_with_output().await.unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&ended.stdout),
+        String::from_utf8_lossy(&ended.stderr),
+    );
+    assert!(out.contains("the result"), "{out} {err}");
+    assert!(err.contains("notice: there is no receipt: "), "{err}");
 }

@@ -302,6 +302,28 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
 }
 
 #[tokio::test]
+async fn changed_rules_of_an_entry_count_soon() {
+    let yard = Yard::with(&json!({"stub": stub()}));
+    let mut client = yard.serve(&[]).await;
+    assert_eq!(add(&mut client).await["result"], json!({"sum": 3}));
+    let mut guarded = stub();
+    guarded["deny"] = json!(["add"]);
+    yard.write(&json!({ "stub": guarded }));
+    let code = "try:\n    await tools.stub.add(a=1, b=2)\nexcept ToolError as e:\n    return str(e)";
+    until("the rule counts", async || {
+        let ran = client
+            .call_tool("execute_code", json!({ "code": code }))
+            .await
+            .unwrap();
+        let told = ran["structuredContent"]["result"].as_str()?;
+        told.contains("(deny rule 'add' of mcpServers.stub of ")
+            .then_some(())
+    })
+    .await;
+    client.finish().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_file_that_is_gone_is_told() {
     let mut client = CodeClient::with_stub().await;
     client

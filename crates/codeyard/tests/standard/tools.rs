@@ -159,6 +159,34 @@ async fn the_policy_hides_and_refuses() {
 }
 
 #[tokio::test]
+async fn rules_of_an_entry_hide_and_refuse_too() {
+    let stub = ServerDefinition::stub().field("deny", json!(["ADD", "resources/*"]));
+    let codeyard = Codeyard::new().unwrap().server("stub", &stub);
+    let mut client = open(&codeyard, Era::Legacy).await;
+    let tools = client.tools().await.unwrap();
+    assert!(
+        !names(&tools).contains(&"add") && names(&tools).contains(&"echo"),
+        "{tools:?}"
+    );
+    for (method, params, rule) in [
+        (
+            "tools/call",
+            json!({"name": "add", "arguments": {"a": 1, "b": 1}}),
+            "'ADD' of mcpServers.stub of ",
+        ),
+        (
+            "resources/read",
+            json!({"uri": "stub://note"}),
+            "'resources/*' of mcpServers.stub of ",
+        ),
+    ] {
+        let answer = client.request(method, params).await.unwrap();
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains(rule), "{message}");
+    }
+}
+
+#[tokio::test]
 async fn calls_are_recorded() {
     let codeyard = one(Era::Legacy);
     let mut client = open(&codeyard, Era::Legacy).await;

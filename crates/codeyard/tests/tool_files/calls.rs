@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, run};
+use test_support::{CodeClient, Codeyard, Ended, ServerDefinition, run};
 
 use super::{ADD, client, with_files};
 
@@ -174,6 +174,27 @@ async fn a_changed_file_counts_in_the_next_run_of_a_session() {
     client.check("try:\n    add(1, 2)\nexcept ToolError as error:\n    print(error.kind, 'calculator.add' in str(error))", "unknown_tool True\n").await;
 }
 
+async fn call_of(codeyard: &Codeyard, words: &[&str]) -> Ended {
+    run(codeyard, &[&["call"], words].concat(), "").await
+}
+
+#[tokio::test]
+async fn a_call_of_a_file_starts_no_server() {
+    let codeyard = Codeyard::new().unwrap();
+    let started = codeyard.work_directory().join("started");
+    let script = format!("echo once >> {}; exit 1", started.display());
+    let dead = ServerDefinition::new("sh", &["-c", &script]);
+    let codeyard = with_files(codeyard.server("dead", &dead), &[("calculator/add.py", ADD)]);
+    let called = call_of(&codeyard, &["calculator.add", r#"{"a": 1, "b": 2}"#]).await;
+    assert_eq!((called.code, called.out.as_str()), (0, "3\n"), "{called:?}");
+    assert!(!started.exists(), "a tool file needs no server");
+    let called = call_of(&codeyard, &["dead.any"]).await;
+    assert!(called.code != 0 && called.err.contains("dead"), "{called:?}");
+    // It was attempted as any call: with a record of its own.
+    let recorded = run(&codeyard, &["runs", "--json"], "").await;
+    assert_eq!(recorded.out.matches("\"call\"").count(), 2, "{recorded:?}");
+}
+
 #[tokio::test]
 async fn a_call_of_a_file_is_in_no_sum_and_on_no_receipt() {
     let (_, mut client) = client(&[]).await;
@@ -210,9 +231,17 @@ async fn a_call_from_the_command_line_runs_in_the_sandbox() {
             "host/fail.py",
             "def fail(x=1):\n    'Fails'\n    raise ValueError('no')\n",
         ),
+        (
+            "host/exit.py",
+            "import sys\n\ndef exit():\n    'Exits'\n    sys.exit(3)\n",
+        ),
+        (
+            "host/chain.py",
+            "async def chain():\n    'Fails as another'\n    await tools.host.fail()\n",
+        ),
     ];
     let codeyard = with_files(Codeyard::new().unwrap(), &files);
-    let call = async |words: &[&str]| run(&codeyard, &[&["call"], words].concat(), "").await;
+    let call = async |words: &[&str]| call_of(&codeyard, words).await;
     let added = call(&["calculator.add", r#"{"a": 1, "b": 2}"#]).await;
     assert_eq!((added.code, added.out.as_str()), (0, "3\n"), "{added:?}");
     let looked = call(&["host.look"]).await;
@@ -222,9 +251,20 @@ async fn a_call_from_the_command_line_runs_in_the_sandbox() {
     );
     let failed = call(&["host.fail"]).await;
     assert!(
-        failed.code == 1 && failed.out.contains("fail.py\", line 3"),
+        failed.code == 1
+            && failed.out.contains("fail.py\", line 3")
+            && failed.out.ends_with("\nValueError: no\n"),
         "{failed:?}"
     );
+    // Nobody has written the program that makes the call.
+    for call in [vec!["host.fail"], vec!["host.exit"], vec!["host.chain"]] {
+        let failed = call_of(&codeyard, &call).await;
+        assert!(
+            failed.code == 1 && failed.out.contains("/tools/host/") && !failed.out.contains("program"),
+            "{failed:?}"
+        );
+        assert!(!failed.out.contains("__toolcall__"), "{failed:?}");
+    }
     let wrong = call(&["calculator.add", r#"{"a": 1}"#]).await;
     assert!(
         wrong.code == 1 && wrong.out.contains("missing required argument 'b'"),

@@ -1,7 +1,10 @@
 //! What is found, without running any of it.
 
 use std::fs;
+use std::mem::MaybeUninit;
+use std::time::Instant;
 
+use rustix::fs::inotify::{CreateFlags, Reader, WatchFlags, add_watch, init};
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, ServerDefinition, run};
 
@@ -138,6 +141,33 @@ async fn nothing_of_a_file_happens_when_it_is_found() {
     client
         .check(&format!("await tools.images.resize()\n{there}"), "True\n")
         .await;
+}
+
+/// Unchanged files cost a run nothing: their directories are not listed for it, but once a second.
+#[tokio::test]
+async fn runs_do_not_look_at_files_that_have_not_changed() {
+    const RUNS: usize = 30;
+    let (directory, mut client) = client(&[]).await;
+    client.check("print(1)", "1\n").await;
+    let watch = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
+    add_watch(&watch, directory.join("units"), WatchFlags::OPEN).unwrap();
+    let begun = Instant::now();
+    for _ in 0..RUNS {
+        client.check("print(1)", "1\n").await;
+    }
+    let seconds = usize::try_from(begun.elapsed().as_secs()).unwrap() + 2;
+    let mut events = [MaybeUninit::uninit(); 64 * 1024];
+    let mut events = Reader::new(watch, &mut events);
+    let mut looks = 0;
+    while let Ok(event) = events.next() {
+        looks += usize::from(event.file_name().is_none());
+    }
+    assert!(looks <= seconds.min(RUNS), "{looks} looks of {RUNS} runs");
+
+    // A change is seen by the very next one.
+    let one = "def one():\n    'One'\n    return 1\n";
+    fs::write(directory.join("units/one.py"), one).unwrap();
+    client.check("print(await tools.units.one())", "1\n").await;
 }
 
 // C181

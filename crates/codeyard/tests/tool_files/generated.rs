@@ -18,6 +18,15 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
+/// The directory of the modules of all tools.
+async fn generated(codeyard: &Codeyard) -> String {
+    let place = codeyard.work_directory().join("wrappers");
+    let place = place.to_string_lossy().into_owned();
+    let made = run(codeyard, &["tools", "generate", &place], "").await;
+    assert_eq!(made.code, 0, "{made:?}");
+    place
+}
+
 // C199
 #[tokio::test]
 async fn a_module_is_written_for_each_tool_once() {
@@ -119,13 +128,7 @@ async fn denied_tools_and_tool_files_have_none() {
 #[tokio::test]
 async fn a_generated_function_calls_its_server_from_a_program() {
     let codeyard = Codeyard::with_stub().unwrap();
-    let place = codeyard
-        .work_directory()
-        .join("wrappers")
-        .to_string_lossy()
-        .into_owned();
-    let made = run(&codeyard, &["tools", "generate", &place], "").await;
-    assert_eq!(made.code, 0, "{made:?}");
+    let place = generated(&codeyard).await;
     let program = "from servers.stub import echo; print(echo(message='hi'))";
     let mount = format!("{place}:/wrappers");
     let ran = run(&codeyard, &["run", "-", "--mount", &mount], program).await;
@@ -156,12 +159,7 @@ async fn a_generated_function_calls_its_server_from_a_program() {
 #[tokio::test]
 async fn a_generated_function_calls_its_server_from_any_python() {
     let codeyard = Codeyard::with_stub().unwrap();
-    let place = codeyard
-        .work_directory()
-        .join("wrappers")
-        .to_string_lossy()
-        .into_owned();
-    assert_eq!(run(&codeyard, &["tools", "generate", &place], "").await.code, 0);
+    let place = generated(&codeyard).await;
     let python = |code: &str| python(&codeyard, &place, code);
     assert_eq!(
         python("from servers.stub import add; print(add(a=1, b=2)['sum'])"),
@@ -189,12 +187,7 @@ async fn a_generated_function_calls_its_server_from_any_python() {
 async fn a_type_checker_accepts_what_is_generated() {
     let checkers = checkers().unwrap();
     let codeyard = Codeyard::with_stub().unwrap().catalogue();
-    let place = codeyard.work_directory().join("wrappers");
-    let directory = place.to_string_lossy().into_owned();
-    assert_eq!(
-        run(&codeyard, &["tools", "generate", &directory], "").await.code,
-        0
-    );
+    let place = generated(&codeyard).await;
     let mypy = checkers.join("python/bin/mypy");
     let strict = [
         "--strict",

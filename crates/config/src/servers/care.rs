@@ -1,10 +1,10 @@
-//! The fields that say how a server lives: trust, calls at once, idle stop, limits and confinement.
+//! The fields that say how a server lives: trust, rules of its tools, calls at once, idle stop, limits and confinement.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use types::units;
+use types::{ToolRules, units};
 use upstream::{Confinement, ServerLimits};
 
 use super::{MAX_TIMEOUT_MS, Reader, Variables};
@@ -24,6 +24,32 @@ const LIMITS: [&str; 2] = ["memory", "processes"];
 impl Reader<'_> {
     pub(super) fn trusted(&mut self, field: &str, node: Option<&Node>) -> bool {
         node.is_some_and(|node| self.flag(field, node))
+    }
+
+    /// The rules for its tools, which are checked as those of `[policy]` are.
+    pub(super) fn rules(
+        &mut self,
+        server: &str,
+        field: &str,
+        allow: Option<&Node>,
+        deny: Option<&Node>,
+    ) -> ToolRules {
+        let mut read = |key: &str, node| self.strings(&format!("{field}.{key}"), node, Variables::Keep);
+        let (allow, deny) = (read("allow", allow), read("deny", deny));
+        let mut rules = ToolRules {
+            allow,
+            deny,
+            ..ToolRules::default()
+        };
+        if rules.is_empty() {
+            return rules;
+        }
+        rules.place = format!("{field} of {}", self.file.display());
+        for mistake in policy::check_rules(server, &rules).err().unwrap_or_default() {
+            self.findings
+                .mistake(&format!("{field}.{}", mistake.field), mistake.message);
+        }
+        rules
     }
 
     pub(super) fn max_calls(&mut self, field: &str, node: Option<&Node>) -> Option<NonZeroU32> {
@@ -163,7 +189,7 @@ impl Reader<'_> {
                 self.findings
                     .mistake(&place, "`~` means nothing here; write `${HOME}` in its place");
             } else {
-                paths.push(self.directory.join(text));
+                paths.push(self.directory().join(text));
             }
         }
         paths

@@ -11,7 +11,7 @@ use crate::json::Node;
 pub(super) const ADDRESSES: [&str; 3] = ["url", "serverUrl", "httpUrl"];
 
 /// Our fields of a remote server, beside its address.
-pub(super) const FIELDS: [&str; 14] = [
+pub(super) const FIELDS: [&str; 16] = [
     "trusted",
     "maxCalls",
     "sandbox",
@@ -26,6 +26,8 @@ pub(super) const FIELDS: [&str; 14] = [
     "oauth",
     "description",
     "timeout",
+    "allow",
+    "deny",
 ];
 
 /// Fields that say which way over HTTP is spoken.
@@ -103,7 +105,7 @@ impl Reader<'_> {
                 get("bearerTokenFile"),
                 variables,
             )
-            .map(|file| self.directory.join(file));
+            .map(|file| self.directory().join(file));
         if bearer_token_file.is_some() && headers.contains_key("authorization") {
             let what = "would send a second `Authorization` beside that of `headers`; remove one of them";
             self.findings.mistake(&format!("{field}.bearerTokenFile"), what);
@@ -131,7 +133,7 @@ impl Reader<'_> {
                 "clientId" => oauth.client_id = self.filled(&path, node, variables),
                 "clientSecretFile" => {
                     let file = self.filled(&path, node, variables);
-                    oauth.client_secret_file = file.map(|file| self.directory.join(file));
+                    oauth.client_secret_file = file.map(|file| self.directory().join(file));
                 }
                 _ => oauth.scopes = self.scopes(&path, node, variables),
             }

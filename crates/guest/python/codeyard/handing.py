@@ -7,7 +7,7 @@ from itertools import islice
 
 from codeyard import binary
 from codeyard.frames import pack
-from codeyard.jsonable import Converter, TooLarge
+from codeyard.jsonable import MAX_RESULT, Converter, TooLarge
 from codeyard.kept import Kept
 
 # Items and keys of a container, and characters of a text, that a beginning has; the first that fits into MOST_SAMPLE is taken.
@@ -37,20 +37,20 @@ class Handing:
     def begin(self, number, most):
         """Starts a run. A result of more than `most` bytes as JSON stays here; if that is `None`, all of them go."""
         self._name = f"r{number}"
-        self._most = most
+        self._most = most and min(most, MAX_RESULT)
         self._value = _NOTHING
         self._is_large = False
 
     def convert(self, value, on_image):
         """A result as JSON; of one that is too large nothing."""
         if self._most is None:
-            return Converter(on_image).convert(value)
+            return Converter(on_image, MAX_RESULT).convert(value)
         self._value = value
         if isinstance(value, (str, bytes, bytearray)) and len(value) > self._most:
             placeholder = None if isinstance(value, str) else on_image(bytes(value))
             self._is_large = placeholder is None
             return placeholder
-        converter = Converter(on_image, self._most)
+        converter = Converter(on_image, self._most, cuts=False)
         try:
             converted = converter.convert(value)
         except TooLarge:
@@ -113,6 +113,7 @@ class _Beginning(Converter):
 
     def __init__(self, items, keys, characters):
         super().__init__()
+        self._left = items
         self._items_each = items
         self._keys_each = keys
         self._characters = characters

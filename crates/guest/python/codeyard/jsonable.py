@@ -20,16 +20,22 @@ from codeyard.values import BridgeBox
 MAX_DEPTH = 100
 # Values in one result, counted over all containers.
 MAX_VALUES = 1_000_000
+# Bytes of a result. A larger one belongs into a file. Together with the images of a run it must fit into a frame.
+MAX_RESULT = 24 * 1024 * 1024
+# Bytes of texts that are counted before a result is given up: of those between, the exact size can be told.
+_MEASURED = 1024 * 1024
 # Items taken from an iterator, which may have no end.
 MAX_ITERATED = 100_000
+# Rows of a table that is cut.
 MAX_ROWS = 10_000
 MAX_REPR = 10_000
 
-_PLAIN = frozenset({str, bool, type(None)})
+_PLAIN = frozenset({bool, type(None)})
+_NOTHING = object()
 
 
 class TooLarge(ValueError):
-    """A result with too many values."""
+    """A result with too many values, or too long texts."""
 
     __module__ = "builtins"
 
@@ -37,15 +43,17 @@ class TooLarge(ValueError):
 class Converter:
     """Converts one result. Bytes that are an image are handed to `on_image`, which answers with their placeholder.
 
-    One that surely takes more than `most` bytes as JSON raises TooLarge. `consumed` counts the iterators that were used up;
-    `taken` is what the result itself gave, if it was the only one.
+    One that surely takes more than `most` bytes as JSON raises TooLarge, before it is written. Where it `cuts`, a long table
+    becomes its beginning and a note instead. `consumed` counts the iterators that were used up; `taken` is what the result
+    itself gave, if it was the only one.
     """
 
-    def __init__(self, on_image=None, most=None):
+    def __init__(self, on_image=None, most=None, cuts=True):
         self._on_image = on_image
         # A value and what stands around it take at least two bytes, so more of them cannot fit.
         self._left = MAX_VALUES if most is None else min(MAX_VALUES, most // 2 + 1)
-        self._longest = most
+        self._room = most and max(most, _MEASURED)
+        self._cuts = cuts
         self._path = set()
         self.consumed = 0
         self.taken = None
@@ -53,6 +61,8 @@ class Converter:
     def convert(self, value, depth=0):
         """The JSON value for any Python value."""
         kind = type(value)
+        if kind is str:
+            return self._text(value) if depth else value
         if kind in _PLAIN:
             return value
         if kind is int:
@@ -83,15 +93,29 @@ class Converter:
     def _object(self, mapping, depth):
         self._spend(len(mapping))
         convert = self.convert
-        return {
+        converted = {
             (key if type(key) is str else self._key(key)): item if type(item) in _PLAIN else convert(item, depth)
             for key, item in mapping.items()
         }
+        if self._room is not None:
+            self._write(sum(map(len, converted)))
+        return converted
 
     def _spend(self, count):
         self._left -= count
         if self._left < 0:
             raise TooLarge(f"more than {MAX_VALUES:,} values; write them to a file in /results instead")
+
+    def _text(self, text):
+        if self._room is not None:
+            self._write(str.__len__(text))
+        return text
+
+    def _write(self, characters):
+        """Counts what texts take at least: the same text may be in a result any number of times."""
+        self._room -= characters
+        if self._room < 0:
+            raise TooLarge(f"more than {MAX_RESULT:,} bytes; write them to a file in /results instead")
 
     def _key(self, key):
         if isinstance(key, Enum):
@@ -107,9 +131,9 @@ class Converter:
     def _big(self, value):
         """The host's numbers end at 64 bits; a longer one stays exact as text."""
         try:
-            return str(value)
+            return self._text(str(value))
         except ValueError:  # more digits than Python converts
-            return hex(value)
+            return self._text(hex(value))
 
     def _instance(self, value, depth):
         for types, convert in _BY_TYPE:
@@ -132,14 +156,22 @@ class Converter:
             return self.convert(value.dict(), depth)
         if isinstance(value, Mapping):
             return self._object(dict(value), depth)
-        if isinstance(value, (Set, Sequence, MappingView, Iterator)) and not isinstance(value, IOBase):
-            items = list(islice(value, MAX_ITERATED))
-            if isinstance(value, Iterator):
-                # What it gives is nowhere else: from here on all of it counts.
-                self.consumed, self._left = self.consumed + 1, MAX_VALUES
-                self.taken = items if self.consumed == 1 and depth == 1 else None
-            return self._items(items, depth)
-        return self.other(value)
+        if isinstance(value, (Set, Sequence, MappingView)):
+            return self._items(list(islice(value, self._left + 1)), depth)
+        if isinstance(value, Iterator) and not isinstance(value, IOBase):
+            return self._iterated(value, depth)
+        return self._text(self.other(value))
+
+    def _iterated(self, iterator, depth):
+        items = list(islice(iterator, MAX_ITERATED))
+        # What it gives is nowhere else: from here on all of it counts.
+        self.consumed, self._left = self.consumed + 1, MAX_VALUES
+        if self._room is not None:
+            self._room = MAX_RESULT
+        if len(items) == MAX_ITERATED and next(iterator, _NOTHING) is not _NOTHING:
+            items = self.unfinished(items, type(iterator).__name__)
+        self.taken = items if self.consumed == 1 and depth == 1 else None
+        return self.convert(items, depth)
 
     def _foreign(self, value, depth):
         """Values of numpy and pandas, if the program has imported them. Returns `(found, converted)`."""
@@ -150,16 +182,16 @@ class Converter:
             if isinstance(value, pandas.Series):
                 return True, self._series(value, depth)
             if isinstance(value, (pandas.Index, pandas.api.extensions.ExtensionArray)):
-                return True, self._items(value[:MAX_VALUES].tolist(), depth)
+                return True, self._items(value[: self._left + 1].tolist(), depth)
             if value is pandas.NaT or value is pandas.NA:
                 return True, None
             if isinstance(value, (pandas.Period, pandas.Interval)):
                 return True, str(value)
         if numpy is not None and hasattr(numpy, "ndarray"):
             if isinstance(value, numpy.ndarray):
-                too_many = value.size > MAX_VALUES
                 self._refuse_more(value.size)
-                return True, self.other(value) if too_many else self.convert(value.tolist(), depth)
+                is_cut = value.size > MAX_VALUES
+                return True, self.other(value) if is_cut else self.convert(value.tolist(), depth)
             if isinstance(value, (numpy.datetime64, numpy.timedelta64)):
                 return True, None if numpy.isnat(value) else str(value)
             if isinstance(value, numpy.generic):
@@ -170,34 +202,34 @@ class Converter:
     def _table(self, table, depth):
         """A list of records; its index comes along unless it only counts the rows."""
         rows = len(table)
-        self._refuse_more(rows * len(table.columns))
-        head = table.head(MAX_ROWS)
+        self._refuse_more(rows * max(1, len(table.columns)))
+        head = table.head(MAX_ROWS) if self._cuts else table
         if not _counts_rows(head.index):
             try:
                 head = head.reset_index()
             except ValueError:
                 pass  # A column has the index's name already.
         records = self.convert(head.to_dict("records"), depth)
-        if rows <= MAX_ROWS:
+        if len(head) == rows:
             return records
-        return {"records": records, "rows": rows, "note": f"the first {MAX_ROWS:,} of {rows:,} rows"}
+        return {"records": records, "rows": rows, "note": _cut("rows", rows)}
 
     def _refuse_more(self, values):
         """Says at once that something is too large, where it need not be converted to know it."""
-        if self._longest is not None and values > self._left:
-            raise TooLarge(f"more than {self._longest:,} bytes")
+        if not self._cuts and values > self._left:
+            raise TooLarge(f"more than {MAX_VALUES:,} values; write them to a file in /results instead")
 
     def _series(self, series, depth):
         self._refuse_more(len(series))
-        head = series.head(MAX_ROWS)
+        head = series.head(MAX_ROWS) if self._cuts else series
         values = head.tolist()
         if not _counts_rows(head.index):
             keys = head.index.tolist()
             values = dict(zip(keys, values)) if head.index.is_unique else [list(pair) for pair in zip(keys, values)]
         converted = self.convert(values, depth)
-        if len(series) <= MAX_ROWS:
+        if len(head) == len(series):
             return converted
-        return {"values": converted, "length": len(series), "note": f"the first {MAX_ROWS:,} values"}
+        return {"values": converted, "length": len(series), "note": _cut("values", len(series))}
 
     def _bytes(self, value, _depth):
         if images.mime_of(bytes(value[:1024])) is None:
@@ -207,9 +239,9 @@ class Converter:
         if placeholder is not None:
             return placeholder
         try:
-            return data.decode()
+            return self._text(data.decode())
         except UnicodeDecodeError:
-            return "data:application/octet-stream;base64," + b64encode(data).decode()
+            return self._text("data:application/octet-stream;base64," + b64encode(data).decode())
 
     def _unordered(self, value, depth):
         try:
@@ -234,9 +266,17 @@ class Converter:
     def circular(self, _value):
         return "<circular reference>"
 
+    def unfinished(self, items, kind):
+        """What an iterator gave that gives more."""
+        note = f"the first {len(items):,} items; the {kind:.40} gives more, and what it gave is used up"
+        return {"items": items, "note": note}
+
 
 class _Arguments(Converter):
-    """Converts the arguments of a call: what has no JSON is a mistake, not a text."""
+    """Converts the arguments of a call: what has no JSON is a mistake, not a text, and nothing is cut."""
+
+    def __init__(self):
+        super().__init__(cuts=False)
 
     def other(self, value):
         raise TypeError(f"a value of type {type(value).__name__} cannot be passed to a tool; convert it to JSON values")
@@ -246,6 +286,9 @@ class _Arguments(Converter):
 
     def circular(self, _value):
         raise ValueError("a value that contains itself cannot be passed to a tool")
+
+    def unfinished(self, items, kind):
+        raise ValueError(f"the {kind:.40} gives more than {len(items):,} items; pass a list of those that the tool needs")
 
 
 def to_arguments(label, mapping):
@@ -270,6 +313,10 @@ def short_repr(value, limit=MAX_REPR):
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters)"
 
 
+def _cut(noun, count):
+    return f"the first {MAX_ROWS:,} of {count:,} {noun}; write them to a file in /results to have them all"
+
+
 def _special(value):
     return None if value != value else "Infinity" if value > 0 else "-Infinity"
 
@@ -291,16 +338,16 @@ def _moment(_self, value, _depth):
 # In this order: an `IntEnum` is an int too, a `datetime` a date, a `BridgeText` a str, `numpy.float64` a float.
 _BY_TYPE = (
     (Enum, lambda self, value, depth: self.convert(value.value, depth)),
-    (str, lambda self, value, depth: str.__str__(value)),
-    (dict, Converter._object),
-    (list, Converter._items),
+    (str, lambda self, value, depth: str.__str__(self._text(value))),
+    (dict, lambda self, value, depth: self._object(value, depth)),
+    (list, lambda self, value, depth: self._items(value, depth)),
     (tuple, Converter._tuple),
     (int, _plain(int)),
     (float, _plain(float)),
     (BridgeBox, lambda self, value, depth: self.convert(value.value, depth)),
     ((datetime.datetime, datetime.date, datetime.time), _moment),
-    ((datetime.timedelta, Decimal, UUID, PurePath), lambda self, value, depth: str(value)),
+    ((datetime.timedelta, Decimal, UUID, PurePath), lambda self, value, depth: self._text(str(value))),
     ((bytes, bytearray, memoryview), Converter._bytes),
     ((set, frozenset), Converter._unordered),
-    (BaseException, lambda self, value, depth: f"{type(value).__name__}: {value}"),
+    (BaseException, lambda self, value, depth: self._text(f"{type(value).__name__}: {value}")),
 )

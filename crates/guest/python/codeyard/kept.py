@@ -1,37 +1,39 @@
 """Results that stay in the session: too large for a model, or not all of it text. Programs get them back by name."""
 
 import sys
-from collections import Counter
+from collections import Counter, deque
 from itertools import islice
 
-# The newest are kept: so many that a model was told of, as many others, and so many bytes in all; the newest of all however large it is.
+# The newest are kept: so many that a model was told of, as many others, and so many bytes in all as the host says; the newest
+# of all however large it is.
 MOST = 16
-MOST_BYTES = 128 * 1024 * 1024
 
-_REPLACED = f"newer ones have taken its place: {MOST} are kept, of {MOST_BYTES >> 20} MiB in all"
 _REMEMBERED = 1_000
-_WEIGHED = 100
-_DEEPEST = 3
+# How many values are looked at to weigh one that is kept, and how deep.
+_LOOKS = 5_000
+_DEEPEST = 20
 
 
 class Kept:
     """The results that one session keeps."""
 
     def __init__(self):
+        self.most_bytes = 0
         self._entries = {}
         self._lost = {}
 
     def keep(self, name, value, kind, size, is_told=True):
         """Keeps a value under a name that is new; older ones may have to go. Of some no model may ever be told."""
-        self._entries[name] = (value, kind, size, _weight(value, 0), is_told)
+        self._entries[name] = (value, kind, size, _weight(value, _LOOKS, 0), is_told)
+        replaced = f"newer ones have taken its place: {MOST} are kept, of {self.most_bytes >> 20} MiB in all"
         same = [name for name, entry in self._entries.items() if entry[4] == is_told]
         if len(same) > MOST:
-            self._lose(same[0], _REPLACED)
+            self._lose(same[0], replaced)
         total = sum(entry[3] for entry in self._entries.values())
-        while total > MOST_BYTES and len(self._entries) > 1:
+        while total > self.most_bytes and len(self._entries) > 1:
             oldest = next(iter(self._entries))
             total -= self._entries[oldest][3]
-            self._lose(oldest, _REPLACED)
+            self._lose(oldest, replaced)
 
     def clear(self, why):
         """Gives up all of them."""
@@ -62,10 +64,10 @@ class Kept:
             del self._lost[next(iter(self._lost))]
 
 
-def _weight(value, depth):
-    """About how many bytes a value takes: of large containers some items, evenly spread, stand for all."""
+def _weight(value, looks, depth):
+    """About how many bytes a value takes: of a large container as many items as there are looks, evenly spread, stand for all."""
     try:
-        return _table(value) or sys.getsizeof(value) + _inside(value, depth)
+        return _table(value) or sys.getsizeof(value) + _inside(value, looks, depth)
     except Exception:
         return 0  # It cannot be told; the number of results is bounded all the same.
 
@@ -73,25 +75,36 @@ def _weight(value, depth):
 def _table(value):
     usage = getattr(type(value), "memory_usage", None)
     if usage is not None:
-        used = usage(value)
+        used = usage(value, deep=True)
         return int(used.sum() if hasattr(used, "sum") else used)
     if hasattr(type(value), "nbytes"):
         return int(value.nbytes)
     return 0
 
 
-def _inside(value, depth):
-    if depth >= _DEEPEST or not isinstance(value, (dict, list, tuple, set, frozenset)) or not value:
+def _inside(value, looks, depth):
+    items = _items(value)
+    if depth >= _DEEPEST or not items:
         return 0
-    items = value.values() if isinstance(value, dict) else value
-    stride = -(-len(value) // _WEIGHED)
+    stride = -(-len(items) // max(1, looks))
     looked = list(islice(items, stride // 2, None, stride))
     seen = Counter(map(id, looked))
     one = {id(item): item for item in looked}
+    each = looks // len(one)
     # An object that is met again is one object, however often it is there.
-    single = sum(_weight(item, depth + 1) for mark, item in one.items() if seen[mark] == 1)
-    again = sum(_weight(item, depth + 1) for mark, item in one.items() if seen[mark] > 1)
-    return single * len(value) // len(looked) + again
+    single = sum(_weight(item, each, depth + 1) for mark, item in one.items() if seen[mark] == 1)
+    again = sum(_weight(item, each, depth + 1) for mark, item in one.items() if seen[mark] > 1)
+    return single * len(items) // len(looked) + again
+
+
+def _items(value):
+    """What a value is made of, where that can be looked at."""
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, (list, tuple, set, frozenset, deque)):
+        return value
+    fields = getattr(value, "__dict__", None)
+    return fields.values() if type(fields) is dict else ()
 
 
 _current = None

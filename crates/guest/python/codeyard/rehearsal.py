@@ -108,7 +108,7 @@ def _rehearse(programs, told=None):
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
     streams = Streams(interrupts, (nowhere, nowhere))
     session = Session(link, interrupts, streams)
-    runner.enter(session, streams, {"concurrent_calls": 32, "output": 1 << 20, "result": 24 << 10})
+    runner.enter(session, streams, {"kept": 1 << 20, "concurrent_calls": 32, "output": 1 << 20, "result": 24 << 10})
     try:
         for number, program in enumerate(programs):
             host.tell({"t": "run", "id": number, "code": program})

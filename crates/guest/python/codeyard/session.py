@@ -19,11 +19,10 @@ from codeyard.frames import pack
 from codeyard.handing import Handing
 from codeyard.images import Gallery
 from codeyard.interrupts import HELD, OPEN
+from codeyard.jsonable import MAX_RESULT
 from codeyard.program import VALUE, Program
 from codeyard.watch import Watch
 
-# A larger result belongs into a file. Together with the images of a run it must fit into a frame.
-MAX_RESULT = 24 * 1024 * 1024
 # How long tasks of an interrupted run may take to clean up; the host waits for 50 ms.
 _CLEAN_UP_SECONDS = 0.02
 _PYPLOT = "matplotlib.pyplot"
@@ -64,6 +63,7 @@ class Session:
         self._limits = settings
         self._artifacts.changed()
         self._reserve.renew()
+        self._handing.kept.most_bytes = settings["kept"]
         kept.connect(self._handing.kept)
         sys.modules["__main__"] = self._main
 

@@ -110,9 +110,8 @@ class Guest:
         self._runs = 0
         self._nudges = 0
         self.ready = self._next()
-        self.send(
-            {"t": "open", "v": 1, "session": {"session": "test", "output": output, "concurrent_calls": concurrent}}
-        )
+        session = {"session": "test", "kept": 128 << 20, "output": output, "concurrent_calls": concurrent}
+        self.send({"t": "open", "v": 1, "session": session})
 
     def path(self, *parts):
         return os.path.join(self.root, *parts)

@@ -86,9 +86,16 @@ class Pandas(GuestCase):
                 self.check(code, expected)
 
     def test_long_table_is_cut_and_says_so(self):
-        outcome = self.guest.run("import pandas as pd\npd.DataFrame({'n': range(25_000)})")
-        self.assertEqual((len(outcome.result["records"]), outcome.result["rows"]), (10_000, 25_000))
-        self.assertIn("25,000", outcome.result["note"])
+        for code, shown in (("pd.DataFrame({'n': range(25_000)})", "records"), ("pd.Series(range(25_000))", "values")):
+            result = self.guest.run(f"import pandas as pd\n{code}").result
+            self.assertEqual(len(result[shown]), 10_000)
+            self.assertIn("the first 10,000 of 25,000", result["note"])
+            self.assertIn("write them to a file in /results", result["note"])
+
+    def test_long_table_is_an_argument_as_it_is(self):
+        code = "import pandas as pd\nlen((await tools.stub.args(a=pd.DataFrame({'n': range(25_000)}))).args.a)"
+        self.check(code, 25_000)
+        self.check_error("await tools.stub.args(a=pd.Series(range(1_000_001)))", "TooLarge", "argument 'a'", "1,000,000")
 
     def test_from_results_of_tools(self):
         rows = [{"id": n, "total": n * 1.5, "tag": "a" if n % 2 else "b"} for n in range(1000)]
@@ -109,6 +116,60 @@ class Pandas(GuestCase):
         finally:
             self.guest.answer = before
         self.check(f"pd.Series(await tools.stub.raw(result={text('[1, 2]')!r})).sum()", 3)
+
+
+@needs("pandas")
+class Handles(GuestCase):
+    """Of a value of numpy or pandas that is too large there is a beginning, and the value itself stays."""
+
+    SETUP = "import numpy as np, pandas as pd\nframe = pd.DataFrame({'city': ['Oslo', 'Rome'] * 20_000, 'n': range(40_000)})"
+
+    def setUp(self):
+        self.give(2000)
+        self.guest.run(self.SETUP)
+
+    def tearDown(self):
+        self.guest.limits = None
+
+    def give(self, most):
+        self.guest.limits = {"output": 1 << 20, "concurrent_calls": 32, "result": most}
+
+    def test_beginnings(self):
+        cities = [{"city": city, "n": n} for n, city in enumerate(["Oslo", "Rome", "Oslo", "Rome", "Oslo"])]
+        for code, kind, size, sample in (
+            ("frame", "DataFrame", "40,000 rows x 2 columns", cities),
+            ("frame[frame.n > 2]", "DataFrame", "39,997 rows x 2 columns", [{"index": 3, "city": "Rome", "n": 3}]),
+            ("frame.n", "Series", "40,000 values", [0, 1, 2, 3, 4]),
+            ("frame.groupby('n').size()", "Series", "40,000 values", {str(n): 1 for n in range(5)}),
+            ("{'frame': frame, 'rows': 40_000}", "dict", "2 keys", {"frame": cities, "rows": 40_000}),
+            ("np.arange(40_000.0)", "ndarray", "40,000 values", [0.0, 1.0, 2.0, 3.0, 4.0]),
+            ("np.zeros((400, 300), 'int8')", "ndarray", "400 x 300 values", [[0] * 5] * 5),
+            ("np.array(['yes'] * 9000)", "ndarray", "9,000 values", ["yes"] * 5),
+            ("frame.n.to_numpy().reshape(-1, 2).tolist()", "list", "20,000 items", [[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]),
+        ):
+            with self.subTest(code):
+                outcome = self.guest.run(code)
+                self.assertIsNone(outcome.error, outcome)
+                kept = outcome.kept
+                begins = kept["sample"] if isinstance(kept["sample"], dict) else kept["sample"][: len(sample)]
+                self.assertEqual((kept["kind"], kept["size"], begins), (kind, size, sample))
+                outcome = self.guest.run(f"type(runtime.result({kept['name']!r})).__name__")
+                self.assertEqual(outcome.result, kind)
+
+    def test_a_table_is_whole_or_kept(self):
+        whole = self.give(1_500_000) or self.guest.run("frame")
+        self.assertEqual((len(whole.result), whole.kept), (40_000, None))
+        kept = self.give(1_000_000) or self.guest.run("frame.n, frame")
+        self.assertFalse(kept.has_result, kept)
+        self.assertEqual(self.guest.run("[len(part) for part in runtime.result()]").result, [40_000, 40_000])
+        for code in ("frame.n", "frame.index", "frame.n.to_numpy()"):
+            self.assertEqual(len(self.guest.run(code).result), 40_000, code)
+
+    def test_columns_of_texts_are_weighed(self):
+        self.guest.run("'first' * 3000")
+        for _ in range(2):
+            self.guest.run("pd.DataFrame({'text': [str(n) * 40_000 for n in range(1000)]}, dtype=object)")
+        self.assertEqual(len(self.guest.run("runtime.results()").result), 1)
 
 
 @needs("pydantic")

@@ -65,6 +65,47 @@ class Handing(GuestCase):
         error = self.run_with("{'it': iter([1]), 'rows': list(range(1_000_001))}").error
         self.assertIn("iterators in it are used up; return lists", error["message"])
 
+    def test_endless_iterators_are_told_as_such(self):
+        kept = self.kept_of("import itertools\nnumbers = itertools.count()\nnumbers")
+        note = "the first 100,000 items; the count gives more, and what it gave is used up"
+        self.assertEqual(kept["sample"], {"items": [0, 1, 2, 3, 4], "note": note})
+        self.assertEqual(kept["size"].split(",")[0], "2 keys (items: 100")
+        again = self.run_with("len(runtime.result()['items']), next(numbers)").result
+        self.assertEqual(again, [100_000, 100_001])
+        kept = self.kept_of("{'texts': itertools.repeat('x' * 1000)}['texts']")
+        self.assertIn("the repeat gives more", kept["sample"]["note"])
+        kept = self.kept_of("{'numbers': itertools.count()}")
+        self.assertEqual(kept["sample"]["numbers"]["note"], note)
+
+    def test_nothing_is_cut_without_a_handle(self):
+        for code, expected in (
+            ("range(150_000)", 150_000),
+            ("set(range(150_000))", 150_000),
+        ):
+            with self.subTest(code):
+                outcome = self.run_with(code, 2_000_000)
+                self.assertEqual((len(outcome.result), outcome.kept), (expected, None))
+                self.kept_of(code)
+                self.assertEqual(self.run_with("len(runtime.result())").result, expected)
+
+    def test_the_same_text_many_times_is_not_written(self):
+        guest = self.own_guest()
+        peak = "import resource\nresource.getrusage(resource.RUSAGE_SELF).ru_maxrss"
+        before = self.run_with(peak, guest=guest).result
+        for code in (
+            "x = ['y' * 1_000_000] * 1000\nx",
+            "x = (text for text in ['y' * 1_000_000] * 1000)\nx",
+            "x = [{'z' * 1_000_000: 1}] * 1000\nx",
+        ):
+            outcome = self.run_with(code, guest=guest)
+            self.assertTrue(outcome.kept["size"].startswith("1,000 items"), outcome)
+            self.assertLess(self.run_with(peak, guest=guest).result - before, 100_000, code)
+
+    def test_results_of_tools_have_a_beginning(self):
+        rows = [{"id": n, "text": "some words"} for n in range(3000)]
+        code = f"import json\nawait tools.stub.json(text=json.dumps({rows!r}))"
+        self.assertEqual(self.kept_of(code)["sample"], rows[:5])
+
     def test_first_keys(self):
         for code, expected in (
             ("{n: 'x' * 100 for n in range(99)}", "0"),
@@ -148,6 +189,26 @@ class Handing(GuestCase):
         for code in ("['y' * 1_000_000] * 1100", "['z' * 1_000_000] + [0] * 90_000"):
             self.run_with(code, guest=guest)
         self.assertEqual(self.run_with("len(runtime.results())", guest=guest).result, 3)
+
+    def test_what_is_deep_inside_is_weighed(self):
+        setup = """
+import dataclasses
+@dataclasses.dataclass
+class Page:
+    body: bytes
+def page(): return Page(bytes(1_000_000))
+"""
+        for code in (
+            "[page() for _ in range(100)]",
+            "{'a': {'b': {'c': {'d': [bytes(1_000_000) for _ in range(100)]}}}}",
+            "[{'id': n, 'big': bytes(100_000), 'small': 1, 'other': 2} for n in range(1000)]",
+        ):
+            with self.subTest(code):
+                guest = self.own_guest()
+                self.run_with(f"{setup}x = 'x' * 3000\nx", guest=guest)
+                for _ in range(2):
+                    self.run_with(code, guest=guest)
+                self.assertEqual(self.run_with("[kept['name'] for kept in runtime.results()]", guest=guest).result, ["r3"])
 
     def test_a_failed_run_keeps_nothing(self):
         guest = self.own_guest()

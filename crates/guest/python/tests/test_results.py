@@ -115,7 +115,26 @@ class Shapes(GuestCase):
 
     def test_endless(self):
         outcome = self.guest.run("import itertools\nitertools.count()")
-        self.assertEqual(len(outcome.result), 100_000)
+        self.assertEqual(outcome.result["items"][-1], 99_999)
+        self.assertEqual(
+            outcome.result["note"], "the first 100,000 items; the count gives more, and what it gave is used up"
+        )
+        self.assertEqual(len(self.guest.run("iter(range(100_000))").result), 100_000)
+        for code in ("range(200_000)", "dict.fromkeys(range(200_000)).keys()", "collections.deque(range(200_000))"):
+            self.assertEqual(len(self.guest.run(f"import collections\n{code}").result), 200_000, code)
+            self.check_error(f"import collections\n{code.replace('200_000', '2_000_000')}", "TooLarge", "1,000,000 values")
+
+    def test_nothing_of_an_argument_is_cut(self):
+        self.check_error("import itertools\nawait tools.stub.args(a=itertools.count())", "ValueError", "argument 'a'", "gives more than 100,000")
+
+    def test_the_same_text_many_times(self):
+        for text in ("'y' * 1_000_000", "b'y' * 1_000_000", "1 << 4_000_000", "type('S', (str,), {})('y' * 1_000_000)"):
+            code = f"x = {text}\n[x] * 1000"
+            self.check_error(code, "TooLarge", "more than 25,165,824 bytes; write them to a file in /results")
+            self.check_error(code.replace("[x] * 1000", "[{'k': x}] * 1000"), "TooLarge")
+        self.check_error("k = 'k' * 1_000_000\n[{k: 1}] * 1000", "TooLarge", "bytes")
+        code = "import resource\nresource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 400_000"
+        self.check(code, True)
 
     def test_files_are_not_read(self):
         self.check("f = open('/dev/zero', 'rb')\nstr(f)[:10]", "<_io.Buffe")

@@ -9,6 +9,12 @@ use super::{CallFailed, Fault};
 use crate::Server;
 use crate::programs::Program;
 
+/// How a frame of the program begins, in a traceback.
+const PROGRAM: &str = "  File \"<program>\"";
+
+/// What stands between an exception of a file and the one that a program meets.
+const CAUSED: &str = "\n\nThe above exception was the direct cause of the following exception:\n\n";
+
 impl Server {
     /// The answer in the form of a server's `CallToolResult`.
     pub(super) async fn call_in_sandbox(
@@ -42,6 +48,20 @@ fn program(tool: &ToolRef, arguments: Map<String, Value>) -> String {
     format!("await __toolcall__({server}, {tool}, json.loads({arguments}))")
 }
 
+/// A traceback without the program that makes the call: nobody has written that.
+fn of_the_file(error: &str) -> String {
+    let raised = match error.rsplit_once(CAUSED) {
+        Some((raised, met)) if met.contains(PROGRAM) => raised,
+        _ => error,
+    };
+    let mut is_program = false;
+    let lines = raised.lines().filter(|line| {
+        is_program = line.starts_with(PROGRAM) || (is_program && line.starts_with("    "));
+        !is_program
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 fn answer(outcome: &Outcome, error: Option<String>) -> Value {
     let mut texts: Vec<String> = Vec::new();
     let mut add = |text: &str| {
@@ -58,10 +78,9 @@ fn answer(outcome: &Outcome, error: Option<String>) -> Value {
         Some(value) => add(&format!("{value:#}")),
     }
     if let Some(error) = error {
-        // The line of the program is not the caller's.
         match &outcome.error {
             Some(raised) if !raised.traceback.contains("/tools/") => add(&raised.message),
-            _ => add(&error),
+            _ => add(&of_the_file(&error)),
         }
     }
     let content: Vec<Value> = texts

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use broker::Broker;
 use config::{Reloaded, Reread};
-use upstream::Hub;
 
 use super::Facts;
 use crate::files::blocking;
@@ -12,7 +12,7 @@ use crate::files::blocking;
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// Looks and takes over, until it is dropped. What is broken leaves everything as it was, and is told once.
-pub(super) async fn follow(mut reread: Reread, hub: Hub, facts: Facts) {
+pub(super) async fn follow(mut reread: Reread, broker: Broker, facts: Facts) {
     loop {
         tokio::time::sleep(PERIOD).await;
         let looked = blocking(move || {
@@ -25,12 +25,12 @@ pub(super) async fn follow(mut reread: Reread, hub: Hub, facts: Facts) {
         };
         reread = returned;
         if let Some(reloaded) = reloaded {
-            take_over(reloaded, &hub, &facts);
+            take_over(reloaded, &broker, &facts);
         }
     }
 }
 
-fn take_over(reloaded: Reloaded, hub: &Hub, facts: &Facts) {
+fn take_over(reloaded: Reloaded, broker: &Broker, facts: &Facts) {
     for warning in &reloaded.warnings {
         tracing::warn!("{warning}");
     }
@@ -40,7 +40,7 @@ fn take_over(reloaded: Reloaded, hub: &Hub, facts: &Facts) {
                 servers = servers.len(),
                 "the configuration has changed and was read again"
             );
-            hub.replace(servers);
+            broker.replace(servers);
             facts.set_left_out(reloaded.left_out.iter().map(ToString::to_string).collect());
             facts.set_broken(None);
         }

@@ -1,5 +1,7 @@
 //! What one step of a task says: its words, its literals with phrases and units, and what it refers to.
 
+mod unfollowed;
+
 use std::ops::Range;
 
 use crate::literals::{Kind, Literal};
@@ -10,6 +12,8 @@ use crate::vocabulary;
 pub(crate) struct Said {
     /// Its words in small letters, without those in quotation marks.
     pub(crate) words: Vec<String>,
+    /// Where each of the words stands in the task.
+    pub(crate) places: Vec<Range<usize>>,
     /// In their order; phrases and units, which may be part of others, after the marked ones.
     pub(crate) literals: Vec<Literal>,
     pub(crate) references: Vec<Reference>,
@@ -17,6 +21,8 @@ pub(crate) struct Said {
     pub(crate) is_question: bool,
     /// Words that turn something round: where they stand among the words, none for one within a name, and what they are.
     pub(crate) negations: Vec<(Option<usize>, String)>,
+    /// Where it has words of time, repetition or condition that are followed only if a parameter takes them.
+    pub(crate) unfollowed: Vec<Range<usize>>,
 }
 
 /// A word that stands for the result of an earlier step.
@@ -57,20 +63,20 @@ impl Said {
         let named = literals
             .iter()
             .filter(|literal| matches!(literal.kind, Kind::Name | Kind::Code));
-        let said = named
-            .filter_map(Literal::text)
-            .flat_map(catalog::words)
-            .map(str::to_lowercase);
+        let said = named.flat_map(|literal| {
+            let words = literal.text().into_iter().flat_map(catalog::words);
+            words.map(|word| (word.to_lowercase(), literal.span.clone()))
+        });
+        let plain = words.iter().filter(|word| !word.is_literal);
+        let plain = plain.map(|word| (word.lower.clone(), word.span.clone()));
+        let (spoken, places) = plain.chain(said).unzip();
         Said {
             references: references(&words),
             is_question: is_question(&task[span.clone()]),
             negations: negations(&words, &literals),
-            words: words
-                .iter()
-                .filter(|word| !word.is_literal)
-                .map(|word| word.lower.clone())
-                .chain(said)
-                .collect(),
+            unfollowed: unfollowed::places(&words),
+            words: spoken,
+            places,
             literals,
         }
     }
@@ -84,7 +90,12 @@ impl Said {
             let kept = literal.text().filter(|text| {
                 matches!(literal.kind, Kind::Name | Kind::Code) && catalog::words(text).any(is_known)
             });
-            query.push_str(kept.unwrap_or(literal.kind.spoken()));
+            // `acme/site` and `Europe/Berlin` may be something else than files.
+            let is_file =
+                |text: &str| text.contains('.') || text.starts_with(['/', '~']) || text.ends_with('/');
+            let is_other = literal.kind == Kind::Path && !literal.text().is_some_and(is_file);
+            let spoken = if is_other { "" } else { literal.kind.spoken() };
+            query.push_str(kept.unwrap_or(spoken));
             query.push(' ');
             at = literal.span.end.max(at);
         }
@@ -97,12 +108,20 @@ impl Said {
         words.join(" ")
     }
 
-    /// Its first word that is not small, which is a verb in most.
+    /// Its first word that is not small, which is a verb in most; what "do" and "have" ask for: "do a sum", "have it shipped".
     pub(crate) fn verb(&self) -> Option<&str> {
-        self.words
-            .iter()
-            .map(String::as_str)
-            .find(|word| !vocabulary::is_small(word) && !vocabulary::is_opening(word))
+        let says = |word: &&str| !vocabulary::is_small(word) && !vocabulary::is_opening(word);
+        let mut words = self.words.iter().map(String::as_str).filter(says);
+        let is_done = |word: &&str| word.ends_with("ed");
+        match words.next() {
+            Some("do") => words.next().or_else(|| {
+                let mut literals = self.literals.iter();
+                let reckons = literals.any(|literal| literal.kind == Kind::Expression);
+                reckons.then_some("compute")
+            }),
+            Some("have") => words.filter(is_done).find_map(vocabulary::imperative_of),
+            first => first,
+        }
     }
 
     /// Whether an article makes a noun of that word.
@@ -110,6 +129,9 @@ impl Said {
         let verb = self.verb();
         let at = self.words.iter().position(|word| Some(word.as_str()) == verb);
         let before = at.and_then(|at| self.words.get(at.checked_sub(1)?));
+        if self.words.first().is_some_and(|word| word == "do") {
+            return false;
+        }
         before.is_some_and(|word| {
             matches!(
                 word.as_str(),
@@ -127,6 +149,20 @@ impl Said {
         is_anywhere && self.words.iter().any(|word| word == "or") || self.literals.windows(2).any(is_between)
     }
 
+    /// Whether it has a word after "to", which may be where something is to go; "to it" says nothing.
+    pub(crate) fn leads_somewhere(&self) -> bool {
+        let leads = |pair: &[String]| {
+            matches!(pair[0].as_str(), "as" | "into" | "onto" | "to") && !vocabulary::is_referring(&pair[1])
+        };
+        self.words.windows(2).any(leads)
+    }
+
+    /// Whether it is nothing but a greeting or thanks.
+    pub(crate) fn is_courtesy(&self) -> bool {
+        self.words.iter().all(|word| vocabulary::is_courtesy(word))
+            && self.literals.iter().all(|literal| !literal.kind.is_marked())
+    }
+
     /// Whether it only asks to see what came before.
     pub(crate) fn only_shows(&self) -> bool {
         let counts = |word: &&String| !vocabulary::is_small(word) && !vocabulary::is_referring(word);
@@ -135,6 +171,9 @@ impl Said {
         is_bare && words.next().is_some_and(|word| vocabulary::is_showing(word)) && words.next().is_none()
     }
 }
+
+/// Who is asked or asked about where a sentence begins with "do", "have" or "will".
+const ASKED: &[&str] = &["he", "i", "she", "they", "we", "you"];
 
 /// Whether a sentence asks for an answer; "can you" and the like ask for a deed.
 fn is_question(sentence: &str) -> bool {
@@ -152,13 +191,17 @@ fn is_question(sentence: &str) -> bool {
     if matches!(says(0), "can" | "could" | "will" | "would") && says(1) == "you" {
         return false;
     }
+    // "Do it now", "have it shipped": they ask only of somebody.
+    let is_asked = !matches!(says(0), "do" | "have" | "will") || ASKED.contains(&says(1));
     let wonders = |word: &String| matches!(word.as_str(), "know" | "wonder" | "wondering");
     let asks = |word: &String| matches!(word.as_str(), "how" | "whether" | "why");
-    let tells = |word: &String| matches!(word.as_str(), "are" | "had" | "has" | "is" | "was" | "were");
     let is_told = vocabulary::is_imperative(says(0));
+    // "Ship what is left" tells nothing.
+    let is_of = |at: usize| is_told && at > 0 && matches!(says(at - 1), "that" | "what" | "which" | "who");
+    let tells = |at: usize| matches!(says(at), "are" | "had" | "has" | "is" | "was" | "were") && !is_of(at);
     let ends = sentence.trim_end_matches(['"', '\'', ')', ' ']).ends_with('?');
-    ends || vocabulary::is_question(says(0))
-        || words.iter().take(3).any(tells)
+    ends || vocabulary::is_question(says(0)) && is_asked
+        || (0..3).any(tells)
         || words.iter().take(5).any(wonders)
         || !is_told && words.iter().any(asks)
 }
@@ -278,11 +321,25 @@ fn phrases_after(words: &[Word<'_>], at: usize) -> Vec<Literal> {
         return Vec::new();
     }
     let parts = following.split(|word| matches!(word.lower.as_str(), "and" | "or"));
-    parts.filter_map(|part| phrase(part, &words[at].lower)).collect()
+    parts
+        .flat_map(|part| [phrase(part, &words[at].lower), named(part)])
+        .flatten()
+        .collect()
+}
+
+/// "users" of "the table users": a word that follows what it may be the name of.
+fn named(words: &[&Word<'_>]) -> Option<Literal> {
+    let plain = words.iter().filter(|word| !vocabulary::is_small(&word.lower));
+    let plain: Vec<&&Word<'_>> = plain.collect();
+    let [noun, word] = plain.as_slice() else {
+        return None;
+    };
+    phrase(&[word], &noun.lower)
 }
 
 fn phrase(words: &[&Word<'_>], before: &str) -> Option<Literal> {
     let first = words.iter().position(|word| !vocabulary::is_small(&word.lower))?;
+    let article = words[..first].last().map(|word| word.lower.clone());
     let words = &words[first..];
     let says = |word: &&Word<'_>| {
         !vocabulary::is_relative_time(&word.lower) && !vocabulary::is_referring(&word.lower)
@@ -294,7 +351,7 @@ fn phrase(words: &[&Word<'_>], before: &str) -> Option<Literal> {
         kind: Kind::Phrase,
         value: text.join(" ").into(),
         key: None,
-        before: vec![before.to_owned()],
+        before: [before.to_owned()].into_iter().chain(article).collect(),
         after: None,
     })
 }

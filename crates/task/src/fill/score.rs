@@ -1,8 +1,6 @@
 //! How well a piece of the text fits a parameter.
 
-use serde_json::Value;
-
-use crate::literals::{Kind, Literal};
+use crate::literals::{Kind, Literal, kind_of};
 use crate::parameters::{Parameter, Role, Takes};
 use crate::vocabulary;
 
@@ -14,9 +12,6 @@ pub(crate) const SURELY: f32 = 0.5;
 const ENOUGH_OPTIONAL: f32 = 0.9;
 /// The same for a number, which fits every parameter of numbers.
 const ENOUGH_NUMBER: f32 = 1.3;
-
-/// From here on numbers are not exact.
-const WHOLE: f64 = 9e15;
 
 /// The text names the parameter.
 const NAMED: f32 = 1.0;
@@ -149,21 +144,19 @@ const FILLERS: &[&str] = &["a", "an", "is", "of", "the", "be", "equal", "equals"
 pub(crate) fn literal(parameter: &Parameter, literal: &Literal) -> Option<f32> {
     if let Some(key) = &literal.key {
         let is_it = parameter.name.to_lowercase() == *key;
-        return (is_it && is_of_type(parameter, &literal.value)).then_some(KEYED);
+        return is_it.then_some(KEYED);
     }
     let base = match &parameter.takes {
-        Takes::Integer | Takes::Number => {
-            (literal.kind == Kind::Number && is_of_type(parameter, &literal.value)).then_some(1.0)?
-        }
+        Takes::Integer | Takes::Number => (literal.kind == Kind::Number).then_some(1.0)?,
         Takes::Boolean => return None,
         Takes::List(_) => literal.value.is_array().then_some(1.5)?,
         Takes::Object => literal.value.is_object().then_some(1.5)?,
-        Takes::Anything if literal.kind == Kind::Number => 0.8,
+        Takes::Anything if literal.kind == Kind::Number && takes_numbers(parameter.role) => 0.8,
         Takes::Anything if literal.kind == Kind::Json => 0.9,
-        Takes::Text | Takes::Anything if is_misplaced(parameter.role, literal) => return None,
-        Takes::Text | Takes::Anything => of_role(parameter.role, literal.kind)?,
+        Takes::Text | Takes::Anything if is_misplaced(parameter, literal) => return None,
+        Takes::Text | Takes::Anything => of_literal(parameter.role, literal)?,
     };
-    let score = base + lead(parameter, literal) + counted(parameter, literal);
+    let score = base + around(parameter, literal) + counted(parameter, literal);
     let enough = match (parameter.is_required, &parameter.takes) {
         (true, _) => ENOUGH,
         (false, Takes::Integer | Takes::Number | Takes::Anything) => ENOUGH_NUMBER,
@@ -172,35 +165,52 @@ pub(crate) fn literal(parameter: &Parameter, literal: &Literal) -> Option<f32> {
     (score >= enough).then_some(score)
 }
 
-/// Whether the value has the parameter's type and lies in its range.
-pub(crate) fn is_of_type(parameter: &Parameter, value: &Value) -> bool {
-    let number = || {
-        value
-            .as_f64()
-            .filter(|number| (parameter.range.0..=parameter.range.1).contains(number))
-    };
-    match &parameter.takes {
-        Takes::Integer => number().is_some_and(|number| number.fract() == 0.0 && number.abs() < WHOLE),
-        Takes::Number => number().is_some(),
-        Takes::Text => !value.is_null(),
-        Takes::List(_) => value.is_array(),
-        Takes::Object => value.is_object(),
-        Takes::Boolean => value
-            .as_str()
-            .is_some_and(|text| matches!(text, "true" | "false" | "yes" | "no")),
-        Takes::Anything => true,
-    }
+/// Whether what a parameter is for may be a number.
+fn takes_numbers(role: Role) -> bool {
+    !matches!(
+        role,
+        Role::Path | Role::Url | Role::Email | Role::Date | Role::Time | Role::Name
+    )
 }
 
 /// Plain words name something only after such a preposition; after a verb they are at most prose.
-fn is_misplaced(role: Role, literal: &Literal) -> bool {
+fn is_misplaced(parameter: &Parameter, literal: &Literal) -> bool {
     let leads = literal.before.first().map_or("", String::as_str);
     literal.kind == Kind::Phrase
-        && match role {
+        && !parameter.is_called(leads)
+        && match parameter.role {
             Role::Prose => false,
-            Role::Name => !NAMING.contains(&leads),
+            // "in oslo" names a place, "for my birthday party" none.
+            Role::Name => !NAMING.contains(&leads) || literal.before.len() > 1,
             _ => !vocabulary::is_preposition(leads),
         }
+}
+
+/// How well a literal fits a role; what is in quotation marks fits as what it is, and less as any text.
+fn of_literal(role: Role, literal: &Literal) -> Option<f32> {
+    let quoted = literal.text().filter(|_| literal.kind == Kind::Quoted);
+    match quoted.and_then(kind_of) {
+        Some(kind @ (Kind::Path | Kind::Url | Kind::Email | Kind::Date)) => match of_role(role, kind) {
+            Some(exact @ 1.0) => Some(exact - 0.05),
+            _ => of_role(role, Kind::Quoted).map(|score| score - 0.1),
+        },
+        _ if is_count(role, literal) => None,
+        // `*.txt` is a pattern without quotation marks too.
+        _ if role == Role::Verbatim && literal.text().is_some_and(|text| text.contains('*')) => Some(0.9),
+        // An id is one word.
+        _ if role == Role::Id && literal.kind == Kind::Name => {
+            let is_word = !literal.text()?.contains(' ');
+            is_word.then_some(0.5)
+        }
+        _ => of_role(role, literal.kind),
+    }
+}
+
+/// Whether the number says how many of something, "3 commits", so that it names nothing.
+fn is_count(role: Role, literal: &Literal) -> bool {
+    literal.kind == Kind::Number
+        && role != Role::Prose
+        && literal.after.as_ref().is_some_and(|after| after.ends_with('s'))
 }
 
 /// How well a kind of literal fits a role.
@@ -221,7 +231,7 @@ fn of_role(role: Role, kind: Kind) -> Option<f32> {
         (Role::Unit, Kind::Unit) => 0.9,
         (Role::Unit, Kind::Name | Kind::Quoted) => 0.8,
         (Role::Unit, Kind::Phrase) => 0.7,
-        (Role::Path, Kind::Quoted | Kind::Name) => 0.5,
+        (Role::Path, Kind::Quoted | Kind::Name) => 0.35,
         (Role::Path, Kind::Code) => 0.4,
         (Role::Url, Kind::Quoted) | (Role::Email, Kind::Quoted) => 0.4,
         (Role::Url, Kind::Path) => 0.3,
@@ -230,7 +240,6 @@ fn of_role(role: Role, kind: Kind) -> Option<f32> {
         (Role::Expression, Kind::Quoted) => 0.7,
         (Role::Id, Kind::Quoted | Kind::Path) => 0.6,
         (Role::Id, Kind::Number) => 0.6,
-        (Role::Id, Kind::Name) => 0.5,
         (Role::Name, Kind::Quoted) => 0.8,
         (Role::Name, Kind::Phrase) => 0.5,
         (Role::Name, Kind::Code) => 0.4,
@@ -240,19 +249,29 @@ fn of_role(role: Role, kind: Kind) -> Option<f32> {
         (Role::Unknown, Kind::Quoted) => 0.8,
         (Role::Unknown, Kind::Name | Kind::Code) => 0.6,
         (Role::Unknown, Kind::Phrase | Kind::Path | Kind::Url | Kind::Email | Kind::Date | Kind::Time) => 0.4,
-        (Role::Unknown, Kind::Number | Kind::Unit | Kind::Expression) => 0.3,
+        (Role::Unknown, Kind::Number | Kind::Expression) => 0.3,
         _ => return None,
     };
     Some(score)
 }
 
-/// What the words before the literal say of the parameter.
-fn lead(parameter: &Parameter, literal: &Literal) -> f32 {
-    let mut words = literal
-        .before
-        .iter()
-        .filter(|word| !FILLERS.contains(&word.as_str()));
-    let Some(nearest) = words.next() else { return 0.0 };
+/// What the words around the literal say of the parameter.
+pub(super) fn around(parameter: &Parameter, literal: &Literal) -> f32 {
+    // The word after a number is its unit.
+    let after = literal.after.as_deref().filter(|_| literal.kind != Kind::Number);
+    beside(parameter, &literal.before, after)
+}
+
+/// What the words before a value, the nearest first, and the word after it say of the parameter.
+pub(super) fn beside(parameter: &Parameter, before: &[String], after: Option<&str>) -> f32 {
+    let follows = || {
+        let is_it = after.is_some_and(|after| parameter.is_called(after));
+        if is_it { LED } else { 0.0 }
+    };
+    let mut words = before.iter().filter(|word| !FILLERS.contains(&word.as_str()));
+    let Some(nearest) = words.next() else {
+        return follows();
+    };
     // "under the title", "with subject": the name itself; "for city Paris" has both.
     if parameter.is_called(nearest) {
         return NAMED;
@@ -260,10 +279,14 @@ fn lead(parameter: &Parameter, literal: &Literal) -> f32 {
     let leads = |(words, names): &&(&[&str], &[&str])| {
         words.contains(&nearest.as_str()) && parameter.words.iter().any(|word| names.contains(&word.as_str()))
     };
-    if LEADS.iter().any(|lead| leads(&lead)) {
-        LED
-    } else {
-        0.0
+    let is_content = !vocabulary::is_small(nearest) && !vocabulary::is_preposition(nearest);
+    // "the first 5 lines", where the description speaks of the first lines.
+    let is_described =
+        || is_content && catalog::words(&parameter.about).any(|word| word.eq_ignore_ascii_case(nearest));
+    match () {
+        () if LEADS.iter().any(|lead| leads(&lead)) => LED,
+        () if is_described() => LED / 2.0,
+        () => follows(),
     }
 }
 

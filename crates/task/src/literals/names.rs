@@ -54,7 +54,8 @@ fn word(text: &str, start: usize) -> Option<usize> {
 fn next(text: &str, end: usize) -> Option<usize> {
     let start = end + text[end..].strip_prefix(' ').map(|_| 1)?;
     if let Some(end) = word(text, start) {
-        return Some(end);
+        // "SKU MG-105": an id follows what it is an id of.
+        return (!super::is_code(&text[start..end])).then_some(end);
     }
     let small = token(text, start)?;
     if !INNER.contains(&small.text) {

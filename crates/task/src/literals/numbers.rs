@@ -23,11 +23,17 @@ pub(super) fn number(word: &str) -> Option<Written> {
     let digits = digits(unsigned)?;
     let currency = word.len() - unsigned.len();
     let unit = &unsigned[digits..];
-    let is_unit = unit.chars().all(|c| c.is_alphabetic() || "%\u{b0}".contains(c));
+    let is_unit = unit
+        .chars()
+        .all(|c| c.is_alphabetic() || "%$\u{b0}\u{20ac}\u{a3}".contains(c));
+    // "a 3-day forecast"
+    let joined = unit.strip_prefix('-').filter(|unit| unit.len() > 2);
+    let is_joined = joined.is_some_and(|unit| unit.chars().all(|c| c.is_ascii_lowercase()));
     let is_ordinal = matches!(unit, "st" | "nd" | "rd" | "th");
     // One capital after a number is seldom a unit: `3D`.
     let value = parsed(&unsigned[..digits])?;
-    (is_unit && !is_ordinal && unit.chars().count() <= 5).then_some(Written {
+    let is_unit = is_unit && !is_ordinal && unit.chars().count() <= 5;
+    (is_unit || is_joined).then_some(Written {
         value,
         length: currency + digits,
     })
@@ -86,8 +92,11 @@ mod tests {
         check("1,000", Some((json!(1000), 5)));
         check("$50", Some((json!(50), 3)));
         check("10km", Some((json!(10), 2)));
+        check("50\u{20ac}", Some((json!(50), 2)));
         check("15%", Some((json!(15), 2)));
         check("Three", Some((json!(3), 5)));
+        check("3-day", Some((json!(3), 1)));
+        check("17-AB", None);
         check("3rd", None);
         check("1.2.3", None);
         check("v2", None);

@@ -17,12 +17,14 @@ const CLOSING: &[char] = &[
 /// The word that begins at `start`, if one does.
 pub(super) fn token(text: &str, start: usize) -> Option<Token<'_>> {
     let rest = &text[start..];
-    let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+    // Lists without spaces are several words; only the commas of thousands are within one.
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
+    let end = rest.find(ends).unwrap_or(rest.len());
+    let end = match is_thousands(rest, end) {
+        true => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+        false => end,
+    };
     let word = &rest[..end];
-    // Lists without spaces are several words.
-    let word = word
-        .find([',', ';'])
-        .map_or(word, |at| if is_thousands(word, at) { word } else { &word[..at] });
     let word = word.trim_end_matches(CLOSING);
     (!word.is_empty()).then(|| Token {
         span: start..start + word.len(),
@@ -46,5 +48,9 @@ pub(super) fn after(text: &str, start: usize) -> usize {
 fn is_thousands(word: &str, comma: usize) -> bool {
     let bytes = word.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    comma > 0 && digit(comma - 1) && (1..=3).all(|ahead| digit(comma + ahead)) && !digit(comma + 4)
+    comma > 0
+        && bytes.get(comma) == Some(&b',')
+        && digit(comma - 1)
+        && (1..=3).all(|ahead| digit(comma + ahead))
+        && !digit(comma + 4)
 }

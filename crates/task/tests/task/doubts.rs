@@ -3,7 +3,7 @@
 use crate::tools::{calls, planned, search, tool};
 use catalog::Search;
 use serde_json::{Value, json};
-use task::Overrides;
+use task::{Overrides, program};
 
 /// Tools that change things beside tools that read them.
 fn office() -> Search {
@@ -115,6 +115,48 @@ fn a_question_changes_nothing() {
 }
 
 #[test]
+fn an_instruction_is_no_question() {
+    let number = || json!({"type": "number"});
+    let tools = search([(
+        "desk".to_owned(),
+        json!([
+            tool(
+                "refund_order",
+                "Refund an order",
+                1,
+                &[("order_id", json!({"type": "string"}))]
+            ),
+            tool(
+                "ship_parcel",
+                "Ship a parcel",
+                2,
+                &[("weight_kg", number()), ("city", json!({"type": "string"}))]
+            ),
+        ]),
+    )]);
+    let check = |text: &str, expected: &str| {
+        let calls = calls(&planned(&tools, text));
+        assert!(calls[0].contains(expected), "{text}: {calls:?}");
+    };
+    check(
+        "Do a refund of order A-17",
+        "desk.refund_order(order_id=\"A-17\")",
+    );
+    check("Do it now", "no tool of 2 answers");
+    let shipped = r#"desk.ship_parcel(weight_kg=12.5, city="Lyon")"#;
+    check("Have a parcel of 12.5 kg shipped to Lyon", shipped);
+    check("Ship what is left, a parcel of 12.5 kg, to Lyon", shipped);
+    for text in [
+        "Do I ship a parcel of 12.5 kg to Lyon",
+        "Have you shipped a parcel of 12.5 kg to Lyon",
+        "Will they ship a parcel of 12.5 kg to Lyon",
+        "Have a parcel of 12.5 kg shipped to Lyon?",
+    ] {
+        check(text, "is a question");
+    }
+}
+
+#[test]
 fn a_tool_answers_its_own_verb_only() {
     done("Erase the log app.log", &[r#"logs.erase_log(path="app.log")"#]);
     done("Read the log app.log", &[r#"files.read_file(path="app.log")"#]);
@@ -221,4 +263,23 @@ fn own_code_is_for_servers_that_are_there() {
         problems.contains("no tool is of the server 'shopp'"),
         "{problems}"
     );
+}
+
+#[test]
+fn own_code_gives_the_results_that_other_steps_need() {
+    let task = |code: &str| {
+        let mut plan = planned(&office(), "Get order A-17 and write it to n.txt");
+        let calls = vec![("shop".to_owned(), code.to_owned())];
+        let overrides = Overrides { header: None, calls };
+        plan.leave_to(&overrides);
+        (plan.problems(), program(&plan, &overrides))
+    };
+    let (problems, _) = task("print(1)");
+    let expected = "\"write it to n.txt\" needs the result of step 1, which is left to the program for 'shop' \
+                    (--task-specific-calls); let that set results[1] = ...";
+    assert_eq!(problems, [expected]);
+    let (problems, code) = task("results[1] = get_order(order_id=\"A-17\")");
+    assert_eq!(problems, [""; 0]);
+    let (given, needed) = (code.find("results[1] = get_order"), code.find("given(1)"));
+    assert!(given.is_some() && given < needed, "{code}");
 }

@@ -1,6 +1,9 @@
 //! Tasks in words against the sample tools and against tools that nobody had in mind.
 
 mod doubts;
+mod measures;
 mod plans;
 mod programs;
+mod times;
 mod tools;
+mod values;

@@ -56,12 +56,20 @@ fn arguments_are_the_words_of_the_task() {
     );
     check("Add 5 and 3", &["calculator.add(a=5, b=3)"]);
     check(
+        "Do a sum of 5 and 3",
+        &[r#"calculator.calculate(expression="5 + 3")"#],
+    );
+    check(
         "Multiply 4 by 7, then add 2 to the result",
         &["calculator.multiply(a=4, b=7)", "calculator.add(a=2, b=<1>)"],
     );
     check(
         "Get the weather in Paris and London in fahrenheit",
         &[r#"weather.get_weather(location="Paris", units="fahrenheit") and ["London"]"#],
+    );
+    check(
+        "What is the weather in San Francisco, CA and in New York, NY?",
+        &[r#"weather.get_weather(location="San Francisco, CA") and ["New York, NY"]"#],
     );
     check(
         "What is the forecast for Berlin for 5 days?",
@@ -107,7 +115,7 @@ fn arguments_are_the_words_of_the_task() {
     check(
         "Write \"x\" on the wall",
         &[
-            r#"filesystem.write_file needs 'path': say for example path="notes.txt" (in "Write \"x\" on the wall")"#,
+            r#"filesystem.write_file needs 'path': say for example path='notes.txt' (in "Write \"x\" on the wall")"#,
         ],
     );
     check("List the tables and print them", &["database.list_tables()"]);
@@ -124,14 +132,14 @@ fn what_is_not_said_is_asked_for() {
     check(
         "Get the weather",
         &[
-            r#"weather.get_weather needs 'location': say for example location="San Francisco, CA" (in "Get the weather")"#,
+            r#"weather.get_weather needs 'location': say for example location='San Francisco, CA' (in "Get the weather")"#,
         ],
     );
     check(
         "Read file and calculate sum",
         &[
-            r#"filesystem.read_file needs 'path': say for example path="notes.txt" (in "Read file")"#,
-            r#"calculator.calculate needs 'expression': say for example expression="2 * (3 + 4)" (in "calculate sum")"#,
+            r#"filesystem.read_file needs 'path': say for example path='notes.txt' (in "Read file")"#,
+            r#"calculator.calculate needs 'expression': say for example expression='2 * (3 + 4)' (in "calculate sum")"#,
         ],
     );
     check(
@@ -306,10 +314,7 @@ fn other_tools_are_filled_by_the_same_rules() {
     );
     check(
         "Compute the average of 3 numbers: 3, 4 and 8",
-        &[
-            "statistics.mean(values=[3,4,8])",
-            "statistics.mean takes nothing like \"3\", which is left out",
-        ],
+        &["statistics.mean(values=[3,4,8])"],
     );
     check(
         "I need to refund order ORD-9",
@@ -346,9 +351,12 @@ fn a_text_that_cannot_be_read_is_refused_with_the_reason() {
         "the task has the control character U+0000 at byte 10",
     );
     check("and then", "there is nothing to do in \"and then\"");
+    let many = planned(&tools, &"Paint the wall.\n".repeat(30)).problems();
+    assert_eq!(many.len(), 11, "{many:?}");
+    assert_eq!(many[10], "and 20 more of this kind; say less at once");
     check("\"", "there is no word");
     check("\\\\ ''' \"\"\" x", "no tool of 11 answers");
-    check("hello there", "no tool of 11 answers \"hello there\"");
+    check("hello there", "there is nothing to do in \"hello there\"");
     check("Buche bitte einen Flug und ein Hotel", "no tool of 11 answers");
     let german = planned(&tools, "Buche bitte einen Flug und ein Hotel")
         .problems()

@@ -2,8 +2,9 @@
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::tools::{samples, units};
+use crate::tools::{planned, samples, search, tool, units};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
@@ -98,6 +99,83 @@ fn no_text_of_a_task_breaks_out_of_its_literal() {
         .write_all(&json)
         .expect("written");
     assert!(reader.wait().expect("an end").success());
+}
+
+/// No text of the longest length takes long to read; the bound is for a slow machine and a build for tests.
+#[test]
+fn no_text_takes_long_to_read() {
+    let search = samples(&[units()]);
+    for piece in [
+        "1,",
+        "[1,",
+        "{\"a\":",
+        "\"",
+        "(",
+        "5 + ",
+        "A ",
+        "Read \"x\". ",
+        "read a.txt and ",
+    ] {
+        let text: String = piece.repeat(4096).chars().take(4090).collect();
+        let request = Request {
+            text: &text,
+            threshold: DEFAULT_THRESHOLD,
+            required: None,
+        };
+        let start = Instant::now();
+        let plan = plan(&request, &search, &|_| true);
+        assert!(
+            plan.is_err() || start.elapsed() < Duration::from_secs(20),
+            "{piece}"
+        );
+    }
+}
+
+/// A tool whose name the program has itself, or that Python has and the program uses, is imported under another.
+#[test]
+fn no_tool_takes_a_name_of_the_program() {
+    let task = "Calculate 5 + 3, save the result to sum.txt, and get weather for Rome and Oslo";
+    let plain = program(&planned(&samples(&[]), task), &Overrides::default());
+    let names = names(&plain);
+    assert!(names.iter().any(|name| name == "results"), "{names:?}");
+    let tools: Vec<_> = names
+        .iter()
+        .map(|name| tool(name, "Does something", 0, &[]))
+        .collect();
+    let search = search([("x".to_owned(), tools.into())]);
+    let required = task::Tools::from([("x".to_owned(), names.clone())]);
+    let request = Request {
+        text: "anything",
+        threshold: DEFAULT_THRESHOLD,
+        required: Some(&required),
+    };
+    let plan = plan(&request, &search, &|_| true).expect("a plan");
+    let overrides = Overrides {
+        header: None,
+        calls: vec![("x".to_owned(), "pass".to_owned())],
+    };
+    let code = program(&plan, &overrides);
+    let (_, imports) = code.split_once("from servers.x import ").expect("imports");
+    let imports = imports.lines().next().unwrap_or_default().split(", ");
+    let locals = imports.filter_map(|import| import.split(" as ").last());
+    let taken: Vec<&str> = locals
+        .filter(|local| names.iter().any(|name| name == local))
+        .collect();
+    assert_eq!(taken, [""; 0], "{code}");
+}
+
+/// The names that a program has of its own for all its parts, and those of Python that it uses.
+fn names(program: &str) -> Vec<String> {
+    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/task/names.py");
+    #[expect(clippy::disallowed_methods, reason = "the test waits for the process's end")]
+    let mut python = Command::new("python3");
+    let python = python.arg(list).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut python = python.spawn().expect("Python");
+    let mut input = python.stdin.take().expect("a pipe");
+    input.write_all(program.as_bytes()).expect("written");
+    drop(input);
+    let output = python.wait_with_output().expect("an end");
+    serde_json::from_slice(&output.stdout).expect("names")
 }
 
 /// Nothing here may know the sample tools: other tools decide as they do.

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 
 use super::{World, names, scan};
 use crate::Scanner;
+use crate::notices::Notices;
 use crate::read::{Content, MAX_FILE};
 use crate::walk::{MAX_ENTRIES, MAX_FILES, MAX_TOTAL, Walk};
 
@@ -77,7 +78,8 @@ fn a_file_that_is_exchanged_while_it_is_looked_at_is_not_read() {
             ("s/b.py", "def b(): 'keeps an inode'"),
         ]);
         let path = world.directory.path().join("servers/s/a.py");
-        let walk = Walk::of(&[world.directory.path().to_path_buf()]);
+        let mut notices = Notices::new();
+        let walk = Walk::of(&[world.directory.path().to_path_buf()], &mut notices);
         fs::rename(&path, world.directory.path().join("before")).unwrap();
         exchange(&path);
         let content = Content::read(&walk.candidates[0]);
@@ -140,7 +142,8 @@ fn files_have_a_bound_in_number_and_in_bytes() {
     for n in 0..MAX_FILES + 2 {
         many.write(&format!("s/t{n:05}.py"), "");
     }
-    let walk = Walk::of(&[many.directory.path().to_path_buf()]);
+    let mut notices = Notices::new();
+    let walk = Walk::of(&[many.directory.path().to_path_buf()], &mut notices);
     assert_eq!(walk.candidates.len(), MAX_FILES);
     assert!(
         walk.findings[0]
@@ -158,7 +161,8 @@ fn files_have_a_bound_in_number_and_in_bytes() {
         let path = large.directory.path().join("servers").join(name);
         fs::File::create(path).unwrap().set_len(MAX_FILE).unwrap();
     }
-    let walk = Walk::of(&[large.directory.path().to_path_buf()]);
+    let mut notices = Notices::new();
+    let walk = Walk::of(&[large.directory.path().to_path_buf()], &mut notices);
     assert_eq!(walk.candidates.len(), fit);
     assert!(
         walk.findings[0]

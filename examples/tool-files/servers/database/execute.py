@@ -21,6 +21,7 @@ def execute(sql: str, parameters: list[Any] | None = None) -> int:
         return max(database.execute(sql, parameters or []).rowcount, 0)
 
 
+# The same in each tool of the database: only the file of a tool is there where it runs.
 def _open() -> sqlite3.Connection:
     """The database, which is made with its table on first use: 1,000 users of whom 412 are active."""
     database = sqlite3.connect(_FILE, timeout=10)

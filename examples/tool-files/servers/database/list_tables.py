@@ -13,6 +13,7 @@ def list_tables() -> list[str]:
         return [row["name"] for row in rows]
 
 
+# The same in each tool of the database: only the file of a tool is there where it runs.
 def _open() -> sqlite3.Connection:
     """The database, which is made with its table on first use: 1,000 users of whom 412 are active."""
     database = sqlite3.connect(_FILE, timeout=10)

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clients::{Found, Place, Surroundings, hide};
-use config::{Host as _, Loaded, Machine, Secrets, ServerConfig, ServerFile};
+use config::{Defined, Host as _, Loaded, Machine, Secrets, ServerConfig, ServerFile};
 use serde_json::Value;
 
-use crate::commands::adopt::with_env_file;
+use crate::commands::adopt::{unused, with_env_file};
 use crate::commands::servers::add;
 use crate::context::Context;
 
@@ -84,6 +84,7 @@ impl Plan {
             place,
             owned: owned.collect(),
             referred: referred.collect(),
+            defined: &defined,
             own: context.program()?.executable,
             file,
             secrets,
@@ -141,6 +142,8 @@ struct Planner<'a, 's> {
     place: &'a Place,
     /// Variables that servers of ours refer to, each with the server.
     owned: Vec<(String, String)>,
+    /// Every definition of ours.
+    defined: &'a [Defined],
     /// Variables that any definition refers to.
     referred: Vec<String>,
     own: PathBuf,
@@ -187,11 +190,7 @@ impl Planner<'_, '_> {
             planned.secrets.push((name.clone(), secret.to_owned()));
             name
         });
-        for name in stayed {
-            planned.found.notes.push(format!(
-                "`{name}` is named as a secret and holds blanks or signs that could be run, so it is shown and stays in the entry; write it into secrets.json yourself if it is one"
-            ));
-        }
+        planned.found.notes.extend(stayed.iter().map(ToString::to_string));
         if let Some(file) = planned
             .found
             .env_file
@@ -204,14 +203,23 @@ impl Planner<'_, '_> {
         planned.entry = Value::Object(definition);
         let (name, fate) = self.name_for(&planned);
         (planned.name, planned.fate) = (name, fate);
-        let open = open_filters(self.loaded, &planned.found, &planned.name);
-        planned.gaps.extend(open);
-        if planned.fate == Fate::New {
-            planned.gaps.extend(taken);
-        }
         match planned.fate {
-            Fate::New => self.enter(&mut planned),
-            Fate::Known => planned.server = self.file.server(&planned.name, &self.secrets).ok().flatten(),
+            Fate::New => {
+                planned.gaps.extend(taken);
+                self.enter(&mut planned);
+            }
+            Fate::Known => {
+                let mut defined = self.defined.iter();
+                let is_it = |known: &&Defined| known.name == planned.name && known.file == self.file.path;
+                if let Some(ours) = defined.find(is_it).filter(|_| planned.found.is_enabled) {
+                    planned.gaps.extend(unused(ours, &self.secrets));
+                }
+                let entry = self.file.entry(&planned.name).unwrap_or_default();
+                let ours = config::as_written(&self.file.path, &planned.name, &entry);
+                let open = ours.map(|ours| open_filters(self.loaded, &planned.found, &ours));
+                planned.gaps.extend(open.unwrap_or_default());
+                planned.server = self.file.server(&planned.name, &self.secrets).ok().flatten();
+            }
             Fate::Left(_) => {}
         }
         planned
@@ -292,13 +300,14 @@ impl Planner<'_, '_> {
     }
 }
 
-/// What is to be done so that codeyard keeps as many tools from the model as the client does, where its policy does not yet.
-pub(in crate::commands) fn open_filters(loaded: &Loaded, found: &Found, name: &str) -> Vec<String> {
+/// What is to be done so that codeyard keeps as many tools of a server of ours from the model as the client does.
+pub(in crate::commands) fn open_filters(loaded: &Loaded, found: &Found, ours: &ServerConfig) -> Vec<String> {
+    let forbidden = |tool: &str| loaded.forbids(ours.rules(), tool);
     let open = found
         .filters
         .iter()
-        .filter(|filter| !filter.is_met(|tool| loaded.forbids(name, tool)));
-    open.map(|filter| filter.told(name)).collect()
+        .filter(|filter| !filter.is_met(&ours.name, &ours.tools.allow, forbidden));
+    open.map(|filter| filter.told(&ours.name)).collect()
 }
 
 /// The variables that an entry refers to, each once.

@@ -25,6 +25,8 @@ pub(super) struct Bill {
 
 struct Line {
     name: String,
+    /// Whether the client uses it, so that its tools cost something there now.
+    is_used: bool,
     offer: Result<(usize, u64), String>,
 }
 
@@ -39,12 +41,12 @@ pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &Plan) -> a
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.upstream.asks_anew = true;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
-    let counted = count(&server).await;
+    let counted = count(&server, plan).await;
     server.close().await;
     counted
 }
 
-async fn count(server: &Server) -> anyhow::Result<Bill> {
+async fn count(server: &Server, plan: &Plan) -> anyhow::Result<Bill> {
     let listing = server.list().await;
     let offers = server.remembered().await;
     let counter = Counter::default();
@@ -53,10 +55,15 @@ async fn count(server: &Server) -> anyhow::Result<Bill> {
         let offer = offers.iter().find(|offer| offer.name == listed.name);
         let tools = offer.and_then(|offer| offer.tools.as_deref());
         let offer = match (listed.problem, tools) {
-            (None, Some(tools)) => Ok((tools.len(), tokenizer.definitions(tools))),
+            (None, Some(tools)) => {
+                let shown = shown(plan, &listed.name, tools);
+                Ok((shown.len(), tokenizer.definitions(&shown)))
+            }
             (problem, _) => Err(problem.unwrap_or_else(|| "lists no tools".to_owned())),
         };
+        let mut same = plan.all.iter().filter(|planned| planned.name == listed.name);
         Line {
+            is_used: same.any(|planned| planned.found.is_enabled),
             name: listed.name,
             offer,
         }
@@ -65,6 +72,19 @@ async fn count(server: &Server) -> anyhow::Result<Bill> {
         servers: listing.servers.into_iter().map(line).collect(),
         after: ours(server, tokenizer).await?,
     })
+}
+
+/// The tools of a server that the client shows the model.
+fn shown(plan: &Plan, server: &str, tools: &[Value]) -> Vec<Value> {
+    let planned = plan.all.iter().find(|planned| planned.name == server);
+    let filters = planned
+        .map(|planned| planned.found.filters.as_slice())
+        .unwrap_or_default();
+    let is_shown = |tool: &&Value| {
+        let name = tool["name"].as_str().unwrap_or_default();
+        filters.iter().all(|filter| filter.shows(name))
+    };
+    tools.iter().filter(is_shown).cloned().collect()
 }
 
 /// What a model is sent of codeyard: its tools and its instructions, as a client hears them.
@@ -92,12 +112,11 @@ impl Bill {
             .any(|line| line.name == name && line.offer.is_err())
     }
 
-    /// Tools and tokens of all that answered.
-    fn before(&self) -> (usize, u64) {
-        let offers = self.servers.iter().filter_map(|line| line.offer.as_ref().ok());
-        offers.fold((0, 0), |(tools, tokens), offer| {
-            (tools + offer.0, tokens + offer.1)
-        })
+    /// Tools and tokens of all that answered and that the client uses; none if there is no such server.
+    fn before(&self) -> Option<(usize, u64)> {
+        let used = self.servers.iter().filter(|line| line.is_used);
+        let offers = used.filter_map(|line| line.offer.as_ref().ok().copied());
+        offers.reduce(|(tools, tokens), offer| (tools + offer.0, tokens + offer.1))
     }
 
     /// A line for each server.
@@ -110,7 +129,13 @@ impl Bill {
                 tokens.to_string(),
                 String::new(),
             ],
-            Err(problem) => vec![line.name.clone(), "-".to_owned(), "-".to_owned(), problem.clone()],
+            Err(problem) => vec![
+                line.name.clone(),
+                "-".to_owned(),
+                "-".to_owned(),
+                // What a server wrote may have lines.
+                problem.split_whitespace().collect::<Vec<_>>().join(" "),
+            ],
         }));
         if rows.len() > 1 {
             table(&rows)
@@ -119,15 +144,15 @@ impl Bill {
         }
     }
 
-    /// The total before and after.
-    pub(super) fn totals(&self, client: Client) -> String {
-        let (tools, before) = self.before();
-        format!(
+    /// The total before and after; none where nothing that the client uses answered.
+    pub(super) fn totals(&self, client: Client) -> Option<String> {
+        let (tools, before) = self.before()?;
+        Some(format!(
             "the definitions of {} cost {} tokens with every question in {client} now; with codeyard {}, whatever is connected",
             counted(tools, "tool"),
             grouped(before),
             grouped(self.after)
-        )
+        ))
     }
 
     pub(super) fn json(&self) -> Value {
@@ -138,6 +163,6 @@ impl Bill {
             Err(problem) => json!({"name": line.name, "tools": null, "tokens": null, "problem": problem}),
         };
         let servers: Vec<Value> = self.servers.iter().map(server).collect();
-        json!({"servers": servers, "tokens_before": self.before().1, "tokens_after": self.after})
+        json!({"servers": servers, "tokens_before": self.before().map(|before| before.1), "tokens_after": self.after})
     }
 }

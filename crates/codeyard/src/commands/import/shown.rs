@@ -24,6 +24,14 @@ pub(super) fn plan(plan: &Plan) -> String {
     rows.extend(plan.all.iter().map(row));
     out.push_str(&table(&rows));
     for planned in &plan.all {
+        for filter in planned.found.filters.iter().filter(|_| planned.fate == Fate::New) {
+            out.push_str(&format!(
+                "{}: `{}` becomes `{}` of its entry\n",
+                planned.found.name,
+                filter.key,
+                filter.field()
+            ));
+        }
         for note in planned.found.notes.iter().chain(&planned.gaps) {
             out.push_str(&format!("{}: {note}\n", planned.found.name));
         }

@@ -35,9 +35,7 @@ pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments
     let file = ClientFile::open(&place.path, client)?;
     let all = config::installations(&file.path, &data, &Machine).map_err(kept_failure)?;
     if all.is_empty() {
-        let path = file.path.display();
-        let why = format!("there is nothing to undo: codeyard was not installed in {path}");
-        return Err(Failure::new(Exit::Usage, why).into());
+        return Err(not_installed(place, &file)?.into());
     }
     let undoing = Undoing::of(place, &file, &all)?;
     let output = &context.output;
@@ -72,6 +70,26 @@ pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments
         (true, _) => format!("{path}: codeyard is out of it; {restart}"),
     })?;
     Ok(Exit::Done)
+}
+
+/// Why there is nothing to undo: codeyard is not there, or another data directory knows how it came there.
+fn not_installed(place: &Place, file: &ClientFile) -> anyhow::Result<Failure> {
+    let path = file.path.display();
+    let document = text_of(&file.path, file.bytes())?;
+    let document = place.client.format().parse(&document).unwrap_or_default();
+    let why = match clients::installed(place.client, &document).map(clients::files) {
+        None => format!("there is nothing to undo: codeyard was not installed in {path}"),
+        Some(files) => {
+            let data = files.iter().find(|option| option.starts_with("--data "));
+            let data = data.map_or("another `--data`, or by hand".to_owned(), |data| {
+                format!("`{data}`")
+            });
+            format!(
+                "{path}: has an entry `codeyard` that was not installed with this data directory; it was with {data}: give the same, or take the entry out yourself"
+            )
+        }
+    };
+    Ok(Failure::new(Exit::Usage, why))
 }
 
 impl Undoing {
@@ -117,7 +135,12 @@ impl Undoing {
         let taken: Vec<Taken> = taken.collect();
         let restored = clients::restore(place.client, &now, &then, &taken, &installation.entry);
         let restored = restored.map_err(|error| {
-            let differs = diff::diff(place.client, &now, &then, &diff::shown_of(&installation.entry));
+            let differs = diff::diff(
+                place.client,
+                &now,
+                &then,
+                &clients::own_texts(place.client, &installation.entry),
+            );
             changed(file, installation, &error, &differs)
         })?;
         self.after = Some(restored.text.into_bytes());
@@ -152,8 +175,8 @@ impl Undoing {
     fn told(&self, place: &Place, file: &ClientFile, all: &[Installation]) -> anyhow::Result<String> {
         let now = text_of(&file.path, file.bytes())?;
         let after = text_of(&file.path, self.after.as_deref().unwrap_or_default())?;
-        let entries = all.iter().map(|installation| &installation.entry);
-        let shown: Vec<String> = entries.flat_map(diff::shown_of).collect();
+        let own = |installation: &Installation| clients::own_texts(place.client, &installation.entry);
+        let shown: Vec<String> = all.iter().flat_map(own).collect();
         let mut out = diff::diff(place.client, &now, &after, &shown);
         if self.is_part {
             out.push_str("the file was changed since codeyard was installed, so only codeyard's part is taken back; all else stays as it is now\n");

@@ -1,8 +1,8 @@
 //! Removes servers, and says which are used.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use config::{Defined, Machine, ServerFile, Turn};
+use config::{Defined, Machine, ServerFile, Sources, Turn};
 use serde_json::{Value, json};
 
 use super::{add, edit, edit_failure, find, kept_failure, open, secrets, unknown};
@@ -35,33 +35,81 @@ pub(super) fn remove(context: &Context, wish: &ChangeServer, json: bool) -> anyh
         Ok(drop_secrets(context, &data, &entry, turn).map_err(broken)?)
     })?;
     let mut told = format!("removed `{name}` from {path}");
-    if !dropped.is_empty() {
-        told.push_str(&format!(", and {} from secrets.json", dropped.join(", ")));
+    if !dropped.names.is_empty() {
+        told.push_str(&format!(", and {} from secrets.json", dropped.names.join(", ")));
+    }
+    for (name, file) in &dropped.kept {
+        told.push_str(&format!("\n{name} stays in secrets.json: {file}"));
     }
     done(context, json, "removed", name, &told)
 }
 
-/// Drops the secrets that were kept for an entry which is gone, and that no other refers to; gives their names.
-fn drop_secrets(
-    context: &Context,
-    data: &Path,
-    entry: &Value,
-    turn: &Turn<'_>,
-) -> anyhow::Result<Vec<String>> {
+/// The secrets of an entry that is gone.
+#[derive(Default)]
+struct Dropped {
+    /// Those that are dropped.
+    names: Vec<String>,
+    /// Those that stay for another file, with what is to be said of it.
+    kept: Vec<(String, String)>,
+}
+
+/// Drops the secrets that were kept for an entry which is gone, and that no other refers to.
+fn drop_secrets(context: &Context, data: &Path, entry: &Value, turn: &Turn<'_>) -> anyhow::Result<Dropped> {
     let left = config::defined(&context.sources(), &Machine);
     let referred: Vec<String> = left.iter().flat_map(|known| references(&known.entry)).collect();
+    let mut secrets = secrets(data)?;
     // Others were written there by a person.
     let is_ours = |name: &String| name.starts_with("CODEYARD_") && !referred.contains(name);
-    let names: Vec<String> = references(entry).into_iter().filter(is_ours).collect();
-    if names.is_empty() {
-        return Ok(names);
+    let ours = references(entry).into_iter().filter(is_ours);
+    let ours: Vec<String> = ours.filter(|name| secrets.get(name).is_some()).collect();
+    if ours.is_empty() {
+        return Ok(Dropped::default());
     }
-    let mut kept = secrets(data)?;
-    let dropped = kept.forget(&names);
-    if !dropped.is_empty() {
-        kept.save(turn).map_err(edit_failure)?;
+    let others = others(data)?;
+    let mut dropped = Dropped::default();
+    for name in ours {
+        match others.iter().find_map(|other| other.needs(&name)) {
+            Some(why) => dropped.kept.push((name, why)),
+            None => dropped.names.push(name),
+        }
+    }
+    if !secrets.forget(&dropped.names).is_empty() {
+        secrets.save(turn).map_err(edit_failure)?;
     }
     Ok(dropped)
+}
+
+/// A file of definitions that this command may not have been told of.
+struct Other {
+    path: PathBuf,
+    /// The variables that it refers to; none if it cannot be read.
+    referred: Option<Vec<String>>,
+}
+
+impl Other {
+    /// Why a secret must stay for it; a file that cannot be read may refer to any.
+    fn needs(&self, name: &String) -> Option<String> {
+        let path = self.path.display();
+        match &self.referred {
+            Some(referred) => referred.contains(name).then(|| format!("{path} refers to it")),
+            None => Some(format!("{path} cannot be read, and may refer to it")),
+        }
+    }
+}
+
+/// Every file whose definitions a person agreed to, and the usual one; one that is not there refers to nothing.
+fn others(data: &Path) -> anyhow::Result<Vec<Other>> {
+    let mut paths = config::agreed_files(data, &Machine).map_err(kept_failure)?;
+    paths.extend(config::server_file(&Sources::default(), &Machine).ok());
+    let others = paths.into_iter().map(|path| {
+        let file = ServerFile::open(path.clone(), &Machine);
+        let referred = file.ok().map(|file| {
+            let entries = file.names().filter_map(|name| file.entry(name));
+            entries.flat_map(|entry| references(&entry)).collect()
+        });
+        Other { path, referred }
+    });
+    Ok(others.collect())
 }
 
 /// Uses it again; asks where it starts something else than what was agreed to.

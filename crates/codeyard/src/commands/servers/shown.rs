@@ -14,7 +14,18 @@ pub fn start(server: &ServerConfig) -> String {
     if server.trusted {
         out.push_str("    trusted: what it says of its tools is believed\n");
     }
+    for (does, rules) in [("only", &server.tools.allow), ("not", &server.tools.deny)] {
+        if !rules.is_empty() {
+            out.push_str(&format!("    tools: {does} {}\n", listed(rules)));
+        }
+    }
     out
+}
+
+/// Rules as an error names them; what would move the cursor is spelled out.
+fn listed(rules: &[String]) -> String {
+    let quoted = rules.iter().map(|rule| format!("'{}'", rule.escape_debug()));
+    quoted.collect::<Vec<_>>().join(", ")
 }
 
 fn show_address(out: &mut String, http: &Http) {

@@ -33,7 +33,7 @@ pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) ->
     if let Some(why) = why {
         return Err(Failure::new(Exit::Usage, format!("`{name}` {why}")).into());
     }
-    let mut loaded = context.load()?;
+    let mut loaded = context.load_and_tell()?;
     loaded.servers.retain(|server| server.name == *name);
     let Some(transport) = loaded.servers.first().map(|server| server.transport.name()) else {
         return Err(Failure::new(Exit::Usage, format!("`{name}` is not used; see the warnings")).into());

@@ -285,7 +285,7 @@ pub(super) fn beside(parameter: &Parameter, before: &[String], after: Option<&st
         || is_content && catalog::words(&parameter.about).any(|word| word.eq_ignore_ascii_case(nearest));
     match () {
         () if LEADS.iter().any(|lead| leads(&lead)) => LED,
-        () if is_described() => LED / 2.0,
+        () if is_described() => LED / 3.0,
         () => follows(),
     }
 }

@@ -210,7 +210,10 @@ fn of_literal(role: Role, literal: &Literal) -> Option<f32> {
 fn is_count(role: Role, literal: &Literal) -> bool {
     literal.kind == Kind::Number
         && role != Role::Prose
-        && literal.after.as_ref().is_some_and(|after| after.ends_with('s'))
+        && literal
+            .after
+            .as_ref()
+            .is_some_and(|after| after.ends_with('s') && !vocabulary::is_question(after))
 }
 
 /// How well a kind of literal fits a role.

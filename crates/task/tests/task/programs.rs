@@ -8,7 +8,7 @@ use crate::tools::{planned, request, samples, search, tool, units};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-use task::{Overrides, plan, program};
+use task::{Overrides, Request, plan, program};
 
 /// Programs that Python reads.
 const PROGRAMS: usize = 200;
@@ -135,9 +135,8 @@ fn no_tool_takes_a_name_of_the_program() {
     let search = search([("x".to_owned(), tools.into())]);
     let required = task::Tools::from([("x".to_owned(), names.clone())]);
     let request = Request {
-        text: "anything",
-        threshold: DEFAULT_THRESHOLD,
         required: Some(&required),
+        ..request("anything")
     };
     let plan = plan(&request, &search, &|_| true).expect("a plan");
     let overrides = Overrides {

@@ -286,6 +286,11 @@ fn ids_that_are_numbers_repeat() {
     );
     check(
         &tools,
+        "Cancel 3 orders",
+        &["shop.cancel_order needs 'order_id'", "takes nothing like \"3\""],
+    );
+    check(
+        &tools,
         "Close issues 4 and 5",
         &["shop.close_issue(issue_number=4) and [5]"],
     );

@@ -280,6 +280,22 @@ async fn a_call_from_the_command_line_runs_in_the_sandbox() {
 }
 
 #[tokio::test]
+async fn an_image_of_a_file_is_an_image_from_the_command_line_too() {
+    let png =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    let draw = format!("import base64\n\ndef draw():\n    'Draws'\n    return base64.b64decode('{png}')\n");
+    let codeyard = with_files(Codeyard::new().unwrap(), &[("host/draw.py", &draw)]);
+    let drawn = call_of(&codeyard, &["host.draw", "--json"]).await;
+    let content = &drawn.json()["content"];
+    let image = content.as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&image["type"], &image["mimeType"]),
+        (&json!("image"), &json!("image/png")),
+        "{content}"
+    );
+}
+
+#[tokio::test]
 async fn names_as_programs_may_write_them_reach_the_function() {
     let (_, mut client) = client(&[]).await;
     for code in [

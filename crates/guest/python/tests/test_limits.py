@@ -40,8 +40,8 @@ class Limits(GuestCase):
 
     def test_memory_in_a_result(self):
         guest = self.own_guest()
-        self.leave_room(guest, 90)
-        self.check_limit("['x' * 1000 + str(n) for n in range(10)] * 20_000", "MemoryError", "memory", guest=guest)
+        self.leave_room(guest, 30)
+        self.check_limit("['x' * 1000 + str(n) for n in range(10)] * 2_000", "MemoryError", "memory", guest=guest)
 
     def test_memory_for_a_reply(self):
         guest = self.own_guest()

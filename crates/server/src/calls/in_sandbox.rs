@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use store::Front;
 use tokio_util::sync::CancellationToken;
-use types::{Outcome, Status, ToolRef};
+use types::{Content, Outcome, Status, ToolRef};
 
 use super::{CallFailed, Fault};
 use crate::Server;
@@ -83,10 +83,12 @@ fn answer(outcome: &Outcome, error: Option<String>) -> Value {
             _ => add(&of_the_file(&error)),
         }
     }
-    let content: Vec<Value> = texts
-        .iter()
-        .map(|text| json!({"type": "text", "text": text}))
-        .collect();
+    let text = |text: &String| json!({"type": "text", "text": text});
+    let shown = outcome.content.iter().map(|part| match part {
+        Content::Text { text: shown } => text(shown),
+        Content::Image { mime, data } => json!({"type": "image", "mimeType": mime, "data": data}),
+    });
+    let content: Vec<Value> = texts.iter().map(text).chain(shown).collect();
     let mut answer = json!({"content": content, "isError": outcome.status != Status::Completed});
     if let (Some(Value::Object(structured)), 1) = (&outcome.result, content.len()) {
         answer["structuredContent"] = json!(structured);

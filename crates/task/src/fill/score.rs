@@ -210,7 +210,10 @@ fn of_literal(role: Role, literal: &Literal) -> Option<f32> {
 fn is_count(role: Role, literal: &Literal) -> bool {
     literal.kind == Kind::Number
         && role != Role::Prose
-        && literal.after.as_ref().is_some_and(|after| after.ends_with('s'))
+        && literal
+            .after
+            .as_ref()
+            .is_some_and(|after| after.ends_with('s') && !vocabulary::is_question(after))
 }
 
 /// How well a kind of literal fits a role.
@@ -285,7 +288,7 @@ pub(super) fn beside(parameter: &Parameter, before: &[String], after: Option<&st
         || is_content && catalog::words(&parameter.about).any(|word| word.eq_ignore_ascii_case(nearest));
     match () {
         () if LEADS.iter().any(|lead| leads(&lead)) => LED,
-        () if is_described() => LED / 2.0,
+        () if is_described() => LED / 3.0,
         () => follows(),
     }
 }

@@ -1,5 +1,6 @@
 //! What is told of a plan: what keeps it from being run, and what is worth knowing of it.
 
+use serde_json::Value;
 use types::ToolRef;
 
 use super::{Missing, Plan, Step};
@@ -139,7 +140,9 @@ impl Missing {
         let name = &parameter.name;
         let shown = parameter.choices.first().or(parameter.example.as_ref());
         let example = match (shown, &parameter.takes, parameter.role) {
-            (Some(shown), ..) => python::value(shown),
+            // What is no text is read as JSON.
+            (Some(shown @ Value::String(_)), ..) => python::value(shown),
+            (Some(shown), ..) => shown.to_string(),
             (None, Takes::Integer | Takes::Number, _) => "5".to_owned(),
             (None, Takes::Boolean, _) => "true".to_owned(),
             (None, Takes::List(_), _) => "[\"one\", \"two\"]".to_owned(),
@@ -149,8 +152,8 @@ impl Missing {
             (None, _, Role::Url) => "https://example.com".to_owned(),
             (None, _, Role::Email) => "ann@example.com".to_owned(),
             (None, _, Role::Date) => "2026-01-31".to_owned(),
-            (None, _, Role::Expression) => "\"2 * (3 + 4)\"".to_owned(),
-            (None, ..) => "\"...\"".to_owned(),
+            (None, _, Role::Expression) => "'2 * (3 + 4)'".to_owned(),
+            (None, ..) => "'...'".to_owned(),
         };
         Missing {
             parameter: name.clone(),

@@ -1,6 +1,6 @@
 //! Tasks whose words leave a doubt: what would change something is not called, and the reason is told.
 
-use crate::tools::{calls, planned, search, tool};
+use crate::tools::{calls, check, planned, search, tool};
 use catalog::Search;
 use serde_json::{Value, json};
 use task::{Overrides, program};
@@ -59,7 +59,7 @@ fn refused(text: &str, expected: &str) {
 }
 
 fn done(text: &str, expected: &[&str]) {
-    assert_eq!(calls(&planned(&office(), text)), expected, "{text}");
+    check(&office(), text, expected);
 }
 
 #[test]

@@ -1,13 +1,9 @@
 //! What is planned for tasks in words: steps, selected tools, arguments, and what is asked for.
 
-use crate::tools::{calls, planned, samples, search, selected, tool, units};
+use crate::tools::{check, planned, request, samples, search, selected, tool, units};
 use catalog::Search;
 use serde_json::json;
 use task::{Overrides, Request, TaskError, Tools, plan, program};
-
-fn check(search: &Search, text: &str, expected: &[&str]) {
-    assert_eq!(calls(&planned(search, text)), expected, "{text}");
-}
 
 /// S1-07, C184, C186: what is selected of the eleven.
 #[test]
@@ -328,12 +324,7 @@ fn other_tools_are_filled_by_the_same_rules() {
 fn a_text_that_cannot_be_read_is_refused_with_the_reason() {
     let tools = samples(&[]);
     let check = |text: &str, expected: &str| {
-        let request = Request {
-            text,
-            threshold: 0.35,
-            required: None,
-        };
-        let said = match plan(&request, &tools, &|_| true) {
+        let said = match plan(&request(text), &tools, &|_| true) {
             Ok(plan) => plan.problems().join("; "),
             Err(error) => error.to_string(),
         };
@@ -373,9 +364,8 @@ fn required_tools_and_own_code_take_the_place_of_what_is_planned() {
     let tools = samples(&[]);
     let required = Tools::from([("calculator".to_owned(), vec!["add".to_owned()])]);
     let request = Request {
-        text: "anything at all",
-        threshold: 0.35,
         required: Some(&required),
+        ..request("anything at all")
     };
     let plan = plan(&request, &tools, &|_| true).expect("a plan");
     let overrides = Overrides {

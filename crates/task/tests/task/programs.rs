@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::tools::{planned, samples, search, tool, units};
+use crate::tools::{planned, request, samples, search, tool, units};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-use task::{DEFAULT_THRESHOLD, Overrides, Request, plan, program};
+use task::{Overrides, Request, plan, program};
 
 /// Programs that Python reads.
 const PROGRAMS: usize = 200;
@@ -72,12 +72,7 @@ fn no_text_of_a_task_breaks_out_of_its_literal() {
     let mut programs = Vec::new();
     for _ in 0..20 * PROGRAMS {
         let text = task.new_tree(&mut runner).expect("a task").current();
-        let request = Request {
-            text: &text,
-            threshold: DEFAULT_THRESHOLD,
-            required: None,
-        };
-        let Ok(plan) = plan(&request, &search, &|_| true) else {
+        let Ok(plan) = plan(&request(&text), &search, &|_| true) else {
             continue;
         };
         // Also of plans that would not be run, as long as something is called.
@@ -117,13 +112,8 @@ fn no_text_takes_long_to_read() {
         "read a.txt and ",
     ] {
         let text: String = piece.repeat(4096).chars().take(4090).collect();
-        let request = Request {
-            text: &text,
-            threshold: DEFAULT_THRESHOLD,
-            required: None,
-        };
         let start = Instant::now();
-        let plan = plan(&request, &search, &|_| true);
+        let plan = plan(&request(&text), &search, &|_| true);
         assert!(
             plan.is_err() || start.elapsed() < Duration::from_secs(20),
             "{piece}"
@@ -145,9 +135,8 @@ fn no_tool_takes_a_name_of_the_program() {
     let search = search([("x".to_owned(), tools.into())]);
     let required = task::Tools::from([("x".to_owned(), names.clone())]);
     let request = Request {
-        text: "anything",
-        threshold: DEFAULT_THRESHOLD,
         required: Some(&required),
+        ..request("anything")
     };
     let plan = plan(&request, &search, &|_| true).expect("a plan");
     let overrides = Overrides {

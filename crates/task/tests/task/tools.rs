@@ -66,13 +66,27 @@ pub fn units() -> (&'static str, Value) {
     ("units", json!([convert]))
 }
 
-pub fn planned(search: &Search, text: &str) -> Plan {
-    let request = Request {
+/// A task of which nothing is said but its text.
+pub fn request(text: &str) -> Request<'_> {
+    Request {
         text,
         threshold: DEFAULT_THRESHOLD,
         required: None,
+    }
+}
+
+pub fn planned(search: &Search, text: &str) -> Plan {
+    plan(&request(text), search, &|_| true).expect("a plan")
+}
+
+/// Checks what each step of a task is shown as: the call that it makes, or a part of what keeps it from one.
+pub fn check(search: &Search, text: &str, expected: &[&str]) {
+    let calls = calls(&planned(search, text));
+    let is_it = |(call, expected): (&String, &&str)| {
+        call == expected || !expected.ends_with([')', ']']) && call.contains(expected)
     };
-    plan(&request, search, &|_| true).expect("a plan")
+    let all = calls.len() == expected.len() && calls.iter().zip(expected).all(is_it);
+    assert!(all, "{text}: {calls:#?}");
 }
 
 /// The selected tools.

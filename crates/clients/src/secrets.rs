@@ -105,7 +105,9 @@ fn defaults(definition: &Map<String, Value>) -> Vec<Stayed> {
             };
             let is_one = begins_secret(default) || is_named_so(name, default) || is_named_so(named, default);
             let stays = Stayed::Default(name.to_owned());
-            if !default.is_empty() && is_one && !found.contains(&stays) {
+            // What is no name is another program's form, which is told as such.
+            let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if is_name && !default.is_empty() && is_one && !found.contains(&stays) {
                 found.push(stays);
             }
         }

@@ -24,7 +24,12 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
     if !starts_codeyard(old, &wish.command) {
         return Err(Refused::Taken);
     }
-    let (there, wanted) = (files_of(&words_of(old)), files_of(&wish.args));
+    let (mut there, mut wanted) = (files_of(&words_of(old)), files_of(&wish.args));
+    for (name, value) in places_of(old) {
+        there.push(format!("{name}={value}"));
+        let given = wish.env.iter().find(|(given, _)| given == name);
+        wanted.extend(given.map(|(name, value)| format!("{name}={value}")));
+    }
     if there != wanted {
         return Err(Refused::Elsewhere {
             there: told(&there),
@@ -64,10 +69,26 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
 /// Options of ours that say where the servers, the settings and all else are.
 const FILES: [&str; 3] = ["--config", "--settings", "--data"];
 
-/// Which files an entry of ours has its codeyard use, as the options that say so; none where it uses the usual ones.
+/// Which files an entry of ours has its codeyard use, as the options and variables that say so; none where it uses the usual
+/// ones.
 pub fn files(entry: &Value) -> Vec<String> {
     let entry = entry.as_object().map(flat).unwrap_or_default();
-    files_of(&words_of(&entry))
+    let mut files = files_of(&words_of(&entry));
+    files.extend(places_of(&entry).map(|(name, value)| format!("{name}={value}")));
+    files
+}
+
+/// The variables of an entry that say where our files are; not those that the client fills in.
+fn places_of(entry: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)> {
+    let is_place = |(name, value): &(&str, &str)| PLACES.contains(name) && !value.contains('{');
+    variables_of(entry).filter(is_place)
+}
+
+/// The variables that an entry gives.
+fn variables_of(entry: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)> {
+    let fields = ["env", "environment", "envs"].into_iter();
+    let all = fields.filter_map(|field| entry.get(field)?.as_object()).flatten();
+    all.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
 }
 
 /// These options among all words, each with its value, by their names.
@@ -84,7 +105,7 @@ fn files_of(words: &[impl AsRef<str>]) -> Vec<String> {
 
 fn told(files: &[String]) -> String {
     match files {
-        [] => "without `--config`, `--settings` and `--data`".to_owned(),
+        [] => "without options that name files".to_owned(),
         files => format!("with `{}`", files.join(" ")),
     }
 }
@@ -153,13 +174,14 @@ pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     let entry = entry.as_object().map(flat).unwrap_or_default();
     let mut texts = [OURS.to_owned(), DESCRIPTION.to_owned(), TIMEOUT.to_string()].to_vec();
     texts.extend(words_of(&entry).into_iter().map(str::to_owned));
-    let fields = ["env", "environment", "envs"].into_iter();
-    let variables = fields.filter_map(|field| entry.get(field)?.as_object()).flatten();
-    let values = variables.filter_map(|(name, value)| Some((name, value.as_str()?)));
-    let is_ours = |(name, value): &(&String, &str)| {
-        PLACES.contains(&name.as_str()) || reference(client, name).as_deref() == Some(*value)
+    let is_ours = |(name, value): &(&str, &str)| {
+        PLACES.contains(name) || reference(client, name).as_deref() == Some(*value)
     };
-    texts.extend(values.filter(is_ours).map(|(_, value)| value.to_owned()));
+    texts.extend(
+        variables_of(&entry)
+            .filter(is_ours)
+            .map(|(_, value)| value.to_owned()),
+    );
     let passed = entry
         .get("env_vars")
         .and_then(Value::as_array)

@@ -354,13 +354,13 @@ fn an_entry_that_uses_other_files_stays() {
             &["mcp"],
             [
                 "starts codeyard with `--config /a.json`",
-                "called without `--config`",
+                "called without options",
             ],
         ),
         (
             &["mcp"],
             &["mcp", "--data", "/d"],
-            ["starts codeyard without `--config`", "called with `--data /d`"],
+            ["starts codeyard without options", "called with `--data /d`"],
         ),
         (
             &["mcp", "--data=/d", "--config", "/a.json"],
@@ -392,6 +392,19 @@ fn an_entry_that_uses_other_files_stays() {
                 "{client}"
             );
         }
+        let elsewhere = Change {
+            env: vec![("XDG_DATA_HOME".to_owned(), "/d".to_owned())],
+            ..wish(client, &[])
+        };
+        let first = change(client, text, &elsewhere).unwrap();
+        let error = change(client, &first, &wish(client, &[]))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("with `XDG_DATA_HOME=/d`, and"),
+            "{client}: {error}"
+        );
+        assert_eq!(change(client, &first, &elsewhere).unwrap(), first, "{client}");
     }
 }
 

@@ -249,6 +249,7 @@ fn a_secret_that_is_a_default_is_told() {
     for entry in [
         json!({"env": {"TOKEN": "${X:-}", "REGION": "${REGION:-eu-west}", "LEVEL": "${TOKEN}"}}),
         json!({"url": "https://${HOST:-example.com}/mcp"}),
+        json!({"env": {"TOKEN": "${env:X:-ghp_bbbbbbbbbbbbbbbbbbbb}"}}),
     ] {
         assert_eq!(told(entry.clone()), [""; 0], "{entry}");
     }

@@ -189,6 +189,12 @@ async fn a_project_that_is_trusted_gets_no_secret() {
     assert_ne!(state(ended(command).await.json()), "unset");
     let named = ended(in_shop(&["servers", "--json", "--config", ".mcp.json"])).await;
     assert_ne!(state(named.json()), "unset");
+    // Nor is one kept for it.
+    let removed = ended(in_shop(&["servers", "remove", "a", "--yes"])).await;
+    assert!(
+        removed.out.contains("and CODEYARD_A_API_KEY from secrets.json"),
+        "{removed:?}"
+    );
 }
 
 #[tokio::test]

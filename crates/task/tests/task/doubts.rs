@@ -158,6 +158,10 @@ fn an_instruction_is_no_question() {
 
 #[test]
 fn a_tool_answers_its_own_verb_only() {
+    done(
+        "What should I read in a.txt?",
+        &[r#"files.read_file(path="a.txt")"#],
+    );
     done("Erase the log app.log", &[r#"logs.erase_log(path="app.log")"#]);
     done("Read the log app.log", &[r#"files.read_file(path="app.log")"#]);
     let erased = calls(&planned(&office(), "Erase notes.txt"));

@@ -80,10 +80,10 @@ fn not_installed(place: &Place, file: &ClientFile) -> anyhow::Result<Failure> {
     let why = match clients::installed(place.client, &document).map(clients::files) {
         None => format!("there is nothing to undo: codeyard was not installed in {path}"),
         Some(files) => {
-            let data = files.iter().find(|option| option.starts_with("--data "));
-            let data = data.map_or("another `--data`, or by hand".to_owned(), |data| {
-                format!("`{data}`")
-            });
+            let is_data =
+                |option: &&String| option.starts_with("--data ") || option.starts_with("XDG_DATA_HOME=");
+            let data = files.iter().find(is_data).map(|data| format!("`{data}`"));
+            let data = data.unwrap_or_else(|| "another `--data`, or by hand".to_owned());
             format!(
                 "{path}: has an entry `codeyard` that was not installed with this data directory; it was with {data}: give the same, or take the entry out yourself"
             )

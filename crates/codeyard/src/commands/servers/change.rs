@@ -55,8 +55,14 @@ struct Dropped {
 
 /// Drops the secrets that were kept for an entry which is gone, and that no other refers to.
 fn drop_secrets(context: &Context, data: &Path, entry: &Value, turn: &Turn<'_>) -> anyhow::Result<Dropped> {
-    let left = config::defined(&context.sources(), &Machine);
-    let referred: Vec<String> = left.iter().flat_map(|known| references(&known.entry)).collect();
+    let sources = context.sources();
+    // A project's file, which is given no secrets, cannot keep one here.
+    let is_project = |file: &Path| {
+        sources.servers.is_empty() && file.file_name().is_some_and(|name| name == config::PROJECT_FILE)
+    };
+    let left = config::defined(&sources, &Machine).into_iter();
+    let left = left.filter(|known| !is_project(&known.file));
+    let referred: Vec<String> = left.flat_map(|known| references(&known.entry)).collect();
     let mut secrets = secrets(data)?;
     // Others were written there by a person.
     let is_ours = |name: &String| name.starts_with("CODEYARD_") && !referred.contains(name);

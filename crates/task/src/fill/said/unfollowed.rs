@@ -185,6 +185,8 @@ fn length(words: &[Word<'_>], at: usize, verb: Option<usize>) -> Option<usize> {
         "each" | "every" if verb.is_none_or(|verb| at != verb + 1) => {
             Some(if says(at + 1).is_empty() { 1 } else { 2 })
         }
+        // "What should I pack" asks.
+        "should" if at > 0 && vocabulary::is_question(says(at - 1)) => None,
         "should" if SUBJECTS.contains(&says(at + 1)) || is_literal(at + 1) => Some(2),
         "after" | "before" => {
             let value = at + 1 + usize::from(!is_literal(at + 1));

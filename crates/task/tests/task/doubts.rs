@@ -143,6 +143,7 @@ fn an_instruction_is_no_question() {
         "desk.refund_order(order_id=\"A-17\")",
     );
     check("Do it now", "no tool of 2 answers");
+    check("Ship of 12.5 kg to Lyon is late", "no tool of 2 answers");
     let shipped = r#"desk.ship_parcel(weight_kg=12.5, city="Lyon")"#;
     check("Have a parcel of 12.5 kg shipped to Lyon", shipped);
     check("Ship what is left, a parcel of 12.5 kg, to Lyon", shipped);

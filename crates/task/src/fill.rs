@@ -3,6 +3,7 @@
 mod choices;
 mod earlier;
 mod lists;
+mod order;
 pub(crate) mod said;
 mod score;
 
@@ -149,7 +150,7 @@ impl Filling<'_> {
         let is_certain = match (parameter.role, literal.kind) {
             _ if self.reads || literal.key.is_some() => true,
             (Role::Name, Kind::Phrase) => matches!(leads, "called" | "named" | "titled"),
-            (Role::Prose, Kind::Phrase | Kind::Name | Kind::Code) => {
+            (Role::Prose, Kind::Phrase | Kind::Name | Kind::Code) | (Role::Unknown, Kind::Phrase) => {
                 !vocabulary::is_preposition(leads) || score::around(parameter, literal) > 0.0
             }
             _ => true,
@@ -273,7 +274,7 @@ impl Filling<'_> {
 
     fn finish(mut self) -> Filled {
         if !self.reads && self.unclear.is_none() {
-            self.unclear = self.beside_name();
+            self.unclear = self.beside_name().or_else(|| self.exchangeable());
         }
         let repeated = self.repeated();
         let mut filled = Filled {

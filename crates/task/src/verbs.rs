@@ -29,7 +29,7 @@ pub(crate) fn agree(said: &Said, entry: &Entry) -> bool {
     if reads && (!is_known || !says_verb && vocabulary::is_reading(verb)) {
         return true;
     }
-    if !is_known && said.begins_with_noun() {
+    if !reads && said.tells_of_deed() || !is_known && said.begins_with_noun() {
         return false;
     }
     let is_alike = does.iter().any(|word| vocabulary::are_alike(verb, word));

@@ -52,6 +52,27 @@ const INEXACT: &[&str] = &[
     "under",
 ];
 
+/// Words after a number and its unit that make of it a difference, or a part of a way.
+const RELATIVE: &[&str] = &[
+    "back", "colder", "cooler", "down", "earlier", "extra", "fewer", "heavier", "higher", "hotter", "later",
+    "less", "lighter", "longer", "lower", "more", "off", "return", "shorter", "there", "up", "warmer",
+];
+
+/// Words of the names of parameters for differences: "by 5".
+const DIFFERENCES: &[&str] = &[
+    "amount",
+    "b",
+    "by",
+    "change",
+    "delta",
+    "difference",
+    "factor",
+    "increment",
+    "offset",
+    "percent",
+    "step",
+];
+
 /// Words of the names of parameters that bound something.
 const BOUNDS: &[&str] = &[
     "above",
@@ -196,9 +217,7 @@ impl Measured<'_> {
 
     /// Whether the number is only near to what is meant, or one of several such.
     fn is_inexact(&self) -> bool {
-        let is_bound = self
-            .taker
-            .is_some_and(|taker| taker.words.iter().any(|word| BOUNDS.contains(&word.as_str())));
+        let is_bound = self.is_called(BOUNDS);
         let is_id = self.taker.is_some_and(|taker| taker.role == Role::Id);
         let nearest = |at: usize| self.number.before.get(at).map_or("", String::as_str);
         let is_up_to = matches!(
@@ -207,6 +226,23 @@ impl Measured<'_> {
         );
         !is_bound && !is_id && (self.before(INEXACT) || is_up_to || self.is_followed_by(TRAILING))
             || self.is_rate()
+            || !is_id && self.is_relative()
+    }
+
+    /// Whether it says by how much something is to change: "2 degrees higher", "by 5".
+    fn is_relative(&self) -> bool {
+        let rest = self.after_unit();
+        let next = rest
+            .split(|c: char| !c.is_alphanumeric())
+            .next()
+            .unwrap_or_default();
+        RELATIVE.contains(&next) || self.before(&["by"]) && !self.is_called(DIFFERENCES)
+    }
+
+    /// Whether the name of the parameter has one of these words.
+    fn is_called(&self, words: &[&str]) -> bool {
+        let own = self.taker.into_iter().flat_map(|taker| &taker.words);
+        own.into_iter().any(|word| words.contains(&word.as_str()))
     }
 
     /// Whether it is so much for each of something that the tool knows nothing of: "50 a week", "5 per person", "10 each".

@@ -124,7 +124,7 @@ fn shows(parameter: &Parameter, literal: &Literal) -> bool {
 
 /// Whether this stands between the values of a list, of which `first` is one; what leads to it may be said again:
 /// "in Paris and in London".
-fn is_joint(between: &str, first: &Literal) -> bool {
+pub(super) fn is_joint(between: &str, first: &Literal) -> bool {
     let between = between.trim();
     let again = first
         .before

@@ -140,6 +140,16 @@ impl Said {
         })
     }
 
+    /// Whether "of" right after its first word makes a noun of that: "transfer of 50 dollars failed".
+    pub(crate) fn tells_of_deed(&self) -> bool {
+        let is_next = self
+            .places
+            .get(..2)
+            .is_some_and(|places| places[0].end + 1 == places[1].start);
+        let says = self.words.get(..2);
+        is_next && says.is_some_and(|words| vocabulary::is_imperative(&words[0]) && words[1] == "of")
+    }
+
     /// Whether it leaves a choice: "or" between two values, or anywhere.
     pub(crate) fn leaves_choice(&self, task: &str, is_anywhere: bool) -> bool {
         let is_between = |pair: &[Literal]| {

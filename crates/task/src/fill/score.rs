@@ -35,6 +35,8 @@ const LEADS: &[(&[&str], &[&str])] = &[
             "recipients",
             "into",
             "output",
+            "new",
+            "value",
         ],
     ),
     (

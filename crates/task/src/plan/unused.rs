@@ -9,7 +9,7 @@ use super::Argument;
 use crate::fill::Filled;
 use crate::fill::said::Said;
 use crate::literals::{Kind, Literal};
-use crate::{doubt, verbs};
+use crate::{doubt, parameters, verbs};
 
 /// The values and references of the step that no argument has.
 pub(super) fn unused(task: &str, said: &Said, entry: &Entry, filled: &Filled) -> Vec<String> {
@@ -42,18 +42,41 @@ pub(super) fn unused(task: &str, said: &Said, entry: &Entry, filled: &Filled) ->
 /// Whether an argument has these words, or a value among them: "daily" as a choice, a date after "before"; or the tool is
 /// about them: "Set the daily limit".
 fn is_taken(text: &str, place: &Range<usize>, said: &Said, entry: &Entry, filled: &Filled) -> bool {
-    let mut used = filled.used.iter().map(|at| &said.literals[*at].span);
     let text = text.to_lowercase();
     let is_it = |word: &str| word.to_lowercase() == text;
     let passes = |(name, argument): &(String, Argument)| match argument {
         Argument::Value(Value::String(value)) => catalog::words(value).any(is_it),
-        Argument::Value(Value::Bool(_)) => catalog::words(name).any(is_it),
+        // "recursively" of `recursive`
+        Argument::Value(Value::Bool(_)) => catalog::words(name)
+            .any(|word| is_it(word) || word.len() >= 5 && text.starts_with(&word.to_lowercase())),
         _ => false,
     };
-    let is_own = !matches!(text.as_str(), "after" | "before") && verbs::sentence(entry).any(is_it);
-    is_own
-        || used.any(|used| used.start < place.end && place.start < used.end)
-        || filled.arguments.iter().any(passes)
+    let bound = ["after", "before"]
+        .into_iter()
+        .find(|word| text.starts_with(word));
+    let mut used = filled.used.iter().filter(|at| {
+        let used = &said.literals[**at].span;
+        used.start < place.end && place.start < used.end
+    });
+    let is_used = used.any(|at| bound.is_none_or(|bound| takes_bound(*at, bound, entry, filled)));
+    let is_own = bound.is_none() && verbs::sentence(entry).any(is_it);
+    is_own || is_used || filled.arguments.iter().any(passes)
+}
+
+/// Whether the parameter that took the literal is for what comes after, or before, it: no `date` takes "after 2026-05-01".
+fn takes_bound(literal: usize, bound: &str, entry: &Entry, filled: &Filled) -> bool {
+    let taker = filled.takers.iter().find(|(taken, _)| *taken == literal);
+    let parameters = parameters::parameters(&entry.definition.input_schema());
+    let taker = taker.and_then(|(_, name)| parameters.iter().find(|parameter| parameter.name == *name));
+    let names: &[&str] = match bound {
+        "after" => &["after", "begin", "from", "min", "since", "start"],
+        _ => &["before", "deadline", "due", "end", "max", "to", "until"],
+    };
+    taker.is_some_and(|taker| {
+        let mut said = catalog::words(&taker.about).chain(verbs::sentence(entry));
+        taker.words.iter().any(|word| names.contains(&word.as_str()))
+            || said.any(|word| word.eq_ignore_ascii_case(bound))
+    })
 }
 
 /// Whether the literal is a word of the tool's own, such as `ISBN` before the number, and no value.

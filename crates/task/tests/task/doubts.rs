@@ -143,6 +143,7 @@ fn an_instruction_is_no_question() {
         "desk.refund_order(order_id=\"A-17\")",
     );
     check("Do it now", "no tool of 2 answers");
+    check("Ship of 12.5 kg to Lyon is late", "no tool of 2 answers");
     let shipped = r#"desk.ship_parcel(weight_kg=12.5, city="Lyon")"#;
     check("Have a parcel of 12.5 kg shipped to Lyon", shipped);
     check("Ship what is left, a parcel of 12.5 kg, to Lyon", shipped);
@@ -286,4 +287,57 @@ fn own_code_gives_the_results_that_other_steps_need() {
     assert_eq!(problems, [""; 0]);
     let (given, needed) = (code.find("results[1] = get_order"), code.find("given(1)"));
     assert!(given.is_some() && given < needed, "{code}");
+}
+
+#[test]
+fn two_values_that_could_change_places_are_not_passed() {
+    let text = || json!({"type": "string"});
+    let number = || json!({"type": "number"});
+    let patient = json!({"type": "string", "description": "Name of the patient"});
+    let tools = search([(
+        "clinic".to_owned(),
+        json!([
+            tool(
+                "prescribe",
+                "Prescribe a drug",
+                2,
+                &[("patient", patient), ("drug", text())]
+            ),
+            tool(
+                "add_stock",
+                "Add stock",
+                2,
+                &[("quantity", number()), ("price", number())]
+            ),
+            tool(
+                "set_option",
+                "Set an option",
+                2,
+                &[("key", text()), ("value", text())]
+            ),
+            tool("turn_off", "Turn off a device", 1, &[("device", text())]),
+        ]),
+    )]);
+    let check = |text: &str, expected: &str| {
+        let calls = calls(&planned(&tools, text));
+        assert!(calls[0].contains(expected), "{text}: {calls:?}");
+    };
+    check(
+        "Prescribe Ibuprofen to Ann Bell",
+        "leaves open which of Ibuprofen and Ann Bell is 'patient' and which is 'drug'; write patient=\"...\" and drug=\"...\"",
+    );
+    check(
+        "Prescribe the drug Ibuprofen to Ann Bell",
+        r#"clinic.prescribe(patient="Ann Bell", drug="Ibuprofen")"#,
+    );
+    check("Add stock, 5 at 10", "leaves open which of 5 and 10");
+    check(
+        "Add stock with price 5 and quantity 10",
+        "clinic.add_stock(quantity=10, price=5)",
+    );
+    check(
+        "Set option \"theme\" to \"dark\"",
+        r#"clinic.set_option(key="theme", value="dark")"#,
+    );
+    check("Turn off the lamp in the hall", "clinic.turn_off needs 'device'");
 }

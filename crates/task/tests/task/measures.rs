@@ -129,12 +129,16 @@ fn a_number_that_is_not_meant_as_it_stands_is_not_passed() {
         "Send money, 50 dollars a week",
         "Send money, 50 each",
         "Send money, 10 percent",
+        "Send money, 50 dollars less",
+        "Set the heating 2 degrees higher",
+        "Set the heating by 2 degrees",
         "Book room \"A\" for 2 and a half hours",
     ] {
         check(text, "which desk.");
     }
     check("Pay a bill of 50 euros", "says nothing of \"euros\"");
     check("Pay a bill of \u{a3}50", "says nothing of \"\u{a3}\"");
+    check("Set an alert, 5 more", "says nothing of \"more\"");
     check("Buy 3 boxes", "desk.buy_tickets");
     check("Cancel 5 orders", "desk.cancel_order needs 'order_id'");
     check("Delete 5 visits", "which counts something; say which are meant");

@@ -22,6 +22,12 @@ fn planned_calls(text: &str) -> Vec<String> {
             1,
             &[("limit", json!({"type": "number"}))]
         ),
+        tool(
+            "plan_visit",
+            "Plan a visit",
+            1,
+            &[("date", json!({"type": "string", "format": "date"}))]
+        ),
         tool("create_issue", "Create an issue", 1, &[("title", string())]),
         tool(
             "get_weather",
@@ -58,6 +64,8 @@ fn what_puts_off_or_repeats_is_told_and_nothing_is_done() {
     check("Send 50 to Ann before noon", "before\", \"noon");
     check("Cancel order A-17 again", "again");
     check("Cancel order A-17 later", "later");
+    check("Cancel order A-17 temporarily", "temporarily");
+    check("Plan a visit the day after 2026-05-01", "after 2026-05-01");
 }
 
 #[test]

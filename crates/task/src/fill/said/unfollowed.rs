@@ -144,6 +144,40 @@ const SUBJECTS: &[&str] = &[
     "somebody", "someone", "that", "the", "their", "there", "these", "they", "this", "we", "you", "your",
 ];
 
+/// Words in "-ly" that ask for nothing besides, or that are no adverbs. Others say how, which no call follows: "temporarily".
+const FREE: &[&str] = &[
+    "actually",
+    "assembly",
+    "basically",
+    "carefully",
+    "completely",
+    "correctly",
+    "directly",
+    "entirely",
+    "exactly",
+    "family",
+    "finally",
+    "fully",
+    "immediately",
+    "kindly",
+    "literally",
+    "merely",
+    "mostly",
+    "only",
+    "promptly",
+    "properly",
+    "quickly",
+    "really",
+    "safely",
+    "securely",
+    "simply",
+    "successfully",
+    "supply",
+    "totally",
+    "truly",
+    "urgently",
+];
+
 /// Where such words stand. What follows "after" and "before" belongs to them, since a parameter may take it.
 pub(super) fn places(words: &[Word<'_>]) -> Vec<Range<usize>> {
     let is_verb = |word: &Word<'_>| {
@@ -174,7 +208,11 @@ fn length(words: &[Word<'_>], at: usize, verb: Option<usize>) -> Option<usize> {
             word => says(at + ahead) == word,
         })
     };
-    if ALONE.contains(&says(at)) {
+    let is_adverb = says(at).len() > 4
+        && says(at).ends_with("ly")
+        && !FREE.contains(&says(at))
+        && !vocabulary::is_imperative(says(at));
+    if ALONE.contains(&says(at)) || is_adverb {
         return Some(1);
     }
     if let Some(pattern) = TOGETHER.iter().find(|pattern| matches(pattern)) {

@@ -1,7 +1,7 @@
 //! Tells by a name and a value whether the value is a secret, and whether it may be hidden.
 
-/// Last words of a name that say that its value is a secret; also with an `s` behind.
-const WORDS: [&str; 22] = [
+/// Last words of a name that say that its value is a secret, beside [`CHOSEN`]; also with an `s` behind.
+const GIVEN: [&str; 15] = [
     "token",
     "key",
     "apikey",
@@ -9,13 +9,6 @@ const WORDS: [&str; 22] = [
     "secretkey",
     "privatekey",
     "secret",
-    "password",
-    "passwd",
-    "passphrase",
-    "passcode",
-    "pwd",
-    "pass",
-    "pin",
     "credential",
     "cred",
     "authorization",
@@ -166,12 +159,10 @@ pub(super) fn secret_word(name: &str) -> Option<String> {
         |word: &String| QUALIFIERS.contains(&word.as_str()) || word.chars().all(|c| c.is_ascii_digit());
     let last = words(name).into_iter().rfind(|word| !is_qualifier(word))?;
     let single = last.strip_suffix('s').unwrap_or(&last);
-    let is_one = WORDS.contains(&last.as_str())
-        || WORDS.contains(&single)
-        || ENDS
-            .iter()
-            .any(|end| last.ends_with(end) || single.ends_with(end));
-    is_one.then_some(last)
+    let is_one = |word: &str| {
+        GIVEN.contains(&word) || CHOSEN.contains(&word) || ENDS.iter().any(|end| word.ends_with(end))
+    };
+    (is_one(&last) || is_one(single)).then_some(last)
 }
 
 /// Whether a value is a setting, a number or a file whatever its name says.

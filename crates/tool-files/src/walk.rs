@@ -109,6 +109,9 @@ impl<'a> Walk<'a> {
     fn directory(&mut self, directory: &Path) {
         let before = self.beyond;
         self.notices.given(directory);
+        if fs::symlink_metadata(directory.join(SERVERS)).is_ok_and(|found| found.is_symlink()) {
+            self.notices.miss();
+        }
         match root(directory) {
             Ok(root) => self.servers(&root),
             Err(error) => self.left_out(directory, why_unreadable(&error)),

@@ -164,10 +164,11 @@ class Converter:
 
     def _iterated(self, iterator, depth):
         items = list(islice(iterator, MAX_ITERATED))
-        # What it gives is nowhere else: from here on all of it counts.
-        self.consumed, self._left = self.consumed + 1, MAX_VALUES
-        if self._room is not None:
-            self._room = MAX_RESULT
+        self.consumed += 1
+        if self.consumed == 1:
+            # What it gives is nowhere else: from here on only what no result may have is given up.
+            self._left = MAX_VALUES
+            self._room = self._room and MAX_RESULT
         if len(items) == MAX_ITERATED and next(iterator, _NOTHING) is not _NOTHING:
             items = self.unfinished(items, type(iterator).__name__)
         self.taken = items if self.consumed == 1 and depth == 1 else None

@@ -64,6 +64,10 @@ class Handing(GuestCase):
                 self.assertEqual(self.run_with(again).result, expected)
         error = self.run_with("{'it': iter([1]), 'rows': list(range(1_000_001))}").error
         self.assertIn("iterators in it are used up; return lists", error["message"])
+        # Each of them fits alone.
+        for code in ("[iter(['y' * 10**6] * 20) for _ in range(50)]", "[iter(range(100_000)) for _ in range(12)]"):
+            with self.subTest(code):
+                self.assertIn("iterators in it are used up; return lists", self.run_with(code).error["message"])
 
     def test_endless_iterators_are_told_as_such(self):
         kept = self.kept_of("import itertools\nnumbers = itertools.count()\nnumbers")

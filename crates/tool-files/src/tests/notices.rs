@@ -110,6 +110,21 @@ fn links_are_looked_at_each_time() {
     assert!(!scanner.is_quiet());
     fs::write(servers.join("a/deep/two.py"), ")").unwrap();
     assert_eq!(names(&scan(&mut scanner)), ["a.one"]);
+
+    // As a deployment switches to another release.
+    let world = World::of(&[("a/one.py", "def one(): 'a'")]);
+    let directory = world.directory.path();
+    fs::create_dir_all(directory.join("releases/v2/servers/a")).unwrap();
+    fs::write(directory.join("releases/v2/servers/a/two.py"), "def two(): 'a'").unwrap();
+    fs::create_dir(directory.join("releases/v1")).unwrap();
+    fs::rename(directory.join("servers"), directory.join("releases/v1/servers")).unwrap();
+    symlink("v1", directory.join("releases/current")).unwrap();
+    symlink("releases/current/servers", directory.join("servers")).unwrap();
+    let mut scanner = world.scanner();
+    assert_eq!(names(&scan(&mut scanner)), ["a.one"]);
+    symlink("v2", directory.join("releases/next")).unwrap();
+    fs::rename(directory.join("releases/next"), directory.join("releases/current")).unwrap();
+    assert_eq!(names(&scan(&mut scanner)), ["a.two"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod measure;
 mod units;
+mod words;
 
 use catalog::Entry;
 
@@ -9,6 +10,7 @@ use crate::fill::Filled;
 use crate::fill::said::Said;
 use crate::verbs;
 pub(crate) use measure::is_own_unit;
+pub(crate) use words::left as words_left;
 
 /// Why the call may not be what the step means, in words that follow the step.
 pub(crate) fn of_call(task: &str, said: &Said, entry: &Entry, filled: &Filled) -> Option<String> {

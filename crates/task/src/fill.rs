@@ -7,6 +7,8 @@ mod order;
 pub(crate) mod said;
 mod score;
 
+use std::ops::Range;
+
 use catalog::{Entry, Partial};
 use serde_json::Value;
 
@@ -17,6 +19,7 @@ use crate::{verbs, vocabulary};
 pub(crate) use earlier::Earlier;
 use earlier::referred;
 use said::{Reference, Said};
+pub(crate) use score::around as leads_to;
 
 /// The arguments of one call.
 #[derive(Debug, Default)]
@@ -30,6 +33,8 @@ pub(crate) struct Filled {
     pub(crate) referred: Vec<usize>,
     /// Further values of one parameter, for which the call is to be repeated.
     pub(crate) repeated: Option<(String, Vec<Value>)>,
+    /// Where words stand that chose something.
+    pub(crate) places: Vec<Range<usize>>,
     /// Which words of the step turn a switch off.
     pub(crate) turned: Vec<usize>,
     /// Literals, and the names of the parameters that took them whole.
@@ -63,6 +68,7 @@ pub(crate) fn fill(entry: &Entry, task: &str, said: &Said, earlier: &[Earlier]) 
         values: vec![None; parameters.len()],
         used: vec![false; said.literals.len()],
         referred: vec![false; said.references.len()],
+        places: Vec::new(),
         turned: Vec::new(),
         unclear: None,
         parameters,
@@ -86,6 +92,7 @@ struct Filling<'a> {
     values: Vec<Option<(Argument, Option<usize>)>>,
     used: Vec<bool>,
     referred: Vec<bool>,
+    places: Vec<Range<usize>>,
     turned: Vec<usize>,
     unclear: Option<String>,
 }
@@ -105,6 +112,7 @@ impl Filling<'_> {
         for (literal, used) in self.said.literals.iter().zip(&mut self.used) {
             *used |= chosen.places.contains(&literal.span);
         }
+        self.places = chosen.places;
     }
 
     /// The others, the best fit first; what is said first goes to the parameter that comes first.
@@ -155,8 +163,28 @@ impl Filling<'_> {
             }
             _ => true,
         };
+        let is_certain = is_certain && (self.reads || parameter.role == Role::Unit || !self.is_unit(literal));
         let has_no_choices = parameter.choices.is_empty() || literal.key.is_some();
         is_certain && has_no_choices && !self.is_own(literal)
+    }
+
+    /// Whether the name is the unit of the number before it: "20 GB".
+    fn is_unit(&self, literal: &Literal) -> bool {
+        let text = literal
+            .text()
+            .filter(|_| literal.kind == Kind::Name)
+            .unwrap_or_default();
+        let mut others = self.said.literals.iter();
+        let follows = others.any(|number| {
+            number.kind == Kind::Number
+                && matches!(
+                    self.task.get(number.span.end..literal.span.start),
+                    Some("" | " " | "-")
+                )
+        });
+        let is_short = (1..=4).contains(&text.chars().count())
+            && (text.len() == 1 || text.chars().filter(|c| c.is_uppercase()).count() > 1);
+        follows && is_short && text.chars().all(char::is_alphabetic)
     }
 
     /// Whether "the NOUN" is what the step says for another parameter, or what the tool is for, and no earlier result.
@@ -279,6 +307,7 @@ impl Filling<'_> {
         let repeated = self.repeated();
         let mut filled = Filled {
             repeated,
+            places: self.places,
             turned: self.turned,
             unclear: self.unclear,
             ..Filled::default()

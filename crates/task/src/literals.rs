@@ -146,7 +146,7 @@ fn literal_at(text: &str, start: usize, is_verb: &dyn Fn(&str) -> bool) -> Optio
         .or_else(|| dates::date(text, start))
         .or_else(|| comparison::comparison(text, start))
         .or_else(|| expression::expression(text, start))
-        .or_else(|| of_token(token(text, start)?))
+        .or_else(|| of_token(token(text, start)?).map(|literal| with_half(text, literal)))
         .or_else(|| names::name(text, start, is_verb))
 }
 
@@ -237,7 +237,8 @@ fn of_token(token: Token<'_>) -> Option<Literal> {
 
 fn is_email(text: &str) -> bool {
     text.split_once('@').is_some_and(|(who, host)| {
-        !who.is_empty() && host.contains('.') && !host.starts_with('.') && !host.contains('@')
+        let is_host = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-');
+        !who.is_empty() && host.contains('.') && !host.starts_with('.') && host.chars().all(is_host)
     })
 }
 
@@ -246,6 +247,31 @@ fn is_time(text: &str) -> bool {
     let parts: Vec<&str> = text.split(':').collect();
     let digits = |part: &&str| (1..=2).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
     matches!(parts.len(), 2 | 3) && parts.iter().all(digits)
+}
+
+/// A time of day with "am" or "pm" after it, as one of 24 hours.
+fn with_half(text: &str, literal: Literal) -> Literal {
+    let rest = &text[literal.span.end..];
+    let bare = rest.trim_start_matches(' ');
+    let is_half = |(half, _): &&(&str, u32)| {
+        let is_it = bare
+            .get(..half.len())
+            .is_some_and(|said| said.eq_ignore_ascii_case(half));
+        is_it && !bare[half.len()..].starts_with(char::is_alphanumeric)
+    };
+    let halves = [("a.m.", 0), ("p.m.", 12), ("am", 0), ("pm", 12)];
+    let said = literal.text().unwrap_or_default();
+    let parsed = said
+        .split_once(':')
+        .and_then(|(hour, minutes)| Some((hour.parse::<u32>().ok()?, minutes)));
+    match (halves.iter().find(is_half), parsed) {
+        (Some((half, first)), Some((hour @ 1..=12, minutes))) if literal.kind == Kind::Time => {
+            let end = literal.span.end + (rest.len() - bare.len()) + half.len();
+            let time = format!("{:02}:{minutes}", hour % 12 + first);
+            Literal::new(literal.span.start..end, Kind::Time, time)
+        }
+        _ => literal,
+    }
 }
 
 /// Something with slashes, or a name with an extension of letters.

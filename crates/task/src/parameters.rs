@@ -416,9 +416,10 @@ fn role(schema: &Map<String, Value>, words: &[String], about: &str, example: Opt
         "uuid" => return Role::Id,
         _ => {}
     }
+    let words = &without_counting(words.to_vec());
     // The last word says most, but of `file_name` the first.
     let (named, first): (Vec<String>, _) = words.iter().rev().cloned().partition(|word| word == "name");
-    let about: Vec<String> = catalog::words(about).take(12).map(str::to_lowercase).collect();
+    let about = without_counting(catalog::words(about).take(12).map(str::to_lowercase).collect());
     let is_language = about.iter().any(|word| LANGUAGES.contains(&word.as_str()));
     match said(&first).or_else(|| said(&named)) {
         Some(Role::Prose) if is_language => return Role::Verbatim,
@@ -433,6 +434,17 @@ fn role(schema: &Map<String, Value>, words: &[String], about: &str, example: Opt
         Role::Unknown
     };
     shown.or_else(|| said(&about)).unwrap_or(otherwise)
+}
+
+/// Without "number" before "of", which counts things and is no id.
+fn without_counting(mut words: Vec<String>) -> Vec<String> {
+    while let Some(at) = words
+        .windows(2)
+        .position(|pair| pair[0] == "number" && pair[1] == "of")
+    {
+        words.remove(at);
+    }
+    words
 }
 
 /// What the first word that says something says.

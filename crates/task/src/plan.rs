@@ -78,6 +78,8 @@ pub struct Step {
     pub doubt: Option<String>,
     /// Values that it says and that no parameter takes.
     pub unused: Vec<String>,
+    /// Words that nothing accounts for; only where the tool changes something.
+    pub not_understood: Vec<String>,
 }
 
 /// One call.
@@ -285,6 +287,7 @@ impl Planning<'_> {
         } = chosen;
         step.doubt = doubt::of_call(self.task, said, &entry, &filled);
         step.unused = unused(self.task, said, &entry, &filled);
+        step.not_understood = doubt::words_left(self.task, said, &entry, &filled);
         step.others = others.iter().map(|entry| entry.tool.clone()).collect();
         let output = entry.definition.output_schema();
         let output = output.as_ref().filter(|_| filled.repeated.is_none());

@@ -129,6 +129,16 @@ pub(crate) fn is_own_unit(
         })
 }
 
+/// Whether the parameter bounds something.
+pub(super) fn is_bound(parameter: &Parameter) -> bool {
+    parameter.words.iter().any(|word| BOUNDS.contains(&word.as_str()))
+}
+
+/// Whether a number after the word is not meant exactly.
+pub(super) fn is_inexact(word: &str) -> bool {
+    INEXACT.contains(&word)
+}
+
 /// The numbers that are passed.
 fn measured<'a>(
     task: &'a str,
@@ -217,7 +227,7 @@ impl Measured<'_> {
 
     /// Whether the number is only near to what is meant, or one of several such.
     fn is_inexact(&self) -> bool {
-        let is_bound = self.is_called(BOUNDS);
+        let is_bound = self.taker.is_some_and(is_bound);
         let is_id = self.taker.is_some_and(|taker| taker.role == Role::Id);
         let nearest = |at: usize| self.number.before.get(at).map_or("", String::as_str);
         let is_up_to = matches!(

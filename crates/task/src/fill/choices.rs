@@ -45,8 +45,17 @@ pub(super) fn chosen(parameters: &[Parameter], task: &str, said: &Said, own: &[S
             chosen.values.push((at, value));
             chosen.places.push(literal.span.clone());
         } else if parameter.takes == Takes::Boolean {
-            let switched = switched(parameter, said, own);
-            chosen.values.extend(switched.map(|on| (at, on.into())));
+            if let Some(switch) = switched(parameter, task, said, own) {
+                if switch.is_unclear {
+                    let name = &parameter.name;
+                    let message = format!(
+                        "leaves open how '{name}' is to be switched; write {name}=true or {name}=false"
+                    );
+                    chosen.unclear.get_or_insert(message);
+                }
+                chosen.values.push((at, switch.on.into()));
+                chosen.places.push(switch.place);
+            }
         } else {
             found.extend(places(at, parameter, task, said, own));
         }
@@ -83,7 +92,7 @@ pub(super) fn chosen(parameters: &[Parameter], task: &str, said: &Said, own: &[S
             _ => chosen.values.push((one.parameter, one.choice.clone())),
         }
     }
-    chosen.unclear = unclear(parameters, &found, &taken);
+    chosen.unclear = chosen.unclear.or_else(|| unclear(parameters, &found, &taken));
     chosen
 }
 
@@ -233,11 +242,54 @@ fn keyed<'a>(parameter: &Parameter, said: &'a Said) -> Option<(Value, &'a Litera
     Some((value, literal))
 }
 
-/// Whether the step names what the parameter switches, and whether it wants it.
-fn switched(parameter: &Parameter, said: &Said, own: &[String]) -> Option<bool> {
+/// What the step says of a switch.
+struct Switched {
+    on: bool,
+    /// Where its words stand.
+    place: Range<usize>,
+    /// Whether it is what the switch is to leave, or is said twice: "from public", "without force false".
+    is_unclear: bool,
+}
+
+/// Words beside the name of a switch that turn it off, and those that turn it on.
+const OFF: &[&str] = &["deactivated", "disable", "disabled", "disabling", "false", "off"];
+const ON: &[&str] = &["activated", "enable", "enabled", "enabling", "on", "true", "yes"];
+
+/// Whether the step names what the parameter switches, and whether it wants it: "recursive off".
+fn switched(parameter: &Parameter, task: &str, said: &Said, own: &[String]) -> Option<Switched> {
     let first = place(parameter, said, own)?;
     let before = &said.words[first.saturating_sub(2)..first];
-    Some(!before.iter().any(|word| vocabulary::is_negation(word)))
+    let turns = |word: &String| vocabulary::is_negation(word) || OFF.contains(&word.as_str());
+    let mut end = said.places[first].end;
+    let mut value = None;
+    for (word, place) in said.words.iter().zip(&said.places).skip(first + 1) {
+        let between = task.get(end..place.start).unwrap_or("?");
+        let is_beside = between.chars().all(|c| c.is_whitespace() || ":=".contains(c));
+        if !is_beside {
+            break;
+        }
+        match word.as_str() {
+            "is" | "set" | "to" => {}
+            word if OFF.contains(&word) => value = Some((false, place.end)),
+            word if ON.contains(&word) => value = Some((true, place.end)),
+            _ => break,
+        }
+        if value.is_some() {
+            break;
+        }
+        end = place.end;
+    }
+    let turned = before.iter().filter(|word| turns(word)).count() % 2 == 1;
+    let (on, until) = value.unwrap_or((true, said.places[first].end));
+    // Before it stands where the words are that switch it.
+    let is_off =
+        |at: &usize| OFF.contains(&said.words[*at].as_str()) || ON.contains(&said.words[*at].as_str());
+    let from = (first.saturating_sub(2)..first).find(is_off).unwrap_or(first);
+    Some(Switched {
+        on: on != turned,
+        place: said.places[from].start..until,
+        is_unclear: before.last().is_some_and(|word| word == "from") || value.is_some() && turned,
+    })
 }
 
 /// Where the step names what the parameter switches.

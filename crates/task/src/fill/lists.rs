@@ -61,16 +61,23 @@ impl Filling<'_> {
         }
     }
 
-    /// Of these the most that stand in one list, "42, 37 and 18"; all, if none do.
+    /// Of these the most that stand in one list, "42, 37 and 18"; all, if none do. For what changes something the first list.
     fn longest_list(&self, all: Vec<usize>) -> Vec<usize> {
         let span = |number: usize| &self.said.literals[number].span;
         let joined = |a: &usize, b: &usize| {
             let between = self.task.get(span(*a).end..span(*b).start);
             is_joint(between.unwrap_or_default(), &self.said.literals[*a])
         };
-        let longest = all.chunk_by(joined).max_by_key(|list| list.len());
+        let mut lists = all.chunk_by(joined);
+        let longest = if self.reads {
+            lists.max_by_key(|list| list.len())
+        } else {
+            lists.next()
+        };
         match longest {
             Some(list) if list.len() > 1 => list.to_vec(),
+            // Who is said for something else is no further recipient: "cc b@x.org".
+            _ if !self.reads => all.into_iter().take(1).collect(),
             _ => all,
         }
     }

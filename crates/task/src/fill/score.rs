@@ -261,7 +261,7 @@ fn of_role(role: Role, kind: Kind) -> Option<f32> {
 }
 
 /// What the words around the literal say of the parameter.
-pub(super) fn around(parameter: &Parameter, literal: &Literal) -> f32 {
+pub(crate) fn around(parameter: &Parameter, literal: &Literal) -> f32 {
     // The word after a number is its unit.
     let after = literal.after.as_deref().filter(|_| literal.kind != Kind::Number);
     beside(parameter, &literal.before, after)

@@ -71,17 +71,26 @@ impl Plan {
         if !missing.is_empty() {
             return Some(format!("{tool} needs {} (in {text:?})", missing.join("; and ")));
         }
-        step.loses_a_value().then(|| {
+        if step.loses_a_value() {
             let unused: Vec<String> = step
                 .unused
                 .iter()
                 .map(|unused| format!("{:?}", shortened(unused)))
                 .collect();
-            format!(
+            return Some(format!(
                 "{tool} takes nothing like {}, so it may not be what {text:?} means",
                 unused.join(", ")
-            )
-        })
+            ));
+        }
+        let (words, are, them) = match step.not_understood.as_slice() {
+            [] => return None,
+            [_] => ("word", "is", "it"),
+            _ => ("words", "are", "them"),
+        };
+        let left = shortened(&step.not_understood.join(" "));
+        Some(format!(
+            "the {words} '{left}' of {text:?} {are} not understood, and {tool} changes something; say it without {them}, put what is a value in quotation marks, or pass the program (--task-specific-calls)"
+        ))
     }
 
     /// What is worth knowing of a plan that can be run.

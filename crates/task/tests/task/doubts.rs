@@ -146,7 +146,10 @@ fn an_instruction_is_no_question() {
     check("Ship of 12.5 kg to Lyon is late", "no tool of 2 answers");
     let shipped = r#"desk.ship_parcel(weight_kg=12.5, city="Lyon")"#;
     check("Have a parcel of 12.5 kg shipped to Lyon", shipped);
-    check("Ship what is left, a parcel of 12.5 kg, to Lyon", shipped);
+    check(
+        "Ship what is left, a parcel of 12.5 kg, to Lyon",
+        "the words 'what left' of",
+    );
     for text in [
         "Do I ship a parcel of 12.5 kg to Lyon",
         "Have you shipped a parcel of 12.5 kg to Lyon",

@@ -7,3 +7,4 @@ mod programs;
 mod times;
 mod tools;
 mod values;
+mod words;

@@ -19,6 +19,7 @@ const HARMLESS: &[&str] = &[
     "also",
     "an",
     "and",
+    "are",
     "as",
     "at",
     "by",
@@ -212,7 +213,7 @@ impl Own {
         collect(&schema, &mut names, &mut texts);
         let meant = verbs::sentence(entry).flat_map(|word| catalog::meant(&word.to_lowercase()));
         Own {
-            meant: meant.map(|word| stem(word)).collect(),
+            meant: meant.map(stem).collect(),
             names: stems(&names),
             texts: stems(&texts),
         }

@@ -54,7 +54,7 @@ pub(super) fn chosen(parameters: &[Parameter], task: &str, said: &Said, own: &[S
                     chosen.unclear.get_or_insert(message);
                 }
                 chosen.values.push((at, switch.on.into()));
-                chosen.places.push(switch.place);
+                chosen.places.extend(switch.places);
             }
         } else {
             found.extend(places(at, parameter, task, said, own));
@@ -246,7 +246,7 @@ fn keyed<'a>(parameter: &Parameter, said: &'a Said) -> Option<(Value, &'a Litera
 struct Switched {
     on: bool,
     /// Where its words stand.
-    place: Range<usize>,
+    places: Vec<Range<usize>>,
     /// Whether it is what the switch is to leave, or is said twice: "from public", "without force false".
     is_unclear: bool,
 }
@@ -281,13 +281,12 @@ fn switched(parameter: &Parameter, task: &str, said: &Said, own: &[String]) -> O
     }
     let turned = before.iter().filter(|word| turns(word)).count() % 2 == 1;
     let (on, until) = value.unwrap_or((true, said.places[first].end));
-    // Before it stands where the words are that switch it.
-    let is_off =
-        |at: &usize| OFF.contains(&said.words[*at].as_str()) || ON.contains(&said.words[*at].as_str());
-    let from = (first.saturating_sub(2)..first).find(is_off).unwrap_or(first);
+    let switching = (first.saturating_sub(2)..first).filter(|at| OFF.contains(&said.words[*at].as_str()));
+    let mut places: Vec<Range<usize>> = switching.map(|at| said.places[at].clone()).collect();
+    places.push(said.places[first].start..until);
     Some(Switched {
         on: on != turned,
-        place: said.places[from].start..until,
+        places,
         is_unclear: before.last().is_some_and(|word| word == "from") || value.is_some() && turned,
     })
 }

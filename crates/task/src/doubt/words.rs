@@ -50,8 +50,6 @@ const HARMLESS: &[&str] = &[
     "kindly",
     "let",
     "let's",
-    "like",
-    "love",
     "me",
     "my",
     "named",
@@ -65,7 +63,6 @@ const HARMLESS: &[&str] = &[
     "our",
     "please",
     "quickly",
-    "right",
     "s",
     "saying",
     "says",
@@ -176,9 +173,20 @@ pub(crate) fn left(task: &str, said: &Said, entry: &Entry, filled: &Filled) -> V
     };
     let words = said.words.iter().zip(&said.places).enumerate();
     let left = words.filter(|(at, (word, place))| {
-        !filled.turned.contains(at) && !reading.accounts_for(word, place) && !own.has(word)
+        !filled.turned.contains(at)
+            && !is_wish(&said.words[..=*at])
+            && !reading.accounts_for(word, place)
+            && !own.has(word)
     });
     left.map(|(_, (word, _))| word.clone()).collect()
+}
+
+/// Whether the last word is that of "would like".
+fn is_wish(words: &[String]) -> bool {
+    let [.., before, last] = words else {
+        return false;
+    };
+    last == "like" && (before == "would" || before.ends_with("'d") || before.ends_with("\u{2019}d"))
 }
 
 /// Where values stand that arguments have.

@@ -114,6 +114,7 @@ fn a_word_that_nothing_accounts_for_keeps_a_change_from_being_made() {
         refused(&format!("Delete all users {words} \"anna\""), "");
     }
     refused("Delete all users \"anna\"", "'all'");
+    refused("Delete users like \"anna\"", "'like'");
     refused("Delete the manager of user \"anna\"", "'manager'");
     refused("Delete the comment on event EV-9", "'comment'");
     refused("Delete everything on event EV-9", "'everything'");

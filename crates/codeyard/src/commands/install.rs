@@ -45,7 +45,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         secrets: &secrets,
     };
     let sorted = sorter.sort(&found)?;
-    let change = change(context, &ours, &secrets, &sorted.taken)?;
+    let change = change(context, &here, &ours, &secrets, &sorted.taken)?;
     let refused = |error| {
         let why = format!("{}: {error}; nothing was changed", file.path.display());
         Failure::new(Exit::Usage, why)
@@ -191,6 +191,7 @@ impl Sorter<'_> {
 /// How the client is to start codeyard: as it was started now.
 fn change(
     context: &Context,
+    here: &Surroundings,
     ours: &ServerFile,
     secrets: &Secrets<'_>,
     taken: &[Taken],
@@ -226,6 +227,7 @@ fn change(
         command: context.program()?.executable.display().to_string(),
         args,
         env: env.collect(),
+        home: here.home.clone(),
         passed: variables(&entries, secrets),
         take: taken.to_vec(),
     })

@@ -139,6 +139,25 @@ async fn a_rule_that_begins_with_a_separator_does_not_make_another_server() {
 }
 
 #[tokio::test]
+async fn a_client_that_shows_more_is_told_what_it_loses() {
+    let home = Home::with(
+        GEMINI,
+        &text(json!({"crm": demo_with("includeTools", json!(["get_customer"]))})),
+    );
+    home.write(CURSOR, text(json!({"crm": demo("crm")})).as_bytes());
+    home.done(&["import", "gemini-cli", "--yes"]).await;
+    let told = "`allow` of the entry of `crm` keeps tools back that Cursor shows";
+    for command in ["import", "install"] {
+        let other = home.done(&[command, "cursor", "--dry-run"]).await;
+        assert!(other.out.contains(told), "{other:?}");
+        let same = home.done(&[command, "gemini-cli", "--dry-run"]).await;
+        assert!(!same.out.contains("keeps tools back"), "{same:?}");
+    }
+    let installed = home.done(&["install", "cursor", "--yes", "--json"]).await.json();
+    assert_eq!(installed["notes"], json!([told]), "{installed}");
+}
+
+#[tokio::test]
 async fn a_server_with_a_file_of_variables_is_installed() {
     let entry = demo_with("envFile", json!("${userHome}/crm.env"));
     let home = Home::with(CURSOR, &text(json!({ "crm": entry })));

@@ -11,6 +11,8 @@ mod tests;
 mod toml;
 mod yaml;
 
+use std::path::PathBuf;
+
 use serde_json::{Map, Value, json};
 
 use crate::client::{Client, Switch};
@@ -30,6 +32,8 @@ pub struct Change {
     pub args: Vec<String>,
     /// Variables that it is given with these values.
     pub env: Vec<(String, String)>,
+    /// The home directory, below which our files are unless variables say otherwise.
+    pub home: PathBuf,
     /// Names of variables that it is handed from the client's own environment, where the client hands over only named ones.
     pub passed: Vec<String>,
     /// Servers that the client is not to use any more.

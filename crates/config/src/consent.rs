@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use types::ToolRules;
 use upstream::{Http, OAuth, ServerConfig, ServerLimits, Stdio, Transport};
 
 use crate::host::Host;
@@ -68,7 +69,7 @@ pub(crate) fn path(data: &Path) -> PathBuf {
 /// A number of everything that decides what runs, what it is told and what it may.
 pub(crate) fn fingerprint(server: &ServerConfig) -> String {
     // Each field by its name, so that a new one is not forgotten.
-    let definition = match &server.transport {
+    let mut definition = match &server.transport {
         Transport::Stdio(Stdio {
             command,
             args,
@@ -105,6 +106,17 @@ pub(crate) fn fingerprint(server: &ServerConfig) -> String {
             fields
         }
     };
+    let ToolRules {
+        place: _,
+        allow,
+        deny,
+    } = &server.tools;
+    // This came later, too.
+    if !(allow.is_empty() && deny.is_empty())
+        && let Some(fields) = definition.as_array_mut()
+    {
+        fields.push(json!({"allow": allow, "deny": deny}));
+    }
     digest(definition.to_string().as_bytes())
 }
 
@@ -137,9 +149,16 @@ impl Consent {
         self.0.get(file).is_some_and(|agreed| agreed.contains_key(name))
     }
 
-    /// Whether the definition starts something else than what was agreed to; its variables are as they are written.
+    /// Whether the definition starts something else, or has other rules, than what was agreed to; its variables are as they
+    /// are written. Rules where there were none only keep tools back.
     pub(crate) fn is_changed(&self, file: &Path, server: &ServerConfig) -> bool {
-        let agreed = self.0.get(file).and_then(|agreed| agreed.get(&server.name));
-        agreed.is_some_and(|agreed| *agreed != fingerprint(server))
+        let Some(agreed) = self.0.get(file).and_then(|agreed| agreed.get(&server.name)) else {
+            return false;
+        };
+        let without_rules = ServerConfig {
+            tools: ToolRules::default(),
+            ..server.clone()
+        };
+        ![server, &without_rules].map(fingerprint).contains(agreed)
     }
 }

@@ -14,7 +14,7 @@ use crate::mistakes::Findings;
 use crate::named::{Named, named};
 use crate::secrets::Secrets;
 use crate::servers::{self, LIST, Variables};
-use crate::sources::server_files;
+use crate::sources::{Origin, server_files};
 
 /// One definition as it is written.
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct Defined {
     pub name: String,
     /// The file it is in, or the variable.
     pub file: PathBuf,
+    /// Whether its variables are given the secrets that are kept: those of a project's file are not.
+    pub is_given_secrets: bool,
     /// Whether it is used.
     pub use_: Use,
     /// Whether it starts something else than what a person agreed to, used or not.
@@ -99,6 +101,7 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
             all.push(Defined {
                 name,
                 file: file.path.clone(),
+                is_given_secrets: file.origin != Origin::Project,
                 use_,
                 is_changed,
                 server,
@@ -116,6 +119,7 @@ pub fn defined(sources: &Sources, host: &dyn Host) -> Vec<Defined> {
         all.push(Defined {
             name: server.name.clone(),
             file: variable,
+            is_given_secrets: false,
             use_: if is_shadowed { Use::Shadowed } else { Use::Used },
             is_changed: false,
             server: Some(server),
@@ -135,12 +139,12 @@ fn is_unset(file: &Path, entry: &Value, host: &dyn Host) -> bool {
     !entry.left_out.is_empty()
 }
 
-/// What an entry comes to with the variables as they are now, used or not: two entries that do the same have the same. Where
-/// a variable is not set, it is as it is written.
+/// What an entry comes to with the variables as they are now, used or not and whatever its rules keep back: two entries that
+/// do the same have the same. Where a variable is not set, it is as it is written.
 pub fn meaning(file: &Path, entry: &Value, host: &dyn Host) -> Option<String> {
     let mut entry = entry.clone();
     if let Some(fields) = entry.as_object_mut() {
-        fields.shift_remove("disabled");
+        fields.retain(|field, _| !["disabled", "allow", "deny"].contains(&field.as_str()));
     }
     let node: Node = serde_json::from_value(entry.clone()).ok()?;
     let (read, _) = servers::read_entry(file, LIST, &(String::new(), node), Variables::Expand(host));

@@ -291,7 +291,18 @@ mod tests {
             allow: ["", "crm.add", "*/add", "CRM.", "x[", "a.add"]
                 .map(str::to_owned)
                 .to_vec(),
-            deny: vec!["c?m.add".to_owned(), "crm[.]add".to_owned()],
+            deny: [
+                "c?m.add",
+                "crm[.]add",
+                "{crm.a,crm.b}",
+                "{a,{b,x/y}}",
+                "{[]}].a,b}",
+                r"\{a.b\}",
+                "{a[.]b,c}.d",
+                r"{a\.b,c}",
+            ]
+            .map(str::to_owned)
+            .to_vec(),
         };
         let mistakes = check_rules("crm", &rules).expect_err("mistakes");
         let said: Vec<String> = mistakes
@@ -303,6 +314,8 @@ mod tests {
                 "'{text}' names the server, which is left out here; write '{tool}', or '{whole}' if all of it is the name of a tool"
             )
         };
+        let braced =
+            |text: &str| format!("'{text}' has a '.' or '/' between '{{' and '}}'; write one rule for each");
         let expected = [
             "allow[0]: is empty; write a tool's name, with '*' for any text".to_owned(),
             format!("allow[1]: {}", named("crm.add", "add", "crm[.]add")),
@@ -310,6 +323,9 @@ mod tests {
             format!("allow[3]: {}", named("CRM.", "*", "CRM[.]*")),
             "allow[4]: 'x[' is no pattern: unclosed character class; missing ']'".to_owned(),
             format!("deny[0]: {}", named("c?m.add", "add", "c?m[.]add")),
+            format!("deny[2]: {}", braced("{crm.a,crm.b}")),
+            format!("deny[3]: {}", braced("{a,{b,x/y}}")),
+            format!("deny[4]: {}", braced("{[]}].a,b}")),
         ];
         assert_eq!(said, expected);
         let policy = policy(&[], &[]).with_servers([("crm", &rules)]);

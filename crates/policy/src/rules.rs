@@ -1,6 +1,6 @@
 //! Globs on `server.tool`: each part is matched by itself, so that `*` never reaches across the separator.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{ErrorKind, Glob, GlobBuilder, GlobMatcher};
 use types::ToolRef;
 
 use crate::config::Mistake;
@@ -140,6 +140,11 @@ impl Rule {
             server: Part::read("*").map_err(wrong)?,
             tool: Part::read(text).map_err(wrong)?,
         };
+        if has_braced_separator(text) {
+            return Err(format!(
+                "'{text}' has a '.' or '/' between '{{' and '}}'; write one rule for each"
+            ));
+        }
         match names_server(server, text) {
             Some(at) => Err(names_too_much(text, at)),
             None => Ok(Rule {
@@ -148,6 +153,14 @@ impl Rule {
             }),
         }
     }
+}
+
+/// Whether one of the choices of a pattern could name the server, where it is not looked for.
+fn has_braced_separator(pattern: &str) -> bool {
+    let mut separators = pattern.match_indices(['.', '/']);
+    separators.any(|(at, _)| {
+        glob(&pattern[..at]).is_err_and(|error| matches!(error.kind(), ErrorKind::UnclosedAlternates))
+    })
 }
 
 /// Where the separator is, if a text has the form `server.tool` and means this server.
@@ -171,10 +184,9 @@ fn names_too_much(text: &str, at: usize) -> String {
 
 impl Part {
     fn read(pattern: &str) -> Result<Self, String> {
-        let glob = |pattern: &str| {
-            let glob = GlobBuilder::new(pattern).backslash_escape(true).build();
-            glob.map(|glob| glob.compile_matcher())
-                .map_err(|error| error.kind().to_string())
+        let matcher = |pattern: &str| {
+            let glob = glob(pattern).map_err(|error| error.kind().to_string())?;
+            Ok::<_, String>(glob.compile_matcher())
         };
         // In a character class `-` is a range, which loosening would break.
         let loose = if pattern.contains('[') {
@@ -183,10 +195,14 @@ impl Part {
             loosened(pattern)
         };
         Ok(Self {
-            exact: glob(pattern)?,
-            loose: glob(&loose)?,
+            exact: matcher(pattern)?,
+            loose: matcher(&loose)?,
         })
     }
+}
+
+fn glob(pattern: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(pattern).backslash_escape(true).build()
 }
 
 fn loosened(name: &str) -> String {

@@ -1,6 +1,6 @@
 //! Codeyard's entry as a client wants it, beside what a person has added to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -25,10 +25,18 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
         return Err(Refused::Taken);
     }
     let (mut there, mut wanted) = (files_of(&words_of(old)), files_of(&wish.args));
-    for (name, value) in places_of(old) {
-        there.push(format!("{name}={value}"));
-        let given = wish.env.iter().find(|(given, _)| given == name);
-        wanted.extend(given.map(|(name, value)| format!("{name}={value}")));
+    let given: Vec<(&str, &str)> = variables_of(old).collect();
+    let env = wish.env.iter();
+    let env: Vec<(&str, &str)> = env.map(|(name, value)| (&**name, &**value)).collect();
+    for (name, default) in PLACES {
+        let place = |variables: &[(&str, &str)]| place(name, variables, &wish.home.join(default));
+        // What the client fills in is taken to be the same.
+        if let (Some(old), Some(new)) = (place(&given), place(&env))
+            && old != new
+        {
+            there.push(format!("{name}={}", old.display()));
+            wanted.push(format!("{name}={}", new.display()));
+        }
     }
     if there != wanted {
         return Err(Refused::Elsewhere {
@@ -80,8 +88,22 @@ pub fn files(entry: &Value) -> Vec<String> {
 
 /// The variables of an entry that say where our files are; not those that the client fills in.
 fn places_of(entry: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)> {
-    let is_place = |(name, value): &(&str, &str)| PLACES.contains(name) && !value.contains('{');
-    variables_of(entry).filter(is_place)
+    variables_of(entry).filter(|(name, value)| is_place(name) && !value.contains('{'))
+}
+
+fn is_place(name: &str) -> bool {
+    PLACES.iter().any(|(place, _)| *place == name)
+}
+
+/// The directory that a variable comes to where these are given; none if the client fills it in. A relative path is to be
+/// ignored, as the specification of these variables asks.
+fn place(name: &str, variables: &[(&str, &str)], default: &Path) -> Option<PathBuf> {
+    let value = variables.iter().find(|(given, _)| *given == name);
+    match value.map(|(_, value)| *value) {
+        Some(value) if value.contains('{') => None,
+        Some(value) if Path::new(value).is_absolute() => Some(value.into()),
+        _ => Some(default.to_path_buf()),
+    }
 }
 
 /// The variables that an entry gives.
@@ -166,17 +188,16 @@ const DESCRIPTION: &str = "Programs that call MCP tools";
 /// Seconds of a call, where a client wants to be told.
 const TIMEOUT: u32 = 300;
 
-/// Variables whose values say where our files are.
-const PLACES: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"];
+/// Variables whose values say where our files are, each with where below the home directory they are without it.
+const PLACES: [(&str, &str); 2] = [("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share")];
 
 /// The texts of an entry of ours that codeyard itself writes: what it starts, and nothing that a person has added.
 pub fn own_texts(client: Client, entry: &Value) -> Vec<String> {
     let entry = entry.as_object().map(flat).unwrap_or_default();
     let mut texts = [OURS.to_owned(), DESCRIPTION.to_owned(), TIMEOUT.to_string()].to_vec();
     texts.extend(words_of(&entry).into_iter().map(str::to_owned));
-    let is_ours = |(name, value): &(&str, &str)| {
-        PLACES.contains(name) || reference(client, name).as_deref() == Some(*value)
-    };
+    let is_ours =
+        |(name, value): &(&str, &str)| is_place(name) || reference(client, name).as_deref() == Some(*value);
     texts.extend(
         variables_of(&entry)
             .filter(is_ours)

@@ -409,6 +409,49 @@ fn an_entry_that_uses_other_files_stays() {
 }
 
 #[test]
+fn the_places_that_variables_come_to_decide_not_how_they_are_said() {
+    let with = |client: Client, places: &[(&str, &str)]| Change {
+        env: places
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect(),
+        home: "/home/ana".into(),
+        ..wish(client, &[])
+    };
+    let config = "XDG_CONFIG_HOME";
+    let data = "XDG_DATA_HOME";
+    let same: [[&[(&str, &str)]; 2]; 3] = [
+        [&[(config, "/home/ana/.config/")], &[]],
+        [&[], &[(data, "/home/ana/.local/share")]],
+        [&[(config, "relative")], &[]],
+    ];
+    let other: [[&[(&str, &str)]; 2]; 3] = [
+        [&[], &[(config, "/tmp/other")]],
+        [&[(data, "/tmp/other")], &[]],
+        [
+            &[(config, "/home/ana/.config")],
+            &[(config, "/tmp/other"), (data, "/home/ana/.local/share")],
+        ],
+    ];
+    for (client, text) in FIXTURES {
+        let twice = |[first, second]: [&[(&str, &str)]; 2]| {
+            let first = change(client, text, &with(client, first)).unwrap();
+            change(client, &first, &with(client, second))
+        };
+        for places in same {
+            assert!(twice(places).is_ok(), "{client}: {places:?}");
+        }
+        for places in other {
+            let error = twice(places).unwrap_err().to_string();
+            assert!(
+                error.contains("=/tmp/other`") && error.contains("=/home/ana/."),
+                "{client}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_old_form_of_our_entry_is_known() {
     let text = r#"{"context_servers": {"codeyard": {"source": "custom", "command":
         {"path": "codeyard", "args": ["mcp", "--config", "/mine.json"]}}}}"#;
@@ -448,6 +491,7 @@ fn all_that_we_write_may_be_shown_and_nothing_else() {
             command: "/usr/bin/codeyard".to_owned(),
             args: ["mcp", "--data", "/d"].map(str::to_owned).to_vec(),
             env: vec![("XDG_DATA_HOME".to_owned(), "/data".to_owned())],
+            home: "/home/ana".into(),
             passed: vec!["CRM_TOKEN".to_owned()],
             take: Vec::new(),
         };

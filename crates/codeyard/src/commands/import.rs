@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{counted, harmless};
 use plan::{Plan, Planned};
-pub(super) use plan::{open_filters, references, variables};
+pub(super) use plan::{narrowed, open_filters, references, variables};
 use probe::Bill;
 
 /// Lists clients, or takes one's servers over.

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::adopt::{
     client, own_file, restart, running, servers, surroundings, text_of, unused, with_env_file,
 };
-use super::import::{open_filters, variables};
+use super::import::{narrowed, open_filters, variables};
 use super::servers::{kept_failure, open_file, secrets};
 use crate::ask::agreed;
 use crate::cli::InstallArguments;
@@ -45,7 +45,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         secrets: &secrets,
     };
     let sorted = sorter.sort(&found)?;
-    let change = change(context, &ours, &secrets, &sorted.taken)?;
+    let change = change(context, &here, &ours, &secrets, &sorted.taken)?;
     let refused = |error| {
         let why = format!("{}: {error}; nothing was changed", file.path.display());
         Failure::new(Exit::Usage, why)
@@ -56,6 +56,7 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
         file: &file,
         taken: sorted.taken.iter().map(|taken| taken.name.as_str()).collect(),
         left: &sorted.left,
+        notes: &sorted.notes,
         variables: &change.passed,
         running: running(client),
         backup: None,
@@ -99,6 +100,8 @@ pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Ex
 struct Sorted {
     taken: Vec<Taken>,
     left: Vec<(String, String)>,
+    /// What to know of those that codeyard has.
+    notes: Vec<String>,
 }
 
 /// Decides which servers of a client codeyard takes the place of.
@@ -128,6 +131,7 @@ impl Sorter<'_> {
         let mut sorted = Sorted {
             taken: Vec::new(),
             left: Vec::new(),
+            notes: Vec::new(),
         };
         for server in found.iter().filter(|server| server.is_enabled) {
             let written = server.definition.as_ref().ok().and_then(|definition| {
@@ -138,10 +142,13 @@ impl Sorter<'_> {
                 continue;
             }
             match self.judge(server, &known) {
-                Ok(()) => sorted.taken.push(Taken {
-                    list: server.list.clone(),
-                    name: server.name.clone(),
-                }),
+                Ok(note) => {
+                    sorted.taken.push(Taken {
+                        list: server.list.clone(),
+                        name: server.name.clone(),
+                    });
+                    sorted.notes.extend(note);
+                }
                 Err(why) => sorted.left.push((server.name.clone(), why)),
             }
         }
@@ -163,8 +170,8 @@ impl Sorter<'_> {
         config::meaning(&self.ours.path, entry, self.secrets)
     }
 
-    /// Whether codeyard does all that a server of the client does, and guards it as well.
-    fn judge(&self, server: &Found, known: &[Known]) -> Result<(), String> {
+    /// Whether codeyard does all that a server of the client does, and guards it as well; gives what to know of it.
+    fn judge(&self, server: &Found, known: &[Known]) -> Result<Option<String>, String> {
         let definition = server.definition.as_ref().map_err(Clone::clone)?;
         let entry = Value::Object(with_env_file(server, definition, self.place, self.here)?);
         let theirs = self.meaning(&entry);
@@ -182,7 +189,10 @@ impl Sorter<'_> {
             .as_ref()
             .map(|ours| open_filters(self.loaded, server, ours));
         match server.gaps.iter().chain(open.iter().flatten()).next() {
-            None => Ok(()),
+            None => Ok(ours
+                .server
+                .as_ref()
+                .and_then(|ours| narrowed(self.place, server, ours))),
             Some(gap) => Err(format!("codeyard has it without what guards it here: {gap}")),
         }
     }
@@ -191,6 +201,7 @@ impl Sorter<'_> {
 /// How the client is to start codeyard: as it was started now.
 fn change(
     context: &Context,
+    here: &Surroundings,
     ours: &ServerFile,
     secrets: &Secrets<'_>,
     taken: &[Taken],
@@ -226,6 +237,7 @@ fn change(
         command: context.program()?.executable.display().to_string(),
         args,
         env: env.collect(),
+        home: here.home.clone(),
         passed: variables(&entries, secrets),
         take: taken.to_vec(),
     })
@@ -275,6 +287,8 @@ struct Done<'a> {
     file: &'a ClientFile,
     taken: Vec<&'a str>,
     left: &'a [(String, String)],
+    /// What to know of those that codeyard has.
+    notes: &'a [String],
     /// Variables of this environment that its servers refer to.
     variables: &'a [String],
     /// Processes of the client.
@@ -299,6 +313,9 @@ impl Done<'_> {
             } else {
                 format!("taken out of {client}, which cannot disable one, and used by codeyard: {names}\n")
             });
+        }
+        for note in self.notes {
+            out.push_str(&format!("{note}\n"));
         }
         for (name, why) in self.left {
             out.push_str(&format!("`{name}` stays as it is: {why}\n"));
@@ -329,7 +346,7 @@ impl Done<'_> {
                 .collect();
             context.output.json(&json!({
                 "client": self.client.id(), "file": self.file.path, "changed": is_changed, "taken": self.taken,
-                "disabled_in_place": self.client.can_disable(), "left": left, "backup": self.backup,
+                "disabled_in_place": self.client.can_disable(), "left": left, "notes": self.notes, "backup": self.backup,
                 "variables": self.variables, "running": self.running,
             }))?;
         } else {

@@ -95,6 +95,69 @@ async fn a_client_keeps_a_server_that_it_guards_better() {
 }
 
 #[tokio::test]
+async fn rules_that_were_agreed_to_do_not_vanish() {
+    let home = Home::with(
+        GEMINI,
+        &text(json!({"crm": demo_with("includeTools", json!(["get_customer"]))})),
+    );
+    home.done(&["import", "gemini-cli", "--yes"]).await;
+    let state = async |change: fn(&mut Value)| {
+        let mut ours = home.ours();
+        change(&mut ours["mcpServers"]["crm"]);
+        home.write(OURS, ours.to_string().as_bytes());
+        let listed = home.run(&["servers", "--json"]).await.json();
+        listed["servers"][0]["state"].as_str().unwrap().to_owned()
+    };
+    assert_ne!(state(|_| {}).await, "changed");
+    assert_eq!(
+        state(|crm| drop(crm.as_object_mut().unwrap().shift_remove("allow"))).await,
+        "changed"
+    );
+    let refused = home.run(&["call", "crm.update_customers", "{}"]).await;
+    assert!(
+        refused.code == 2 && refused.err.contains("than what was agreed to"),
+        "{refused:?}"
+    );
+    home.done(&["servers", "enable", "crm", "--yes"]).await;
+    // Rules where none were agreed to only keep tools back.
+    assert_ne!(state(|crm| crm["deny"] = json!(["update_*"])).await, "changed");
+    assert_ne!(
+        state(|crm| drop(crm.as_object_mut().unwrap().shift_remove("deny"))).await,
+        "changed"
+    );
+}
+
+#[tokio::test]
+async fn a_rule_that_begins_with_a_separator_does_not_make_another_server() {
+    let home = Home::with(
+        GEMINI,
+        &text(json!({"crm": demo_with("excludeTools", json!(["/x"]))})),
+    );
+    home.done(&["import", "gemini-cli", "--yes"]).await;
+    let again = home.done(&["import", "gemini-cli", "--yes"]).await;
+    assert!(again.out.contains("there already\n"), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_client_that_shows_more_is_told_what_it_loses() {
+    let home = Home::with(
+        GEMINI,
+        &text(json!({"crm": demo_with("includeTools", json!(["get_customer"]))})),
+    );
+    home.write(CURSOR, text(json!({"crm": demo("crm")})).as_bytes());
+    home.done(&["import", "gemini-cli", "--yes"]).await;
+    let told = "`allow` of the entry of `crm` keeps tools back that Cursor shows";
+    for command in ["import", "install"] {
+        let other = home.done(&[command, "cursor", "--dry-run"]).await;
+        assert!(other.out.contains(told), "{other:?}");
+        let same = home.done(&[command, "gemini-cli", "--dry-run"]).await;
+        assert!(!same.out.contains("keeps tools back"), "{same:?}");
+    }
+    let installed = home.done(&["install", "cursor", "--yes", "--json"]).await.json();
+    assert_eq!(installed["notes"], json!([told]), "{installed}");
+}
+
+#[tokio::test]
 async fn a_server_with_a_file_of_variables_is_installed() {
     let entry = demo_with("envFile", json!("${userHome}/crm.env"));
     let home = Home::with(CURSOR, &text(json!({ "crm": entry })));
@@ -242,6 +305,23 @@ async fn a_removed_server_leaves_secrets_that_another_file_needs() {
     assert!(removed.out.contains("other.json cannot be read"), "{removed:?}");
     let kept = std::fs::read_to_string(home.secrets()).unwrap();
     assert!(kept.contains("hush-one") && kept.contains("hush-two"), "{kept}");
+}
+
+#[tokio::test]
+async fn a_project_s_file_keeps_no_secret_whatever_it_links_to() {
+    let entry = demo_with("env", json!({"API_KEY": "hush-one"}));
+    let home = Home::with(CURSOR, &text(json!({"a": entry})));
+    home.done(&["import", "cursor", "--yes"]).await;
+    let theirs = demo_with("env", json!({"X": "${CODEYARD_A_API_KEY}"}));
+    home.write("shop/shared.json", text(json!({"b": theirs})).as_bytes());
+    std::os::unix::fs::symlink("shared.json", home.path("shop/.mcp.json")).unwrap();
+    let mut command = home.command(&["servers", "remove", "a", "--yes"]);
+    command.current_dir(home.path("shop"));
+    let removed = ended(command).await;
+    assert!(
+        removed.out.contains("and CODEYARD_A_API_KEY from secrets.json"),
+        "{removed:?}"
+    );
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! What becomes of each server of a client: new, already there, or left.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clients::{Found, Place, Surroundings, hide};
@@ -216,8 +217,12 @@ impl Planner<'_, '_> {
                 }
                 let entry = self.file.entry(&planned.name).unwrap_or_default();
                 let ours = config::as_written(&self.file.path, &planned.name, &entry);
-                let open = ours.map(|ours| open_filters(self.loaded, &planned.found, &ours));
-                planned.gaps.extend(open.unwrap_or_default());
+                if let Some(ours) = ours {
+                    let open = open_filters(self.loaded, &planned.found, &ours);
+                    planned.gaps.extend(open);
+                    let narrowed = narrowed(self.place, &planned.found, &ours);
+                    planned.found.notes.extend(narrowed);
+                }
                 planned.server = self.file.server(&planned.name, &self.secrets).ok().flatten();
             }
             Fate::Left(_) => {}
@@ -308,6 +313,23 @@ pub(in crate::commands) fn open_filters(loaded: &Loaded, found: &Found, ours: &S
         .iter()
         .filter(|filter| !filter.is_met(&ours.name, &ours.tools.allow, forbidden));
     open.map(|filter| filter.told(&ours.name)).collect()
+}
+
+/// What to know of a server of ours whose own rules are not those that come of the client's lists.
+pub(in crate::commands) fn narrowed(place: &Place, found: &Found, ours: &ServerConfig) -> Option<String> {
+    let definition = found.definition.as_ref().ok()?;
+    let is_same = |(field, ours): (&str, &[String])| {
+        let theirs = definition.get(field).and_then(Value::as_array);
+        let theirs: BTreeSet<&str> = theirs.into_iter().flatten().filter_map(Value::as_str).collect();
+        ours.is_empty() || theirs == ours.iter().map(String::as_str).collect()
+    };
+    let (name, rules) = ours.rules();
+    let all = [("allow", &*rules.allow), ("deny", &*rules.deny)];
+    let other = all.into_iter().find(|rules| !is_same(*rules))?;
+    Some(format!(
+        "`{}` of the entry of `{name}` keeps tools back that {} shows",
+        other.0, place.client
+    ))
 }
 
 /// The variables that an entry refers to, each once.

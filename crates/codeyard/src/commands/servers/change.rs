@@ -55,13 +55,9 @@ struct Dropped {
 
 /// Drops the secrets that were kept for an entry which is gone, and that no other refers to.
 fn drop_secrets(context: &Context, data: &Path, entry: &Value, turn: &Turn<'_>) -> anyhow::Result<Dropped> {
-    let sources = context.sources();
+    let left = config::defined(&context.sources(), &Machine).into_iter();
     // A project's file, which is given no secrets, cannot keep one here.
-    let is_project = |file: &Path| {
-        sources.servers.is_empty() && file.file_name().is_some_and(|name| name == config::PROJECT_FILE)
-    };
-    let left = config::defined(&sources, &Machine).into_iter();
-    let left = left.filter(|known| !is_project(&known.file));
+    let left = left.filter(|known| known.is_given_secrets);
     let referred: Vec<String> = left.flat_map(|known| references(&known.entry)).collect();
     let mut secrets = secrets(data)?;
     // Others were written there by a person.

@@ -131,12 +131,15 @@ impl Server {
         Ok(())
     }
 
-    /// What `[expose]` names, in its order, as far as it is listed; each tool once, however it is spelled.
+    /// What `[expose]` names, in its order, as far as it is listed; each tool once, however it is spelled. A file that has taken
+    /// a name since the start is none of it.
     fn exposed_entries(&self, catalog: &Catalog) -> Vec<Arc<Entry>> {
+        let files = self.shared.broker.directories();
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         let named = self.shared.expose.tools.iter();
         for entry in named.filter_map(|name| listed(catalog, name)) {
-            if entries.iter().all(|known| known.tool != entry.tool) {
+            let is_known = entries.iter().any(|known| known.tool == entry.tool);
+            if !is_known && !files.contains(&entry.tool.server) {
                 entries.push(entry);
             }
         }

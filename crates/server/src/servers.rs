@@ -88,6 +88,27 @@ impl Server {
         self.offers().await
     }
 
+    /// What a model would be sent of each server that has listed its tools: the definitions of those that may be called, no
+    /// files among them; starts none.
+    pub async fn callable(&self) -> Vec<(String, Vec<Value>)> {
+        let shared = &self.shared;
+        shared.hub.ready().await;
+        let catalog = shared.broker.catalog().await;
+        let files = shared.broker.directories();
+        let servers = catalog
+            .servers()
+            .filter(|server| server.listed && !files.contains(&server.name));
+        servers
+            .map(|server| {
+                let entries = server
+                    .entries()
+                    .filter(|entry| shared.broker.may_call(&shared.principal, entry));
+                let tools = entries.map(|entry| as_value(&entry.definition)).collect();
+                (server.name.clone(), tools)
+            })
+            .collect()
+    }
+
     /// The directories of tool files by name, with the definitions of their tools.
     pub async fn directories(&self) -> Vec<(String, Vec<Value>)> {
         let catalog = self.shared.broker.catalog().await;

@@ -7,6 +7,11 @@ use types::RunId;
 use crate::database::{self, Tables};
 use crate::rows::{cut, number};
 
+/// Which calls no model could have made as calls of tools: those of tool files, and requests for resources and prompts, which
+/// are recorded under the names of their methods.
+const ASIDE: &str =
+    "(outcome = 'in_sandbox' OR tool IN ('resources/read', 'prompts/get', 'completion/complete'))";
+
 /// What a receipt says, as it is kept. Tokens of o200k.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReceiptTaken {
@@ -66,8 +71,11 @@ pub struct CostView {
     pub search_bytes: u64,
     /// What was counted, if a receipt was taken.
     pub receipt: Option<ReceiptTaken>,
-    /// Its calls as they are recorded, tool by tool; those of tool files, which no client could have made, are not among them.
+    /// Its calls of servers' tools as they are recorded, tool by tool.
     pub calls: Vec<CallBytes>,
+    /// How many recorded calls are not among them: of tool files, which no client could have called, and of resources and
+    /// prompts, for which a client has other ways.
+    pub aside: u64,
 }
 
 /// The recorded calls of one tool in one run.
@@ -150,15 +158,18 @@ pub(crate) async fn costs(
         .collect();
     let calls = sqlx::query(sqlx::AssertSqlSafe(format!(
         "SELECT run, server, tool, count(*) AS calls, sum(arguments_bytes) AS arguments_bytes, \
-         sum(coalesce(result_bytes, 0)) AS answer_bytes, sum(outcome = 'answered') AS answered FROM calls \
-         WHERE run IN (SELECT id FROM runs WHERE {wanted}) AND outcome <> 'in_sandbox' GROUP BY run, server, tool"
+         sum(coalesce(result_bytes, 0)) AS answer_bytes, sum(outcome = 'answered') AS answered, \
+         {ASIDE} AS aside FROM calls WHERE run IN (SELECT id FROM runs WHERE {wanted}) GROUP BY run, server, tool, aside"
     )))
     .bind(since)
     .fetch_all(&mut *connection)
     .await?;
     for row in &calls {
         if let Some(place) = places.get(row.try_get::<&str, _>("run")?) {
-            costs[*place].calls.push(call_bytes(row)?);
+            match row.try_get("aside")? {
+                true => costs[*place].aside += count(row, "calls")?,
+                false => costs[*place].calls.push(call_bytes(row)?),
+            }
         }
     }
     if !has_receipts {
@@ -233,6 +244,7 @@ fn cost(row: &SqliteRow) -> Result<CostView, sqlx::Error> {
         search_bytes: searched("search_bytes")?,
         receipt: None,
         calls: Vec::new(),
+        aside: 0,
     })
 }
 

@@ -220,6 +220,39 @@ async fn a_tool_file_cannot_be_exposed() {
     assert!(ended.err.contains(told), "{ended:?}");
 }
 
+/// Nor later, when its name is free: a file goes behind a server of the same name until that is removed.
+#[tokio::test]
+async fn a_tool_file_does_not_take_the_place_of_an_exposed_tool() {
+    let codeyard = Codeyard::with_stub().unwrap();
+    let directory = codeyard.work_directory().join("servers");
+    std::fs::create_dir_all(directory.join("stub")).unwrap();
+    let echo = "def echo(message: str):\n    'Says it from a file.'\n    return message\n";
+    std::fs::write(directory.join("stub/echo.py"), echo).unwrap();
+    let codeyard = codeyard.settings(&format!(
+        "[tools]\ndirectories = [{:?}]\n[expose]\ntools = [\"stub.echo\"]",
+        directory.display().to_string()
+    ));
+    let mut client = CodeClient::of(codeyard).await;
+    assert_eq!(
+        names(&mut client).await,
+        ["execute_code", "search_tools", "stub_echo"]
+    );
+    let removed = run(&client.codeyard, &["servers", "remove", "stub", "--yes"], "").await;
+    assert_eq!(removed.code, 0, "{removed:?}");
+    let follows = async {
+        while !client
+            .search(json!({"query": "echo from a file"}))
+            .await
+            .to_string()
+            .contains("from a file.")
+        {}
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), follows)
+        .await
+        .unwrap();
+    assert_eq!(names(&mut client).await, ["execute_code", "search_tools"]);
+}
+
 #[tokio::test]
 async fn a_changed_list_is_told_and_followed() {
     let stub = || {

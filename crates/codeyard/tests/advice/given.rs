@@ -1,7 +1,7 @@
 //! `codeyard advise`: what it says of look-ups, and that its lines can be used as they stand.
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ended, run};
+use test_support::{CodeClient, Codeyard, Ended, ServerDefinition, run};
 
 async fn advise(codeyard: &Codeyard, args: &[&str]) -> Ended {
     let ended = run(codeyard, &[&["advise"], args].concat(), "").await;
@@ -172,6 +172,42 @@ async fn only_answers_of_programs_that_completed_are_look_ups() {
     assert_eq!(
         (&advice["runs"], &advice["lookups"]),
         (&json!(7), &json!(1)),
+        "{advice}"
+    );
+}
+
+/// What joins a tool with a tool file, or with a resource, is no look-up of the tool.
+#[tokio::test]
+async fn programs_that_do_more_than_one_call_are_no_look_ups() {
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .server("stub", &ServerDefinition::stub_with_extras());
+    let directory = codeyard.work_directory().join("servers");
+    std::fs::create_dir_all(directory.join("sums")).unwrap();
+    let add = "def add(a: int):\n    'Adds.'\n    return a\n";
+    std::fs::write(directory.join("sums/add.py"), add).unwrap();
+    let settings = format!("[tools]\ndirectories = [{:?}]\n", directory.display().to_string());
+    let mut client = CodeClient::of(codeyard.settings(&settings)).await;
+    let look_up = "return await tools.stub.echo(message='an answer that is long enough')";
+    for before in [
+        "",
+        "await tools.sums.add(a=1)\n",
+        "import mcp\nawait mcp.resources.read('stub://note', server='stub')\n",
+    ] {
+        for receipt in [true, false] {
+            let code = format!("{before}{look_up}");
+            let ran = client
+                .execute(json!({"code": code, "receipt": receipt, "check": "off"}))
+                .await;
+            assert_eq!(ran.status(), "completed", "{ran:?}");
+        }
+    }
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    let advice = advise(&codeyard, &["--json"]).await.json();
+    assert_eq!(
+        (&advice["runs"], &advice["lookups"]),
+        (&json!(6), &json!(2)),
         "{advice}"
     );
 }

@@ -1,7 +1,7 @@
 //! What is recorded of costs, and the sums over it.
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Era};
+use test_support::{CodeClient, Codeyard, Era, ServerDefinition};
 use tokens::Counter;
 
 /// Three runs with and without receipts, by a client that has gone.
@@ -204,4 +204,57 @@ async fn our_own_definitions_are_those_that_a_client_is_sent() {
     ] {
         assert!(page.contains(&said), "{said}");
     }
+}
+
+/// What an entry does not allow is on no bill, whether a receipt counted the definitions or they are estimated.
+#[tokio::test]
+async fn definitions_of_what_may_not_be_called_are_in_no_sum() {
+    let direct = async |receipt: bool| {
+        let stub = ServerDefinition::stub().field("allow", json!(["echo"]));
+        let mut client = CodeClient::of(Codeyard::new().unwrap().server("stub", &stub)).await;
+        let code = "await tools.stub.echo(message='x')";
+        let ran = client.execute(json!({"code": code, "receipt": receipt})).await;
+        assert_eq!(ran.status(), "completed", "{ran:?}");
+        let CodeClient { mcp, codeyard } = client;
+        assert!(mcp.finish().await.unwrap().success());
+        let sums = json(&codeyard, &["runs", "--savings", "--json"]).await;
+        let by_server = json(&codeyard, &["runs", "--savings", "--by", "server", "--json"]).await;
+        let total = &sums["total"];
+        assert_eq!(total["counted"], u64::from(receipt), "{sums}");
+        assert_eq!(
+            total["direct_definitions"], by_server["lines"][0]["definitions"],
+            "{sums} {by_server}"
+        );
+        total["direct_definitions"].clone()
+    };
+    assert_eq!(direct(true).await, direct(false).await);
+}
+
+/// Resources and prompts that a program reads are on neither side, with a receipt and without.
+#[tokio::test]
+async fn resources_and_prompts_are_in_no_sum() {
+    let stub = ServerDefinition::stub_with_extras();
+    let mut client = CodeClient::of(Codeyard::new().unwrap().server("stub", &stub)).await;
+    let code = "print(await mcp.resources.read('stub://note', server='stub'))\n\
+        print((await mcp.prompts.get('stub', 'greet', {'who': 'Ann'})).messages)";
+    for receipt in [true, false] {
+        let ran = client
+            .execute(json!({"code": format!("import mcp\n{code}"), "receipt": receipt, "check": "off"}))
+            .await;
+        assert_eq!(ran.status(), "completed", "{ran:?}");
+    }
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    let sums = json(&codeyard, &["runs", "--savings", "--json"]).await;
+    assert_eq!(
+        (&sums["total"]["runs"], &sums["total"]["direct"]),
+        (&json!(2), &json!(0)),
+        "{sums}"
+    );
+    let advice = json(&codeyard, &["advise", "--json"]).await;
+    assert_eq!(
+        (&advice["runs"], &advice["lookups"]),
+        (&json!(2), &json!(0)),
+        "{advice}"
+    );
 }

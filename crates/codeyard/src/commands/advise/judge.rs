@@ -246,8 +246,9 @@ impl<'c> Lookup<'c> {
         let [call] = cost.calls.as_slice() else {
             return None;
         };
-        // What was refused or failed would have come to nothing either way.
-        if !cost.completed || call.calls != 1 || call.answered != 1 {
+        // What was refused or failed would have come to nothing either way. A program that did more than this call joined two
+        // things together, which is what programs are for.
+        if cost.aside > 0 || !cost.completed || call.calls != 1 || call.answered != 1 {
             return None;
         }
         // One that does not say how long it is itself is an older codeyard's: its run is estimated.
@@ -329,6 +330,7 @@ mod tests {
                 answer_bytes: answer * 4,
                 answered: 1,
             }],
+            aside: 0,
         }
     }
 
@@ -399,6 +401,7 @@ mod tests {
             assert_eq!(advice(&costs, 2000).lookups, 0, "{costs:?}");
         };
         check(&|cost| cost.completed = false);
+        check(&|cost| cost.aside = 1);
         check(&|cost| cost.calls[0].answered = 0);
         check(&|cost| cost.calls[0].calls = 2);
         check(&|cost| cost.calls.clear());

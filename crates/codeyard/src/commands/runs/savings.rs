@@ -63,23 +63,21 @@ fn lacks_definitions(costs: &[CostView]) -> bool {
     costs.iter().any(|cost| !counted.contains(&cost.process))
 }
 
-/// Our own definitions, and those of the servers that are configured now, as far as they are remembered; starts none.
+/// Our own definitions, and those that the policy lets a model call of the servers that are configured now, as far as they are
+/// remembered; starts none.
 async fn remembered(context: &Context) -> anyhow::Result<Remembered> {
     let (loaded, _mistakes) = config::load_forgiving(&context.sources(), &Machine)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
     let server = Server::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let remembered = server.remembered().await;
+    let callable = server.callable().await;
     server.close().await;
     let counted = tokio::task::spawn_blocking(move || {
         let counter = Counter::default();
         let tokenizer = counter.load()?;
-        let listed = remembered.into_iter().filter_map(|offer| {
-            let tools = offer.tools?;
-            Some(Listed {
-                server: offer.name,
-                tokens: tokenizer.definitions(&tools),
-            })
+        let listed = callable.into_iter().map(|(server, tools)| Listed {
+            server,
+            tokens: tokenizer.definitions(&tools),
         });
         Ok::<_, tokens::Unloadable>(Remembered {
             own: server::own_definitions(tokenizer),
@@ -185,7 +183,7 @@ fn by_server(context: &Context, ledger: &Ledger, as_json: bool) -> anyhow::Resul
     output.print(&table(&rows))?;
     output.line(
         "Tokens (o200k) that a model would have paid without codeyard: arguments and answers of calls, and the definitions of \
-         all tools of the server, as they are remembered now, once a session. Calls that no receipt counted are estimated \
-         from recorded bytes. What programs cost belongs to no one server: --by day shows it.",
+         all tools of the server that may be called, as they are remembered now, once a session. Calls that no receipt \
+         counted are estimated from recorded bytes. What programs cost belongs to no one server: --by day shows it.",
     )
 }

@@ -312,6 +312,7 @@ mod tests {
                 answer_bytes: 6510,
                 answered: 1,
             }],
+            aside: 0,
         }
     }
 

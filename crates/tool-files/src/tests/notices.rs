@@ -123,7 +123,11 @@ fn links_are_looked_at_each_time() {
     let mut scanner = world.scanner();
     assert_eq!(names(&scan(&mut scanner)), ["a.one"]);
     symlink("v2", directory.join("releases/next")).unwrap();
-    fs::rename(directory.join("releases/next"), directory.join("releases/current")).unwrap();
+    fs::rename(
+        directory.join("releases/next"),
+        directory.join("releases/current"),
+    )
+    .unwrap();
     assert_eq!(names(&scan(&mut scanner)), ["a.two"]);
 }
 

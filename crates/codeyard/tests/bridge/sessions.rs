@@ -90,7 +90,8 @@ async fn c331_an_idle_session_is_released() {
             .iter()
             .any(|process| process.command.contains("sleep"))
     };
-    assert!(sleeps());
+    // The kernel shows its command a moment after the program has started it.
+    wait_until("the program's process", || sleeps().then_some(())).await;
     wait_until("the session's end", || (!sleeps()).then_some(())).await;
     let next = client.run("print('secret' in globals())").await;
     assert_eq!(next.lines("stdout"), "False", "{next:?}");

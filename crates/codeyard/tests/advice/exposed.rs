@@ -3,16 +3,10 @@
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Era, ServerDefinition, run};
 
+use super::{names, until_found};
+
 fn exposing(lines: &str) -> Codeyard {
     Codeyard::with_stub().unwrap().settings(lines)
-}
-
-async fn names(client: &mut CodeClient) -> Vec<String> {
-    let tools = client.mcp.tools().await.unwrap();
-    tools
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap().to_owned())
-        .collect()
 }
 
 #[tokio::test]
@@ -239,17 +233,7 @@ async fn a_tool_file_does_not_take_the_place_of_an_exposed_tool() {
     );
     let removed = run(&client.codeyard, &["servers", "remove", "stub", "--yes"], "").await;
     assert_eq!(removed.code, 0, "{removed:?}");
-    let follows = async {
-        while !client
-            .search(json!({"query": "echo from a file"}))
-            .await
-            .to_string()
-            .contains("from a file.")
-        {}
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(30), follows)
-        .await
-        .unwrap();
+    until_found(&mut client, "echo from a file", "from a file.").await;
     assert_eq!(names(&mut client).await, ["execute_code", "search_tools"]);
 }
 
@@ -263,17 +247,7 @@ async fn a_changed_list_is_told_and_followed() {
     let mut before = CodeClient::of(stub()).await;
     before.run("await tools.stub.grow()").await;
     // The server tells of its new tool, and is asked for its list.
-    let listed = async {
-        while !before
-            .search(json!({"query": "grown_1 came later"}))
-            .await
-            .to_string()
-            .contains("grown_1")
-        {}
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(30), listed)
-        .await
-        .unwrap();
+    until_found(&mut before, "grown_1 came later", "grown_1").await;
     let CodeClient { mcp, codeyard } = before;
     assert!(mcp.finish().await.unwrap().success());
 

@@ -25,6 +25,18 @@ async fn looked_up(times: usize, arguments: Value) -> Codeyard {
     codeyard
 }
 
+/// How many of the client's runs are taken for look-ups, once it is gone.
+async fn check_judged(client: CodeClient, runs: usize, lookups: usize) {
+    let CodeClient { mcp, codeyard } = client;
+    assert!(mcp.finish().await.unwrap().success());
+    let advice = advise(&codeyard, &["--json"]).await.json();
+    assert_eq!(
+        (&advice["runs"], &advice["lookups"]),
+        (&json!(runs), &json!(lookups)),
+        "{advice}"
+    );
+}
+
 #[tokio::test]
 async fn without_records_nothing_is_proposed() {
     let ended = advise(&Codeyard::with_stub().unwrap(), &[]).await;
@@ -166,14 +178,7 @@ async fn only_answers_of_programs_that_completed_are_look_ups() {
         .run("return await tools.stub.echo(message='an answer that is long enough')")
         .await;
     assert_eq!(ran.status(), "completed");
-    let CodeClient { mcp, codeyard } = client;
-    assert!(mcp.finish().await.unwrap().success());
-    let advice = advise(&codeyard, &["--json"]).await.json();
-    assert_eq!(
-        (&advice["runs"], &advice["lookups"]),
-        (&json!(7), &json!(1)),
-        "{advice}"
-    );
+    check_judged(client, 7, 1).await;
 }
 
 /// What joins a tool with a tool file, or with a resource, is no look-up of the tool.
@@ -202,14 +207,7 @@ async fn programs_that_do_more_than_one_call_are_no_look_ups() {
             assert_eq!(ran.status(), "completed", "{ran:?}");
         }
     }
-    let CodeClient { mcp, codeyard } = client;
-    assert!(mcp.finish().await.unwrap().success());
-    let advice = advise(&codeyard, &["--json"]).await.json();
-    assert_eq!(
-        (&advice["runs"], &advice["lookups"]),
-        (&json!(6), &json!(2)),
-        "{advice}"
-    );
+    check_judged(client, 6, 2).await;
 }
 
 #[tokio::test]

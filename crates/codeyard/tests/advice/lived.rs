@@ -1,19 +1,11 @@
 //! Exposed tools as a client lives with them: servers start once, names that are taken are left, cancelled calls end upstream.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Era, ServerDefinition, run};
 
-/// Longest wait for what must come.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-async fn names(client: &mut CodeClient) -> Vec<String> {
-    let tools = client.mcp.tools().await.unwrap();
-    let names = tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
-    names.collect()
-}
+use super::{PATIENCE, names};
 
 /// The stub as a server that writes a line to this file whenever it is started.
 fn counting(file: &Path) -> Value {

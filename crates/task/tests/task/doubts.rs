@@ -100,18 +100,13 @@ fn a_question_changes_nothing() {
         };
         assert!(!calls.iter().any(changes), "{text}: {calls:?}");
     }
-    done(
+    for text in [
         "Can you cancel order A-17?",
-        &[r#"shop.cancel_order(order_id="A-17")"#],
-    );
-    done(
         "I would like to cancel order A-17",
-        &[r#"shop.cancel_order(order_id="A-17")"#],
-    );
-    done(
         "Please cancel order A-17",
-        &[r#"shop.cancel_order(order_id="A-17")"#],
-    );
+    ] {
+        done(text, &[r#"shop.cancel_order(order_id="A-17")"#]);
+    }
 }
 
 #[test]

@@ -138,20 +138,18 @@ fn what_is_no_tool_is_told_up_to_a_bound() {
 
 #[test]
 fn files_have_a_bound_in_number_and_in_bytes() {
+    let check = |world: &World, fit: usize, told: &str| {
+        let mut notices = Notices::new();
+        let walk = Walk::of(&[world.directory.path().to_path_buf()], &mut notices);
+        assert_eq!(walk.candidates.len(), fit);
+        let message = &walk.findings[0].message;
+        assert!(message.contains(told), "{message}");
+    };
     let many = World::of(&[]);
     for n in 0..MAX_FILES + 2 {
         many.write(&format!("s/t{n:05}.py"), "");
     }
-    let mut notices = Notices::new();
-    let walk = Walk::of(&[many.directory.path().to_path_buf()], &mut notices);
-    assert_eq!(walk.candidates.len(), MAX_FILES);
-    assert!(
-        walk.findings[0]
-            .message
-            .contains("has 2 files too many: at most 10000"),
-        "{:?}",
-        walk.findings
-    );
+    check(&many, MAX_FILES, "has 2 files too many: at most 10000 tool files");
 
     let large = World::of(&[]);
     let fit = usize::try_from(MAX_TOTAL / MAX_FILE).unwrap();
@@ -161,14 +159,9 @@ fn files_have_a_bound_in_number_and_in_bytes() {
         let path = large.directory.path().join("servers").join(name);
         fs::File::create(path).unwrap().set_len(MAX_FILE).unwrap();
     }
-    let mut notices = Notices::new();
-    let walk = Walk::of(&[large.directory.path().to_path_buf()], &mut notices);
-    assert_eq!(walk.candidates.len(), fit);
-    assert!(
-        walk.findings[0]
-            .message
-            .contains("has 3 files too many: at most 10000 tool files of 64 MiB"),
-        "{:?}",
-        walk.findings
+    check(
+        &large,
+        fit,
+        "has 3 files too many: at most 10000 tool files of 64 MiB",
     );
 }

@@ -145,7 +145,7 @@ async fn without_a_terminal_it_is_one_page_of_text() {
     let mut client = CodeClient::of(codeyard).await;
     let ran = client.run("return (await tools.stub.add(a=2, b=3)).sum").await;
     assert_eq!(*ran.result(), json!(5), "{ran:?}");
-    let text = page_with(&client.codeyard, "1 call,").await;
+    let text = page_with(&client.codeyard, "completed").await;
     for words in [
         "1 codeyard, 1 server, 1 open session\n",
         "last 24 hours: 1 run, 1 call",

@@ -1,10 +1,12 @@
 //! What every surface does around a run: its turn, its progress, the client's cancellation.
 
 use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorCode, ErrorData, ProgressNotificationParam, ProgressToken, ProtocolVersion};
 use rmcp::service::{Peer, RequestContext};
@@ -26,6 +28,12 @@ const KNOWN_METHODS: [&str; 7] = [
     "resources/read",
     "resources/templates/list",
 ];
+
+/// Answers a call whatever happens in it: one that panics would get no answer at all.
+pub(crate) async fn answered<T>(call: impl Future<Output = T>) -> Result<T, ErrorData> {
+    let answered = AssertUnwindSafe(call).catch_unwind().await;
+    answered.map_err(|_| ErrorData::internal_error("codeyard failed while it answered the call", None))
+}
 
 /// Waits until every earlier call of the connection has begun.
 pub(crate) async fn turn(context: &RequestContext<RoleServer>) {

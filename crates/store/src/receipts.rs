@@ -122,7 +122,8 @@ pub(crate) async fn write(
     for calls in &taken.calls {
         sqlx::query(
             "INSERT INTO receipt_calls (run, server, tool, calls, written, read) VALUES (?, ?, ?, ?, ?, ?) \
-             ON CONFLICT DO NOTHING",
+             ON CONFLICT (run, server, tool) DO UPDATE SET calls = calls + excluded.calls, \
+             written = written + excluded.written, read = read + excluded.read",
         )
         .bind(run.to_string())
         .bind(cut(&calls.server))
@@ -225,12 +226,11 @@ pub(crate) async fn of(
 
 fn cost(row: &SqliteRow) -> Result<CostView, sqlx::Error> {
     let bytes = |name| Ok::<u64, sqlx::Error>(unsigned(row.try_get::<Option<i64>, _>(name)?));
-    let newer = |name| Ok::<u64, sqlx::Error>(unsigned(if_there(row, name)?));
     let status: Option<&str> = row.try_get("status")?;
     // The searches before a run that was refused belong to the next one, which has them too.
-    let searched = |name| match status {
-        Some("refused") => Ok(0),
-        _ => newer(name),
+    let search_bytes = match status {
+        Some("refused") => 0,
+        _ => unsigned(if_there(row, "search_bytes")?),
     };
     Ok(CostView {
         run: row.try_get("id")?,
@@ -241,7 +241,7 @@ fn cost(row: &SqliteRow) -> Result<CostView, sqlx::Error> {
         completed: status == Some("completed"),
         code_bytes: bytes("code_bytes")?,
         shown_bytes: bytes("result_bytes")? + bytes("stdout_bytes")? + bytes("stderr_bytes")?,
-        search_bytes: searched("search_bytes")?,
+        search_bytes,
         receipt: None,
         calls: Vec::new(),
         aside: 0,

@@ -230,5 +230,5 @@ fn shown(tool: &ToolView, output: &Output) -> anyhow::Result<String> {
 }
 
 fn counted_calls(calls: u64) -> String {
-    counted(usize::try_from(calls).unwrap_or(usize::MAX), "call")
+    counted(calls, "call")
 }

@@ -163,7 +163,8 @@ impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
             return Ok(render::unknown_tool(&request.name, self.output).into());
         }
         let arguments = request.arguments.unwrap_or_default();
-        Ok(self.run(&arguments, &context).await.into())
+        let result = running::answered(self.run(&arguments, &context)).await?;
+        Ok(result.into())
     }
 
     async fn on_custom_request(

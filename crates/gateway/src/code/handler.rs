@@ -1,10 +1,8 @@
 //! The MCP handler of the `code` surface: two tools, artifacts, both protocol eras, nothing that is not declared.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use policy::Policy;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
@@ -140,8 +138,7 @@ impl<S: CodeService> CodeHandler<S> {
         if self.showcase.is_some()
             && let Value::Array(tools) = &mut tools
         {
-            let exposed = exposed::listed(&self.service.exposed().await);
-            tools.extend(exposed.iter().filter_map(|tool| serde_json::to_value(tool).ok()));
+            tools.extend(exposed::exposed_definitions(&self.service.exposed().await));
         }
         tools
     }
@@ -247,17 +244,14 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let result = match request.name.as_ref() {
-            // A call is answered whatever happens in it.
-            tools::EXECUTE => AssertUnwindSafe(self.execute(&arguments, &context))
-                .catch_unwind()
-                .await
-                .map_err(|_| ErrorData::internal_error("codeyard failed while it ran the program", None))?,
+            tools::EXECUTE => running::answered(self.execute(&arguments, &context)).await?,
             tools::SEARCH => {
                 running::leave(&context);
-                self.search(&arguments, &context).await
+                running::answered(self.search(&arguments, &context)).await?
             }
             other => {
-                if let Some(result) = self.call_exposed(other, arguments, &context).await {
+                let called = running::answered(self.call_exposed(other, arguments, &context)).await?;
+                if let Some(result) = called {
                     return Ok(result.into());
                 }
                 return Err(ErrorData::invalid_params(

@@ -66,7 +66,7 @@ async fn mistakes_in_arguments_are_tool_errors_and_run_nothing() {
     let failed = client.call_tool("execute_code", json!({"code": "panic"})).await;
     assert_eq!(
         failed["error"]["message"],
-        "codeyard failed while it ran the program"
+        "codeyard failed while it answered the call"
     );
 }
 

@@ -73,7 +73,7 @@ pub(super) async fn forget(context: &Context, arguments: &ForgetArguments) -> an
     }
     let forgotten = shapes.forget(what).await.map_err(failure)?;
     shapes.close().await;
-    let tools = counted(usize::try_from(forgotten).unwrap_or(usize::MAX), "tool");
+    let tools = counted(forgotten, "tool");
     context.output.line(&format!("forgot the results of {tools}"))?;
     Ok(Exit::Done)
 }

@@ -95,15 +95,12 @@ fn head(snapshot: &Snapshot) -> Vec<String> {
         counted(snapshot.sessions(), "open session"),
     )];
     lines.push(match &snapshot.day {
-        Some(day) => {
-            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-            format!(
-                "last 24 hours: {}, {}, {} of answers kept out of the model's context",
-                counted(number(day.runs), "run"),
-                counted(number(day.calls), "call"),
-                size(day.kept_out()),
-            )
-        }
+        Some(day) => format!(
+            "last 24 hours: {}, {}, {} of answers kept out of the model's context",
+            counted(day.runs, "run"),
+            counted(day.calls, "call"),
+            size(day.kept_out()),
+        ),
         None => "nothing has been recorded yet".to_owned(),
     });
     lines.extend(snapshot.day.as_ref().and_then(saved));
@@ -116,7 +113,7 @@ fn head(snapshot: &Snapshot) -> Vec<String> {
 
 /// What was saved, as far as it was counted.
 fn saved(day: &Traffic) -> Option<String> {
-    let runs = counted(usize::try_from(day.counted).unwrap_or(usize::MAX), "run");
+    let runs = counted(day.counted, "run");
     let tokens = match day.saved {
         saved @ 0.. => format!("{saved} tokens saved"),
         more => format!("{} tokens more than direct calls", more.unsigned_abs()),

@@ -6,6 +6,7 @@ use super::{say, setup};
 
 mod counts;
 mod ordinary_user;
+mod programs;
 mod python;
 mod rust;
 

@@ -5,7 +5,8 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::counts::Counts;
-use crate::tasks::setup;
+use super::programs;
+use crate::tasks::{say, setup};
 use crate::{layout, run};
 
 /// The tests that leave guards of the sandbox away, in a build that can.
@@ -30,21 +31,30 @@ pub fn weakened(filter: Option<&str>) -> Result<Counts> {
 
 /// Runs the tests of these packages whose name contains the filter.
 fn test(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
-    let with_nextest = run::succeeds("cargo", &["nextest", "--version"]);
-    let mut command = setup::cargo();
-    if with_nextest {
-        command.args(["nextest", "run", "--locked", "--no-fail-fast", "--no-tests=pass"]);
-    } else {
-        command.args(["test", "--tests", "--locked", "--no-fail-fast"]);
+    if run::succeeds("cargo", &["nextest", "--version"]) {
+        return with_nextest(packages, filter);
     }
-    command.args(packages).args(filter);
+    let mut counts = Vec::new();
+    for program in programs::built(packages)? {
+        say(&program.executable.display().to_string());
+        let command = || {
+            let mut command = Command::new(&program.executable);
+            program.surround(&mut command);
+            command
+        };
+        counts.push(programs::run(command, filter)?);
+    }
+    Ok(counts.into_iter().sum())
+}
+
+fn with_nextest(packages: &[&str], filter: Option<&str>) -> Result<Counts> {
+    let mut command = setup::cargo();
+    command
+        .args(["nextest", "run", "--locked", "--no-fail-fast", "--no-tests=pass"])
+        .args(packages)
+        .args(filter);
     let ran = run::watched(with_places(&mut command))?;
-    let counts = if with_nextest {
-        Counts::of_nextest(&ran.lines)
-    } else {
-        Counts::of_libtest(&ran.lines)
-    };
-    Ok(counts.with_end(ran.success))
+    Ok(Counts::of_nextest(&ran.lines).with_end(ran.success))
 }
 
 /// Tells the tests where things are.

@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::client::{Client, Switch};
 use crate::document::{Format, Unreadable};
-pub use entry::{files, fresh, own_texts};
+pub use entry::{data, fresh, own_texts};
 pub use restore::{Restored, restore};
 
 /// Name of our entry.

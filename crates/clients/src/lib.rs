@@ -16,7 +16,7 @@ mod variables;
 
 pub use client::Client;
 pub use document::{Format, Unreadable};
-pub use edit::{Change, Refused, Restored, Taken, change, files, fresh, installed, own_texts, restore};
+pub use edit::{Change, Refused, Restored, Taken, change, data, fresh, installed, own_texts, restore};
 pub use env_file::env_file;
 pub use filter::Filter;
 pub use mask::masked;

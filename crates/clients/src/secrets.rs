@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+use crate::variables::{is_name, reference};
 use signs::{Position, bare, begins_secret, is_named_so, is_secret, secret_word};
 
 /// Parameters of an address that are secrets, beside those that are named so everywhere.
@@ -69,50 +70,13 @@ pub fn hide(
     if let Some(Value::Array(args)) = definition.get_mut("args") {
         arguments::hide(&mut hider, &command, args);
     }
-    if let Some(Value::String(url)) = definition.get_mut("url")
-        && let Some(hidden) = hider.address(Position::Variable, url)
-    {
-        *url = hidden;
-    }
-    hider.stayed.extend(defaults(definition));
-    hider.stayed
-}
-
-/// The variables of an entry that have a secret as their default, each once.
-fn defaults(definition: &Map<String, Value>) -> Vec<Stayed> {
-    let mut texts: Vec<(&str, &str)> = Vec::new();
-    for field in ["env", "headers"] {
-        let pairs = definition
-            .get(field)
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten();
-        texts.extend(pairs.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?))));
-    }
-    let args = definition
-        .get("args")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let plain = args.chain(definition.get("url")).filter_map(Value::as_str);
-    texts.extend(plain.map(|text| ("", text)));
-    let mut found = Vec::new();
-    for (named, text) in texts {
-        for reference in text.split("${").skip(1) {
-            let inner = reference.split('}').next().unwrap_or_default();
-            let Some((name, default)) = inner.split_once(":-") else {
-                continue;
-            };
-            let is_one = begins_secret(default) || is_named_so(name, default) || is_named_so(named, default);
-            let stays = Stayed::Default(name.to_owned());
-            // What is no name is another program's form, which is told as such.
-            let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-            if is_name && !default.is_empty() && is_one && !found.contains(&stays) {
-                found.push(stays);
-            }
+    if let Some(Value::String(url)) = definition.get_mut("url") {
+        hider.defaults("", url);
+        if let Some(hidden) = hider.address(Position::Variable, url) {
+            *url = hidden;
         }
     }
-    found
+    hider.stayed
 }
 
 /// Whether a word is one by which secrets are named.
@@ -138,6 +102,7 @@ impl Hider<'_> {
     fn value(&mut self, position: Position, name: &str, text: &str) -> Option<String> {
         let (scheme, rest) = bare(text);
         if text.contains("${") {
+            self.defaults(name, text);
             return match secret_word(name) {
                 Some(_) => self.between(position, name, text),
                 None => self.address(position, text),
@@ -161,6 +126,23 @@ impl Hider<'_> {
             self.stayed.push(Stayed::Runnable(name.to_owned()));
         }
         hidden
+    }
+
+    /// Tells of the variables of a text that have a secret as their default.
+    fn defaults(&mut self, named: &str, text: &str) {
+        let mut rest = text;
+        while let Some((_, inner, after)) = reference(rest, "${") {
+            rest = after;
+            // What is no name is another program's form, which is told as such.
+            let Some((name, default)) = inner.split_once(":-").filter(|(name, _)| is_name(name)) else {
+                continue;
+            };
+            let is_one = begins_secret(default) || is_named_so(name, default) || is_named_so(named, default);
+            let stays = Stayed::Default(name.to_owned());
+            if is_one && !default.is_empty() && !self.stayed.contains(&stays) {
+                self.stayed.push(stays);
+            }
+        }
     }
 
     /// A secret that is written around references: what stands between them.

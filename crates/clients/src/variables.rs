@@ -134,7 +134,7 @@ impl Translator<'_> {
 }
 
 /// What stands before the first reference that opens so and is closed, in it, and after it.
-fn reference<'a>(text: &'a str, opening: &str) -> Option<(&'a str, &'a str, &'a str)> {
+pub(crate) fn reference<'a>(text: &'a str, opening: &str) -> Option<(&'a str, &'a str, &'a str)> {
     let start = text.find(opening)?;
     let inner = &text[start + opening.len()..];
     let end = inner.find('}')?;

@@ -77,18 +77,16 @@ pub(super) fn entry(client: Client, wish: &Change, there: Option<&Value>) -> Res
 /// Options of ours that say where the servers, the settings and all else are.
 const FILES: [&str; 3] = ["--config", "--settings", "--data"];
 
-/// Which files an entry of ours has its codeyard use, as the options and variables that say so; none where it uses the usual
-/// ones.
-pub fn files(entry: &Value) -> Vec<String> {
+/// The option or the variable by which an entry of ours says where its codeyard keeps all; none where neither does.
+pub fn data(entry: &Value) -> Option<String> {
     let entry = entry.as_object().map(flat).unwrap_or_default();
-    let mut files = files_of(&words_of(&entry));
-    files.extend(places_of(&entry).map(|(name, value)| format!("{name}={value}")));
-    files
-}
-
-/// The variables of an entry that say where our files are; not those that the client fills in.
-fn places_of(entry: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)> {
-    variables_of(entry).filter(|(name, value)| is_place(name) && !value.contains('{'))
+    let mut options = files_of(&words_of(&entry)).into_iter();
+    let option = options.find(|option| option.starts_with("--data "));
+    option.or_else(|| {
+        let is_it = |(name, value): &(&str, &str)| *name == "XDG_DATA_HOME" && !value.contains('{');
+        let (name, value) = variables_of(&entry).find(is_it)?;
+        Some(format!("{name}={value}"))
+    })
 }
 
 fn is_place(name: &str) -> bool {

@@ -58,10 +58,13 @@ pub(super) fn hide(hider: &mut Hider<'_>, command: &str, args: &mut [Value]) {
         option: String::new(),
     };
     for word in args {
-        if let Some(text) = word.as_str()
-            && let Some(hidden) = words.read(hider, text)
-        {
-            *word = hidden.into();
+        if let Some(text) = word.as_str() {
+            let hidden = words.read(hider, text);
+            // Those that no option or pair names.
+            hider.defaults("", text);
+            if let Some(hidden) = hidden {
+                *word = hidden.into();
+            }
         }
     }
 }

@@ -237,6 +237,8 @@ fn a_secret_that_is_a_default_is_told() {
         json!({"env": {"API_KEY": "a${X:-hunter-two-three}"}}),
         json!({"headers": {"Authorization": "Bearer ${X:-hunter-two-three}"}}),
         json!({"command": "x", "args": ["--key", "${X:-ghp_bbbbbbbbbbbbbbbbbbbb}", "${X:-ghp_bbbbbbbbbbbbbbbbbbbb}"]}),
+        json!({"command": "x", "args": ["--api-key", "${X:-hunter-two-three}"]}),
+        json!({"command": "x", "args": ["--token=${X:-hunter-two-three}"]}),
         json!({"url": "https://h/?k=${X:-ghp_bbbbbbbbbbbbbbbbbbbb}"}),
     ] {
         let stayed = told(entry.clone());

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clients::{Client, Found, Place, Surroundings};
-use config::{Defined, Host, Machine, Secrets, Use};
+use config::{Defined, Host, Machine, Secrets, ServerConfig, Use};
 use serde_json::{Map, Value};
 
 use super::import::references;
@@ -101,18 +101,21 @@ pub(super) fn servers(place: &Place, here: &Surroundings, text: &str) -> anyhow:
     Ok(found.map_err(|error| unreadable(&place.path, &error))?)
 }
 
-/// Why codeyard does not use a server of ours, and what changes that; none if it uses it.
-pub(super) fn unused(ours: &Defined, secrets: &Secrets<'_>) -> Option<String> {
+/// A server of ours that codeyard uses.
+///
+/// # Errors
+/// Why it does not use it, and what changes that, for a person.
+pub(super) fn used<'d>(ours: &'d Defined, secrets: &Secrets<'_>) -> Result<&'d ServerConfig, String> {
     let enable = format!("`codeyard servers enable {}`", ours.name);
     let unset = unset(&ours.entry, secrets).join(", ");
-    let remedy = match ours.use_ {
-        Use::Used => return None,
-        Use::Mistaken => "`codeyard config check` says what is wrong with it".to_owned(),
-        Use::Unset => format!("set {unset} where codeyard is started"),
+    let remedy = match (ours.use_, &ours.server) {
+        (Use::Used, Some(server)) => return Ok(server),
+        (Use::Used | Use::Mistaken, _) => "`codeyard config check` says what is wrong with it".to_owned(),
+        (Use::Unset, _) => format!("set {unset} where codeyard is started"),
         _ if unset.is_empty() => format!("{enable} changes that"),
         _ => format!("set {unset} where codeyard is started, then {enable}"),
     };
-    Some(format!("codeyard has it and does not use it; {remedy}"))
+    Err(format!("codeyard has it and does not use it; {remedy}"))
 }
 
 /// The variables without which an entry cannot be used and that are not set here, each once.

@@ -10,9 +10,7 @@ use clients::{Change, Client, Found, Place, Surroundings, Taken};
 use config::{Loaded, Machine, Secrets, ServerConfig, ServerFile};
 use serde_json::{Value, json};
 
-use super::adopt::{
-    client, own_file, restart, running, servers, surroundings, text_of, unused, with_env_file,
-};
+use super::adopt::{client, own_file, restart, running, servers, surroundings, text_of, used, with_env_file};
 use super::import::{narrowed, open_filters, variables};
 use super::servers::{kept_failure, open_file, secrets};
 use crate::ask::agreed;
@@ -118,10 +116,8 @@ struct Sorter<'a> {
 struct Known {
     /// What it comes to, as [`config::meaning`] has it.
     meaning: Option<String>,
-    /// As it is written; none if it has mistakes.
-    server: Option<ServerConfig>,
-    /// Why it is not used; none if it is.
-    unused: Option<String>,
+    /// As it is used, or why it is not.
+    server: Result<ServerConfig, String>,
 }
 
 impl Sorter<'_> {
@@ -160,8 +156,7 @@ impl Sorter<'_> {
         let known = all.iter().filter(|known| known.file == self.ours.path);
         let known = known.map(|known| Known {
             meaning: self.meaning(&known.entry),
-            unused: unused(known, self.secrets),
-            server: known.server.clone(),
+            server: used(known, self.secrets).cloned(),
         });
         known.collect()
     }
@@ -179,20 +174,11 @@ impl Sorter<'_> {
         let Some(first) = known.iter().find(same) else {
             return Err("codeyard does not have it; `codeyard import` takes it over".to_owned());
         };
-        let used = known.iter().filter(same).find(|ours| ours.unused.is_none());
-        let ours = used.unwrap_or(first);
-        if let Some(why) = &ours.unused {
-            return Err(why.clone());
-        }
-        let open = ours
-            .server
-            .as_ref()
-            .map(|ours| open_filters(self.loaded, server, ours));
-        match server.gaps.iter().chain(open.iter().flatten()).next() {
-            None => Ok(ours
-                .server
-                .as_ref()
-                .and_then(|ours| narrowed(self.place, server, ours))),
+        let used = known.iter().filter(same).find(|ours| ours.server.is_ok());
+        let ours = used.unwrap_or(first).server.as_ref().map_err(Clone::clone)?;
+        let open = open_filters(self.loaded, server, ours);
+        match server.gaps.iter().chain(&open).next() {
+            None => Ok(narrowed(self.place, server, ours)),
             Some(gap) => Err(format!("codeyard has it without what guards it here: {gap}")),
         }
     }

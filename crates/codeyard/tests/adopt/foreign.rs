@@ -158,6 +158,30 @@ async fn a_client_that_shows_more_is_told_what_it_loses() {
 }
 
 #[tokio::test]
+async fn an_entry_that_keeps_less_back_is_not_said_to_keep_more() {
+    let lists = |field: &str, tools: &[&str]| text(json!({"crm": demo_with(field, json!(tools))}));
+    for (field, ours, theirs) in [
+        (
+            "excludeTools",
+            &["get_customer"][..],
+            &["get_customer", "update_customer"][..],
+        ),
+        (
+            "includeTools",
+            &["get_customer", "update_customer"],
+            &["get_customer"],
+        ),
+    ] {
+        let home = Home::with(GEMINI, &lists(field, ours));
+        home.done(&["import", "gemini-cli", "--yes"]).await;
+        home.write(GEMINI, lists(field, theirs).as_bytes());
+        let again = home.done(&["import", "gemini-cli", "--dry-run"]).await;
+        assert!(again.out.contains("into the entry of `crm`"), "{again:?}");
+        assert!(!again.out.contains("keeps tools back"), "{again:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_with_a_file_of_variables_is_installed() {
     let entry = demo_with("envFile", json!("${userHome}/crm.env"));
     let home = Home::with(CURSOR, &text(json!({ "crm": entry })));

@@ -7,7 +7,7 @@ use clients::{Found, Place, Surroundings, hide};
 use config::{Defined, Host as _, Loaded, Machine, Secrets, ServerConfig, ServerFile};
 use serde_json::Value;
 
-use crate::commands::adopt::{unused, with_env_file};
+use crate::commands::adopt::{used, with_env_file};
 use crate::commands::servers::add;
 use crate::context::Context;
 
@@ -213,7 +213,7 @@ impl Planner<'_, '_> {
                 let mut defined = self.defined.iter();
                 let is_it = |known: &&Defined| known.name == planned.name && known.file == self.file.path;
                 if let Some(ours) = defined.find(is_it).filter(|_| planned.found.is_enabled) {
-                    planned.gaps.extend(unused(ours, &self.secrets));
+                    planned.gaps.extend(used(ours, &self.secrets).err());
                 }
                 let entry = self.file.entry(&planned.name).unwrap_or_default();
                 let ours = config::as_written(&self.file.path, &planned.name, &entry);
@@ -315,17 +315,21 @@ pub(in crate::commands) fn open_filters(loaded: &Loaded, found: &Found, ours: &S
     open.map(|filter| filter.told(&ours.name)).collect()
 }
 
-/// What to know of a server of ours whose own rules are not those that come of the client's lists.
+/// What to know of a server of ours whose own rules keep back more than those that come of the client's lists.
 pub(in crate::commands) fn narrowed(place: &Place, found: &Found, ours: &ServerConfig) -> Option<String> {
     let definition = found.definition.as_ref().ok()?;
-    let is_same = |(field, ours): (&str, &[String])| {
-        let theirs = definition.get(field).and_then(Value::as_array);
+    let keeps_more = |(field, ours): &(&str, &[String])| {
+        let theirs = definition.get(*field).and_then(Value::as_array);
         let theirs: BTreeSet<&str> = theirs.into_iter().flatten().filter_map(Value::as_str).collect();
-        ours.is_empty() || theirs == ours.iter().map(String::as_str).collect()
+        let ours: BTreeSet<&str> = ours.iter().map(String::as_str).collect();
+        match *field {
+            "allow" => !ours.is_empty() && (theirs.is_empty() || !theirs.is_subset(&ours)),
+            _ => !ours.is_subset(&theirs),
+        }
     };
     let (name, rules) = ours.rules();
     let all = [("allow", &*rules.allow), ("deny", &*rules.deny)];
-    let other = all.into_iter().find(|rules| !is_same(*rules))?;
+    let other = all.into_iter().find(keeps_more)?;
     Some(format!(
         "`{}` of the entry of `{name}` keeps tools back that {} shows",
         other.0, place.client

@@ -77,12 +77,10 @@ fn not_installed(place: &Place, file: &ClientFile) -> anyhow::Result<Failure> {
     let path = file.path.display();
     let document = text_of(&file.path, file.bytes())?;
     let document = place.client.format().parse(&document).unwrap_or_default();
-    let why = match clients::installed(place.client, &document).map(clients::files) {
+    let why = match clients::installed(place.client, &document) {
         None => format!("there is nothing to undo: codeyard was not installed in {path}"),
-        Some(files) => {
-            let is_data =
-                |option: &&String| option.starts_with("--data ") || option.starts_with("XDG_DATA_HOME=");
-            let data = files.iter().find(is_data).map(|data| format!("`{data}`"));
+        Some(entry) => {
+            let data = clients::data(entry).map(|data| format!("`{data}`"));
             let data = data.unwrap_or_else(|| "another `--data`, or by hand".to_owned());
             format!(
                 "{path}: has an entry `codeyard` that was not installed with this data directory; it was with {data}: give the same, or take the entry out yourself"

@@ -3,8 +3,8 @@
 use catalog::Entry;
 
 use super::units::{self, Unit};
-use crate::fill::Filled;
 use crate::fill::said::Said;
+use crate::fill::{self, Filled};
 use crate::literals::{Kind, Literal};
 use crate::parameters::{self, Parameter, Role};
 use crate::plan::Argument;
@@ -73,24 +73,6 @@ const DIFFERENCES: &[&str] = &[
     "step",
 ];
 
-/// Words of the names of parameters that bound something.
-const BOUNDS: &[&str] = &[
-    "above",
-    "below",
-    "budget",
-    "least",
-    "limit",
-    "lower",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "most",
-    "threshold",
-    "top",
-    "upper",
-];
-
 /// Words after a number that do not say what it counts.
 const HARMLESS: &[&str] = &[
     "altogether",
@@ -127,11 +109,6 @@ pub(crate) fn is_own_unit(
             between.is_some_and(|between| is_degree(between.trim()) || between.trim().is_empty())
                 && number.own_units().iter().any(|unit| units.contains(unit))
         })
-}
-
-/// Whether the parameter bounds something.
-pub(super) fn is_bound(parameter: &Parameter) -> bool {
-    parameter.words.iter().any(|word| BOUNDS.contains(&word.as_str()))
 }
 
 /// Whether a number after the word is not meant exactly.
@@ -190,9 +167,15 @@ impl Measured<'_> {
     }
 
     fn reason(&self) -> Option<String> {
-        if self.is_other() || !self.reads && self.is_inexact() {
+        if self.is_other() {
             return Some(format!(
                 "which {} may take for another; write it in figures, in the unit that it takes",
+                self.entry.tool
+            ));
+        }
+        if !self.reads && self.is_inexact() {
+            return Some(format!(
+                "which the words around it change; say the number that {} is to take",
                 self.entry.tool
             ));
         }
@@ -227,14 +210,14 @@ impl Measured<'_> {
 
     /// Whether the number is only near to what is meant, or one of several such.
     fn is_inexact(&self) -> bool {
-        let is_bound = self.taker.is_some_and(is_bound);
+        let is_bound = || self.taker.is_some_and(|taker| fill::is_bound(taker, self.number));
         let is_id = self.taker.is_some_and(|taker| taker.role == Role::Id);
         let nearest = |at: usize| self.number.before.get(at).map_or("", String::as_str);
         let is_up_to = matches!(
             (nearest(1), nearest(0)),
             ("up" | "close" | "near", "to") | ("much" | "many", "as")
         );
-        !is_bound && !is_id && (self.before(INEXACT) || is_up_to || self.is_followed_by(TRAILING))
+        !is_id && (self.before(INEXACT) && !is_bound() || is_up_to || self.is_followed_by(TRAILING))
             || self.is_rate()
             || !is_id && self.is_relative()
     }

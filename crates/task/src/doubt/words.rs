@@ -7,8 +7,8 @@ use catalog::Entry;
 use serde_json::Value;
 
 use super::{measure, units};
-use crate::fill::Filled;
 use crate::fill::said::Said;
+use crate::fill::{self, Filled};
 use crate::literals::{Kind, Literal};
 use crate::parameters::{self, Parameter, Role};
 use crate::{verbs, vocabulary};
@@ -336,7 +336,7 @@ impl Reading<'_> {
             let taker = self.parameters.iter().find(|parameter| parameter.name == *name);
             // Numbers and days are compared with what stands before them.
             let is_compared = matches!(literal.kind, Kind::Number | Kind::Date | Kind::Time);
-            is_near && (is_compared || taker.is_some_and(|taker| crate::fill::leads_to(taker, literal) > 0.0))
+            is_near && (is_compared || taker.is_some_and(|taker| fill::leads_to(taker, literal) > 0.0))
         };
         is_lead && !CHOOSING.contains(&word) && self.filled.takers.iter().any(leads_to)
     }
@@ -348,8 +348,11 @@ impl Reading<'_> {
             let literal = &self.said.literals[*at];
             let between = self.task.get(place.end..literal.span.start);
             let is_before = between.is_some_and(|between| between.trim().is_empty());
-            let is_bound = self.taker(*at).is_some_and(measure::is_bound);
-            literal.kind == Kind::Number && is_before && is_bound && measure::is_inexact(word)
+            let is_bound = || {
+                self.taker(*at)
+                    .is_some_and(|taker| fill::is_bound(taker, literal))
+            };
+            literal.kind == Kind::Number && is_before && measure::is_inexact(word) && is_bound()
         })
     }
 

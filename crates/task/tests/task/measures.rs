@@ -40,6 +40,14 @@ fn tools() -> Search {
             &[("discount", about("In percent"))]
         ),
         tool("set_alert", "Set an alert", 1, &[("max_price", number())]),
+        tool("set_floor", "Set a floor", 1, &[("lower", number())]),
+        tool("set_warning", "Set a warning", 1, &[("threshold", number())]),
+        tool(
+            "set_guard",
+            "Set a guard",
+            1,
+            &[("limit", about("Lower limit of the stock"))]
+        ),
         tool("cancel_order", "Cancel an order", 1, &[("order_id", text())]),
         tool(
             "delete_visit",
@@ -79,8 +87,53 @@ fn a_number_in_the_tools_own_unit_is_passed() {
     check("Set the heating to 21 \u{b0}C", "(target=21)");
     check("Send money, 50 USD", "(amount_usd=50)");
     check("Set the discount to 15%", "(discount=15)");
-    check("Set an alert at most 50", "(max_price=50)");
     check("Cancel order 17", "(order_id=\"17\")");
+}
+
+/// "At least" leads to a least, and "at most" to a most.
+#[test]
+fn a_bound_is_passed_to_what_bounds_from_the_same_side() {
+    let tools = tools();
+    for text in ["at most 50", "below 50", "under 50", "with max 50"] {
+        check(
+            &tools,
+            &format!("Set an alert {text}"),
+            "desk.set_alert(max_price=50)",
+        );
+    }
+    for text in ["at least 18", "above 18", "over 18"] {
+        check(&tools, &format!("Set a floor {text}"), "desk.set_floor(lower=18)");
+    }
+    let number = || json!({"type": "number"});
+    let hotels = tool(
+        "search_hotels",
+        "Search hotels",
+        0,
+        &[("min_price", number()), ("max_price", number())],
+    );
+    let hotels = search([("travel".to_owned(), json!([hotels]))]);
+    check(&hotels, "Search hotels for more than 100", "(min_price=100)");
+    check(&hotels, "Search hotels for less than 100", "(max_price=100)");
+    for text in [
+        "Set an alert at least 50",
+        "Set an alert above 50",
+        "Set an alert over 50",
+        "Set an alert about 50",
+        "Set an alert up to 50",
+        "Set a floor below 18",
+        "Set a floor under 18",
+        "Set a floor lower than 18",
+        "Set a warning above 18",
+        "Set a warning below 18",
+        "Set a guard above 18",
+        "Set a guard below 18",
+    ] {
+        check(
+            &tools,
+            text,
+            "which the words around it change; say the number that desk.",
+        );
+    }
 }
 
 #[test]
@@ -122,19 +175,23 @@ fn a_number_that_is_not_meant_as_it_stands_is_not_passed() {
     for text in [
         "Send money, half of 50",
         "Send money, twice 50",
+        "Send money, 10 percent",
+        "Book room \"A\" for 2 and a half hours",
+    ] {
+        check(text, "may take for another; write it in figures");
+    }
+    for text in [
         "Send money, at least 50",
         "Send money, up to 50",
         "Send money, about 50 dollars",
         "Send money, 50 dollars at most",
         "Send money, 50 dollars a week",
         "Send money, 50 each",
-        "Send money, 10 percent",
         "Send money, 50 dollars less",
         "Set the heating 2 degrees higher",
         "Set the heating by 2 degrees",
-        "Book room \"A\" for 2 and a half hours",
     ] {
-        check(text, "which desk.");
+        check(text, "which the words around it change");
     }
     check("Pay a bill of 50 euros", "says nothing of \"euros\"");
     check("Pay a bill of \u{a3}50", "says nothing of \"\u{a3}\"");

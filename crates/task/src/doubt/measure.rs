@@ -52,10 +52,45 @@ const INEXACT: &[&str] = &[
     "under",
 ];
 
-/// Words after a number and its unit that make of it a difference, or a part of a way.
+/// Words beside a number and its unit that make of it a difference, or a part of a way.
 const RELATIVE: &[&str] = &[
-    "back", "colder", "cooler", "down", "earlier", "extra", "fewer", "heavier", "higher", "hotter", "later",
-    "less", "lighter", "longer", "lower", "more", "off", "return", "shorter", "there", "up", "warmer",
+    "additional",
+    "back",
+    "bigger",
+    "cheaper",
+    "closer",
+    "colder",
+    "cooler",
+    "deeper",
+    "down",
+    "earlier",
+    "extra",
+    "farther",
+    "faster",
+    "fewer",
+    "further",
+    "greater",
+    "heavier",
+    "higher",
+    "hotter",
+    "larger",
+    "later",
+    "less",
+    "lighter",
+    "longer",
+    "lower",
+    "more",
+    "off",
+    "return",
+    "shorter",
+    "slower",
+    "smaller",
+    "sooner",
+    "taller",
+    "there",
+    "up",
+    "warmer",
+    "wider",
 ];
 
 /// Words of the names of parameters for differences: "by 5".
@@ -114,6 +149,11 @@ pub(crate) fn is_own_unit(
 /// Whether a number after the word is not meant exactly.
 pub(super) fn is_inexact(word: &str) -> bool {
     INEXACT.contains(&word)
+}
+
+/// Whether a number beside the word is a difference, or a part of a way.
+pub(super) fn is_relative(word: &str) -> bool {
+    RELATIVE.contains(&word)
 }
 
 /// The numbers that are passed.
@@ -229,7 +269,7 @@ impl Measured<'_> {
             .split(|c: char| !c.is_alphanumeric())
             .next()
             .unwrap_or_default();
-        RELATIVE.contains(&next) || self.before(&["by"]) && !self.is_called(DIFFERENCES)
+        is_relative(next) || self.before(&["by"]) && !self.is_called(DIFFERENCES)
     }
 
     /// Whether the name of the parameter has one of these words.

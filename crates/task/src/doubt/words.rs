@@ -100,36 +100,36 @@ const HARMLESS: &[&str] = &[
 
 /// Words that a description may have in passing and that turn a sentence round; only a name accounts for them.
 const TURNING: &[&str] = &[
+    "above",
     "after",
     "again",
     "all",
+    "almost",
     "another",
     "any",
     "apart",
+    "around",
     "aside",
     "away",
-    "back",
     "before",
+    "below",
     "besides",
+    "beyond",
     "both",
-    "down",
     "each",
     "either",
     "else",
     "every",
     "everything",
     "few",
-    "fewer",
     "first",
     "half",
     "last",
     "least",
-    "less",
     "minus",
-    "more",
     "most",
+    "nearly",
     "next",
-    "off",
     "only",
     "opposite",
     "other",
@@ -151,7 +151,6 @@ const TURNING: &[&str] = &[
     "under",
     "unlike",
     "until",
-    "up",
 ];
 
 /// Prepositions that choose among things, so that no value before which they stand is what is meant.
@@ -179,6 +178,11 @@ pub(crate) fn left(task: &str, said: &Said, entry: &Entry, filled: &Filled) -> V
             && !own.has(word)
     });
     left.map(|(_, (word, _))| word.clone()).collect()
+}
+
+/// Whether the word turns a sentence round, or makes a difference of a number.
+fn is_turning(word: &str) -> bool {
+    TURNING.contains(&word) || measure::is_relative(word)
 }
 
 /// Whether the last word is that of "would like".
@@ -228,7 +232,7 @@ impl Own {
     }
 
     fn has(&self, word: &str) -> bool {
-        let is_turning = TURNING.contains(&word) || vocabulary::is_negation(word);
+        let is_turning = is_turning(word) || vocabulary::is_negation(word);
         let mut parts = catalog::words(word).map(stem).peekable();
         let is_own = |part: String| {
             self.names.contains(&part)
@@ -291,7 +295,7 @@ impl Reading<'_> {
             || self.taken.iter().any(covers)
             || self.said.literals.iter().any(is_value)
             || self.refers(word)
-            || self.measures(place)
+            || !is_turning(word) && self.measures(place)
             || self.leads(word, place)
             || self.bounds(word, place)
     }

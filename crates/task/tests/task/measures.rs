@@ -201,6 +201,53 @@ fn a_number_that_is_not_meant_as_it_stands_is_not_passed() {
     check("Delete 5 visits", "which counts something; say which are meant");
 }
 
+/// A description may have the words in passing.
+#[test]
+fn a_word_that_makes_a_difference_is_not_the_tools_by_its_description() {
+    let number = || json!({"type": "number"});
+    let pallets =
+        json!({"type": "integer", "description": "Number of pallets, half pallets or extra pallets"});
+    let tools = search([(
+        "desk".to_owned(),
+        json!([
+            tool(
+                "transfer",
+                "Transfer money, less if the balance is lower",
+                1,
+                &[("amount", number())]
+            ),
+            tool("order_pallets", "Order pallets", 1, &[("quantity", pallets)]),
+            tool(
+                "set_heating",
+                "Set the heating colder, warmer or higher, above or below",
+                1,
+                &[("target", number())]
+            ),
+            tool(
+                "set_alarm",
+                "Set the alarm to earlier or longer",
+                1,
+                &[("minutes", number())]
+            ),
+        ]),
+    )]);
+    for (text, word) in [
+        ("Transfer 50 less", "less"),
+        ("Transfer 50 lower", "lower"),
+        ("Order 40 half pallets", "half"),
+        ("Order 40 extra pallets", "extra"),
+        ("Set the heating 2 higher", "higher"),
+        ("Set the heating to 2 warmer", "warmer"),
+        ("Set the heating below the target of 20", "below"),
+        ("Set the alarm 30 earlier", "earlier"),
+        ("Set the alarm 30 longer", "longer"),
+    ] {
+        check(&tools, text, &format!("the word '{word}' of"));
+    }
+    check(&tools, "Transfer 50", "(amount=50)");
+    check(&tools, "Order 40 pallets", "(quantity=40)");
+}
+
 /// What a unit is passed to may take any.
 #[test]
 fn a_unit_that_is_passed_itself_is_no_doubt() {

@@ -3,12 +3,13 @@
 use catalog::Entry;
 
 use super::units::{self, Unit};
+use super::words::HARMLESS;
 use crate::fill::said::Said;
 use crate::fill::{self, Filled};
 use crate::literals::{Kind, Literal};
 use crate::parameters::{self, Parameter, Role};
 use crate::plan::Argument;
-use crate::{verbs, vocabulary};
+use crate::verbs;
 
 /// Words after a number without which it is another.
 const MAGNITUDES: &[&str] = &[
@@ -106,17 +107,6 @@ const DIFFERENCES: &[&str] = &[
     "offset",
     "percent",
     "step",
-];
-
-/// Words after a number that do not say what it counts.
-const HARMLESS: &[&str] = &[
-    "altogether",
-    "exactly",
-    "only",
-    "straight",
-    "today",
-    "too",
-    "total",
 ];
 
 /// A number that may be another one to the tool, in words that follow the step.
@@ -367,7 +357,7 @@ impl Measured<'_> {
             return Some(symbol.to_string());
         }
         let word = self.number.after.as_deref()?;
-        let is_free = vocabulary::is_opening(word) || HARMLESS.contains(&word) || is_degree(word);
+        let is_free = HARMLESS.contains(&word) || is_degree(word);
         let is_id = self.taker.is_some_and(|taker| taker.role == Role::Id);
         let is_own = self.units().iter().any(|unit| self.own_units().contains(unit));
         let is_known = is_own || self.is_passed() || self.knows(word);

@@ -14,9 +14,10 @@ use crate::parameters::{self, Parameter, Role};
 use crate::{verbs, vocabulary};
 
 /// Words that change no meaning: articles, courtesy, pronouns, and the prepositions that stand before most values.
-const HARMLESS: &[&str] = &[
+pub(super) const HARMLESS: &[&str] = &[
     "a",
     "also",
+    "altogether",
     "an",
     "and",
     "are",
@@ -27,6 +28,7 @@ const HARMLESS: &[&str] = &[
     "can",
     "could",
     "do",
+    "exactly",
     "for",
     "from",
     "go",

@@ -195,6 +195,7 @@ fn a_number_that_is_not_meant_as_it_stands_is_not_passed() {
     }
     check("Pay a bill of 50 euros", "says nothing of \"euros\"");
     check("Pay a bill of \u{a3}50", "says nothing of \"\u{a3}\"");
+    check("Buy 3 straight", "says nothing of \"straight\"");
     check("Set an alert, 5 more", "says nothing of \"more\"");
     check("Buy 3 boxes", "desk.buy_tickets");
     check("Cancel 5 orders", "desk.cancel_order needs 'order_id'");

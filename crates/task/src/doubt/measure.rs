@@ -20,9 +20,6 @@ const MAGNITUDES: &[&str] = &[
 /// What follows a number that is another with it.
 const FRACTIONS: &[&str] = &["and a half", "and a quarter", "and a third", "and three quarters"];
 
-/// What follows a number that is not meant exactly.
-const TRAILING: &[&str] = &["or so", "or more", "or less", "at least", "at most"];
-
 /// Words before a number of which it is only a part or a multiple.
 const MULTIPLES: &[&str] = &[
     "double", "half", "minus", "quarter", "third", "thrice", "times", "triple", "twice",
@@ -247,7 +244,7 @@ impl Measured<'_> {
             (nearest(1), nearest(0)),
             ("up" | "close" | "near", "to") | ("much" | "many", "as")
         );
-        !is_id && (self.before(INEXACT) && !is_bound() || is_up_to || self.is_followed_by(TRAILING))
+        !is_id && (self.before(INEXACT) && !is_bound() || is_up_to)
             || self.is_rate()
             || !is_id && self.is_relative()
     }

@@ -234,7 +234,7 @@ impl Own {
     }
 
     fn has(&self, word: &str) -> bool {
-        let is_turning = is_turning(word) || vocabulary::is_negation(word);
+        let is_turning = is_turning(word);
         let mut parts = catalog::words(word).map(stem).peekable();
         let is_own = |part: String| {
             self.names.contains(&part)

@@ -50,16 +50,19 @@ const INEXACT: &[&str] = &[
     "under",
 ];
 
-/// Words beside a number and its unit that make of it a difference, or a part of a way.
+/// Words beside a number and its unit that make a difference of it.
 const RELATIVE: &[&str] = &[
     "additional",
     "back",
     "bigger",
+    "brighter",
     "cheaper",
     "closer",
     "colder",
     "cooler",
+    "darker",
     "deeper",
+    "dimmer",
     "down",
     "earlier",
     "extra",
@@ -68,6 +71,7 @@ const RELATIVE: &[&str] = &[
     "fewer",
     "further",
     "greater",
+    "harder",
     "heavier",
     "higher",
     "hotter",
@@ -76,20 +80,34 @@ const RELATIVE: &[&str] = &[
     "less",
     "lighter",
     "longer",
+    "louder",
     "lower",
     "more",
+    "narrower",
+    "nearer",
+    "newer",
     "off",
-    "return",
+    "older",
+    "quicker",
+    "quieter",
     "shorter",
     "slower",
     "smaller",
+    "softer",
     "sooner",
+    "stronger",
     "taller",
-    "there",
+    "thicker",
+    "thinner",
     "up",
     "warmer",
+    "weaker",
     "wider",
+    "younger",
 ];
+
+/// Words after a number and its unit that make a part of a way of it: "12 km there and back".
+const WAYS: &[&str] = &["return", "there"];
 
 /// Words of the names of parameters for differences: "by 5".
 const DIFFERENCES: &[&str] = &[
@@ -138,7 +156,7 @@ pub(super) fn is_inexact(word: &str) -> bool {
     INEXACT.contains(&word)
 }
 
-/// Whether a number beside the word is a difference, or a part of a way.
+/// Whether a number beside the word is a difference.
 pub(super) fn is_relative(word: &str) -> bool {
     RELATIVE.contains(&word)
 }
@@ -256,7 +274,7 @@ impl Measured<'_> {
             .split(|c: char| !c.is_alphanumeric())
             .next()
             .unwrap_or_default();
-        is_relative(next) || self.before(&["by"]) && !self.is_called(DIFFERENCES)
+        is_relative(next) || WAYS.contains(&next) || self.before(&["by"]) && !self.is_called(DIFFERENCES)
     }
 
     /// Whether the name of the parameter has one of these words.

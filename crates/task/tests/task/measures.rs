@@ -222,7 +222,7 @@ fn a_word_that_makes_a_difference_is_not_the_tools_by_its_description() {
             tool("order_pallets", "Order pallets", 1, &[("quantity", pallets)]),
             tool(
                 "set_heating",
-                "Set the heating colder, warmer or higher, above or below",
+                "Set the heating colder, warmer or higher, above or below, quieter",
                 1,
                 &[("target", number())]
             ),
@@ -242,6 +242,7 @@ fn a_word_that_makes_a_difference_is_not_the_tools_by_its_description() {
         ("Set the heating 2 higher", "higher"),
         ("Set the heating to 2 warmer", "warmer"),
         ("Set the heating below the target of 20", "below"),
+        ("Set the heating to 2 quieter", "quieter"),
         ("Set the alarm 30 earlier", "earlier"),
         ("Set the alarm 30 longer", "longer"),
     ] {

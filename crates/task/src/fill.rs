@@ -19,7 +19,7 @@ use crate::{verbs, vocabulary};
 pub(crate) use earlier::Earlier;
 use earlier::referred;
 use said::{Reference, Said};
-pub(crate) use score::around as leads_to;
+pub(crate) use score::{around as leads_to, is_bound};
 
 /// The arguments of one call.
 #[derive(Debug, Default)]

@@ -3,12 +3,13 @@
 use catalog::Entry;
 
 use super::units::{self, Unit};
-use crate::fill::Filled;
+use super::words::HARMLESS;
 use crate::fill::said::Said;
+use crate::fill::{self, Filled};
 use crate::literals::{Kind, Literal};
 use crate::parameters::{self, Parameter, Role};
 use crate::plan::Argument;
-use crate::{verbs, vocabulary};
+use crate::verbs;
 
 /// Words after a number without which it is another.
 const MAGNITUDES: &[&str] = &[
@@ -18,9 +19,6 @@ const MAGNITUDES: &[&str] = &[
 
 /// What follows a number that is another with it.
 const FRACTIONS: &[&str] = &["and a half", "and a quarter", "and a third", "and three quarters"];
-
-/// What follows a number that is not meant exactly.
-const TRAILING: &[&str] = &["or so", "or more", "or less", "at least", "at most"];
 
 /// Words before a number of which it is only a part or a multiple.
 const MULTIPLES: &[&str] = &[
@@ -52,11 +50,64 @@ const INEXACT: &[&str] = &[
     "under",
 ];
 
-/// Words after a number and its unit that make of it a difference, or a part of a way.
+/// Words beside a number and its unit that make a difference of it.
 const RELATIVE: &[&str] = &[
-    "back", "colder", "cooler", "down", "earlier", "extra", "fewer", "heavier", "higher", "hotter", "later",
-    "less", "lighter", "longer", "lower", "more", "off", "return", "shorter", "there", "up", "warmer",
+    "additional",
+    "back",
+    "bigger",
+    "brighter",
+    "cheaper",
+    "closer",
+    "colder",
+    "cooler",
+    "darker",
+    "deeper",
+    "dimmer",
+    "down",
+    "earlier",
+    "extra",
+    "farther",
+    "faster",
+    "fewer",
+    "further",
+    "greater",
+    "harder",
+    "heavier",
+    "higher",
+    "hotter",
+    "larger",
+    "later",
+    "less",
+    "lighter",
+    "longer",
+    "louder",
+    "lower",
+    "more",
+    "narrower",
+    "nearer",
+    "newer",
+    "off",
+    "older",
+    "quicker",
+    "quieter",
+    "shorter",
+    "slower",
+    "smaller",
+    "softer",
+    "sooner",
+    "stronger",
+    "taller",
+    "thicker",
+    "thinner",
+    "up",
+    "warmer",
+    "weaker",
+    "wider",
+    "younger",
 ];
+
+/// Words after a number and its unit that make a part of a way of it: "12 km there and back".
+const WAYS: &[&str] = &["return", "there"];
 
 /// Words of the names of parameters for differences: "by 5".
 const DIFFERENCES: &[&str] = &[
@@ -71,35 +122,6 @@ const DIFFERENCES: &[&str] = &[
     "offset",
     "percent",
     "step",
-];
-
-/// Words of the names of parameters that bound something.
-const BOUNDS: &[&str] = &[
-    "above",
-    "below",
-    "budget",
-    "least",
-    "limit",
-    "lower",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "most",
-    "threshold",
-    "top",
-    "upper",
-];
-
-/// Words after a number that do not say what it counts.
-const HARMLESS: &[&str] = &[
-    "altogether",
-    "exactly",
-    "only",
-    "straight",
-    "today",
-    "too",
-    "total",
 ];
 
 /// A number that may be another one to the tool, in words that follow the step.
@@ -129,14 +151,14 @@ pub(crate) fn is_own_unit(
         })
 }
 
-/// Whether the parameter bounds something.
-pub(super) fn is_bound(parameter: &Parameter) -> bool {
-    parameter.words.iter().any(|word| BOUNDS.contains(&word.as_str()))
-}
-
 /// Whether a number after the word is not meant exactly.
 pub(super) fn is_inexact(word: &str) -> bool {
     INEXACT.contains(&word)
+}
+
+/// Whether a number beside the word is a difference.
+pub(super) fn is_relative(word: &str) -> bool {
+    RELATIVE.contains(&word)
 }
 
 /// The numbers that are passed.
@@ -190,9 +212,15 @@ impl Measured<'_> {
     }
 
     fn reason(&self) -> Option<String> {
-        if self.is_other() || !self.reads && self.is_inexact() {
+        if self.is_other() {
             return Some(format!(
                 "which {} may take for another; write it in figures, in the unit that it takes",
+                self.entry.tool
+            ));
+        }
+        if !self.reads && self.is_inexact() {
+            return Some(format!(
+                "which the words around it change; say the number that {} is to take",
                 self.entry.tool
             ));
         }
@@ -227,14 +255,14 @@ impl Measured<'_> {
 
     /// Whether the number is only near to what is meant, or one of several such.
     fn is_inexact(&self) -> bool {
-        let is_bound = self.taker.is_some_and(is_bound);
+        let is_bound = || self.taker.is_some_and(|taker| fill::is_bound(taker, self.number));
         let is_id = self.taker.is_some_and(|taker| taker.role == Role::Id);
         let nearest = |at: usize| self.number.before.get(at).map_or("", String::as_str);
         let is_up_to = matches!(
             (nearest(1), nearest(0)),
             ("up" | "close" | "near", "to") | ("much" | "many", "as")
         );
-        !is_bound && !is_id && (self.before(INEXACT) || is_up_to || self.is_followed_by(TRAILING))
+        !is_id && (self.before(INEXACT) && !is_bound() || is_up_to)
             || self.is_rate()
             || !is_id && self.is_relative()
     }
@@ -246,7 +274,7 @@ impl Measured<'_> {
             .split(|c: char| !c.is_alphanumeric())
             .next()
             .unwrap_or_default();
-        RELATIVE.contains(&next) || self.before(&["by"]) && !self.is_called(DIFFERENCES)
+        is_relative(next) || WAYS.contains(&next) || self.before(&["by"]) && !self.is_called(DIFFERENCES)
     }
 
     /// Whether the name of the parameter has one of these words.
@@ -344,7 +372,7 @@ impl Measured<'_> {
             return Some(symbol.to_string());
         }
         let word = self.number.after.as_deref()?;
-        let is_free = vocabulary::is_opening(word) || HARMLESS.contains(&word) || is_degree(word);
+        let is_free = HARMLESS.contains(&word) || is_degree(word);
         let is_id = self.taker.is_some_and(|taker| taker.role == Role::Id);
         let is_own = self.units().iter().any(|unit| self.own_units().contains(unit));
         let is_known = is_own || self.is_passed() || self.knows(word);

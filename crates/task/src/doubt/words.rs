@@ -7,16 +7,17 @@ use catalog::Entry;
 use serde_json::Value;
 
 use super::{measure, units};
-use crate::fill::Filled;
 use crate::fill::said::Said;
+use crate::fill::{self, Filled};
 use crate::literals::{Kind, Literal};
 use crate::parameters::{self, Parameter, Role};
 use crate::{verbs, vocabulary};
 
 /// Words that change no meaning: articles, courtesy, pronouns, and the prepositions that stand before most values.
-const HARMLESS: &[&str] = &[
+pub(super) const HARMLESS: &[&str] = &[
     "a",
     "also",
+    "altogether",
     "an",
     "and",
     "are",
@@ -27,6 +28,7 @@ const HARMLESS: &[&str] = &[
     "can",
     "could",
     "do",
+    "exactly",
     "for",
     "from",
     "go",
@@ -100,36 +102,36 @@ const HARMLESS: &[&str] = &[
 
 /// Words that a description may have in passing and that turn a sentence round; only a name accounts for them.
 const TURNING: &[&str] = &[
+    "above",
     "after",
     "again",
     "all",
+    "almost",
     "another",
     "any",
     "apart",
+    "around",
     "aside",
     "away",
-    "back",
     "before",
+    "below",
     "besides",
+    "beyond",
     "both",
-    "down",
     "each",
     "either",
     "else",
     "every",
     "everything",
     "few",
-    "fewer",
     "first",
     "half",
     "last",
     "least",
-    "less",
     "minus",
-    "more",
     "most",
+    "nearly",
     "next",
-    "off",
     "only",
     "opposite",
     "other",
@@ -151,7 +153,6 @@ const TURNING: &[&str] = &[
     "under",
     "unlike",
     "until",
-    "up",
 ];
 
 /// Prepositions that choose among things, so that no value before which they stand is what is meant.
@@ -179,6 +180,11 @@ pub(crate) fn left(task: &str, said: &Said, entry: &Entry, filled: &Filled) -> V
             && !own.has(word)
     });
     left.map(|(_, (word, _))| word.clone()).collect()
+}
+
+/// Whether the word turns a sentence round, or makes a difference of a number.
+fn is_turning(word: &str) -> bool {
+    TURNING.contains(&word) || measure::is_relative(word)
 }
 
 /// Whether the last word is that of "would like".
@@ -228,7 +234,7 @@ impl Own {
     }
 
     fn has(&self, word: &str) -> bool {
-        let is_turning = TURNING.contains(&word) || vocabulary::is_negation(word);
+        let is_turning = is_turning(word);
         let mut parts = catalog::words(word).map(stem).peekable();
         let is_own = |part: String| {
             self.names.contains(&part)
@@ -291,7 +297,7 @@ impl Reading<'_> {
             || self.taken.iter().any(covers)
             || self.said.literals.iter().any(is_value)
             || self.refers(word)
-            || self.measures(place)
+            || !is_turning(word) && self.measures(place)
             || self.leads(word, place)
             || self.bounds(word, place)
     }
@@ -336,7 +342,7 @@ impl Reading<'_> {
             let taker = self.parameters.iter().find(|parameter| parameter.name == *name);
             // Numbers and days are compared with what stands before them.
             let is_compared = matches!(literal.kind, Kind::Number | Kind::Date | Kind::Time);
-            is_near && (is_compared || taker.is_some_and(|taker| crate::fill::leads_to(taker, literal) > 0.0))
+            is_near && (is_compared || taker.is_some_and(|taker| fill::leads_to(taker, literal) > 0.0))
         };
         is_lead && !CHOOSING.contains(&word) && self.filled.takers.iter().any(leads_to)
     }
@@ -348,8 +354,11 @@ impl Reading<'_> {
             let literal = &self.said.literals[*at];
             let between = self.task.get(place.end..literal.span.start);
             let is_before = between.is_some_and(|between| between.trim().is_empty());
-            let is_bound = self.taker(*at).is_some_and(measure::is_bound);
-            literal.kind == Kind::Number && is_before && is_bound && measure::is_inexact(word)
+            let is_bound = || {
+                self.taker(*at)
+                    .is_some_and(|taker| fill::is_bound(taker, literal))
+            };
+            literal.kind == Kind::Number && is_before && measure::is_inexact(word) && is_bound()
         })
     }
 

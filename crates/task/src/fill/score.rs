@@ -22,8 +22,36 @@ const COUNTED: f32 = 0.8;
 /// The text writes `parameter=value`.
 const KEYED: f32 = 4.0;
 
+/// Words before a value and words of names.
+type Lead = (&'static [&'static str], &'static [&'static str]);
+
+/// What bounds a number from below; a threshold may be either bound.
+const AT_LEAST: Lead = (
+    &["above", "exceeding", "least", "min", "minimum", "over", "than"],
+    &["above", "least", "low", "lower", "min", "minimum", "threshold"],
+);
+
+/// What bounds it from above.
+const AT_MOST: Lead = (
+    &["below", "max", "maximum", "most", "under"],
+    &[
+        "below",
+        "budget",
+        "high",
+        "limit",
+        "max",
+        "maximum",
+        "most",
+        "threshold",
+        "upper",
+    ],
+);
+
+/// Words before "than" that bound from above, as "below" does.
+const FEWER: &[&str] = &["cheaper", "fewer", "less", "lower", "shorter", "smaller"];
+
 /// Words before a value, and words of the names of the parameters that they lead to.
-const LEADS: &[(&[&str], &[&str])] = &[
+const LEADS: &[Lead] = &[
     (
         &["to"],
         &[
@@ -113,16 +141,8 @@ const LEADS: &[(&[&str], &[&str])] = &[
         &["with", "using", "replacement", "content", "key"],
     ),
     (&["by"], &["by", "author", "user", "owner", "factor", "b"]),
-    (
-        &["above", "least", "minimum", "over", "than", "exceeding"],
-        &["min", "minimum", "above", "threshold", "least", "low", "lower"],
-    ),
-    (
-        &["below", "most", "maximum", "under"],
-        &[
-            "max", "maximum", "below", "most", "limit", "budget", "high", "upper",
-        ],
-    ),
+    AT_LEAST,
+    AT_MOST,
     (
         &["first", "last", "limit", "only", "top", "latest", "newest"],
         &["limit", "count", "n", "top", "max", "size", "number", "num", "k"],
@@ -267,6 +287,19 @@ pub(crate) fn around(parameter: &Parameter, literal: &Literal) -> f32 {
     beside(parameter, &literal.before, after)
 }
 
+/// Whether the word before a number names the bound that the parameter is: "at most" names `max_price`, "at least" does not.
+pub(crate) fn is_bound(parameter: &Parameter, number: &Literal) -> bool {
+    let about = catalog::words(&parameter.about).map(str::to_lowercase);
+    let about: Vec<String> = about.filter(|word| word != "than").collect();
+    let has = |words: &[&str], own: &[String]| own.iter().any(|word| words.contains(&word.as_str()));
+    let says =
+        |(words, names): Lead| has(names, &parameter.words) || has(names, &about) || has(words, &about);
+    // `duration_min` has minutes.
+    let is_unit = matches!(parameter.words.as_slice(), [.., _, last] if last == "min");
+    // A description counts against it only: the text must lead to the name.
+    around(parameter, number) >= LED && !is_unit && !(says(AT_LEAST) && says(AT_MOST))
+}
+
 /// What the words before a value, the nearest first, and the word after it say of the parameter.
 pub(super) fn beside(parameter: &Parameter, before: &[String], after: Option<&str>) -> f32 {
     let follows = || {
@@ -281,8 +314,10 @@ pub(super) fn beside(parameter: &Parameter, before: &[String], after: Option<&st
     if parameter.is_called(nearest) {
         return NAMED;
     }
-    let leads = |(words, names): &&(&[&str], &[&str])| {
-        words.contains(&nearest.as_str()) && parameter.words.iter().any(|word| names.contains(&word.as_str()))
+    let is_fewer = nearest == "than" && words.next().is_some_and(|word| FEWER.contains(&word.as_str()));
+    let leading = if is_fewer { "below" } else { nearest };
+    let leads = |(words, names): &&Lead| {
+        words.contains(&leading) && parameter.words.iter().any(|word| names.contains(&word.as_str()))
     };
     let is_content = !vocabulary::is_small(nearest) && !vocabulary::is_preposition(nearest);
     // "the first 5 lines", where the description speaks of the first lines.

@@ -40,6 +40,14 @@ fn tools() -> Search {
             &[("discount", about("In percent"))]
         ),
         tool("set_alert", "Set an alert", 1, &[("max_price", number())]),
+        tool("set_floor", "Set a floor", 1, &[("lower", number())]),
+        tool("set_warning", "Set a warning", 1, &[("threshold", number())]),
+        tool(
+            "set_guard",
+            "Set a guard",
+            1,
+            &[("limit", about("Lower limit of the stock"))]
+        ),
         tool("cancel_order", "Cancel an order", 1, &[("order_id", text())]),
         tool(
             "delete_visit",
@@ -79,8 +87,53 @@ fn a_number_in_the_tools_own_unit_is_passed() {
     check("Set the heating to 21 \u{b0}C", "(target=21)");
     check("Send money, 50 USD", "(amount_usd=50)");
     check("Set the discount to 15%", "(discount=15)");
-    check("Set an alert at most 50", "(max_price=50)");
     check("Cancel order 17", "(order_id=\"17\")");
+}
+
+/// "At least" leads to a least, and "at most" to a most.
+#[test]
+fn a_bound_is_passed_to_what_bounds_from_the_same_side() {
+    let tools = tools();
+    for text in ["at most 50", "below 50", "under 50", "with max 50"] {
+        check(
+            &tools,
+            &format!("Set an alert {text}"),
+            "desk.set_alert(max_price=50)",
+        );
+    }
+    for text in ["at least 18", "above 18", "over 18"] {
+        check(&tools, &format!("Set a floor {text}"), "desk.set_floor(lower=18)");
+    }
+    let number = || json!({"type": "number"});
+    let hotels = tool(
+        "search_hotels",
+        "Search hotels",
+        0,
+        &[("min_price", number()), ("max_price", number())],
+    );
+    let hotels = search([("travel".to_owned(), json!([hotels]))]);
+    check(&hotels, "Search hotels for more than 100", "(min_price=100)");
+    check(&hotels, "Search hotels for less than 100", "(max_price=100)");
+    for text in [
+        "Set an alert at least 50",
+        "Set an alert above 50",
+        "Set an alert over 50",
+        "Set an alert about 50",
+        "Set an alert up to 50",
+        "Set a floor below 18",
+        "Set a floor under 18",
+        "Set a floor lower than 18",
+        "Set a warning above 18",
+        "Set a warning below 18",
+        "Set a guard above 18",
+        "Set a guard below 18",
+    ] {
+        check(
+            &tools,
+            text,
+            "which the words around it change; say the number that desk.",
+        );
+    }
 }
 
 #[test]
@@ -122,26 +175,81 @@ fn a_number_that_is_not_meant_as_it_stands_is_not_passed() {
     for text in [
         "Send money, half of 50",
         "Send money, twice 50",
+        "Send money, 10 percent",
+        "Book room \"A\" for 2 and a half hours",
+    ] {
+        check(text, "may take for another; write it in figures");
+    }
+    for text in [
         "Send money, at least 50",
         "Send money, up to 50",
         "Send money, about 50 dollars",
-        "Send money, 50 dollars at most",
         "Send money, 50 dollars a week",
         "Send money, 50 each",
-        "Send money, 10 percent",
         "Send money, 50 dollars less",
         "Set the heating 2 degrees higher",
         "Set the heating by 2 degrees",
-        "Book room \"A\" for 2 and a half hours",
     ] {
-        check(text, "which desk.");
+        check(text, "which the words around it change");
     }
+    check("Send money, 50 dollars at most", "the word 'most' of");
+    check("Set an alert, 50 at most", "the word 'most' of");
+    check("Send money, 50 dollars or so", "says 'or', which is not decided");
     check("Pay a bill of 50 euros", "says nothing of \"euros\"");
     check("Pay a bill of \u{a3}50", "says nothing of \"\u{a3}\"");
+    check("Buy 3 straight", "says nothing of \"straight\"");
     check("Set an alert, 5 more", "says nothing of \"more\"");
     check("Buy 3 boxes", "desk.buy_tickets");
     check("Cancel 5 orders", "desk.cancel_order needs 'order_id'");
     check("Delete 5 visits", "which counts something; say which are meant");
+}
+
+/// A description may have the words in passing.
+#[test]
+fn a_word_that_makes_a_difference_is_not_the_tools_by_its_description() {
+    let number = || json!({"type": "number"});
+    let pallets =
+        json!({"type": "integer", "description": "Number of pallets, half pallets or extra pallets"});
+    let tools = search([(
+        "desk".to_owned(),
+        json!([
+            tool(
+                "transfer",
+                "Transfer money, less if the balance is lower",
+                1,
+                &[("amount", number())]
+            ),
+            tool("order_pallets", "Order pallets", 1, &[("quantity", pallets)]),
+            tool(
+                "set_heating",
+                "Set the heating colder, warmer or higher, above or below, quieter",
+                1,
+                &[("target", number())]
+            ),
+            tool(
+                "set_alarm",
+                "Set the alarm to earlier or longer",
+                1,
+                &[("minutes", number())]
+            ),
+        ]),
+    )]);
+    for (text, word) in [
+        ("Transfer 50 less", "less"),
+        ("Transfer 50 lower", "lower"),
+        ("Order 40 half pallets", "half"),
+        ("Order 40 extra pallets", "extra"),
+        ("Set the heating 2 higher", "higher"),
+        ("Set the heating to 2 warmer", "warmer"),
+        ("Set the heating below the target of 20", "below"),
+        ("Set the heating to 2 quieter", "quieter"),
+        ("Set the alarm 30 earlier", "earlier"),
+        ("Set the alarm 30 longer", "longer"),
+    ] {
+        check(&tools, text, &format!("the word '{word}' of"));
+    }
+    check(&tools, "Transfer 50", "(amount=50)");
+    check(&tools, "Order 40 pallets", "(quantity=40)");
 }
 
 /// What a unit is passed to may take any.

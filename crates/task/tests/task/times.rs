@@ -65,6 +65,8 @@ fn what_puts_off_or_repeats_is_told_and_nothing_is_done() {
     check("Cancel order A-17 again", "again");
     check("Cancel order A-17 later", "later");
     check("Cancel order A-17 temporarily", "temporarily");
+    check("Cancel order A-17 daily", "daily");
+    check("Cancel order A-17 eventually", "eventually");
     check("Plan a visit the day after 2026-05-01", "after 2026-05-01");
 }
 

@@ -120,6 +120,7 @@ fn a_word_that_nothing_accounts_for_keeps_a_change_from_being_made() {
     refused("Delete everything on event EV-9", "'everything'");
     refused("Remove the first line from notes.txt", "'first line'");
     refused("Remove the password from notes.txt", "'password'");
+    refused("Remove the total from notes.txt", "'total'");
     refused("Remove duplicates from list.csv", "'duplicates'");
     refused("Refund order SO-1001 less 20 dollars", "");
     refused("Refund order SO-1001 plus 20", "");
@@ -203,6 +204,13 @@ fn a_unit_is_no_name() {
 #[test]
 fn a_quantity_is_no_id() {
     done("Order 40 pallets", "depot.order_pallets(quantity=40)");
+    for text in [
+        "Order exactly 40 pallets",
+        "Order 40 pallets altogether",
+        "Order 40 pallets, please",
+    ] {
+        done(text, "depot.order_pallets(quantity=40)");
+    }
     for text in [
         "Order about 40 pallets",
         "Order at least 40 pallets",

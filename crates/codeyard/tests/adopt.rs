@@ -19,12 +19,30 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use test_support::{Codeyard, Ended, codeyard_binary};
 use tokio::process::Command;
 
 /// Longest run of a command.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Cursor's file in a home directory.
+pub(crate) const CURSOR: &str = ".cursor/mcp.json";
+
+/// Our own.
+pub(crate) const OURS: &str = ".config/codeyard/mcp.json";
+
+/// An entry that starts one of the demonstration's servers.
+pub(crate) fn demo(server: &str) -> Value {
+    json!({"command": codeyard_binary(), "args": ["demo-server", server]})
+}
+
+/// The one of `crm` with one field more.
+pub(crate) fn demo_with(field: &str, value: Value) -> Value {
+    let mut entry = demo("crm");
+    entry[field] = value;
+    entry
+}
 
 /// A home directory with a client in it.
 pub(crate) struct Home {
@@ -43,6 +61,11 @@ impl Home {
         let home = Home::new();
         home.write(path, text.as_bytes());
         home
+    }
+
+    /// One in which Cursor has these servers.
+    pub(crate) fn of_cursor(servers: Value) -> Home {
+        Home::with(CURSOR, &json!({ "mcpServers": servers }).to_string())
     }
 
     pub(crate) fn directory(&self) -> PathBuf {
@@ -76,7 +99,7 @@ impl Home {
 
     /// Our own file of servers.
     pub(crate) fn ours(&self) -> Value {
-        serde_json::from_str(&self.read(".config/codeyard/mcp.json")).unwrap()
+        serde_json::from_str(&self.read(OURS)).unwrap()
     }
 
     /// The data directory that commands are given.

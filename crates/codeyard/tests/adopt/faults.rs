@@ -6,29 +6,11 @@ use serde_json::{Value, json};
 use test_support::{Era, McpClient, codeyard_binary};
 use tokio::process::Command;
 
-use crate::{Home, ended};
-
-const CURSOR: &str = ".cursor/mcp.json";
-const OURS: &str = ".config/codeyard/mcp.json";
-
-fn demo(server: &str) -> Value {
-    json!({"command": codeyard_binary(), "args": ["demo-server", server]})
-}
-
-fn with(servers: Value) -> Home {
-    Home::with(CURSOR, &json!({ "mcpServers": servers }).to_string())
-}
-
-/// An entry with one field more.
-fn demo_with(field: &str, value: Value) -> Value {
-    let mut entry = demo("crm");
-    entry[field] = value;
-    entry
-}
+use crate::{CURSOR, Home, OURS, demo, demo_with, ended};
 
 #[tokio::test]
 async fn of_two_installations_at_once_neither_loses_the_original() {
-    let home = with(json!({"mine": {"command": "never-started"}}));
+    let home = Home::of_cursor(json!({"mine": {"command": "never-started"}}));
     let original = home.read(CURSOR);
     let both = futures_util::future::join(
         home.run(&["install", "cursor", "--yes"]),
@@ -48,7 +30,7 @@ async fn of_two_installations_at_once_neither_loses_the_original() {
 
 #[tokio::test]
 async fn a_secret_gets_a_name_that_no_other_server_refers_to() {
-    let home = with(json!({"crm": demo_with("env", json!({"CRM_TOKEN": "hush-hush-hush"}))}));
+    let home = Home::of_cursor(json!({"crm": demo_with("env", json!({"CRM_TOKEN": "hush-hush-hush"}))}));
     let other = demo_with("env", json!({"X": "${CODEYARD_CRM_TOKEN:-none}"}));
     home.write(
         OURS,
@@ -63,7 +45,7 @@ async fn a_secret_gets_a_name_that_no_other_server_refers_to() {
 
 #[tokio::test]
 async fn a_word_is_a_client_whatever_files_are_here() {
-    let home = with(json!({"crm": demo("crm")}));
+    let home = Home::of_cursor(json!({"crm": demo("crm")}));
     home.write(
         "cursor",
         b"{\"mcpServers\": {\"evil\": {\"command\": \"touch\", \"args\": [\"evil\"]}}}",
@@ -93,7 +75,7 @@ async fn what_guarded_a_server_disables_it_until_somebody_looks() {
             "`${FOO:}` has no meaning",
         ),
     ] {
-        let home = with(json!({ "crm": entry }));
+        let home = Home::of_cursor(json!({ "crm": entry }));
         let imported = home.done(&["import", "cursor", "--yes"]).await;
         assert!(imported.out.contains(told), "{told}: {imported:?}");
         assert_eq!(home.ours()["mcpServers"]["crm"]["disabled"], true, "{told}");
@@ -103,7 +85,7 @@ async fn what_guarded_a_server_disables_it_until_somebody_looks() {
 
 #[tokio::test]
 async fn a_variable_of_this_shell_is_told_before_the_question() {
-    let home = with(json!({"crm": demo_with("env", json!({"T": "${env:CRM_TOKEN}"}))}));
+    let home = Home::of_cursor(json!({"crm": demo_with("env", json!({"T": "${env:CRM_TOKEN}"}))}));
     for args in [
         &["import", "cursor", "--dry-run"][..],
         &["import", "cursor", "--yes", "--json"],
@@ -156,7 +138,7 @@ async fn an_unset_variable_leaves_out_one_server_and_is_said() {
 
 #[tokio::test]
 async fn what_changes_that_a_server_is_not_used_is_said_by_its_kind() {
-    let home = with(json!({"crm": demo_with("env", json!({"A": "${env:NOWHERE_SET}"}))}));
+    let home = Home::of_cursor(json!({"crm": demo_with("env", json!({"A": "${env:NOWHERE_SET}"}))}));
     home.done(&["import", "cursor", "--yes"]).await;
     let is_told = async |args: &[&str], remedy: &str| {
         let told = home.done(args).await;
@@ -183,7 +165,7 @@ async fn what_changes_that_a_server_is_not_used_is_said_by_its_kind() {
 
 #[tokio::test]
 async fn another_server_of_our_name_stays() {
-    let home = with(json!({"codeyard": {"command": "npx", "args": ["another"]}}));
+    let home = Home::of_cursor(json!({"codeyard": {"command": "npx", "args": ["another"]}}));
     let before = home.read(CURSOR);
     home.refused(
         &["install", "cursor", "--yes"],
@@ -195,7 +177,7 @@ async fn another_server_of_our_name_stays() {
 
 #[tokio::test]
 async fn an_entry_with_other_files_stays_and_is_named() {
-    let home = with(json!({}));
+    let home = Home::of_cursor(json!({}));
     let file_name = home.path("mine.json");
     let file_name = file_name.to_str().unwrap();
     home.write("mine.json", b"{\"mcpServers\": {}}");
@@ -229,7 +211,7 @@ async fn an_entry_with_other_files_stays_and_is_named() {
 
 #[tokio::test]
 async fn undoing_from_elsewhere_names_the_data_directory() {
-    let home = with(json!({}));
+    let home = Home::of_cursor(json!({}));
     home.done(&["install", "cursor", "--yes"]).await;
     let elsewhere = Home::new();
     let mut command = elsewhere.command(&["install", "cursor", "--undo"]);
@@ -271,7 +253,7 @@ async fn no_spelling_of_a_secret_is_shown() {
 
 #[tokio::test]
 async fn a_damaged_list_of_changes_leaves_nothing_behind() {
-    let home = with(json!({}));
+    let home = Home::of_cursor(json!({}));
     let list = home.secrets().with_file_name("installed.json");
     std::fs::create_dir_all(list.parent().unwrap()).unwrap();
     std::fs::write(&list, "{").unwrap();
@@ -285,7 +267,7 @@ async fn a_damaged_list_of_changes_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_path_with_dots_is_the_user_s_own_file() {
-    let home = with(json!({"crm": demo("crm")}));
+    let home = Home::of_cursor(json!({"crm": demo("crm")}));
     let path = home.path(".cursor/../.cursor/mcp.json");
     let imported = home.done(&["import", path.to_str().unwrap(), "--yes"]).await;
     assert!(imported.out.contains("`codeyard install cursor`"), "{imported:?}");
@@ -294,7 +276,7 @@ async fn a_path_with_dots_is_the_user_s_own_file() {
 
 #[tokio::test]
 async fn a_file_of_variables_is_read_and_kept() {
-    let home = with(json!({
+    let home = Home::of_cursor(json!({
         "crm": demo_with("envFile", json!("${userHome}/crm.env")),
         "orders": demo_with("envFile", json!(".env")),
         "mailbox": demo_with("envFile", json!("/nowhere/.env")),

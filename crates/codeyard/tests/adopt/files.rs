@@ -4,9 +4,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use test_support::codeyard_binary;
 
-use crate::{Home, fixture};
-
-const CURSOR: &str = ".cursor/mcp.json";
+use crate::{CURSOR, Home, fixture};
 
 /// Neither command changes the file, and both say these words.
 async fn stays(home: &Home, told: &[&str]) {

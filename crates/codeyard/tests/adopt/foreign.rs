@@ -3,22 +3,9 @@
 use serde_json::{Value, json};
 use test_support::codeyard_binary;
 
-use crate::{Home, ended};
+use crate::{CURSOR, Home, OURS, demo, demo_with, ended};
 
-const CURSOR: &str = ".cursor/mcp.json";
 const GEMINI: &str = ".gemini/settings.json";
-const OURS: &str = ".config/codeyard/mcp.json";
-
-fn demo(server: &str) -> Value {
-    json!({"command": codeyard_binary(), "args": ["demo-server", server]})
-}
-
-fn demo_with(field: &str, value: Value) -> Value {
-    let mut entry = demo("crm");
-    entry[field] = value;
-    entry
-}
-
 fn text(servers: Value) -> String {
     json!({ "mcpServers": servers }).to_string()
 }

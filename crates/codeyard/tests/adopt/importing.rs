@@ -3,17 +3,7 @@
 use serde_json::{Value, json};
 use test_support::codeyard_binary;
 
-use crate::{Home, ended, fixture};
-
-const CURSOR: &str = ".cursor/mcp.json";
-
-fn demo(server: &str) -> Value {
-    json!({"command": codeyard_binary(), "args": ["demo-server", server]})
-}
-
-fn with(servers: Value) -> Home {
-    Home::with(CURSOR, &json!({ "mcpServers": servers }).to_string())
-}
+use crate::{CURSOR, Home, demo, ended, fixture};
 
 /// The names and what became of each.
 fn fates(told: &Value) -> Vec<String> {
@@ -58,7 +48,8 @@ async fn without_a_name_every_client_is_listed() {
 
 #[tokio::test]
 async fn the_bill_is_printed() {
-    let home = with(json!({"crm": demo("crm"), "orders": demo("orders"), "mailbox": demo("mailbox")}));
+    let home =
+        Home::of_cursor(json!({"crm": demo("crm"), "orders": demo("orders"), "mailbox": demo("mailbox")}));
     let imported = home.done(&["import", "cursor", "--yes"]).await;
     for words in [
         "server   tools  tokens",
@@ -76,7 +67,7 @@ async fn the_bill_is_printed() {
 
 #[tokio::test]
 async fn the_bill_counts_what_the_client_uses() {
-    let home = with(json!({"crm": demo("crm")}));
+    let home = Home::of_cursor(json!({"crm": demo("crm")}));
     home.done(&["import", "cursor", "--yes"]).await;
     let mut crm = demo("crm");
     crm["disabled"] = true.into();
@@ -91,7 +82,7 @@ async fn the_bill_counts_what_the_client_uses() {
 
 #[tokio::test]
 async fn where_nothing_answers_there_is_no_total() {
-    let home = with(json!({"lost": {"command": "/nowhere/lost"}}));
+    let home = Home::of_cursor(json!({"lost": {"command": "/nowhere/lost"}}));
     let told = home.done(&["import", "cursor", "--yes"]).await;
     assert!(
         told.out.contains("/nowhere/lost") && !told.out.contains("with every question"),
@@ -116,7 +107,7 @@ async fn a_default_that_is_a_secret_is_told() {
 
 #[tokio::test]
 async fn servers_that_are_there_and_names_that_are_taken() {
-    let home = with(
+    let home = Home::of_cursor(
         json!({"crm": demo("crm"), "tools": demo("orders"), "self": {"command": codeyard_binary(), "args": ["mcp"]}}),
     );
     home.write(
@@ -144,7 +135,7 @@ async fn servers_that_are_there_and_names_that_are_taken() {
 #[tokio::test]
 async fn a_server_that_fails_is_kept_or_left_by_choice() {
     let servers = json!({"crm": demo("crm"), "gone": {"command": "no-such-program-here"}});
-    let home = with(servers.clone());
+    let home = Home::of_cursor(servers.clone());
     let kept = home.done(&["import", "cursor", "--yes"]).await;
     assert!(kept.out.contains("gone    -"), "{kept:?}");
     let told = format!("{}{}", kept.out, kept.err);
@@ -154,7 +145,7 @@ async fn a_server_that_fails_is_kept_or_left_by_choice() {
     let installed = home.done(&["install", "cursor", "--yes"]).await;
     assert!(installed.out.contains("`gone` stays as it is"), "{installed:?}");
     assert!(home.read(CURSOR).contains("no-such-program-here"));
-    let home = with(servers);
+    let home = Home::of_cursor(servers);
     let left = home.done(&["import", "cursor", "--yes", "--leave-failed"]).await;
     assert!(left.out.contains("added 1 server"), "{left:?}");
     assert!(home.ours()["mcpServers"]["gone"].is_null());
@@ -168,7 +159,7 @@ async fn a_server_that_fails_is_kept_or_left_by_choice() {
 async fn secrets_reach_the_server_and_nothing_else() {
     let mut entry = demo("crm");
     entry["env"] = json!({"CRM_TOKEN": "hush-hush-hush", "REGION": "EMEA"});
-    let home = with(json!({ "crm": entry }));
+    let home = Home::of_cursor(json!({ "crm": entry }));
     let imported = home.done(&["import", "cursor", "--yes"]).await;
     assert!(imported.out.contains("CODEYARD_CRM_TOKEN"), "{imported:?}");
     let entry = &home.ours()["mcpServers"]["crm"];

@@ -4,9 +4,7 @@ use serde_json::{Value, json};
 use test_support::{Era, McpClient, ServerDefinition, codeyard_binary};
 use tokio::process::Command;
 
-use crate::Home;
-
-const CURSOR: &str = ".cursor/mcp.json";
+use crate::{CURSOR, Home};
 
 #[tokio::test]
 #[expect(

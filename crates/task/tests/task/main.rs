@@ -4,6 +4,7 @@ mod doubts;
 mod measures;
 mod plans;
 mod programs;
+mod reported;
 mod times;
 mod tools;
 mod values;

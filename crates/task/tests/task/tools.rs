@@ -5,7 +5,7 @@ use std::sync::Arc;
 use catalog::{Catalog, Search};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
-use task::{Argument, DEFAULT_THRESHOLD, Plan, Request, plan};
+use task::{Argument, Call, DEFAULT_THRESHOLD, Plan, Request, plan};
 use types::{ServerTools, Tool};
 
 /// The eleven sample tools, with further servers.
@@ -96,7 +96,20 @@ pub fn selected(plan: &Plan) -> Vec<String> {
 
 /// Each step as the call that it makes, or as what keeps it from one.
 pub fn calls(plan: &Plan) -> Vec<String> {
-    let shown = |argument: &Argument| match argument {
+    let steps = plan
+        .steps
+        .iter()
+        .map(|step| match (&step.call, plan.problem(step)) {
+            (_, Some(problem)) => problem,
+            (Some(call), None) => shown(call),
+            (None, None) => String::new(),
+        });
+    steps.chain(plan.notes()).collect()
+}
+
+/// A call with the arguments that are known, and the further values for which it is made again.
+pub fn shown(call: &Call) -> String {
+    let passed = |argument: &Argument| match argument {
         Argument::Value(value) => value.to_string(),
         Argument::Result { step, field, as_text } => {
             let field = field
@@ -107,25 +120,15 @@ pub fn calls(plan: &Plan) -> Vec<String> {
             format!("<{step}{field}{text}>")
         }
     };
-    let steps = plan
-        .steps
+    let arguments: Vec<String> = call
+        .arguments
         .iter()
-        .map(|step| match (&step.call, plan.problem(step)) {
-            (_, Some(problem)) => problem,
-            (Some(call), None) => {
-                let arguments: Vec<String> = call
-                    .arguments
-                    .iter()
-                    .map(|(name, argument)| format!("{name}={}", shown(argument)))
-                    .collect();
-                let again = call
-                    .repeated
-                    .as_ref()
-                    .map(|(_, values)| format!(" and {}", json!(values)))
-                    .unwrap_or_default();
-                format!("{}({}){again}", call.entry.tool, arguments.join(", "))
-            }
-            (None, None) => String::new(),
-        });
-    steps.chain(plan.notes()).collect()
+        .map(|(name, argument)| format!("{name}={}", passed(argument)))
+        .collect();
+    let again = call
+        .repeated
+        .as_ref()
+        .map(|(_, values)| format!(" and {}", json!(values)))
+        .unwrap_or_default();
+    format!("{}({}){again}", call.entry.tool, arguments.join(", "))
 }

@@ -207,7 +207,7 @@ fn launch(
     }
     let number = ground.number();
     let root = ground.place.session(number);
-    let directories = Directories::make(root.clone(), user, files).map_err(|error| {
+    let mut directories = Directories::make(root.clone(), user, files).map_err(|error| {
         jail::keeper::remove_tree(&root);
         StartError::System("make the session's directories", error)
     })?;
@@ -218,7 +218,7 @@ fn launch(
                 .trees
                 .copy_of(&shared.source)
                 .map_err(step("copy the tools"))?;
-            directories.show(&tree).map_err(step("show the tools"))?;
+            directories.show(tree).map_err(step("show the tools"))?;
         }
         let group = ground
             .group(number, limits)

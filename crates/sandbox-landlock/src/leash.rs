@@ -115,7 +115,7 @@ impl LandlockLeash {
         census
     }
 
-    async fn show(&self, files: Vec<Attachment>) -> Result<(), String> {
+    async fn show(&mut self, files: Vec<Attachment>) -> Result<(), String> {
         let Some(provision) = &self.provision else {
             return Ok(());
         };
@@ -132,7 +132,7 @@ impl LandlockLeash {
             let tree = copied
                 .unwrap_or_else(|error| Err(io::Error::other(error)))
                 .map_err(failed)?;
-            self.directories.show(&tree).map_err(failed)?;
+            self.directories.show(tree).map_err(failed)?;
         }
         Ok(())
     }

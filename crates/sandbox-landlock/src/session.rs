@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use types::Limits;
 
 use crate::ground::Ground;
+use crate::trees::Copied;
 
 /// Devices that programs use.
 const DEVICES: [&str; 5] = [
@@ -40,6 +41,8 @@ pub struct Directories {
     user: Option<u32>,
     /// What it is shown of the host's: place in the contract, directory, and what it may do there.
     attached: Vec<(String, PathBuf, Reach)>,
+    /// The tree of tools and skills that it is shown.
+    shown: Option<Copied>,
 }
 
 impl Directories {
@@ -51,7 +54,12 @@ impl Directories {
             .filter(|file| file.target != SHARED)
             .map(|file| (file.target.clone(), file.source.clone(), reach(file.access)))
             .collect();
-        let directories = Self { root, user, attached };
+        let directories = Self {
+            root,
+            user,
+            attached,
+            shown: None,
+        };
         for place in directories.own() {
             let path = directories.at(place);
             DirBuilder::new().mode(0o700).create(&path)?;
@@ -79,10 +87,12 @@ impl Directories {
     }
 
     /// Shows it a tree of tools and skills from now on.
-    pub fn show(&self, tree: &Path) -> io::Result<()> {
+    pub fn show(&mut self, tree: Copied) -> io::Result<()> {
         let (link, next) = (self.at(SHARED), self.root.join(".shared"));
-        symlink(tree, &next)?;
-        fs::rename(next, link)
+        symlink(&*tree, &next)?;
+        fs::rename(next, link)?;
+        self.shown = Some(tree);
+        Ok(())
     }
 
     /// What the session is, ready to be started.

@@ -1,52 +1,60 @@
 //! Copies of the tree of tools and skills, where every session may read: what a session may reach is fixed when it starts,
 //! and the tree changes later.
 
-use std::collections::VecDeque;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::place;
 
-/// Copies that stay: a run that began with one of them still reads it.
-const RECENT: usize = 8;
+/// Copies that stay though no session sees them: what comes back is there at once.
+const KEPT: usize = 4;
 
 /// The copies.
 #[derive(Debug)]
 pub struct Trees {
     directory: PathBuf,
-    recent: Mutex<VecDeque<PathBuf>>,
+    /// The one that was asked for last comes last.
+    copies: Mutex<Vec<Copied>>,
 }
+
+/// The directory of a copy, which stays as long as somebody holds this.
+pub type Copied = Arc<PathBuf>;
 
 impl Trees {
     /// None yet.
     pub fn new(directory: PathBuf) -> Self {
         Self {
             directory,
-            recent: Mutex::default(),
+            copies: Mutex::default(),
         }
     }
 
     /// The copy of a tree whose name says what is in it; made if it is missing.
-    pub fn copy_of(&self, source: &Path) -> io::Result<PathBuf> {
+    pub fn copy_of(&self, source: &Path) -> io::Result<Copied> {
         let name = source.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let copy = self.directory.join(name);
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = recent.iter().position(|known| *known == copy) {
-            // Whatever is in use goes last.
-            recent.remove(found);
-            recent.push_back(copy.clone());
-            return Ok(copy);
-        }
-        // Nobody sees it before it is whole: no session has been told of it.
-        copy_tree(source, &copy)?;
-        recent.push_back(copy.clone());
-        if recent.len() > RECENT
-            && let Some(old) = recent.pop_front()
-        {
-            jail::keeper::remove_tree(&old);
+        let path = self.directory.join(name);
+        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = match copies.iter().position(|known| **known == path) {
+            Some(found) => copies.remove(found),
+            None => {
+                // Nobody sees it before it is whole: no session has been told of it.
+                copy_tree(source, &path)?;
+                Arc::new(path)
+            }
+        };
+        copies.push(Arc::clone(&copy));
+        let unseen = |copy: &Copied| Arc::strong_count(copy) == 1;
+        let surplus = copies
+            .iter()
+            .filter(|copy| unseen(copy))
+            .count()
+            .saturating_sub(KEPT);
+        let old: Vec<Copied> = copies.extract_if(.., |copy| unseen(copy)).take(surplus).collect();
+        for copy in old {
+            jail::keeper::remove_tree(&copy);
         }
         Ok(copy)
     }
@@ -73,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_copy_that_was_asked_for_least_recently_goes_first() {
+    fn what_is_seen_stays_and_of_the_others_those_that_were_asked_for_last() {
         let place = tempfile::tempdir().unwrap();
         let trees = Trees::new(place.path().join("copies"));
         let copy = |name: &str| {
@@ -81,12 +89,17 @@ mod tests {
             fs::create_dir_all(&source).unwrap();
             trees.copy_of(&source).unwrap()
         };
-        let (first, second) = (copy("first"), copy("second"));
-        for number in 0..RECENT - 1 {
-            copy("first");
+        let seen = copy("seen");
+        let [unseen, asked] = ["unseen", "asked"].map(|name| copy(name).to_path_buf());
+        for number in 0..10 {
+            copy("asked");
             copy(&number.to_string());
         }
-        assert!(first.exists());
-        assert!(!second.exists());
+        assert!(seen.exists() && asked.exists());
+        assert!(!unseen.exists());
+        assert_eq!(
+            fs::read_dir(place.path().join("copies")).unwrap().count(),
+            KEPT + 2
+        );
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use sandbox::{Access, Attachment, BoxFuture, LaunchError};
-use session::Given;
+use session::{Given, SharedTree};
 use types::{Principal, SessionName};
 use workspace::{Keeping, PrincipalLease, WorkspaceError, Workspaces};
 
@@ -129,13 +129,16 @@ impl session::Files for SessionFiles {
         Box::pin(self.tools.look())
     }
 
-    fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<Attachment>> {
+    fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<SharedTree>> {
         Box::pin(async move {
             self.tools.prepare(code, &self.workspaces).await;
-            self.workspaces.shared().map(|source| Attachment {
-                source,
-                target: "/shared".to_owned(),
-                access: Access::Shared,
+            self.workspaces.shared().map(|tree| SharedTree {
+                attachment: Attachment {
+                    source: tree.path.clone(),
+                    target: "/shared".to_owned(),
+                    access: Access::Shared,
+                },
+                lease: Box::new(tree),
             })
         })
     }

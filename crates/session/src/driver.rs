@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use types::{CheckMode, Granted, GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status};
 
 use crate::check::{Checked, checked, refused};
-use crate::files::Given;
+use crate::files::{Given, SharedTree};
 use crate::names::mint_id;
 use crate::request::{RunResult, SessionError};
 use crate::sessions::Shared;
@@ -59,7 +59,7 @@ pub(crate) struct Driver {
     /// What is written down of the guest's life.
     life: Option<SessionRecord>,
     /// The tree of tools and skills that the guest sees.
-    shared_tree: Option<Attachment>,
+    shared_tree: Option<SharedTree>,
     /// Keeps the directories that the guest sees where they are.
     lease: Option<Box<dyn Send + Sync>>,
     /// Whether files in `/workspace` and `/results` outlive the guest.
@@ -370,11 +370,14 @@ impl Driver {
     /// Shows the guest the tools and skills as they are now.
     async fn renew_shared_tree(&mut self, code: &str) -> Result<(), LaunchError> {
         let now = self.shared.files.shared(code).await;
-        if now == self.shared_tree {
+        let place = |tree: &SharedTree| tree.attachment.clone();
+        if now.as_ref().map(place) == self.shared_tree.as_ref().map(place) {
             return Ok(());
         }
+        // If the new one cannot be shown, the guest may have lost this one all the same.
+        let _before = self.shared_tree.take();
         if let (Some(guest), Some(tree)) = (&mut self.guest, &now) {
-            guest.attach(vec![tree.clone()]).await?;
+            guest.attach(vec![tree.attachment.clone()]).await?;
         }
         self.shared_tree = now;
         Ok(())
@@ -390,7 +393,7 @@ impl Driver {
         self.lease = lease;
         self.keeps_files = files.iter().any(|file| file.target == "/workspace");
         self.shared_tree = source.shared(code).await;
-        files.extend(self.shared_tree.clone());
+        files.extend(self.shared_tree.as_ref().map(|tree| tree.attachment.clone()));
         Ok(files)
     }
 

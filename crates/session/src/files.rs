@@ -12,6 +12,14 @@ pub struct Given {
     pub lease: Option<Box<dyn Send + Sync>>,
 }
 
+/// The tree of tools and skills.
+pub struct SharedTree {
+    /// Where it is and where sessions see it.
+    pub attachment: Attachment,
+    /// Keeps it there; held as long as a session may see it.
+    pub lease: Box<dyn Send + Sync>,
+}
+
 /// Says which directories sessions see.
 pub trait Files: Send + Sync {
     /// Those of a session that is about to be launched.
@@ -27,7 +35,7 @@ pub trait Files: Send + Sync {
     }
 
     /// The tree of tools and skills as this program is to see it; a session that sees an older one is shown this one.
-    fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<Attachment>>;
+    fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<SharedTree>>;
 
     /// Resolves when the files that a principal keeps outgrow their quota during a run, where no kernel sees to that.
     fn outgrown<'a>(&'a self, principal: &'a Principal) -> BoxFuture<'a, ()>;
@@ -46,7 +54,7 @@ impl Files for NoFiles {
         Box::pin(std::future::ready(Ok(Given::default())))
     }
 
-    fn shared<'a>(&'a self, _code: &'a str) -> BoxFuture<'a, Option<Attachment>> {
+    fn shared<'a>(&'a self, _code: &'a str) -> BoxFuture<'a, Option<SharedTree>> {
         Box::pin(std::future::ready(None))
     }
 

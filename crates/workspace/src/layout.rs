@@ -22,7 +22,7 @@ use crate::lease::{Lease, Lock, remove_if_unused, share_named};
 use crate::name::encode;
 use crate::place::{Belongs, Ids, Place, make_all};
 use crate::quota;
-use crate::tree::Trees;
+use crate::tree::{Tree, Trees};
 
 pub(crate) const WORKSPACE: &str = "workspace";
 pub(crate) const RESULTS: &str = "results";
@@ -60,8 +60,6 @@ pub struct SessionFiles {
     pub workspace: PathBuf,
     /// `/results`, likewise.
     pub results: PathBuf,
-    /// The tree with `tools/` and `skills/`, if one has been published.
-    pub shared: Option<PathBuf>,
     /// Keep it as long as the session lives: without it another process may clean these directories away.
     pub lease: Lease,
 }
@@ -97,14 +95,11 @@ impl Workspaces {
         let results = place.make(RESULTS.as_ref(), ids.passage(), Belongs::Ours)?;
         let (results, using) = used(&results, encode(session.as_str()).as_ref(), ids)?;
         lock.touch();
-        let tree = shared.trees.current();
         Ok(SessionFiles {
             workspace: workspace.path().to_path_buf(),
             results: results.path().to_path_buf(),
-            shared: tree.as_ref().map(|tree| tree.path.clone()),
             lease: Lease {
                 principal: lock,
-                _tree: tree.map(|tree| tree.lock),
                 _results: Arc::new(using),
             },
         })
@@ -183,9 +178,9 @@ impl Workspaces {
         self.shared.trees.publish(files)
     }
 
-    /// The directory of the current tree, which has `tools/` and `skills/`.
-    pub fn shared(&self) -> Option<PathBuf> {
-        self.shared.trees.current().map(|tree| tree.path)
+    /// The current tree, if one has been published.
+    pub fn shared(&self) -> Option<Tree> {
+        self.shared.trees.current()
     }
 }
 

@@ -23,11 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it looks.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Keeps a principal's files, and the tree that a session sees, from being cleaned away as long as it, or a clone, lives.
+/// Keeps a principal's files from being cleaned away as long as it, or a clone, lives.
 #[derive(Debug, Clone)]
 pub struct Lease {
     pub(crate) principal: Arc<Lock>,
-    pub(crate) _tree: Option<Arc<OwnedFd>>,
     pub(crate) _results: Arc<OwnedFd>,
 }
 

@@ -28,4 +28,5 @@ pub use confined::ReadError;
 pub use error::WorkspaceError;
 pub use layout::{SessionFiles, Workspaces};
 pub use lease::{Lease, PrincipalLease};
+pub use tree::Tree;
 pub use usage::{DEEPEST, Quota, Room, Usage};

@@ -8,7 +8,7 @@
 mod sweep;
 mod verify;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -36,9 +36,6 @@ const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
 /// Of the directory of all trees: sessions reach a tree through its mount, nobody else needs it.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
-/// Trees published lately that stay as long as this process: more changes than these do not fall into one run.
-const RECENT: usize = 8;
-
 /// How often writing starts again because another process came between.
 const ATTEMPTS: usize = 16;
 
@@ -47,16 +44,15 @@ const ATTEMPTS: usize = 16;
 pub(crate) struct Trees {
     root: PathBuf,
     current: Mutex<Option<Tree>>,
-    /// Locks of trees that this process published lately: a run that began with one of them still reads it.
-    recent: Mutex<VecDeque<Arc<OwnedFd>>>,
     written: AtomicU64,
 }
 
-/// One tree that is kept on disk as long as the value, or a clone of its lock, lives.
+/// One tree that is kept on disk as long as the value, or a clone of it, lives: who shows it to a session holds it.
 #[derive(Debug, Clone)]
-pub(crate) struct Tree {
-    pub(crate) path: PathBuf,
-    pub(crate) lock: Arc<OwnedFd>,
+pub struct Tree {
+    /// Its directory, which has `tools/` and `skills/`; absolute, without symbolic links.
+    pub path: PathBuf,
+    _lock: Arc<OwnedFd>,
 }
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -69,7 +65,6 @@ impl Trees {
         Trees {
             root,
             current: Mutex::default(),
-            recent: Mutex::default(),
             written: AtomicU64::new(0),
         }
     }
@@ -91,7 +86,6 @@ impl Trees {
         let name = hash(files);
         for _ in 0..ATTEMPTS {
             if let Some(tree) = self.existing(&root, &name, files)? {
-                self.remember(&tree);
                 let before = self
                     .current
                     .lock()
@@ -108,14 +102,6 @@ impl Trees {
             &root.path().join(&name),
             Errno::BUSY,
         ))
-    }
-
-    fn remember(&self, tree: &Tree) {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.push_back(tree.lock.clone());
-        if recent.len() > RECENT {
-            recent.pop_front();
-        }
     }
 
     /// The tree of that name if it is there, whole, and locked for this process now.
@@ -148,7 +134,7 @@ impl Trees {
         }
         Ok(Some(Tree {
             path,
-            lock: Arc::new(fd),
+            _lock: Arc::new(fd),
         }))
     }
 

@@ -174,6 +174,55 @@ async fn a_changed_file_counts_in_the_next_run_of_a_session() {
     client.check("try:\n    add(1, 2)\nexcept ToolError as error:\n    print(error.kind, 'calculator.add' in str(error))", "unknown_tool True\n").await;
 }
 
+/// The files of tools are there for a run that lasts, and for a session that rests, however often they change meanwhile.
+#[tokio::test]
+async fn tools_stay_however_often_others_change() {
+    let (directory, mut client) = client(&[]).await;
+    let change = |text: &str| {
+        fs::write(directory.join("calculator/add.py"), ADD.replace("a + b", text)).unwrap();
+    };
+    let session = |name: &str, code: &str| json!({"code": code, "session": name});
+    // Both have seen other trees before the one that they see.
+    for text in ["a + b", "b + a"] {
+        change(text);
+        for name in ["rests", "lasts"] {
+            client
+                .execute(session(name, "await tools.calculator.add(a=1, b=2)"))
+                .await;
+        }
+    }
+    fs::write(
+        directory.join("units/late.py"),
+        "def late():\n    return 'here'\n",
+    )
+    .unwrap();
+    let looks = "import os\nprint(sorted(os.listdir('/tools/units')), await tools.units.late())";
+    let looked = "['__init__.py', 'convert.py', 'late.py'] here\n";
+    let rests = client.execute(session("rests", looks)).await;
+    assert_eq!(rests.stdout(), looked, "{rests:?}");
+    let waits = "import asyncio, os\nopen('begun', 'w').close()\nwhile not os.path.exists('over'):\n    await asyncio.sleep(0.05)\n";
+    let lasts = client.start(session("lasts", &format!("{waits}{looks}"))).await;
+    let begun = "import asyncio, os\nwhile not os.path.exists('begun'):\n    await asyncio.sleep(0.05)";
+    client.check(begun, "").await;
+    for number in 0..20 {
+        change(&format!("a + b + {number}"));
+        let sum = format!("{}\n", 3 + number);
+        client
+            .check("print(await tools.calculator.add(a=1, b=2))", &sum)
+            .await;
+    }
+    client.check("open('over', 'w').close()", "").await;
+    let lasts = client.ran(&lasts).await;
+    assert_eq!(lasts.stdout(), looked, "{lasts:?}");
+    // What it saw last has come back.
+    change("b + a");
+    client
+        .check("print(await tools.calculator.add(a=1, b=2))", "3\n")
+        .await;
+    let rests = client.execute(session("rests", looks)).await;
+    assert_eq!(rests.stdout(), looked, "{rests:?}");
+}
+
 async fn call_of(codeyard: &Codeyard, words: &[&str]) -> Ended {
     run(codeyard, &[&["call"], words].concat(), "").await
 }

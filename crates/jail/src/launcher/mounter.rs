@@ -67,14 +67,10 @@ fn attach(placed: &[Placed], descriptors: Vec<OwnedFd>, own: BorrowedFd<'_>) -> 
     attached
 }
 
-/// Attaches a tree upon what is at the place. A directory that was removed from the host's disk since it was attached
-/// carries nothing more, so it goes.
+/// Attaches a tree in the place of what is there. It is never put on top: when a directory is removed from the host's disk,
+/// the kernel takes away whatever is attached on it.
 fn attach_on(tree: BorrowedFd<'_>, place: &Path) -> io::Result<()> {
-    loop {
-        let directory = attach::directory(place)?;
-        match sys::attach_at(tree, directory.as_fd()) {
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => sys::detach(place)?,
-            attached => return attached,
-        }
-    }
+    // Who has something of it open keeps that.
+    while sys::detach(place).is_ok() {}
+    sys::attach_at(tree, attach::directory(place)?.as_fd())
 }

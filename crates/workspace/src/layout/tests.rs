@@ -36,7 +36,7 @@ fn a_session_gets_directories_that_stay() {
     let files = workspaces.open(&ann(), &name("default")).unwrap();
     assert_eq!(files.workspace, data.join("workspaces/ann/workspace"));
     assert_eq!(files.results, data.join("workspaces/ann/results/default"));
-    assert_eq!(files.shared, None);
+    assert!(workspaces.shared().is_none());
     std::fs::write(files.workspace.join("kept"), "1").unwrap();
     for directory in [
         &files.workspace,

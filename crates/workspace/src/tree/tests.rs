@@ -125,8 +125,8 @@ fn what_nobody_uses_goes_and_the_newest_stay() {
             .unwrap();
     }
     let left = names(home.path());
-    // Trees of one moment may stay beside the recent ones.
-    assert!(left.len() <= RECENT + 5, "{left:?}");
+    // The current one, the one in use, and the newest of the others.
+    assert!(left.len() <= 6, "{left:?}");
     assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
     assert_eq!(
         std::fs::read_to_string(used.path.join("tools/a")).unwrap(),

@@ -83,7 +83,8 @@ impl<'a> Classes<'a> {
             return Some(Vec::new());
         }
         let mut line = Vec::new();
-        self.line(at, &mut line, &mut { MAX_ANCESTORS });
+        let mut left = MAX_ANCESTORS;
+        self.line(at, &mut line, &mut left);
         let mut fields = HashMap::new();
         for field in line.iter().flat_map(|class| &class.own).take(MAX_FIELDS) {
             // One that is defined again keeps its place.

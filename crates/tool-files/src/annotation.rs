@@ -99,24 +99,30 @@ impl<'a> Annotations<'a> {
 
     /// A class of the file that describes a mapping.
     fn class(&mut self, name: &str) -> Map<String, Value> {
-        let Some(class) = self.classes.find(name) else {
+        let Some(fields) = self.classes.fields(name) else {
             return Map::new();
         };
         let mut properties = Map::new();
         let mut required = Vec::new();
-        for field in class.fields() {
+        for field in fields {
             // Once as a property, once as required.
             self.bytes += 2 * field.name.len();
             if self.is_too_long() {
                 break;
             }
-            let (annotation, is_required) = class.field(&field);
-            properties.insert(field.name.to_owned(), Value::Object(self.schema(annotation)));
-            if is_required {
+            let mut schema = self.schema(field.annotation);
+            if field.is_none_by_default {
+                accept_null(&mut schema);
+            }
+            properties.insert(field.name.to_owned(), Value::Object(schema));
+            if field.is_required {
                 required.push(field.name);
             }
         }
-        let mut schema = object(json!({"type": "object", "properties": properties}));
+        let mut schema = object(json!({"type": "object"}));
+        if !properties.is_empty() {
+            schema.insert("properties".to_owned(), Value::Object(properties));
+        }
         if !required.is_empty() {
             schema.insert("required".to_owned(), json!(required));
         }
@@ -130,7 +136,7 @@ impl<'a> Annotations<'a> {
             "Union" => self.union(&arguments.iter().map(|part| Some(*part)).collect::<Vec<_>>()),
             "Literal" => self.literals(arguments),
             "Annotated" => self.annotated(arguments),
-            "Required" | "NotRequired" | "ReadOnly" | "Final" | "ClassVar" => {
+            "Required" | "NotRequired" | "ReadOnly" | "Final" | "ClassVar" | "InitVar" => {
                 first.map_or_else(Map::new, |inner| self.schema(inner))
             }
             "list" | "List" | "Sequence" | "Iterable" | "Collection" | "set" | "Set" | "frozenset" => {
@@ -240,6 +246,23 @@ pub(crate) fn constant(value: &Expr) -> Option<Value> {
         Expr::List(list) => list.elts.iter().map(constant).collect(),
         Expr::Dict(dict) if dict.items.is_empty() => Some(json!({})),
         _ => None,
+    }
+}
+
+/// Lets a schema take `null` too: `units: str = None` takes `None`, whatever its annotation says.
+pub(crate) fn accept_null(schema: &mut Map<String, Value>) {
+    if let Some(kind) = schema.get_mut("type")
+        && kind.is_string()
+        && kind != "null"
+    {
+        *kind = json!([kind, "null"]);
+    }
+    for (list, null) in [("enum", Value::Null), ("anyOf", json!({"type": "null"}))] {
+        if let Some(Value::Array(alternatives)) = schema.get_mut(list)
+            && !alternatives.contains(&null)
+        {
+            alternatives.push(null);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 use types::Tool;
 
-use crate::annotation::{Annotations, MAX_DEFINITION, constant};
+use crate::annotation::{Annotations, MAX_DEFINITION, accept_null, constant};
 use crate::classes::Classes;
 use crate::docstring::{self, Said};
 use crate::read::line_of;
@@ -149,7 +149,9 @@ fn input(parameters: &Parameters, said: &HashMap<String, Said>, annotations: &mu
             None => required.push(name),
             Some(default) => {
                 if let Some(value) = constant(default) {
-                    accept(&mut schema, &value);
+                    if value.is_null() {
+                        accept_null(&mut schema);
+                    }
                     schema.insert("default".to_owned(), value);
                 }
             }
@@ -186,17 +188,6 @@ fn of_parameter(
         schema.insert("description".to_owned(), Value::from(said.description.as_str()));
     }
     schema
-}
-
-/// `units: str = None` takes `None` too, whatever its annotation says.
-fn accept(schema: &mut Map<String, Value>, default: &Value) {
-    if default.is_null()
-        && let Some(Value::String(name)) = schema.get("type")
-        && name != "null"
-    {
-        let either = json!([name, "null"]);
-        schema.insert("type".to_owned(), either);
-    }
 }
 
 /// `name(a, b)`: the description of a tool that has none.

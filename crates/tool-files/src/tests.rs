@@ -1,6 +1,7 @@
 //! Directories of every kind, as the scanner tells of them.
 
 mod bounds;
+mod classes;
 mod notices;
 
 use std::fs;
@@ -182,6 +183,52 @@ fn what_cannot_be_a_tool_is_told_and_the_rest_found() {
 }
 
 #[test]
+fn syntax_of_a_newer_python_is_told_with_its_line() {
+    let row = "def f(row: dict):\n    'Shows'\n    return ";
+    for (text, told) in [
+        (format!("{row}f\"{{row['name']}}\""), None),
+        (
+            format!("{row}f\"{{row[\"name\"]}}\""),
+            Some("3: reuse outer quote: 3.12"),
+        ),
+        (format!("type X = int\n{row}row"), Some("1: `type` alias: 3.12")),
+        (
+            "\ndef f[T](a: T):\n    'Shows'".to_owned(),
+            Some("2: type parameter: 3.12"),
+        ),
+        (format!("{row}t'{{row}}'"), Some("3: t-strings: 3.14")),
+        (
+            "def f():\n    'Shows'\n    try:\n        pass\n    except* OSError:\n        pass".to_owned(),
+            Some("5: `except*`: 3.11"),
+        ),
+        (
+            format!("{row}1\ndef g():\n    match 1:\n        case 1: pass"),
+            None,
+        ),
+    ] {
+        let world = World::of(&[("s/f.py", &text)]);
+        let found = scan(&mut world.scanner());
+        assert_eq!(names(&found), ["s.f"], "{text}");
+        let findings = world.findings(&found);
+        assert_eq!(
+            findings.len(),
+            usize::from(told.is_some()),
+            "{text}: {findings:?}"
+        );
+        let mut parts = told.into_iter().flat_map(|told| told.split(": "));
+        assert!(
+            parts.all(|part| findings[0].contains(part))
+                && found.findings.iter().all(|finding| finding.is_used),
+            "{text}: {findings:?}"
+        );
+        assert!(
+            told.is_none_or(|told| findings[0].starts_with(&format!("s/f.py:{}: may be", &told[..1]))),
+            "{findings:?}"
+        );
+    }
+}
+
+#[test]
 fn an_earlier_directory_goes_first_and_generated_files_are_left_to_their_server() {
     let first = World::of(&[("a/one.py", "def one(): 'first'")]);
     let second = World::of(&[
@@ -236,6 +283,19 @@ fn annotations_become_schemas() {
         "p: str = None",
         json!({"type": ["string", "null"], "default": null}),
     );
+    check(
+        "p: dict | list = None",
+        json!({"anyOf": [{"type": "object"}, {"type": "array"}, {"type": "null"}], "default": null}),
+    );
+    check(
+        "p: Optional[int] = None",
+        json!({"anyOf": [{"type": "integer"}, {"type": "null"}], "default": null}),
+    );
+    check(
+        "p: Literal['fast', 'slow'] = None",
+        json!({"enum": ["fast", "slow", null], "default": null}),
+    );
+    check("p: Unknown = None", json!({"default": null}));
     check("p: 'bool'", json!({"type": "boolean"}));
     check(
         "p: list[int]",

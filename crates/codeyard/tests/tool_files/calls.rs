@@ -422,3 +422,45 @@ async fn arguments_arrive_as_the_annotations_say() {
         )
         .await;
 }
+
+#[tokio::test]
+async fn a_data_class_is_called_as_its_constructor_is() {
+    const CLASSES: &str = "from dataclasses import KW_ONLY, InitVar, dataclass, field\nfrom typing import ClassVar, Literal\n\n\n@dataclass\nclass Base:\n    \
+        id: int\n    kind: ClassVar[str] = 'k'\n    size: int = field(init=False, default=9)\n\n\n@dataclass\nclass P(Base):\n    \
+        _: KW_ONLY\n    secret: str = field(repr=False)\n    note: str = None\n\n\n@dataclass\nclass Seed:\n    \
+        value: InitVar[Base]\n    twice: int = 0\n\n    def __post_init__(self, value):\n        self.twice = 2 * value.id\n\n\n";
+    let file = |name: &str, parameters: &str, value: &str| {
+        let text = format!("{CLASSES}def {name}({parameters}):\n    'Shows'\n    return {value}\n");
+        (format!("kinds/{name}.py"), text)
+    };
+    let files = [
+        file("derived", "p: P", "(p, p.secret)"),
+        file("seed", "s: Seed | None", "s"),
+        file("mode", "mode: Literal['fast', 'slow'] = None", "mode"),
+        file("either", "value: dict | list = None", "value"),
+    ];
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let (_, mut client) = client(&files).await;
+    for (call, told) in [
+        (
+            "derived(p={'id': 1, 'secret': 's'})",
+            "(P(id=1, size=9, note=None), 's')",
+        ),
+        (
+            "derived(p={'id': 1, 'secret': 's', 'note': None})",
+            "(P(id=1, size=9, note=None), 's')",
+        ),
+        ("seed(s={'value': {'id': 2}})", "Seed(twice=4)"),
+        ("mode(mode=None)", "None"),
+        ("either(value=None)", "None"),
+    ] {
+        client
+            .check(&format!("print(await tools.kinds.{call})"), &format!("{told}\n"))
+            .await;
+    }
+    let refused = client.run("p = {}\nawait tools.kinds.derived(p=p)").await;
+    assert!(refused.error().contains("argument 'p' lacks 'id'"), "{refused:?}");
+}

@@ -189,6 +189,23 @@ async fn a_broken_file_is_told_and_the_others_are_there() {
 }
 
 #[tokio::test]
+async fn a_file_for_a_newer_python_is_told_and_offered() {
+    let label = "def label(row: dict):\n    'Labels'\n    return f\"{row[\"name\"]}\"\n";
+    let codeyard = with_files(Codeyard::new().unwrap(), &[("new/label.py", label)]);
+    let listed = run(&codeyard, &["tools"], "").await;
+    assert!(
+        listed.out.contains("tools.new.label")
+            && listed
+                .out
+                .contains("new/label.py:3: may be refused where programs run")
+            && listed.out.contains("added in Python 3.12"),
+        "{listed:?}"
+    );
+    let json = run(&codeyard, &["tools", "--json"], "").await.json();
+    assert_eq!(json["findings"][0]["is_used"], true);
+}
+
+#[tokio::test]
 async fn a_configured_server_goes_before_a_directory_of_its_name() {
     let codeyard = Codeyard::new().unwrap().server("stub", &ServerDefinition::stub());
     let codeyard = with_files(

@@ -1,8 +1,9 @@
 """Arguments of tool files as their functions expect them: data classes of the mappings that JSON has in their place."""
 
+import inspect
 import typing
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import InitVar, is_dataclass
 from types import UnionType
 
 _UNIONS = (typing.Union, UnionType)
@@ -25,6 +26,7 @@ def _kinds(annotated):
 
 def _revived(kind, value):
     """The value itself where its type holds no data class."""
+    kind = kind.type if isinstance(kind, InitVar) else kind
     origin, parts = typing.get_origin(kind), typing.get_args(kind)
     if origin in _UNIONS:
         revived = (_revived(part, value) for part in parts if _may_be(part, value))
@@ -59,9 +61,11 @@ def _is_row(origin, parts):
 
 
 def _may_be(kind, value):
-    """Whether a mapping may be of this type of several: one whose fields it has."""
+    """Whether a mapping may be of this type of several: one that can be made of it."""
     if not (isinstance(kind, type) and is_dataclass(kind) and isinstance(value, Mapping)):
         return True
-    known = {field.name: field for field in fields(kind) if field.init}
-    needed = (name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING)
-    return value.keys() <= known.keys() and all(name in value for name in needed)
+    try:
+        inspect.signature(kind).bind(**value)
+    except TypeError:
+        return False
+    return True

@@ -153,19 +153,28 @@ impl Filling<'_> {
     /// Whether the parameter may take the literal at all.
     fn may_take(&self, parameter: &Parameter, literal: &Literal) -> bool {
         let leads = literal.before.first().map_or("", String::as_str);
-        // What changes something takes plain words for a name only where they are called so, and the words after a
-        // preposition for a text only where that leads to it: "write the news in Paris to paris.txt".
         let is_certain = match (parameter.role, literal.kind) {
             _ if self.reads || literal.key.is_some() => true,
             (Role::Name, Kind::Phrase) => matches!(leads, "called" | "named" | "titled"),
-            (Role::Prose, Kind::Phrase | Kind::Name | Kind::Code) | (Role::Unknown, Kind::Phrase) => {
-                !vocabulary::is_preposition(leads) || score::around(parameter, literal) > 0.0
-            }
+            (Role::Prose, Kind::Quoted | Kind::Json) => true,
+            (Role::Prose, _) | (Role::Unknown, Kind::Phrase) => self.is_text(parameter, literal, leads),
             _ => true,
         };
         let is_certain = is_certain && (self.reads || parameter.role == Role::Unit || !self.is_unit(literal));
         let has_no_choices = parameter.choices.is_empty() || literal.key.is_some();
         is_certain && has_no_choices && !self.is_own(literal)
+    }
+
+    /// Whether what changes something may take the words for a text: "write the first line in Paris to paris.txt" says none.
+    fn is_text(&self, parameter: &Parameter, literal: &Literal, leads: &str) -> bool {
+        let is_called = parameter.is_called(leads);
+        let is_led = match literal.kind {
+            _ if vocabulary::is_preposition(leads) => score::around(parameter, literal) > 0.0,
+            // After another word than the verb it is what that names.
+            Kind::Phrase => is_called || self.said.verb() == Some(leads),
+            _ => true,
+        };
+        is_led && (is_called || !said::is_thing(self.task, literal))
     }
 
     /// Whether the name is the unit of the number before it: "20 GB".

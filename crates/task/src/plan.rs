@@ -3,7 +3,9 @@
 mod told;
 mod unused;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use catalog::{Entry, Search};
@@ -16,7 +18,7 @@ use crate::clauses::{Clause, clauses};
 use crate::error::{TaskError, readable};
 use crate::fill::Earlier;
 use crate::fill::said::Said;
-use crate::language;
+use crate::language::{self, English};
 use crate::literals::{Literal, literals};
 use crate::parameters::{self, Takes};
 use crate::program::Overrides;
@@ -136,13 +138,21 @@ pub fn plan(
     let verbs = verbs::of_tools(&discovered);
     let is_verb = |word: &str| vocabulary::is_imperative(word) || verbs.contains(word);
     let literals = literals(task, &is_verb);
-    let language = language::foreign(task, &literals);
+    let words = LazyCell::new(|| words(&discovered));
+    let is_known =
+        |word: &str| words.contains(word) || words.contains(word.strip_suffix('s').unwrap_or(word));
+    let english = English {
+        is_verb: &is_verb,
+        is_known: &is_known,
+    };
+    let language = language::foreign(task, &literals, &english);
     let mut planning = Planning {
         request,
         search,
         visible,
         task,
         names: names(&discovered),
+        english: &english,
         required: required.as_deref(),
         literals,
         earlier: Vec::new(),
@@ -180,6 +190,7 @@ struct Planning<'a> {
     task: &'a str,
     /// Words of the names of servers, in small letters.
     names: BTreeSet<String>,
+    english: &'a English<'a>,
     required: Option<&'a [Arc<Entry>]>,
     literals: Vec<Literal>,
     earlier: Vec<Earlier>,
@@ -247,6 +258,13 @@ impl Planning<'_> {
             ..Step::default()
         };
         if clause.is_conditional {
+            return Some((step, None));
+        }
+        if language::is_unknown(self.task, &clause.span, &self.literals, self.english) {
+            step.doubt = Some(
+                "begins with no English verb or question word that is known, and may be in another language; only English is read"
+                    .to_owned(),
+            );
             return Some((step, None));
         }
         let is_known = |word: &str| self.names.contains(&word.to_lowercase());
@@ -400,4 +418,12 @@ fn names(entries: &[Arc<Entry>]) -> BTreeSet<String> {
         .iter()
         .flat_map(|entry| catalog::words(&entry.tool.server));
     words.map(str::to_lowercase).collect()
+}
+
+/// The words of names, descriptions and schemas, in small letters.
+fn words(entries: &[Arc<Entry>]) -> HashSet<String> {
+    let texts = entries
+        .iter()
+        .flat_map(|entry| [entry.tool.server.as_str(), entry.definition.definition().get()]);
+    texts.flat_map(catalog::words).map(str::to_lowercase).collect()
 }

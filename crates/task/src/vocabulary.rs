@@ -338,6 +338,13 @@ const SMALL: &[&str] = &[
     "there", "to", "us", "want", "we", "will", "with", "would", "you", "your",
 ];
 
+/// Words that make a noun of the word after them: articles, possessives, words of number and order.
+const DETERMINERS: &[&str] = &[
+    "a", "all", "an", "another", "any", "both", "each", "every", "few", "first", "half", "her", "his", "its",
+    "last", "my", "next", "one", "other", "our", "same", "several", "some", "the", "their", "what", "which",
+    "whose", "your",
+];
+
 /// Words that begin something on which other steps depend.
 const CONDITIONS: &[&str] = &[
     "else",
@@ -507,6 +514,11 @@ pub(crate) fn is_referring(word: &str) -> bool {
 /// Whether the word says nothing by itself.
 pub(crate) fn is_small(word: &str) -> bool {
     SMALL.contains(&word)
+}
+
+/// Whether the word makes a noun of the word after it.
+pub(crate) fn is_determiner(word: &str) -> bool {
+    DETERMINERS.contains(&word)
 }
 
 /// Whether the word begins a condition.

@@ -132,12 +132,7 @@ impl Said {
         if self.words.first().is_some_and(|word| word == "do") {
             return false;
         }
-        before.is_some_and(|word| {
-            matches!(
-                word.as_str(),
-                "a" | "an" | "any" | "my" | "our" | "some" | "the" | "their" | "your"
-            )
-        })
+        before.is_some_and(|word| vocabulary::is_determiner(word))
     }
 
     /// Whether "of" right after its first word makes a noun of that: "transfer of 50 dollars failed".
@@ -339,12 +334,12 @@ fn phrases_after(words: &[Word<'_>], at: usize) -> Vec<Literal> {
 
 /// "users" of "the table users": a word that follows what it may be the name of.
 fn named(words: &[&Word<'_>]) -> Option<Literal> {
-    let plain = words.iter().filter(|word| !vocabulary::is_small(&word.lower));
-    let plain: Vec<&&Word<'_>> = plain.collect();
-    let [noun, word] = plain.as_slice() else {
-        return None;
-    };
-    phrase(&[word], &noun.lower)
+    let mut plain = words.iter().filter(|word| !vocabulary::is_small(&word.lower));
+    let (noun, word) = (plain.next()?, plain.next()?);
+    let article = words.iter().rfind(|before| before.span.end <= noun.span.start);
+    let mut named = phrase(&[word], &noun.lower).filter(|_| plain.next().is_none())?;
+    named.before.extend(article.map(|article| article.lower.clone()));
+    Some(named)
 }
 
 fn phrase(words: &[&Word<'_>], before: &str) -> Option<Literal> {
@@ -364,6 +359,20 @@ fn phrase(words: &[&Word<'_>], before: &str) -> Option<Literal> {
         before: [before.to_owned()].into_iter().chain(article).collect(),
         after: None,
     })
+}
+
+/// Whether the words stand for something that is elsewhere, and are not meant as they stand: "the notes", "Ann's notes".
+pub(super) fn is_thing(task: &str, literal: &Literal) -> bool {
+    let is_phrase = literal.kind == Kind::Phrase;
+    // A phrase has the word that leads to it first, then its article.
+    let before = literal.before.iter().take(if is_phrase { 2 } else { 1 });
+    let text = literal.text().unwrap_or_default().to_lowercase();
+    let own = text.split(' ').filter(|_| is_phrase);
+    let owns = |word: &str| word.ends_with("'s") || word.ends_with("\u{2019}s");
+    let mut words = own.chain(before.map(String::as_str));
+    // A name stands without its "'s".
+    let after = task[literal.span.end..].split(' ').next().unwrap_or_default();
+    owns(after) || words.any(|word| vocabulary::is_determiner(word) || owns(word))
 }
 
 /// What the words refer to of what came before.

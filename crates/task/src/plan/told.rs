@@ -15,6 +15,11 @@ const MOST_PROBLEMS: usize = 10;
 impl Plan {
     /// What keeps the task from being run, in words; nothing if it can be. Of many problems the first ones and their number.
     pub fn problems(&self) -> Vec<String> {
+        if let Some(language) = self.language.filter(|_| !self.is_given) {
+            return vec![format!(
+                "the task seems to be in {language}; only English is read"
+            )];
+        }
         let mut problems: Vec<String> = self.steps.iter().filter_map(|step| self.problem(step)).collect();
         let unknown = self.unknown.iter();
         problems.extend(unknown.map(|server| {
@@ -27,11 +32,6 @@ impl Plan {
         }
         if self.steps.is_empty() && !self.is_given {
             problems.push(format!("there is nothing to do in {:?}", shortened(&self.task)));
-        }
-        if let Some(language) = self.language.filter(|_| !self.is_given) {
-            problems.push(format!(
-                "the task seems to be in {language}; only English is read"
-            ));
         }
         problems
     }

@@ -5,6 +5,7 @@ mod measures;
 mod plans;
 mod programs;
 mod reported;
+mod texts;
 mod times;
 mod tools;
 mod values;

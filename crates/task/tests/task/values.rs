@@ -437,7 +437,10 @@ fn a_tool_is_not_called_with_the_next_best_words() {
     check(
         &tools,
         "Write the weather in Paris to paris.txt",
-        &["files.write_file takes nothing like \"Paris\", so it may not be what"],
+        &[
+            "files.write_file needs 'content': ",
+            "files.write_file takes nothing like \"Paris\"",
+        ],
     );
     check(
         &tools,

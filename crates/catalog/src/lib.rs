@@ -28,4 +28,4 @@ pub use resolve::{Unknown, UnknownKind, nearest};
 pub use search::{Found, Hit, Ranking, Search, meant, stem, words};
 pub use signature::type_of_value;
 pub use stub::{Language, Observed, declarations, modules, wrappers};
-pub use text::{is_unseen, python_scalar, python_string, summary};
+pub use text::{python_scalar, python_string, summary};

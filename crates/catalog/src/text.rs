@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde_json::Value;
+use types::{is_reordering, is_unseen};
 
 use crate::shapes::Type;
 
@@ -86,19 +87,6 @@ pub(crate) fn clean(text: &str) -> String {
     text.chars()
         .filter(|&c| c == '\n' || c == '\t' || !(c.is_control() || is_reordering(c)))
         .collect()
-}
-
-/// Marks that make a terminal or an editor show text in another order than it has.
-fn is_reordering(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Whether the character ends a line, takes no room, or shows in a literal as something else.
-pub fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || is_reordering(c)
-        || matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2028}' | '\u{2029}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// At most `max` bytes and an ellipsis.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
+use types::is_unseen;
 pub use types::numbers::{counted, grouped};
 
 /// Standard output was closed by whoever read it, as `| head` does. Nothing is wrong.
@@ -115,8 +116,10 @@ impl Output {
 
 /// Lays out rows in columns; the last one is not padded. A cell is one line, whatever it holds.
 pub fn table(rows: &[Vec<String>]) -> String {
-    let cell = |text: &String| harmless(text).replace(['\n', '\t'], "\u{fffd}");
-    let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| one_line(cell)).collect())
+        .collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -136,17 +139,25 @@ pub fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Makes foreign text safe for a terminal and for the eye: but for newline and tab, no control character and no
-/// character that reorders the others reaches it.
+/// Makes foreign text safe for a terminal and for the eye: but for newline and tab, no control character, none that
+/// reorders the others and none that is not seen reaches it. Joiners stay where writing needs them, which ASCII does not.
 pub fn harmless(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\n' | '\t' => c,
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            c if c.is_control() => '\u{fffd}',
-            c => c,
-        })
-        .collect()
+    let mut before = ' ';
+    let mut seen = |c| {
+        let is_joined = matches!(c, '\u{200c}' | '\u{200d}') && !before.is_ascii() && !is_unseen(before);
+        before = c;
+        if matches!(c, '\n' | '\t') || is_joined || !is_unseen(c) {
+            c
+        } else {
+            '\u{fffd}'
+        }
+    };
+    text.chars().map(&mut seen).collect()
+}
+
+/// [`harmless`] on one line, for names and cells: none of them can pass for a line of ours.
+pub fn one_line(text: &str) -> String {
+    harmless(text).replace(['\n', '\t'], "\u{fffd}")
 }
 
 /// Bytes as a person reads them: `1.5 KiB`.
@@ -184,6 +195,23 @@ mod tests {
     fn foreign_text_moves_no_cursor() {
         assert_eq!(harmless("a\tb\nc\x1b[2Jd\r"), "a\tb\nc\u{fffd}[2Jd\u{fffd}");
         assert_eq!(harmless("safe\u{202e}live"), "safe\u{fffd}live");
+        assert_eq!(
+            harmless("a\u{61c}\u{200b}\u{2060}\u{2028}b"),
+            "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}b"
+        );
+        assert_eq!(one_line("a\nb\tc"), "a\u{fffd}b\u{fffd}c");
+    }
+
+    #[test]
+    fn joiners_stay_where_writing_needs_them() {
+        for text in [
+            "\u{645}\u{6cc}\u{200c}\u{62e}\u{648}\u{627}\u{647}\u{645}",
+            "\u{1f469}\u{200d}\u{1f469}",
+        ] {
+            assert_eq!(harmless(text), text);
+        }
+        assert_eq!(harmless("pay\u{200d}pal"), "pay\u{fffd}pal");
+        assert_eq!(harmless("\u{645}\u{200d}\u{200d}"), "\u{645}\u{200d}\u{fffd}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Values and comments as Python has them; no text of a task can end either.
 
-use catalog::{is_unseen, python_scalar, python_string};
+use catalog::{python_scalar, python_string};
 use serde_json::Value;
+use types::is_unseen;
 
 /// A value as a literal on one line.
 pub(crate) fn value(value: &Value) -> String {

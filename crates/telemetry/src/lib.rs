@@ -9,7 +9,9 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::{FormatFields, debug_fn};
 use tracing_subscriber::prelude::*;
+use types::spelled_out;
 
 pub use filter::FilterError;
 
@@ -63,10 +65,24 @@ where
 {
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(writer)
+        .fmt_fields(fields())
         .with_ansi(colors)
         // Reporting a failed write to standard error on standard error would panic.
         .log_internal_errors(false);
     tracing_subscriber::registry().with(lines).with(filter)
+}
+
+/// Servers and files choose much of what is logged, so what moves the cursor, ends a line or is not seen is spelled out.
+fn fields() -> impl for<'writer> FormatFields<'writer> {
+    let fields = debug_fn(|writer, field, value| {
+        let value = spelled_out(&format!("{value:?}"));
+        match field.name() {
+            "message" => write!(writer, "{value}"),
+            name if writer.has_ansi_escapes() => write!(writer, "\x1b[3m{name}\x1b[0m\x1b[2m=\x1b[0m{value}"),
+            name => write!(writer, "{name}={value}"),
+        }
+    });
+    fields.delimited(" ")
 }
 
 #[cfg(test)]
@@ -90,12 +106,19 @@ mod tests {
         }
     }
 
-    /// Logs one line of each kind and answers which of them arrived.
-    fn logged(filter: Option<&str>) -> String {
+    /// What is written of what is logged.
+    fn written(filter: Option<&str>, log: impl FnOnce()) -> String {
         let buffer = Buffer::default();
         let sink = buffer.clone();
         let subscriber = subscriber(filter::parse(filter).unwrap(), move || sink.clone(), false);
-        tracing::subscriber::with_default(subscriber, || {
+        tracing::subscriber::with_default(subscriber, log);
+        let bytes = buffer.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// Logs one line of each kind and answers which of them arrived.
+    fn logged(filter: Option<&str>) -> String {
+        let text = written(filter, || {
             tracing::error!("own-error");
             tracing::warn!("own-warn");
             tracing::info!("own-info");
@@ -104,8 +127,6 @@ mod tests {
             tracing::warn!(target: "rmcp::service", "library-warn");
             tracing::debug!(target: "rmcp::service", "library-debug");
         });
-        let bytes = buffer.0.lock().unwrap().clone();
-        let text = String::from_utf8(bytes).unwrap();
         assert!(!text.contains('\x1b'), "no colours: {text}");
         let mut words: Vec<&str> = text
             .lines()
@@ -132,5 +153,14 @@ mod tests {
             logged(Some("error,rmcp=debug")),
             "library-debug library-error library-warn own-error"
         );
+    }
+
+    #[test]
+    fn a_line_stays_one_line_whatever_a_server_is_called() {
+        let text = written(None, || {
+            tracing::warn!(server = %"h\u{202e}x\n WARN y\x1b[2J", tries = 2, "tool `d\u{61c}\u{9b}p` is listed\r");
+        });
+        let shown = "tool `d\\u{61c}\\u{9b}p` is listed\\r server=h\\u{202e}x\\n WARN y\\u{1b}[2J tries=2\n";
+        assert!(text.ends_with(shown) && text.lines().count() == 1, "{text:?}");
     }
 }

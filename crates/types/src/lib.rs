@@ -12,6 +12,7 @@ mod rules;
 mod search;
 mod tool;
 pub mod units;
+mod unseen;
 mod written;
 
 pub use answers::{Answers, Format};
@@ -24,4 +25,5 @@ pub use outcome::{GuestError, Outcome, SessionFate, Status, Text, Usage};
 pub use rules::ToolRules;
 pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};
 pub use tool::{DefinitionError, ServerTools, Tool, ToolRef};
+pub use unseen::{is_reordering, is_unseen, spelled_out};
 pub use written::Written;

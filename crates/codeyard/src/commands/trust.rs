@@ -2,12 +2,12 @@
 
 use config::{KeptError, Machine, Review};
 
-use super::servers::shown::start;
+use super::servers::shown::{Literals, start};
 
 use crate::cli::TrustArguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{Tone, harmless};
+use crate::output::{Tone, harmless, one_line};
 
 /// Trusts the file as it is now.
 pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit> {
@@ -31,16 +31,19 @@ pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit
 
 /// Every command in full: nothing is cut, because a person decides by it.
 fn shown(review: &Review) -> String {
-    let mut out = format!("{} starts these servers:\n", review.file.display());
+    let mut out = format!(
+        "{} starts these servers:\n",
+        one_line(&review.file.display().to_string())
+    );
     for server in &review.servers {
-        out.push_str(&format!("  {}\n", server.name));
-        out.push_str(&start(server));
+        out.push_str(&format!("  {}\n", one_line(&server.name)));
+        out.push_str(&start(server, Literals::Hidden));
     }
     if review.servers.is_empty() {
         out.push_str("  none\n");
     }
     for warning in &review.warnings {
-        out.push_str(&format!("warning: {warning}\n"));
+        out.push_str(&format!("warning: {}\n", one_line(&warning.to_string())));
     }
     harmless(&out)
 }

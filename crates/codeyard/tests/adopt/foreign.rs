@@ -21,6 +21,8 @@ async fn what_runs_is_shown_in_full() {
             "script": {"command": "node", "args": ["--auth-script", "/x/evil.js"]},
             "variable": {"command": "x", "env": {"SECRET_CMD": "rm -rf /"}},
             "file": {"command": "x", "envFile": "${userHome}/its.env"},
+            "header": {"url": "http://127.0.0.1:9/mcp", "headers": {"X-Mode": "as root", "X-Default": "${MODE:-lax}"}},
+            "unseen": {"command": "x", "args": ["\u{61c}\u{200b}"]},
         })),
     );
     home.write("its.env", b"LD_PRELOAD=/tmp/evil.so\nAPI_KEY=hush-hush-hush\n");
@@ -33,6 +35,9 @@ async fn what_runs_is_shown_in_full() {
         "/x/evil.js",
         "rm -rf /",
         "/tmp/evil.so",
+        "with header x-mode='as root'",
+        "with header x-default='${MODE:-lax}'",
+        "$'\\u{61c}\\u{200b}'",
     ] {
         assert!(told.err.contains(words), "{words}: {told:?}");
     }
@@ -40,6 +45,22 @@ async fn what_runs_is_shown_in_full() {
         !format!("{}{}", told.out, told.err).contains("hush-hush-hush"),
         "{told:?}"
     );
+}
+
+#[tokio::test]
+async fn a_name_writes_no_line_and_turns_none_around() {
+    let home = Home::with(
+        CURSOR,
+        &text(json!({
+            "own\nit starts nothing": {"command": "x", "args": ["sk-12345678; touch evil"], "disabledTools": ["a\nb"]},
+            "hos\u{202e}tile\u{200b}": {"command": "/nowhere/x", "envFile": "/nowhere/env"},
+        })),
+    );
+    let told = home.run(&["import", "cursor", "--yes"]).await;
+    let all = format!("{}{}", told.out, told.err);
+    assert!(all.contains("own") && all.contains("tile"), "{told:?}");
+    assert!(!all.contains(['\u{202e}', '\u{200b}']), "{told:?}");
+    assert!(all.lines().all(|line| !line.starts_with("it starts")), "{told:?}");
 }
 
 #[tokio::test]

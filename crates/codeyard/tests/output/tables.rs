@@ -43,6 +43,8 @@ async fn frames_of_pandas_are_tables() {
     );
     let ran = client.run("frame.groupby('city').n.agg(['sum', 'max'])").await;
     assert_eq!(ran.shown(), "[2]:\ncity,sum,max\nOslo,4,3\nRome,2,2", "{ran:?}");
+    let ran = client.run("frame.city.value_counts().to_frame('city')").await;
+    assert_eq!(ran.shown(), "[2]:\ncity_index,city\nOslo,2\nRome,1", "{ran:?}");
 
     // A large one stays what it is.
     let code = "large = pd.DataFrame({'n': range(50_000), 'square': [n * n for n in range(50_000)]})\nlarge";

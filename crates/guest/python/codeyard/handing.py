@@ -7,7 +7,7 @@ from itertools import islice
 
 from codeyard import binary
 from codeyard.frames import pack
-from codeyard.jsonable import MAX_RESULT, Converter, TooLarge
+from codeyard.jsonable import MAX_RESULT, Converter, TooLarge, distinct
 from codeyard.kept import Kept
 
 # Items and keys of a container, and characters of a text, that a beginning has; the first that fits into MOST_SAMPLE is taken.
@@ -142,8 +142,9 @@ class _Beginning(Converter):
         return [self.convert(item, depth) for item in islice(values, most)]
 
     def _object(self, mapping, depth):
-        some = islice(mapping.items(), self._keys_each)
-        return {self._key(key)[: self._characters]: self.convert(item, depth) for key, item in some}
+        some = list(islice(mapping.items(), self._keys_each))
+        names = distinct([self._key(key)[: self._characters] for key, _ in some])
+        return dict(zip(names, [self.convert(item, depth) for _, item in some]))
 
 
 def _sample(value):

@@ -30,6 +30,7 @@ MAX_ITERATED = 100_000
 MAX_ROWS = 10_000
 MAX_REPR = 10_000
 
+_TEXT = frozenset({str})
 _PLAIN = frozenset({bool, type(None)})
 _NOTHING = object()
 
@@ -93,9 +94,10 @@ class Converter:
     def _object(self, mapping, depth):
         self._spend(len(mapping))
         convert = self.convert
+        # 1 and "1" are two keys of a dict, and one name.
+        names = mapping if {*map(type, mapping)} <= _TEXT else distinct(map(self._key, mapping))
         converted = {
-            (key if type(key) is str else self._key(key)): item if type(item) in _PLAIN else convert(item, depth)
-            for key, item in mapping.items()
+            name: item if type(item) in _PLAIN else convert(item, depth) for name, item in zip(names, mapping.values())
         }
         if self._room is not None:
             self._write(sum(map(len, converted)))
@@ -205,15 +207,29 @@ class Converter:
         rows = len(table)
         self._refuse_more(rows * max(1, len(table.columns)))
         head = table.head(MAX_ROWS) if self._cuts else table
-        if not _counts_rows(head.index):
-            try:
-                head = head.reset_index()
-            except ValueError:
-                pass  # A column has the index's name already.
-        records = self.convert(head.to_dict("records"), depth)
+        records = self.convert(self._records(head), depth)
         if len(head) == rows:
             return records
         return {"records": records, "rows": rows, "note": _cut("rows", rows)}
+
+    def _records(self, table):
+        """A dict a row. Columns and levels of the index may share names; none is left out for it."""
+        columns = distinct(map(self._key, table.columns))
+        table = table.copy(deep=False)
+        table.columns = columns
+        split = table.to_dict("split")
+        if _counts_rows(table.index):
+            return [dict(zip(columns, row)) for row in split["data"]]
+        names = distinct(columns + self._levels(table.index.names, set(columns)))
+        names = names[len(columns) :] + names[: len(columns)]
+        labels = split["index"] if table.index.nlevels > 1 else zip(split["index"])
+        return [dict(zip(names, (*label, *row))) for label, row in zip(labels, split["data"])]
+
+    def _levels(self, names, columns):
+        """Names for the levels of an index, as pandas calls unnamed ones; what a column has already gets a suffix."""
+        unnamed = "index" if len(names) == 1 and "index" not in columns else "level_{}"
+        named = [unnamed.format(n) if name is None else self._key(name) for n, name in enumerate(names)]
+        return [f"{name}_index" if name in columns else name for name in named]
 
     def _refuse_more(self, values):
         """Says at once that something is too large, where it need not be converted to know it."""
@@ -303,6 +319,20 @@ def to_arguments(label, mapping):
         except (TypeError, ValueError) as error:
             raise type(error)(f"{label}: argument {name!r}: {error}") from None
     return converted
+
+
+def distinct(names):
+    """The same names, but what repeats an earlier one gets a number that makes it new: `id`, `id_2`."""
+    names = list(names)
+    taken, numbers, given = set(names), {}, []
+    for name in names:
+        number, own = numbers.get(name, 0) + 1, name
+        while number > 1 and (own := f"{name}_{number}") in taken:
+            number += 1
+        numbers[name] = number
+        taken.add(own)
+        given.append(own)
+    return given
 
 
 def short_repr(value, limit=MAX_REPR):

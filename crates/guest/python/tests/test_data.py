@@ -85,6 +85,40 @@ class Pandas(GuestCase):
             with self.subTest(code):
                 self.check(code, expected)
 
+    def test_no_column_is_left_out_for_its_name(self):
+        self.check(
+            "import pandas as pd\nsold = pd.DataFrame({'region': ['N', 'S', 'N'], 'n': [1, 2, 3]})\n"
+            "left, right = pd.DataFrame({'id': [1], 'x': [2]}), pd.DataFrame({'id': [3], 'y': [4]})\n"
+            "pairs = pd.MultiIndex.from_tuples([(5, 6)], names=['v', 'v'])"
+        )
+        for code, expected in (
+            ("sold.region.value_counts().to_frame('region')", [{"region_index": "N", "region": 2}, {"region_index": "S", "region": 1}]),
+            (
+                "sold.groupby('region').agg(region=('n', 'sum'))",
+                [{"region_index": "N", "region": 4}, {"region_index": "S", "region": 2}],
+            ),
+            ("pd.concat([left, right], axis=1)", [{"id": 1, "x": 2, "id_2": 3, "y": 4}]),
+            ("pd.concat([left, right, left], axis=1)", [{"id": 1, "x": 2, "id_2": 3, "y": 4, "id_3": 1, "x_2": 2}]),
+            ("pd.DataFrame({1: [1], '1': [2]})", [{"1": 1, "1_2": 2}]),
+            ("pd.DataFrame([[1, 2, 3]], columns=['k', 'k_2', 'k'])", [{"k": 1, "k_2": 2, "k_3": 3}]),
+            ("left.set_index(['id', 'x'], drop=False)", [{"id_index": 1, "x_index": 2, "id": 1, "x": 2}]),
+            (
+                "pd.DataFrame([[1, 2]], columns=['k', 'k_index'], index=pd.Index([9], name='k'))",
+                [{"k_index_2": 9, "k": 1, "k_index": 2}],
+            ),
+            ("pd.DataFrame({'v': [1]}, index=pairs)", [{"v_index": 5, "v_index_2": 6, "v": 1}]),
+            ("pd.DataFrame({'w': [1]}, index=pairs)", [{"v": 5, "v_2": 6, "w": 1}]),
+            ("pd.DataFrame({'index': [1]}, index=['a'])", [{"level_0": "a", "index": 1}]),
+            ("pd.DataFrame({'index': [1], 'level_0': [2]}, index=['a'])", [{"level_0_index": "a", "index": 1, "level_0": 2}]),
+            ("pd.DataFrame(index=['a', 'b'])", [{"index": "a"}, {"index": "b"}]),
+            ("pd.Series([1, 2], index=[1, '1'])", {"1": 1, "1_2": 2}),
+        ):
+            with self.subTest(code):
+                outcome = self.guest.run(code)
+                self.assertEqual((outcome.result, outcome.stderr), (expected, b""), outcome.error)
+        self.check("(await tools.stub.args(a=pd.concat([left, right], axis=1))).args.a", [{"id": 1, "x": 2, "id_2": 3, "y": 4}])
+        self.check("pd.concat([left, right], axis=1).columns, sold.columns", [["id", "x", "id", "y"], ["region", "n"]])
+
     def test_long_table_is_cut_and_says_so(self):
         for code, shown in (("pd.DataFrame({'n': range(25_000)})", "records"), ("pd.Series(range(25_000))", "values")):
             result = self.guest.run(f"import pandas as pd\n{code}").result
@@ -139,6 +173,12 @@ class Handles(GuestCase):
         for code, kind, size, sample in (
             ("frame", "DataFrame", "40,000 rows x 2 columns", cities),
             ("frame[frame.n > 2]", "DataFrame", "39,997 rows x 2 columns", [{"index": 3, "city": "Rome", "n": 3}]),
+            (
+                "pd.concat([frame.n, frame.n], axis=1)",
+                "DataFrame",
+                "40,000 rows x 2 columns",
+                [{"n": 0, "n_2": 0}, {"n": 1, "n_2": 1}],
+            ),
             ("frame.n", "Series", "40,000 values", [0, 1, 2, 3, 4]),
             ("frame.groupby('n').size()", "Series", "40,000 values", {str(n): 1 for n in range(5)}),
             ("{'frame': frame, 'rows': 40_000}", "dict", "2 keys", {"frame": cities, "rows": 40_000}),

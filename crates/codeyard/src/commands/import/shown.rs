@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 
 use super::plan::{Fate, Plan, Planned};
 use super::probe::Bill;
-use crate::commands::servers::shown::start;
-use crate::output::{counted, harmless, table};
+use crate::commands::servers::shown::{Literals, start};
+use crate::output::{counted, one_line, table};
 
 /// The servers, what becomes of each, and what a person should know.
 pub(super) fn plan(plan: &Plan) -> String {
-    let client = plan.place.client;
-    let mut out = format!("{client}: {}\n", plan.place.path.display());
+    let file = format!("{}: {}", plan.place.client, plan.place.path.display());
+    let mut out = line(&file);
     if plan.all.is_empty() {
         out.push_str("it has no servers\n");
-        return harmless(&out);
+        return out;
     }
     let mut rows = vec![
         ["server", "transport", "in use there", "with codeyard"]
@@ -23,41 +23,53 @@ pub(super) fn plan(plan: &Plan) -> String {
     ];
     rows.extend(plan.all.iter().map(row));
     out.push_str(&table(&rows));
+    out.extend(notes(plan).iter().map(|note| line(note)));
+    out
+}
+
+/// A line of its own, whatever is in the text: names and notes are the client's.
+fn line(text: &str) -> String {
+    one_line(text) + "\n"
+}
+
+fn notes(plan: &Plan) -> Vec<String> {
+    let mut notes = Vec::new();
     for planned in &plan.all {
+        let name = &planned.found.name;
         for filter in planned.found.filters.iter().filter(|_| planned.fate == Fate::New) {
-            out.push_str(&format!(
-                "{}: `{}` becomes `{}` of its entry\n",
-                planned.found.name,
+            notes.push(format!(
+                "{name}: `{}` becomes `{}` of its entry",
                 filter.key,
                 filter.field()
             ));
         }
         for note in planned.found.notes.iter().chain(&planned.gaps) {
-            out.push_str(&format!("{}: {note}\n", planned.found.name));
+            notes.push(format!("{name}: {note}"));
         }
         if planned.fate == Fate::New && !planned.gaps.is_empty() {
-            out.push_str(&format!(
-                "{}: when that is done, `codeyard servers enable {}`; its entry will be in {}\n",
-                planned.found.name, planned.name, plan.ours
+            notes.push(format!(
+                "{name}: when that is done, `codeyard servers enable {}`; its entry will be in {}",
+                planned.name, plan.ours
             ));
         }
     }
     for planned in plan.news().filter(|planned| !planned.variables.is_empty()) {
-        out.push_str(&format!(
-            "{}: takes {} from the environment; set in this shell, it must be set for {client} too, or the server is not used there\n",
+        notes.push(format!(
+            "{}: takes {} from the environment; set in this shell, it must be set for {} too, or the server is not used there",
             planned.found.name,
-            planned.variables.join(", ")
+            planned.variables.join(", "),
+            plan.place.client
         ));
     }
     let names: Vec<&str> = plan.secrets_of_news().map(|(name, _)| name).collect();
     if !names.is_empty() {
-        out.push_str(&format!(
-            "secrets are moved to {}, which only you may read: {}\n",
+        notes.push(format!(
+            "secrets are moved to {}, which only you may read: {}",
             plan.secrets,
             names.join(", ")
         ));
     }
-    harmless(&out)
+    notes
 }
 
 fn row(planned: &Planned) -> Vec<String> {
@@ -109,7 +121,8 @@ pub(super) fn commands(plan: &Plan) -> String {
             out.push_str(&format!("{title}\n"));
         }
         for server in servers {
-            out.push_str(&format!("  {}\n{}", server.name, start(server)));
+            out.push_str(&line(&format!("  {}", server.name)));
+            out.push_str(&start(server, Literals::Shown));
         }
     }
     out.trim_end().to_owned()

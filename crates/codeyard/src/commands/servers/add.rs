@@ -10,7 +10,7 @@ use crate::ask::agreed;
 use crate::cli::{AddServer, RemoteKind};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::harmless;
+use crate::output::{harmless, one_line};
 
 /// Names that stand for something else.
 const RESERVED: [&str; 3] = ["codeyard", "mcp", "tools"];
@@ -80,13 +80,13 @@ pub(crate) fn save<'a>(
 
 /// The exact command, as a person decides over it.
 pub(crate) fn told(server: &ServerConfig) -> String {
-    let start = shown::start(server);
+    let start = shown::start(server, shown::Literals::Hidden);
     let what = if server.transport.stdio().is_some() {
         "runs this command on this machine, with your rights, when a program needs it"
     } else {
         "is connected to when a program needs it"
     };
-    format!("`{}` {what}:\n{}", server.name, start.trim_end())
+    format!("`{}` {what}:\n{}", one_line(&server.name), start.trim_end())
 }
 
 /// A name that a program can tell from the others, those of the file `besides` left out.

@@ -3,13 +3,23 @@
 use std::path::Path;
 
 use config::{Confinement, Http, ServerConfig, Stdio, Transport};
+use types::is_unseen;
+
+/// What is shown of a header whose value is not just a reference to a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Literals {
+    /// Its name: the value may be a secret.
+    Hidden,
+    /// All of it: secrets have been taken out.
+    Shown,
+}
 
 /// The command or the address, with everything that belongs to it, indented.
-pub fn start(server: &ServerConfig) -> String {
+pub fn start(server: &ServerConfig, headers: Literals) -> String {
     let mut out = String::new();
     match &server.transport {
         Transport::Stdio(stdio) => show_command(&mut out, stdio),
-        Transport::Http(http) => show_address(&mut out, http),
+        Transport::Http(http) => show_address(&mut out, http, headers),
     }
     if server.trusted {
         out.push_str("    trusted: what it says of its tools is believed\n");
@@ -22,17 +32,18 @@ pub fn start(server: &ServerConfig) -> String {
     out
 }
 
-/// Rules as an error names them; what would move the cursor is spelled out.
+/// Rules as an error names them; what is not seen is spelled out.
 fn listed(rules: &[String]) -> String {
     let quoted = rules.iter().map(|rule| format!("'{}'", rule.escape_debug()));
     quoted.collect::<Vec<_>>().join(", ")
 }
 
-fn show_address(out: &mut String, http: &Http) {
+fn show_address(out: &mut String, http: &Http, literals: Literals) {
     out.push_str(&format!("    at {}\n", quoted(&http.url)));
     for (name, value) in &http.headers {
-        // A literal may be a secret; the name of a variable says which secret goes there.
-        let is_told = value.contains("${") && !value.contains(":-");
+        // The name of a variable says which secret goes there.
+        let is_reference = value.contains("${") && !value.contains(":-");
+        let is_told = is_reference || literals == Literals::Shown;
         let value = if is_told {
             format!("={}", quoted(value))
         } else {
@@ -96,10 +107,10 @@ fn path(path: &Path) -> String {
     quoted(&path.display().to_string())
 }
 
-/// As a shell would take it, so that one argument is told from two; what would move the cursor is spelled out.
+/// As a shell would take it, so that one argument is told from two; what is not seen is spelled out.
 fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,${}".contains(c);
-    if text.chars().any(char::is_control) {
+    if text.chars().any(is_unseen) {
         format!("$'{}'", text.escape_debug())
     } else if !text.is_empty() && text.chars().all(plain) {
         text.to_owned()
@@ -120,5 +131,10 @@ mod tests {
         assert_eq!(quoted(""), "''");
         assert_eq!(quoted("it's; rm"), "'it'\\''s; rm'");
         assert_eq!(quoted("a\n  fake"), "$'a\\n  fake'");
+        assert_eq!(quoted("\u{61c}\u{200b}\u{2060}"), "$'\\u{61c}\\u{200b}\\u{2060}'");
+        assert_eq!(
+            quoted("a\u{200d}\u{ad}\u{e0041}b"),
+            "$'a\\u{200d}\\u{ad}\\u{e0041}b'"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Tool files beside the servers: looked at before a search, a check and a run, so that a new one is found without a restart.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use catalog::normalise;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 use tokio::time::timeout;
-use tool_files::{Finding, Found, Scanner, ToolFile};
+use tool_files::{Finding, Found, Scanner, Server, ToolFile};
 use types::{ServerTools, ToolRef};
 
 /// How long a look may take: a directory on a network may hang.
@@ -213,20 +214,26 @@ impl Lists {
             .servers
             .iter()
             .filter(|server| is_taken(&taken, &server.listed.name));
-        let shadowed = shadowed.filter_map(|server| {
-            let path = server.files.first()?.path.parent()?.to_path_buf();
-            let name = &server.listed.name;
-            Some(Finding {
-                path,
+        let shadowed = shadowed.flat_map(|server| {
+            let message = format!(
+                "is not used: a configured server is named `{}` too; rename the directory",
+                server.listed.name
+            );
+            places(server).into_iter().map(move |path| Finding {
+                path: path.to_path_buf(),
                 line: None,
-                message: format!(
-                    "is not used: a configured server is named `{name}` too; rename the directory"
-                ),
+                message: message.clone(),
                 is_used: false,
             })
         });
         shadowed.chain(files.findings.iter().cloned()).collect()
     }
+}
+
+/// Where the files of a server are: it may have some in each directory that was given.
+fn places(server: &Server) -> BTreeSet<&Path> {
+    let paths = server.files.iter();
+    paths.filter_map(|file| file.path.parent()).collect()
 }
 
 fn names(servers: &[ServerTools]) -> HashSet<String> {

@@ -1,6 +1,7 @@
 //! Tool files beside the servers: looked at before a search, a check and a run, so that a new one is found without a restart.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -8,11 +9,13 @@ use std::time::Duration;
 use catalog::normalise;
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
 use tokio::time::timeout;
-use tool_files::{Finding, Found, Scanner, ToolFile};
+use tool_files::{Finding, Found, Scanner, Server, ToolFile};
 use types::{ServerTools, ToolRef};
 
 /// How long a look may take: a directory on a network may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long the first one may take: without it nothing is known.
+const PATIENCE_AT_FIRST: Duration = Duration::from_secs(15);
 
 /// Findings that one look logs one by one.
 const MOST_LOGGED: usize = 10;
@@ -31,6 +34,8 @@ pub(crate) struct Local {
     scanner: Option<Arc<Mutex<Scanner>>>,
     /// The directories, for messages.
     names: String,
+    /// Whether a look has come to its end.
+    has_looked: AtomicBool,
     /// Whether the look that is under way takes too long.
     is_late: AtomicBool,
     found: watch::Sender<Arc<Found>>,
@@ -54,6 +59,7 @@ impl Local {
         Local {
             names: names.join(", "),
             scanner: (!scanner.is_empty()).then(|| Arc::new(Mutex::new(scanner))),
+            has_looked: AtomicBool::new(false),
             is_late: AtomicBool::new(false),
             found: watch::Sender::default(),
             told: Arc::default(),
@@ -83,8 +89,15 @@ impl Local {
             let (found, told, lists) = (self.found.clone(), self.told.clone(), lists.clone());
             tokio::task::spawn_blocking(move || look(scanner, &found, &told, &lists)).await
         };
-        match timeout(PATIENCE, looking).await {
-            Ok(Ok(has_changed)) => has_changed,
+        let patience = match self.has_looked.load(Ordering::Relaxed) {
+            true => PATIENCE,
+            false => PATIENCE_AT_FIRST,
+        };
+        match timeout(patience, looking).await {
+            Ok(Ok(has_changed)) => {
+                self.has_looked.store(true, Ordering::Relaxed);
+                has_changed
+            }
             Ok(Err(error)) => {
                 tracing::error!(%error, "the tool files could not be looked at; those known stay");
                 false
@@ -93,7 +106,7 @@ impl Local {
                 if !self.is_late.swap(true, Ordering::Relaxed) {
                     let names = &self.names;
                     tracing::warn!(
-                        "the tool files of {names} could not be looked at within {PATIENCE:?}; those known stay until that is done"
+                        "the tool files of {names} could not be looked at within {patience:?}; those known stay until that is done"
                     );
                 }
                 false
@@ -213,20 +226,26 @@ impl Lists {
             .servers
             .iter()
             .filter(|server| is_taken(&taken, &server.listed.name));
-        let shadowed = shadowed.filter_map(|server| {
-            let path = server.files.first()?.path.parent()?.to_path_buf();
-            let name = &server.listed.name;
-            Some(Finding {
-                path,
+        let shadowed = shadowed.flat_map(|server| {
+            let message = format!(
+                "is not used: a configured server is named `{}` too; rename the directory",
+                server.listed.name
+            );
+            places(server).into_iter().map(move |path| Finding {
+                path: path.to_path_buf(),
                 line: None,
-                message: format!(
-                    "is not used: a configured server is named `{name}` too; rename the directory"
-                ),
+                message: message.clone(),
                 is_used: false,
             })
         });
         shadowed.chain(files.findings.iter().cloned()).collect()
     }
+}
+
+/// Where the files of a server are: it may have some in each directory that was given.
+fn places(server: &Server) -> BTreeSet<&Path> {
+    let paths = server.files.iter();
+    paths.filter_map(|file| file.path.parent()).collect()
 }
 
 fn names(servers: &[ServerTools]) -> HashSet<String> {

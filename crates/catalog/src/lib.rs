@@ -27,5 +27,5 @@ pub use names::{PYTHON_KEYWORDS, normalise};
 pub use resolve::{Unknown, UnknownKind, nearest};
 pub use search::{Found, Hit, Ranking, Search, meant, stem, words};
 pub use signature::type_of_value;
-pub use stub::{Language, Observed, declarations, modules, wrappers};
+pub use stub::{Language, Observed, SHARED_MODULE, declarations, modules, wrappers};
 pub use text::{python_scalar, python_string, summary};

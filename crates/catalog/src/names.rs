@@ -137,13 +137,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_list_of_names_gets_distinct_identifiers(names in proptest::collection::vec(".{0,12}|[a-z_]{1,2}|class|[0-9]{1,2}", 0..30)) {
+        fn every_list_of_names_gets_distinct_identifiers(names in proptest::collection::vec(".{0,12}|[a-z_]{1,2}|_{0,3}(class|[A-Z0-9-])?_{0,3}|[0-9]{1,2}", 0..30)) {
             let aliases = aliases(names.iter().map(String::as_str));
             prop_assert_eq!(aliases.len(), names.len());
             let distinct: HashSet<_> = aliases.iter().collect();
             prop_assert_eq!(distinct.len(), names.len(), "{:?}", aliases);
             for alias in &aliases {
                 prop_assert!(is_identifier(alias), "{alias:?}");
+                prop_assert!(!(alias.starts_with("__") && alias.ends_with("__")), "{alias:?}");
             }
         }
     }

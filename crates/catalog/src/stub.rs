@@ -17,7 +17,7 @@ use crate::shapes::{Field, Reader, Shape, Shapes, Type};
 use crate::text::{clean, cut, observed_in, sentences, summary};
 
 pub use server::{Observed, declarations, modules};
-pub use wrapper::wrappers;
+pub use wrapper::{SHARED_MODULE, wrappers};
 
 /// Longest text of a tool, beginning with its first sentence.
 const MAX_DESCRIPTION: usize = 600;

@@ -10,6 +10,8 @@ mod finding;
 mod generated;
 #[path = "tool_files/hostile.rs"]
 mod hostile;
+#[path = "tool_files/places.rs"]
+mod places;
 
 use std::fs;
 use std::path::PathBuf;

@@ -27,7 +27,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 pub use calls::{CallFailed, Fault};
-pub use catalog::Language;
+pub use catalog::{Language, SHARED_MODULE};
 pub use declarations::{Declarations, Wrappers};
 pub use expose::NotExposed;
 pub use gateway::{Output, Receipt, Timeouts, own_definitions, used, value_text};

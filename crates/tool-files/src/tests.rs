@@ -141,6 +141,10 @@ fn what_cannot_be_a_tool_is_told_and_the_rest_found() {
     world.write("bad/latin.py", b"def latin(): '\xe9'");
     world.write("bad/big.py", vec![b'#'; usize::try_from(MAX_FILE).unwrap() + 1]);
     fs::create_dir(world.directory.path().join("servers/bad/directory.py")).unwrap();
+    let pipe = world.directory.path().join("servers/bad/pipe.py");
+    rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    symlink("pipe.py", world.directory.path().join("servers/bad/piped.py")).unwrap();
+    symlink("/dev/zero", world.directory.path().join("servers/bad/endless.py")).unwrap();
     symlink("/etc/hostname", world.directory.path().join("servers/bad/out.py")).unwrap();
     symlink("nowhere", world.directory.path().join("servers/bad/dangling.py")).unwrap();
     symlink("tool.py", world.directory.path().join("servers/good/same.py")).unwrap();
@@ -158,6 +162,7 @@ fn what_cannot_be_a_tool_is_told_and_the_rest_found() {
         ("bad/broken.py:1: ", "is no Python: "),
         ("bad/dangling.py: ", "no such file"),
         ("bad/directory.py: ", "is no regular file"),
+        ("bad/endless.py: ", "leads out of the directory"),
         ("bad/import.py: ", "a word of Python's own"),
         ("bad/later.py:3: ", "is no Python: "),
         ("bad/latin.py: ", "no UTF-8 text (byte 14)"),
@@ -165,6 +170,8 @@ fn what_cannot_be_a_tool_is_told_and_the_rest_found() {
         ("bad/null.py: ", "null byte"),
         ("bad/only_private.py: ", "has no function"),
         ("bad/out.py: ", "leads out of the directory"),
+        ("bad/pipe.py: ", "is no regular file"),
+        ("bad/piped.py: ", "is no regular file"),
         ("class: ", "a word of Python's own"),
         ("elsewhere: ", "leads out of the directory"),
         ("odd/silent.py:1: ", "has no docstring"),
@@ -247,6 +254,21 @@ fn an_earlier_directory_goes_first_and_generated_files_are_left_to_their_server(
     let missing = first.directory.path().join("missing");
     let found = scan(&mut Scanner::new(vec![missing]));
     assert!(found.findings[0].message.contains("no such file or directory"));
+}
+
+#[test]
+fn a_directory_that_is_given_twice_counts_once() {
+    let world = World::of(&[("a/one.py", "def one(): 'x'")]);
+    let given = world.directory.path();
+    let link = tempfile::tempdir().unwrap();
+    let link = link.path().join("link");
+    symlink(given, &link).unwrap();
+    let inner = given.join("servers");
+    let again = given.join("servers/../servers/.");
+    let directories = vec![given.to_path_buf(), inner, again, link, given.to_path_buf()];
+    let found = scan(&mut Scanner::new(directories));
+    assert_eq!(names(&found), ["a.one"]);
+    assert_eq!(found.findings, []);
 }
 
 fn tool(source: &str) -> Value {

@@ -61,6 +61,8 @@ pub(crate) struct Walk<'a> {
     notices: &'a mut Notices,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) findings: Vec<Finding>,
+    /// The directories of servers, without links: one that is given twice counts once.
+    roots: BTreeSet<PathBuf>,
     /// Names that an earlier directory has taken.
     taken: BTreeSet<(String, String)>,
     bytes: u64,
@@ -95,6 +97,7 @@ impl<'a> Walk<'a> {
             notices,
             candidates: Vec::new(),
             findings: Vec::new(),
+            roots: BTreeSet::new(),
             taken: BTreeSet::new(),
             bytes: 0,
             entries: 0,
@@ -113,7 +116,8 @@ impl<'a> Walk<'a> {
             self.notices.miss();
         }
         match root(directory) {
-            Ok(root) => self.servers(&root),
+            Ok(root) if self.roots.insert(root.path.clone()) => self.servers(&root),
+            Ok(_) => {}
             Err(error) => self.left_out(directory, why_unreadable(&error)),
         }
         match self.beyond - before {

@@ -1,4 +1,4 @@
-//! Python modules that can be imported anywhere: each function calls its tool through `call_mcp_tool`.
+//! Python modules that can be imported anywhere: each function calls its tool through what they share.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,8 +14,15 @@ use crate::text::{docstring, python_string, summary};
 /// Length up to which a function's head stays on one line.
 const GOOD_LENGTH: usize = 100;
 
+/// What the modules of all servers share, beside the servers' directories. No alias of a server or a tool begins and ends
+/// with two underscores, so none is ever this or hides what a module imports.
+pub const SHARED_MODULE: &str = "__client__";
+const CALL: &str = "__call_mcp_tool__";
+const CAST: &str = "__cast__";
+const IMPORT_OF_CAST: &str = "cast as __cast__";
+
 /// What a function's body names: a parameter of that name would hide it.
-const USED: [&str; 3] = ["call_mcp_tool", "cast", "others"];
+const USED: [&str; 3] = [CALL, CAST, "others"];
 
 /// The modules of this server's tools that are `visible`, as `servers/<server>/<tool>.py`, with `__init__.py` and a
 /// `README.md` beside.
@@ -67,7 +74,7 @@ fn module(entry: &Entry, declaration: &Declaration) -> String {
         let _ = writeln!(text, "from typing import {}", names.join(", "));
     }
     format!(
-        "{}\n\nfrom .._client import call_mcp_tool\n{body}",
+        "{}\n\nfrom ..{SHARED_MODULE} import call_mcp_tool as {CALL}\n{body}",
         text.trim_end()
     )
 }
@@ -139,12 +146,12 @@ fn function(
     };
     let (server, tool) = (&entry.tool.server, &entry.tool.tool);
     let (server, tool) = (python_string(server, usize::MAX), python_string(tool, usize::MAX));
-    let call = format!("call_mcp_tool({server}, {tool}, {sent})");
+    let call = format!("{CALL}({server}, {tool}, {sent})");
     let value = match declaration.result {
         Type::Any => call,
         _ => {
-            writer.import("cast");
-            format!("cast({}, {call})", python_string(&result, usize::MAX))
+            writer.import(IMPORT_OF_CAST);
+            format!("{CAST}({}, {call})", python_string(&result, usize::MAX))
         }
     };
     format!("{head}\n{doc}    return {value}\n")

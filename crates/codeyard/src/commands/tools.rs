@@ -1,6 +1,7 @@
 //! `codeyard tools`: what is connected, and what was learned of it.
 
 mod generate;
+mod ground;
 mod learned;
 mod stubs;
 mod written;

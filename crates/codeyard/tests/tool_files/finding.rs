@@ -223,6 +223,40 @@ async fn a_configured_server_goes_before_a_directory_of_its_name() {
 }
 
 #[tokio::test]
+async fn everything_left_out_for_a_server_is_told_and_nothing_twice() {
+    let echo = "def echo(message):\n    'Mine'\n    return 'file'\n";
+    let codeyard = Codeyard::new().unwrap().server("stub", &ServerDefinition::stub());
+    let codeyard = with_files(codeyard, &[("stub/echo.py", echo), ("good/add.py", ADD)]);
+    let other = codeyard.work_directory().join("other");
+    fs::create_dir_all(other.join("servers/stub")).unwrap();
+    fs::write(other.join("servers/stub/more.py"), echo).unwrap();
+    let (other, again) = (other.display().to_string(), super::directory(&codeyard));
+    let again = again.display().to_string();
+    let words = [
+        "tools", "--json", "--tools", &other, "--tools", &again, "--tools", &other,
+    ];
+    let listed = run(&codeyard, &words, "").await;
+    let findings = listed.json()["findings"].clone();
+    let told: Vec<&str> = findings
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| {
+            let message = finding["message"].as_str().unwrap();
+            assert!(
+                message.contains("a configured server is named `stub` too"),
+                "{finding}"
+            );
+            finding["place"].as_str().unwrap()
+        })
+        .collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    for directory in ["my-tools/servers/stub", "other/servers/stub"] {
+        assert!(told.iter().any(|told| told.ends_with(directory)), "{told:?}");
+    }
+}
+
+#[tokio::test]
 async fn policy_holds_for_files_too() {
     let denying = Codeyard::new()
         .unwrap()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use server::{GENERATED, Server, Wrappers};
+use server::{GENERATED, SHARED_MODULE, Server, Wrappers};
 
 use super::written::Plan;
 use crate::cli::GenerateArguments;
@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::output::{counted, harmless};
 
 /// How the modules call tools.
-const CLIENT: &str = include_str!("generate/_client.py");
+const CLIENT: &str = include_str!("generate/__client__.py");
 
 /// The directory of all servers.
 const SERVERS: &str = "servers";
@@ -41,7 +41,7 @@ pub async fn write(
     let output = &context.output;
     output.line(&format!(
         "{} below {}: {} written, {} removed, the others were up to date",
-        counted(files.len() - plan.foreign.len(), "file"),
+        counted(plan.ours, "file"),
         arguments.directory.join(SERVERS).display(),
         plan.changed.len(),
         plan.old.len()
@@ -64,12 +64,13 @@ pub async fn write(
     Ok(exit)
 }
 
-/// Takes in the directories of servers that are not configured any more.
+/// Takes in the directories of servers that are not configured any more; what a link leads to is not ours.
 fn add_gone(directory: &Path, wrappers: &mut Wrappers) {
     let Ok(entries) = fs::read_dir(directory.join(SERVERS)) else {
         return;
     };
-    for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
+    let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    for entry in entries.flatten().filter(is_directory) {
         let name = format!("{SERVERS}/{}", entry.file_name().to_string_lossy());
         if !wrappers.directories.contains(&name) && !wrappers.unknown.contains(&name) {
             wrappers.directories.push(name);
@@ -81,7 +82,7 @@ fn add_gone(directory: &Path, wrappers: &mut Wrappers) {
 fn marked(wrappers: BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut files = wrappers;
     files.insert(format!("{SERVERS}/__init__.py"), String::new());
-    files.insert(format!("{SERVERS}/_client.py"), CLIENT.to_owned());
+    files.insert(format!("{SERVERS}/{SHARED_MODULE}.py"), CLIENT.to_owned());
     let words = GENERATED.trim_start_matches("# ");
     for (name, text) in &mut files {
         let mark = match name.ends_with(".md") {

@@ -1,98 +1,169 @@
 //! Files of ours in a directory that others may write to as well: what is to be done, then doing it.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
+use super::ground::{Ground, Kind};
+
+/// Bytes of a file that show whether it is ours.
+const MARKED: u64 = 256;
+
 /// What is to be done. What is there and as it should be is not in it.
-pub(super) struct Plan {
+pub(super) struct Plan<'a> {
+    directory: &'a Path,
     /// Files to write, with their text.
-    pub(super) changed: Vec<(PathBuf, String)>,
+    pub(super) changed: Vec<(&'a str, &'a str)>,
     /// Files of ours that are not wanted any more.
-    pub(super) old: Vec<PathBuf>,
-    /// Files that stand where ours would be and are not ours.
+    pub(super) old: Vec<String>,
+    /// What stands where ours would be and is not ours: files, or whatever stands where a directory would be.
     pub(super) foreign: Vec<PathBuf>,
+    /// Files that were there before or are written now.
+    pub(super) ours: usize,
 }
 
 // === impl Plan ===
 
-impl Plan {
+impl<'a> Plan<'a> {
     /// Brings a directory to these files. Whatever else of ours is in `directories`, below it, is old.
     pub(super) fn of(
-        directory: &Path,
-        files: &BTreeMap<String, String>,
+        directory: &'a Path,
+        files: &'a BTreeMap<String, String>,
         directories: &[String],
         is_ours: &dyn Fn(&[u8]) -> bool,
-    ) -> anyhow::Result<Plan> {
+    ) -> anyhow::Result<Plan<'a>> {
         let mut plan = Plan {
+            directory,
             changed: Vec::new(),
             old: Vec::new(),
             foreign: Vec::new(),
+            ours: 0,
         };
+        let ground = Ground::of(directory).with_context(|| format!("cannot open {}", directory.display()))?;
+        let Some(ground) = ground else {
+            plan.changed = files
+                .iter()
+                .map(|(name, text)| (name.as_str(), text.as_str()))
+                .collect();
+            plan.ours = files.len();
+            return Ok(plan);
+        };
+        let barred = plan.barred(&ground, files)?;
         for (name, text) in files {
-            let path = directory.join(name);
-            match present(&path)? {
-                Some(before) if before == text.as_bytes() => {}
-                Some(before) if !is_ours(&before) || path.is_symlink() => plan.foreign.push(path),
-                None if path.is_symlink() => plan.foreign.push(path),
-                _ => plan.changed.push((path, text.clone())),
+            if !parents(name).any(|parent| barred.contains(parent)) {
+                plan.add(&ground, name, text, is_ours)?;
             }
         }
         for name in directories {
-            plan.add_old(directory, name, files, is_ours)?;
+            plan.add_old(&ground, name, files, is_ours)?;
         }
         Ok(plan)
     }
 
+    /// The paths of directories at which something else stands; of these the outermost are foreign.
+    fn barred(
+        &mut self,
+        ground: &Ground,
+        files: &'a BTreeMap<String, String>,
+    ) -> anyhow::Result<BTreeSet<&'a str>> {
+        let mut barred = BTreeSet::new();
+        let all: BTreeSet<&str> = files.keys().flat_map(|name| parents(name)).collect();
+        for name in all {
+            if parents(name).any(|parent| barred.contains(parent)) {
+                barred.insert(name);
+                continue;
+            }
+            match self.kind(ground, name)? {
+                Kind::Absent | Kind::Directory => {}
+                Kind::File | Kind::Other => {
+                    barred.insert(name);
+                    self.foreign.push(self.directory.join(name));
+                }
+            }
+        }
+        Ok(barred)
+    }
+
+    fn add(
+        &mut self,
+        ground: &Ground,
+        name: &'a str,
+        text: &'a str,
+        is_ours: &dyn Fn(&[u8]) -> bool,
+    ) -> anyhow::Result<()> {
+        let before = match self.kind(ground, name)? {
+            Kind::Absent => None,
+            // One byte more than is wanted shows that it is longer.
+            Kind::File => Some(self.read(ground, name, text.len() as u64 + 1)?),
+            Kind::Directory | Kind::Other => return Ok(self.foreign.push(self.directory.join(name))),
+        };
+        match before {
+            Some(before) if before == text.as_bytes() => {}
+            Some(before) if !is_ours(&before) => return Ok(self.foreign.push(self.directory.join(name))),
+            _ => self.changed.push((name, text)),
+        }
+        self.ours += 1;
+        Ok(())
+    }
+
     fn add_old(
         &mut self,
-        directory: &Path,
+        ground: &Ground,
         name: &str,
         files: &BTreeMap<String, String>,
         is_ours: &dyn Fn(&[u8]) -> bool,
     ) -> anyhow::Result<()> {
-        let Ok(entries) = fs::read_dir(directory.join(name)) else {
+        if self.kind(ground, name)? != Kind::Directory {
             return Ok(());
-        };
-        for entry in entries {
-            let path = entry.with_context(|| format!("cannot list {name}"))?.path();
-            let known = format!(
-                "{name}/{}",
-                path.file_name().unwrap_or_default().to_string_lossy()
-            );
-            if files.contains_key(&known) || !path.is_file() {
-                continue;
-            }
-            if is_ours(&present(&path)?.unwrap_or_default()) {
+        }
+        let path = self.directory.join(name);
+        let listed = ground
+            .files(name)
+            .with_context(|| format!("cannot list {}", path.display()))?;
+        for path in listed {
+            if !files.contains_key(&path) && is_ours(&self.read(ground, &path, MARKED)?) {
                 self.old.push(path);
             }
         }
         Ok(())
     }
 
+    fn kind(&self, ground: &Ground, name: &str) -> anyhow::Result<Kind> {
+        let kind = ground.kind(name);
+        kind.with_context(|| format!("cannot look at {}", self.directory.join(name).display()))
+    }
+
+    fn read(&self, ground: &Ground, name: &str, most: u64) -> anyhow::Result<Vec<u8>> {
+        let read = ground.read(name, most);
+        read.with_context(|| format!("cannot read {}", self.directory.join(name).display()))
+    }
+
     /// Does it; what is not ours is left alone.
     pub(super) fn carry_out(&self) -> anyhow::Result<()> {
-        for (path, text) in &self.changed {
-            let parent = path.parent().unwrap_or(Path::new("."));
-            fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
-            fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        if self.changed.is_empty() && self.old.is_empty() {
+            return Ok(());
         }
-        for path in &self.old {
-            fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))?;
-            // Only an empty directory goes with its last file.
-            let _ = path.parent().map(fs::remove_dir);
+        let directory = self.directory;
+        let ground =
+            Ground::made(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+        for (name, text) in &self.changed {
+            let path = directory.join(name);
+            ground
+                .write(name, text)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        for name in &self.old {
+            let path = directory.join(name);
+            ground
+                .remove(name)
+                .with_context(|| format!("cannot remove {}", path.display()))?;
         }
         Ok(())
     }
 }
 
-fn present(path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
-    match fs::read(path) {
-        Ok(content) => Ok(Some(content)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
-    }
+/// The directories that lead to the path, the outermost first.
+fn parents(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at])
 }

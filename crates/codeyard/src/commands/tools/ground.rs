@@ -1,0 +1,151 @@
+//! The files below a directory, by their paths from there: no link is followed, nothing is opened but regular files, and
+//! nothing is waited for.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, fstat, mkdirat, open, openat2, unlinkat,
+};
+use rustix::io::Errno;
+
+/// Paths stay below the directory and follow no link.
+const CONFINED: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS);
+
+/// As `mkdir` and editors do, of which the umask takes its part.
+const OF_DIRECTORIES: Mode = Mode::from_raw_mode(0o777);
+const OF_FILES: Mode = Mode::from_raw_mode(0o666);
+
+/// The directory.
+pub(super) struct Ground(OwnedFd);
+
+/// What a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Nothing is there.
+    Absent,
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A link, a pipe, a device, or something below a file or a link.
+    Other,
+}
+
+// === impl Ground ===
+
+impl Ground {
+    /// The directory, which may be a link itself; none if it is not there.
+    pub(super) fn of(directory: &Path) -> io::Result<Option<Ground>> {
+        match open(directory, directory_flags(), Mode::empty()) {
+            Ok(fd) => Ok(Some(Ground(fd))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The directory, made if it is not there.
+    pub(super) fn made(directory: &Path) -> io::Result<Ground> {
+        fs::create_dir_all(directory)?;
+        Ok(Ground(open(directory, directory_flags(), Mode::empty())?))
+    }
+
+    /// What the path leads to, without opening it.
+    pub(super) fn kind(&self, path: &str) -> io::Result<Kind> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match self.opened(path, flags, Mode::empty()) {
+            Ok(fd) => Ok(match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
+                FileType::RegularFile => Kind::File,
+                FileType::Directory => Kind::Directory,
+                _ => Kind::Other,
+            }),
+            Err(Errno::NOENT) => Ok(Kind::Absent),
+            Err(Errno::LOOP | Errno::XDEV | Errno::NOTDIR) => Ok(Kind::Other),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The file's first `most` bytes.
+    pub(super) fn read(&self, path: &str, most: u64) -> io::Result<Vec<u8>> {
+        let file = self.file(path, OFlags::RDONLY, Mode::empty())?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The paths of the regular files of a directory.
+    pub(super) fn files(&self, directory: &str) -> io::Result<Vec<String>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let listed = Dir::new(self.opened(directory, flags, Mode::empty())?)?;
+        let mut files = Vec::new();
+        for entry in listed {
+            let entry = entry?;
+            // A name that is no text is none of ours.
+            let Ok(name) = entry.file_name().to_str() else {
+                continue;
+            };
+            let path = format!("{directory}/{name}");
+            if self.kind(&path)? == Kind::File {
+                files.push(path);
+            }
+        }
+        Ok(files)
+    }
+
+    /// Writes the file whole, and makes the directories that lead to it.
+    pub(super) fn write(&self, path: &str, text: &str) -> io::Result<()> {
+        for (at, _) in path.match_indices('/') {
+            self.make_directory(&path[..at])?;
+        }
+        let mut file = self.file(path, OFlags::WRONLY | OFlags::CREATE, OF_FILES)?;
+        file.set_len(0)?;
+        file.write_all(text.as_bytes())
+    }
+
+    /// Removes a file, and its directory if it was the last one there.
+    pub(super) fn remove(&self, path: &str) -> io::Result<()> {
+        let (directory, name) = self.place(path)?;
+        unlinkat(&directory, name, AtFlags::empty())?;
+        if let Some((directory, _)) = path.rsplit_once('/') {
+            let (parent, name) = self.place(directory)?;
+            // Only an empty directory goes with its last file.
+            let _ = unlinkat(parent, name, AtFlags::REMOVEDIR);
+        }
+        Ok(())
+    }
+
+    fn make_directory(&self, path: &str) -> io::Result<()> {
+        let (parent, name) = self.place(path)?;
+        match mkdirat(parent, name, OF_DIRECTORIES) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The directory in which the path's last name stands, and that name.
+    fn place<'a>(&self, path: &'a str) -> io::Result<(OwnedFd, &'a str)> {
+        let (directory, name) = path.rsplit_once('/').unwrap_or((".", path));
+        Ok((self.opened(directory, directory_flags(), Mode::empty())?, name))
+    }
+
+    fn file(&self, path: &str, how: OFlags, mode: Mode) -> io::Result<File> {
+        let flags = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(self.opened(path, flags, mode)?);
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::Error::other("this is no regular file; move it away")),
+        }
+    }
+
+    fn opened(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+        openat2(&self.0, path, flags, mode, CONFINED)
+    }
+}
+
+fn directory_flags() -> OFlags {
+    OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC
+}

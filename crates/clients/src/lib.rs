@@ -22,4 +22,4 @@ pub use filter::Filter;
 pub use mask::masked;
 pub use place::{Place, Surroundings};
 pub use read::{Found, read};
-pub use secrets::{Stayed, hide};
+pub use secrets::{Stayed, found as found_secrets, hide, names_secret};

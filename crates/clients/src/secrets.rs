@@ -1,6 +1,7 @@
 //! Finds secrets that stand in an entry as they are, so that they can be kept elsewhere and never shown.
 
 mod arguments;
+mod found;
 mod signs;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::variables::{is_name, reference};
+pub use found::found;
 use signs::{Position, bare, begins_secret, is_named_so, is_secret, secret_word};
 
 /// Parameters of an address that are secrets, beside those that are named so everywhere.
@@ -80,7 +82,7 @@ pub fn hide(
 }
 
 /// Whether a word is one by which secrets are named.
-pub(crate) fn names_secret(word: &str) -> bool {
+pub fn names_secret(word: &str) -> bool {
     secret_word(word).is_some()
 }
 

@@ -10,6 +10,8 @@ mod faults;
 mod files;
 #[path = "adopt/foreign.rs"]
 mod foreign;
+#[path = "adopt/hidden.rs"]
+mod hidden;
 #[path = "adopt/importing.rs"]
 mod importing;
 #[path = "adopt/journey.rs"]

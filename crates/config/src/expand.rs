@@ -53,6 +53,18 @@ pub(crate) fn expand(text: &str, host: &dyn Host) -> Result<String, Vec<ExpandEr
     if errors.is_empty() { Ok(out) } else { Err(errors) }
 }
 
+/// What stands in `text` by references to variables that are kept as secrets, or are named as such.
+pub(crate) fn secrets(text: &str, host: &dyn Host) -> Vec<String> {
+    let references = text.split("${").skip(1).filter_map(|rest| rest.split_once('}'));
+    let secret = references.filter(|(inner, _)| {
+        let name = inner.split_once(":-").map_or(*inner, |(name, _)| name);
+        host.is_secret(name) || clients::names_secret(name)
+    });
+    secret
+        .filter_map(|(inner, _)| reference(inner, host).ok())
+        .collect()
+}
+
 fn reference(inner: &str, host: &dyn Host) -> Result<String, ExpandError> {
     let (name, default) = match inner.split_once(":-") {
         Some((name, default)) => (name, Some(default)),

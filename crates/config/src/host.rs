@@ -24,6 +24,11 @@ pub trait Host {
         false
     }
 
+    /// Whether what the variable of that name holds is kept as a secret.
+    fn is_secret(&self, _name: &str) -> bool {
+        false
+    }
+
     /// The names of all variables that begin so, in order; those that are no text are left out.
     fn names(&self, prefix: &str) -> Vec<String>;
 

@@ -1,5 +1,6 @@
 //! Servers that variables name: `MCP_SERVER_<NAME>_URL` holds the address of a remote one.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -7,6 +8,7 @@ use upstream::{Http, ServerConfig, Transport};
 
 use crate::host::Host;
 use crate::mistakes::Findings;
+use crate::servers::secrets_of;
 
 const PREFIX: &str = "MCP_SERVER_";
 const SUFFIX: &str = "_URL";
@@ -37,14 +39,18 @@ pub(crate) fn named(host: &dyn Host, findings: &mut Findings) -> Vec<Named> {
                 findings.warning(&variable, format!("is not used: its value {why}"));
                 return None;
             }
+            let http = Http {
+                url,
+                ..Http::default()
+            };
+            let entry = json!({ "url": http.address() });
+            let transport = Transport::Http(http);
             Some(Named {
-                entry: json!({ "url": Http { url: url.clone(), ..Http::default() }.address() }),
+                entry,
                 server: ServerConfig {
                     name,
-                    transport: Transport::Http(Http {
-                        url,
-                        ..Http::default()
-                    }),
+                    secrets: secrets_of(&transport, BTreeSet::new()),
+                    transport,
                     ..ServerConfig::default()
                 },
                 variable: variable.into(),

@@ -151,6 +151,10 @@ impl Host for Secrets<'_> {
         !self.are_given && self.known.contains_key(name)
     }
 
+    fn is_secret(&self, name: &str) -> bool {
+        self.are_given && self.known.contains_key(name)
+    }
+
     fn names(&self, prefix: &str) -> Vec<String> {
         self.host.names(prefix)
     }

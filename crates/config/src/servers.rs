@@ -1,18 +1,20 @@
 //! Reads one `mcpServers` file: which upstream servers there are and how each is started or reached.
 
 mod care;
+mod hidden;
 mod remote;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use upstream::{ServerConfig, Stdio, Transport};
+use upstream::{SecretValues, ServerConfig, Stdio, Transport};
 
-use crate::expand::expand;
+use crate::expand::{expand, secrets};
 use crate::host::Host;
 use crate::json::Node;
 use crate::mistakes::{Findings, Warning, nearest};
+pub(crate) use hidden::secrets as secrets_of;
 
 /// The list of the servers.
 pub(crate) const LIST: &str = "mcpServers";
@@ -97,6 +99,7 @@ pub(crate) fn read(file: &Path, bytes: &[u8], variables: Variables<'_>) -> (Vec<
         file,
         variables,
         findings,
+        referred: BTreeSet::new(),
     };
     let entries = entries
         .iter()
@@ -122,6 +125,7 @@ pub(crate) fn read_entry(
         file,
         variables,
         findings: Findings::of(Some(file)),
+        referred: BTreeSet::new(),
     };
     let field = field_of(list, name);
     judge_name(&field, name, &mut reader.findings);
@@ -216,6 +220,8 @@ struct Reader<'a> {
     file: &'a Path,
     variables: Variables<'a>,
     findings: Findings,
+    /// Secrets that the entry refers to.
+    referred: BTreeSet<String>,
 }
 
 impl Reader<'_> {
@@ -266,8 +272,14 @@ impl Reader<'_> {
                 limits: self.limits(&format!("{field}.limits"), get("limits")),
             })
         };
+        let referred = std::mem::take(&mut self.referred);
         let server = ServerConfig {
             name: name.to_owned(),
+            secrets: if variables.are_expanded() {
+                secrets_of(&transport, referred)
+            } else {
+                SecretValues::default()
+            },
             transport,
             trusted: self.trusted(&format!("{field}.trusted"), get("trusted")),
             max_calls: self.max_calls(&format!("{field}.maxCalls"), get("maxCalls")),
@@ -420,7 +432,10 @@ impl Reader<'_> {
             Variables::ExpandOrLeave(host) => (host, true),
         };
         let errors = match expand(text, host) {
-            Ok(text) => return Some(text),
+            Ok(expanded) => {
+                self.referred.extend(secrets(text, host));
+                return Some(expanded);
+            }
             Err(errors) => errors,
         };
         for error in errors {

@@ -125,6 +125,8 @@ fn hash(server: &ServerConfig) -> String {
         max_calls: _,
         idle_stop: _,
         tools: _,
+        // They stand in what follows.
+        secrets: _,
         transport,
     } = server;
     let definition = match transport {

@@ -1,6 +1,6 @@
 //! What the hub is given: the definitions of servers and where it keeps what it learns of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -51,6 +51,18 @@ pub struct ServerConfig {
     pub tools: ToolRules,
     /// How it is reached.
     pub transport: Transport,
+    /// What of it is known to be secret.
+    pub secrets: SecretValues,
+}
+
+/// Values that stand in a definition, whole or as a part, and that no message, warning or log may show.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct SecretValues(pub BTreeSet<String>);
+
+impl fmt::Debug for SecretValues {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretValues({})", self.0.len())
+    }
 }
 
 impl ServerConfig {

@@ -171,7 +171,7 @@ impl Connection {
                 Err(UpstreamError::Unanswered {
                     server: self.server.clone(),
                     request: name.to_owned(),
-                    cause,
+                    cause: self.traffic.secrets.hide(&cause),
                     again_in,
                 })
             }
@@ -183,14 +183,36 @@ impl Connection {
         if !raw.starts_with('{') {
             return Err(self.bad_answer(name, "the result is no object".to_owned()));
         }
+        let raw = self.without_secrets(raw);
         RawValue::from_string(raw).map_err(|error| self.bad_answer(name, error.to_string()))
+    }
+
+    /// The text of a tool's result; one that is an error is a message, and shows no secret. Other answers are passed on as they are.
+    fn without_secrets(&self, raw: String) -> String {
+        const MARK: &str = "isError";
+        #[derive(serde::Deserialize)]
+        struct Fields {
+            #[serde(default, rename = "isError")]
+            is_error: bool,
+        }
+        // The mark is looked for first: most answers are long and no errors.
+        let is_error =
+            raw.contains(MARK) && serde_json::from_str::<Fields>(&raw).is_ok_and(|fields| fields.is_error);
+        let result = is_error.then(|| serde_json::from_str(&raw));
+        match result {
+            Some(Ok(result)) => self.traffic.secrets.hide_value(result).to_string(),
+            _ => raw,
+        }
     }
 
     pub(crate) fn bad_answer(&self, name: &str, cause: String) -> UpstreamError {
         UpstreamError::BadAnswer {
             server: self.server.clone(),
             request: name.to_owned(),
-            cause: format!("{cause}{}", self.traffic.seen()),
+            cause: self
+                .traffic
+                .secrets
+                .hide(&format!("{cause}{}", self.traffic.seen())),
             stderr: self.stderr.tail(),
         }
     }
@@ -212,10 +234,9 @@ impl Connection {
                 request: name.to_owned(),
                 code: i64::from(error.code.0),
                 message: self.traffic.secrets.hide(&error.message),
-                data: error.data.and_then(|data| {
-                    let data = self.traffic.secrets.hide(&data.to_string());
-                    serde_json::from_str(&data).ok()
-                }),
+                data: error
+                    .data
+                    .map(|data| Box::new(self.traffic.secrets.hide_value(data))),
             },
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => self.gone(name).await,
             other => self.bad_answer(name, other.to_string()),

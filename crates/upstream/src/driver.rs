@@ -220,6 +220,7 @@ impl Driver {
 
     /// Tells everyone how the server ended.
     fn bury(&mut self, connection: &Connection, cause: String) {
+        let cause = connection.traffic.secrets.hide(&cause);
         let error = UpstreamError::Gone {
             server: connection.server.clone(),
             request: "the time between calls".to_owned(),

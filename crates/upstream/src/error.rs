@@ -247,6 +247,35 @@ pub enum StartError {
     },
 }
 
+impl StartError {
+    /// The same in other words.
+    pub(crate) fn map(self, say: impl Fn(String) -> String + Copy) -> StartError {
+        match self {
+            StartError::Unreachable { cause } => StartError::Unreachable { cause: say(cause) },
+            StartError::LoginNeeded { cause } => StartError::LoginNeeded { cause: say(cause) },
+            StartError::CommandNotFound { command, path } => StartError::CommandNotFound {
+                command: say(command),
+                path: say(path),
+            },
+            StartError::WorkingDirectory { cwd } => StartError::WorkingDirectory { cwd: say(cwd) },
+            StartError::Spawn { command, cause } => StartError::Spawn {
+                command: say(command),
+                cause: say(cause),
+            },
+            StartError::Exited { cause } => StartError::Exited { cause: say(cause) },
+            StartError::Silent { after, seen } => StartError::Silent {
+                after,
+                seen: say(seen),
+            },
+            StartError::Twice { first, last } => StartError::Twice {
+                first: Box::new((*first).map(say)),
+                last: Box::new((*last).map(say)),
+            },
+            StartError::Handshake { cause } => StartError::Handshake { cause: say(cause) },
+        }
+    }
+}
+
 /// The end of a server's standard error, ready to be appended to a message; empty if it wrote nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StderrTail(pub(crate) String);

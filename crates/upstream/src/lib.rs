@@ -37,7 +37,7 @@ mod tally;
 mod transport;
 
 pub use client::{Answered, Client, Refusal};
-pub use config::{Config, Http, HttpKind, OAuth, ServerConfig, ServerLimits, Stdio, Transport};
+pub use config::{Config, Http, HttpKind, OAuth, SecretValues, ServerConfig, ServerLimits, Stdio, Transport};
 pub use environment::{find_program, is_self_reference};
 pub use error::{StartError, StderrTail, UpstreamError};
 pub use hub::{Call, Era, Hub, ServerState, Status};

@@ -1,41 +1,76 @@
 //! What a definition keeps secret: found in the words of its server, and hidden before anybody reads them.
 
+mod forms;
+
+use std::fmt;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use serde_json::Value;
+
+use crate::config::{ServerConfig, Transport};
 
 /// Shorter values are words like `true`, and hiding them would garble the text.
 const SHORTEST: usize = 6;
+/// The same of values that are known to be secret.
+const SHORTEST_SECRET: usize = 4;
 /// Values that were learned and are kept: a token that is renewed is another value each time.
 const MAX_LEARNED: usize = 64;
 /// What stands in their place.
 const HIDDEN: &[u8] = b"[hidden]";
 
 /// Values that go to one server and into no message, no warning and no log.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Secrets {
+    /// Those of the definition, then those that were learned, oldest first.
     values: RwLock<Vec<Vec<u8>>>,
+    /// How many are of the definition.
+    fixed: usize,
 }
 
 impl Secrets {
-    /// Those that are known from the start: the values of a definition's `env`.
-    pub(crate) fn new<'a>(values: impl IntoIterator<Item = &'a String>) -> Secrets {
-        let values = values.into_iter().flat_map(|value| parts(value)).collect();
+    /// Those that are known from the start: what is secret in a definition, and all values of its `env` and its headers.
+    pub(crate) fn of(server: &ServerConfig) -> Secrets {
+        let mut values: Vec<Vec<u8>> = server.secrets.0.iter().flat_map(|value| secret(value)).collect();
+        match &server.transport {
+            Transport::Stdio(stdio) => values.extend(stdio.env.values().flat_map(|value| parts(value))),
+            Transport::Http(http) => values.extend(http.headers.values().flat_map(|value| header(value))),
+        }
+        Secrets::new(values)
+    }
+
+    fn new(mut values: Vec<Vec<u8>>) -> Secrets {
+        values.sort();
+        values.dedup();
         Secrets {
+            fixed: values.len(),
             values: RwLock::new(values),
         }
     }
 
     /// One more: the value of a header that is sent, also without the scheme before its token.
     pub(crate) fn learn(&self, value: &str) {
-        let token = value.split_once(' ').map(|(_scheme, token)| token);
-        for part in parts(value).chain(token.into_iter().flat_map(parts)) {
+        for part in header(value) {
             if self.values().contains(&part) {
                 continue;
             }
             let mut values = self.values.write().unwrap_or_else(PoisonError::into_inner);
-            if values.len() >= MAX_LEARNED {
-                values.remove(0);
+            if values.len() >= self.fixed + MAX_LEARNED {
+                values.remove(self.fixed);
             }
             values.push(part);
+        }
+    }
+
+    /// The texts of a value without them, and the names in it.
+    pub(crate) fn hide_value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.hide(&text)),
+            Value::Array(items) => items.into_iter().map(|item| self.hide_value(item)).collect(),
+            Value::Object(members) => members
+                .into_iter()
+                .map(|(name, value)| (self.hide(&name), self.hide_value(value)))
+                .collect(),
+            other => other,
         }
     }
 
@@ -88,14 +123,36 @@ impl Secrets {
     }
 }
 
-/// A value and its lines: what a server writes arrives line by line.
-fn parts(value: &str) -> impl Iterator<Item = Vec<u8>> {
-    let lines = value.lines().filter(move |line| line.len() < value.len());
-    std::iter::once(value)
-        .chain(lines)
-        .map(str::trim)
-        .filter(|part| part.len() >= SHORTEST)
-        .map(|part| part.as_bytes().to_vec())
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secrets({})", self.values().len())
+    }
+}
+
+/// The forms of a value that may be anything.
+fn parts(value: &str) -> Vec<Vec<u8>> {
+    forms::of(value, SHORTEST)
+}
+
+/// The forms of a value that is known to be secret.
+fn secret(value: &str) -> Vec<Vec<u8>> {
+    forms::of(value, SHORTEST_SECRET)
+}
+
+/// The forms of a header's value, of the token behind its scheme, and of what that says in `Basic`.
+fn header(value: &str) -> Vec<Vec<u8>> {
+    let mut found = parts(value);
+    if let Some((scheme, token)) = value.split_once(' ') {
+        found.extend(parts(token));
+        if scheme.eq_ignore_ascii_case("basic") {
+            found.extend(
+                forms::password(token)
+                    .iter()
+                    .flat_map(|password| secret(password)),
+            );
+        }
+    }
+    found
 }
 
 fn longest(values: &[Vec<u8>]) -> usize {
@@ -111,11 +168,13 @@ fn end_of_secret(values: &[Vec<u8>], bytes: &[u8], start: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::config::{Http, SecretValues};
 
     fn secrets(values: &[&str]) -> Secrets {
-        let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
-        Secrets::new(&values)
+        Secrets::new(values.iter().flat_map(|value| parts(value)).collect())
     }
 
     fn check(values: &[&str], text: &str, expected: &str) {
@@ -161,6 +220,44 @@ mod tests {
             secrets.hide("abc-def token-0 token-63"),
             "abc-def [hidden] [hidden]"
         );
+    }
+
+    #[test]
+    fn what_is_learned_pushes_nothing_of_the_definition_out() {
+        let secrets = secrets(&["s3cr3t"]);
+        for number in 0..=MAX_LEARNED {
+            secrets.learn(&format!("token-{number}"));
+        }
+        assert_eq!(
+            secrets.hide("s3cr3t token-0 token-1"),
+            "[hidden] token-0 [hidden]"
+        );
+    }
+
+    #[test]
+    fn a_definition_tells_what_is_secret() {
+        let server = ServerConfig {
+            transport: Transport::Http(Http {
+                headers: [("authorization".to_owned(), "Basic bWU6aHVudGVy".to_owned())].into(),
+                ..Http::default()
+            }),
+            secrets: SecretValues(["abcd".to_owned(), "a\"b%2Bc".to_owned()].into()),
+            ..ServerConfig::default()
+        };
+        let secrets = Secrets::of(&server);
+        for text in [
+            "abcd",
+            "bWU6aHVudGVy",
+            "hunter",
+            "me:hunter",
+            "a\"b%2Bc",
+            r#"a\"b%2Bc"#,
+            "a\"b+c",
+        ] {
+            assert_eq!(secrets.hide(text).replace("me:", ""), "[hidden]", "{text}");
+        }
+        let value = secrets.hide_value(json!({"abcd": ["x abcd", 5], "y": {"z": "abc"}}));
+        assert_eq!(value, json!({"[hidden]": ["x [hidden]", 5], "y": {"z": "abc"}}));
     }
 
     #[test]

@@ -59,20 +59,14 @@ struct Failure {
 }
 
 async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Life, Failure> {
-    let error = |cause, stderr| UpstreamError::Start {
-        server: link.config.name.clone(),
-        cause,
-        stderr,
-    };
-    let secrets = Secrets::new(
-        link.config
-            .transport
-            .stdio()
-            .into_iter()
-            .flat_map(|stdio| stdio.env.values()),
-    );
+    let secrets = Secrets::of(&link.config);
     let traffic = Traffic::new(link.config.name.clone(), Arc::clone(&link.client), secrets);
     let traffic = Arc::new(traffic);
+    let error = |cause: StartError, stderr| UpstreamError::Start {
+        server: link.config.name.clone(),
+        cause: cause.map(|text| traffic.secrets.hide(&text)),
+        stderr,
+    };
     let capabilities = Value::Object(client::capabilities(&link.client));
     let (mut carrier, mut pipes) =
         Carrier::open(link, Arc::clone(&traffic))
@@ -114,7 +108,6 @@ async fn attempt(link: &Arc<Link>, probe: Probe, deadline: Instant) -> Result<Li
         }
         Some(Silence::Refused(cause)) => {
             carrier.kill().await;
-            let cause = traffic.secrets.hide(&cause);
             // A remote server is asked in both ways over one connection.
             let was_asked_both = matches!((&carrier, probe), (Carrier::Remote(_), Probe::Both));
             (StartError::Handshake { cause }, !was_asked_both)

@@ -110,7 +110,8 @@ fn complete(begun: &[u8], secrets: &Secrets) -> Option<usize> {
 fn shown(bytes: &[u8], secrets: &Secrets) -> String {
     // Before anything is cut, so that no part of a secret is left at an edge.
     let text = secrets.hide_bytes(bytes);
-    let text = without_escapes(&String::from_utf8_lossy(&text));
+    // And again, for an escape may stand within one.
+    let text = secrets.hide(&without_escapes(&String::from_utf8_lossy(&text)));
     let text = text.trim();
     let start = text.len().saturating_sub(SHOWN);
     let Some(start) = (start..text.len()).find(|start| text.is_char_boundary(*start)) else {
@@ -147,9 +148,13 @@ fn without_escapes(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{SecretValues, ServerConfig};
 
     fn secrets() -> Secrets {
-        Secrets::new(&["s3cr3t-value".to_owned()])
+        Secrets::of(&ServerConfig {
+            secrets: SecretValues(["s3cr3t-value".to_owned()].into()),
+            ..ServerConfig::default()
+        })
     }
 
     fn check(written: &str, expected: &str) {
@@ -162,6 +167,7 @@ mod tests {
         check("Traceback:\n  boom\n", "Traceback:\n  boom");
         check("\u{1b}[31mred\u{1b}[0m\r\n\u{7}bell\n", "red\nbell");
         check("token=s3cr3t-value;", "token=[hidden];");
+        check("token=s3cr3t-\u{1b}[1mvalue;", "token=[hidden];");
         let long = "first\n".repeat(1000);
         let tail = shown(long.as_bytes(), &secrets());
         assert!(

@@ -146,13 +146,16 @@ impl Traffic {
         ));
     }
 
-    pub(super) fn notice(&self, method: &str, params: Value) {
+    pub(super) fn notice(&self, method: &str, mut params: Value) {
         match method {
             "notifications/progress" => {
                 let token = params.get("progressToken").and_then(|token| match token {
                     Value::String(text) => text.parse().ok(),
                     other => other.as_i64(),
                 });
+                if let Some(Value::String(message)) = params.get_mut("message") {
+                    *message = self.secrets.hide(message);
+                }
                 let watchers = self.watchers.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(watcher) = token.and_then(|token| watchers.get(&token)) {
                     watcher.notify.notify_one();
@@ -162,9 +165,13 @@ impl Traffic {
             }
             "notifications/tools/list_changed" => self.list_changed.notify_one(),
             _ => match self.client.get() {
-                Some(client) => client.tell(&self.server, method, &params),
+                // What is no message for people may be compared with other answers.
+                Some(client) if method != "notifications/message" => {
+                    client.tell(&self.server, method, &params)
+                }
+                Some(client) => client.tell(&self.server, method, &self.secrets.hide_value(params)),
                 None => {
-                    let params = self.secrets.hide(&params.to_string());
+                    let params = self.secrets.hide_value(params).to_string();
                     tracing::debug!(server = %self.server, method, params, "notification");
                 }
             },

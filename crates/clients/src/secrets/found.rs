@@ -1,0 +1,151 @@
+//! Looks for secrets in a definition as it is used, to keep them out of messages: whatever may be one counts, also where it could be run.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::signs::{Position, bare, begins_secret, is_named_so};
+use super::{collect, hide, parameter};
+
+/// What a word of a text ends at, so that a secret in a script, an address or a list is found by itself.
+const ENDS: &str = " \t\r\n\"'`,;(){}[]<>|&?#";
+
+/// The secrets of an entry in our form whose variables have been expanded: every value that [`hide`] would hide, and those that
+/// it would leave for a person to see.
+pub fn found(definition: &Map<String, Value>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut hidden = definition.clone();
+    hide("", &mut hidden, &mut |name, secret| {
+        found.insert(secret.to_owned());
+        name.to_owned()
+    });
+    for field in ["env", "headers"] {
+        let pairs = definition.get(field).and_then(Value::as_object);
+        for (name, value) in pairs.into_iter().flatten() {
+            if let Some(text) = value.as_str() {
+                named(name, text, &mut found);
+                search(text, &mut found);
+            }
+        }
+    }
+    let args = definition.get("args").and_then(Value::as_array);
+    let mut option = "";
+    for word in args.into_iter().flatten().filter_map(Value::as_str) {
+        if option.starts_with('-') {
+            named(option, word, &mut found);
+        }
+        search(word, &mut found);
+        option = word;
+    }
+    for field in ["command", "url", "cwd"] {
+        if let Some(text) = definition.get(field).and_then(Value::as_str) {
+            search(text, &mut found);
+        }
+    }
+    found
+}
+
+/// Takes a value that is a secret by its name.
+fn named(name: &str, value: &str, found: &mut BTreeSet<String>) {
+    if is_named_so(parameter(name), value) {
+        found.insert(bare(value.trim()).1.to_owned());
+    }
+}
+
+/// Takes the secrets within a text.
+fn search(text: &str, found: &mut BTreeSet<String>) {
+    if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
+        let mut inner = Vec::new();
+        collect(Position::Header, "", &value, &mut inner);
+        found.extend(inner.into_iter().map(|(_name, secret)| secret));
+    }
+    for sign in ['=', ':'] {
+        if let Some((name, value)) = text.split_once(sign) {
+            named(name, value, found);
+        }
+    }
+    let mut before = "";
+    for word in text.split(|c| ENDS.contains(c)).filter(|word| !word.is_empty()) {
+        let is_token = matches!(before, "Bearer" | "Basic") && word.len() > 1;
+        if begins_secret(word) || is_token {
+            found.insert(word.to_owned());
+        }
+        if let Some((name, value)) = word.split_once('=') {
+            named(name, value, found);
+            if begins_secret(value) {
+                found.insert(value.to_owned());
+            }
+        }
+        if let Some(password) = password(word) {
+            found.insert(password.to_owned());
+        }
+        before = word;
+    }
+}
+
+/// What stands before the host of an address, behind the user's name if there is one.
+fn password(word: &str) -> Option<&str> {
+    let (_scheme, rest) = word.split_once("://")?;
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (user, _host) = rest[..end].rsplit_once('@')?;
+    match user.split_once(':') {
+        Some((_user, password)) => Some(password),
+        None => begins_secret(user).then_some(user),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(definition: Value, expected: &[&str]) {
+        let Value::Object(definition) = definition else {
+            panic!("an object")
+        };
+        let found = found(&definition);
+        let missed: Vec<_> = expected
+            .iter()
+            .filter(|secret| !found.contains(**secret))
+            .collect();
+        assert!(missed.is_empty(), "{missed:?} not in {found:?}");
+        assert!(!expected.is_empty() || found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn secrets_are_found_wherever_they_stand() {
+        check(
+            json!({"args": ["--token=abc1", "--api-key", "abc2"]}),
+            &["abc1", "abc2"],
+        );
+        check(json!({"args": ["--password", "two words"]}), &["two words"]);
+        check(
+            json!({"args": ["--header", "Authorization: Bearer abc3"]}),
+            &["abc3"],
+        );
+        check(
+            json!({"command": "sh", "args": ["-c", "API_KEY=abc4 curl -H 'X: Bearer abc5' postgres://a:abc6@h/d; x ghp_0123456789"]}),
+            &["abc4", "abc5", "abc6", "ghp_0123456789"],
+        );
+        check(
+            json!({"env": {"H": "{\"Authorization\": \"Bearer ab\\\"c7\"}", "D": "postgres://me:abc8@h/db", "P": "host=h password=abc9"}}),
+            &["ab\"c7", "abc8", "abc9"],
+        );
+        check(json!({"env": {"DB_PASSWORD": "a b; c"}}), &["a b; c"]);
+        check(
+            json!({"url": "https://h/mcp?token=abc10&sig=abc11", "headers": {"Authorization": "Basic abc12"}}),
+            &["abc10", "abc11", "abc12"],
+        );
+    }
+
+    #[test]
+    fn settings_are_none() {
+        check(
+            json!({"command": "npx", "args": ["-y", "@x/server", "--port", "80", "--auth", "oauth", "https://h/mcp?mode=a"],
+                   "env": {"LANG": "C", "MAX_TOKENS": "4096", "KEY": "/a/key.pem"}}),
+            &[],
+        );
+    }
+}

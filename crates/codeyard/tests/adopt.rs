@@ -14,6 +14,8 @@ mod foreign;
 mod importing;
 #[path = "adopt/journey.rs"]
 mod journey;
+#[path = "adopt/others.rs"]
+mod others;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -16,6 +16,8 @@ mod hidden;
 mod importing;
 #[path = "adopt/journey.rs"]
 mod journey;
+#[path = "adopt/others.rs"]
+mod others;
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

@@ -141,7 +141,7 @@ impl Known {
         let Candidate { path, place, stamp } = candidate;
         let content = match stamp.refusal() {
             Some(why) => Content::unusable(&path, why),
-            None => match judge.host.read(&path) {
+            None => match judge.host.read_own(&path) {
                 Ok(bytes) => file::read(&path, &bytes, place, judge),
                 Err(error) => Content::unusable(&path, why_unreadable(&error)),
             },

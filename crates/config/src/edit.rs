@@ -90,7 +90,7 @@ pub fn server_file(sources: &Sources, host: &dyn Host) -> Result<PathBuf, EditEr
 impl ServerFile {
     /// Reads it; one that is not there is empty.
     pub fn open(path: PathBuf, host: &dyn Host) -> Result<ServerFile, EditError> {
-        let bytes = match host.read(&path) {
+        let bytes = match host.read_own(&path) {
             Ok(bytes) => bytes,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 return Ok(ServerFile {

@@ -1,10 +1,12 @@
 //! What configuration takes from the machine: variables, the current directory, files.
 
-use std::fs::{File, TryLockError};
+use std::fs::{DirBuilder, File, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use crate::own::{check_directory, check_file, directory_of, is_own};
 
 /// Longest configuration file that is read; a longer one is a mistake, not a configuration.
 pub const MAX_FILE: u64 = 16 * 1024 * 1024;
@@ -41,7 +43,14 @@ pub trait Host {
     /// The whole content of a regular file of at most [`MAX_FILE`] bytes.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Replaces the file as one step. One that is there keeps its mode; a new one is for its owner only. Makes its directory.
+    /// The same of a file that decides what is started, or to whom secrets go: one that somebody else than the user and
+    /// root can change is refused, with what to do, as `InvalidInput`.
+    fn read_own(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.read(path)
+    }
+
+    /// Replaces the file as one step. One of the user's that is there keeps its mode; a new one is for its owner only. Makes its
+    /// directory, for its owner only too.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
 
     /// Whether nobody but its owner may read or write the file.
@@ -50,7 +59,7 @@ pub trait Host {
     }
 
     /// Locks that file, which it makes, against all other processes for as long as what is returned is open;
-    /// `WouldBlock` if another one does not let go. Nothing where there are no others, as in a test.
+    /// `WouldBlock` if another one does not let go, `InvalidInput` where others can change what is there. Nothing where there are no others, as in a test.
     fn lock(&self, _path: &Path) -> io::Result<Option<File>> {
         Ok(None)
     }
@@ -100,7 +109,11 @@ impl Host for Machine {
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        read(path)
+        read(path, |_| Ok(()))
+    }
+
+    fn read_own(&self, path: &Path) -> io::Result<Vec<u8>> {
+        read(path, |file| check_file(path, &file.metadata()?))
     }
 
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -112,7 +125,9 @@ impl Host for Machine {
     }
 
     fn lock(&self, path: &Path) -> io::Result<Option<File>> {
-        std::fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+        let directory = directory_of(path);
+        make(directory)?;
+        check_directory(directory)?;
         let mut options = File::options();
         let file = options
             .write(true)
@@ -134,7 +149,7 @@ impl Host for Machine {
 }
 
 /// Reads a file that may have become anything: a pipe would be waited for, and a device has no end.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+fn read(path: &Path, check: impl FnOnce(&File) -> io::Result<()>) -> io::Result<Vec<u8>> {
     use std::io::Read as _;
 
     let metadata = std::fs::metadata(path)?;
@@ -145,8 +160,10 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
         let what = "this is no regular file; write the text into one";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
+    let file = File::open(path)?;
+    check(&file)?;
     let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
@@ -156,42 +173,40 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes beside the file and renames, so that a reader sees the old or the new content and a full disk leaves the old.
+/// Makes a directory and those above it, for the user only whatever the umask.
+fn make(directory: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)
+}
+
+/// Writes beside the file and renames, so that a reader sees the old or the new content and a full disk leaves the old. What
+/// is written to is new and has a name that nobody foresees: in a directory of others it is neither theirs nor a link.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use std::io::Write as _;
 
-    let before = std::fs::metadata(path).ok();
-    let directory = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(directory)?;
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let temporary = directory.join(name);
-    let written = File::options()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&temporary)
-        .and_then(|mut file| {
-            if let Some(before) = before {
-                // Only root may give a file away; whoever else replaces one owns it.
-                let _ = std::os::unix::fs::fchown(&file, Some(before.uid()), Some(before.gid()));
-                file.set_permissions(before.permissions())?;
-            }
-            file.write_all(bytes)?;
-            file.sync_all()
-        })
-        .and_then(|()| std::fs::rename(&temporary, path));
-    if written.is_err() {
-        // The first error is the one to tell; what could not be written may not exist either.
-        let _ = std::fs::remove_file(&temporary);
+    let before = path.symlink_metadata().ok();
+    let before = before.filter(|before| before.is_file() && is_own(before));
+    let directory = directory_of(path);
+    make(directory)?;
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600);
+    let mut temporary = tempfile::Builder::new()
+        .suffix(".new")
+        .make_in(directory, |path| options.open(path))?;
+    let file = temporary.as_file_mut();
+    if let Some(before) = before {
+        // Who is not in the group cannot give it.
+        let _ = std::os::unix::fs::fchown(&*file, None, Some(before.gid()));
+        file.set_permissions(before.permissions())?;
     }
-    written
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    temporary.persist(path)?;
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
@@ -216,6 +231,37 @@ mod tests {
             Machine.replace(&path, b"two").unwrap();
             assert_eq!(path.metadata().unwrap().mode() & 0o777, mode);
         }
+    }
+
+    #[test]
+    fn directories_that_are_made_are_private() {
+        let home = tempfile::tempdir().unwrap();
+        Machine.replace(&home.path().join("a/b/mcp.json"), b"{}").unwrap();
+        Machine.lock(&home.path().join("c/d/lock")).unwrap();
+        for made in ["a", "a/b", "c", "c/d"] {
+            let mode = home.path().join(made).metadata().unwrap().mode();
+            assert_eq!(mode & 0o777, 0o700, "{made}");
+        }
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_not_written() {
+        let home = tempfile::tempdir().unwrap();
+        let (path, precious) = (home.path().join("mcp.json"), home.path().join("precious"));
+        std::fs::write(&precious, b"one").unwrap();
+        std::os::unix::fs::symlink(&precious, &path).unwrap();
+        Machine.replace(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&precious).unwrap(), b"one");
+        assert_eq!(path.symlink_metadata().unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn nothing_is_locked_where_all_may_write() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(home.path(), PermissionsExt::from_mode(0o777)).unwrap();
+        let error = Machine.lock(&home.path().join("lock")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(home.path().read_dir().unwrap().count(), 0);
     }
 
     #[test]

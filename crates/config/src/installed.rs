@@ -21,6 +21,9 @@ const INSTALLED: List = List {
 pub struct Installation {
     /// Where what the file held before is; none if there was no file.
     pub backup: Option<PathBuf>,
+    /// The hash of what is kept there; lists of before there was this field are without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    original: Option<String>,
     /// The hash of what was written.
     written: String,
     /// The entry that was written, as the file's format means it.
@@ -30,19 +33,28 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// The change that wrote this.
+    /// The change of a file that held `before`, which the backup keeps, to what was written.
     pub fn new(
         backup: Option<PathBuf>,
+        before: &[u8],
         written: &[u8],
         entry: Value,
         taken: Vec<Vec<String>>,
     ) -> Installation {
         Installation {
+            original: backup.is_some().then(|| digest(before)),
             backup,
             written: digest(written),
             entry,
             taken,
         }
+    }
+
+    /// Whether this is what the file held before, as far as that is known.
+    pub fn replaced(&self, bytes: &[u8]) -> bool {
+        self.original
+            .as_ref()
+            .is_none_or(|original| *original == digest(bytes))
     }
 
     /// Whether the file still holds what was written.
@@ -77,4 +89,26 @@ pub fn keep_installations(file: &Path, of_file: &[Installation], turn: &Turn<'_>
             files.insert(file.to_path_buf(), of_file.to_vec());
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_list_of_before_there_were_hashes_is_read() {
+        let list = r#"{"version": 1, "files": {"/c": [{"backup": "/c.before-codeyard", "written": "00", "entry": {}, "taken": []}]}}"#;
+        let host = Fake::new().file("/data/installed.json", list);
+        let all = installations(Path::new("/c"), Path::new("/data"), &host).unwrap();
+        assert!(all[0].replaced(b"whatever it was"));
+        let new = Installation::new(
+            Some("/c.before-codeyard".into()),
+            b"one",
+            b"two",
+            Value::Null,
+            vec![],
+        );
+        assert!(new.replaced(b"one") && !new.replaced(b""));
+    }
 }

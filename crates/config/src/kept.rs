@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
 
-/// Version of the lists; a field more is a version more.
+/// Version of the lists; a field that must be there is a version more.
 const VERSION: u32 = 1;
 
 /// The turn to change definitions, trust and consent. One process with this data directory has it at a time, so that
@@ -28,6 +28,14 @@ pub enum KeptError {
     /// Another process has the turn and does not give it back.
     #[error("{file}: another codeyard is changing something here; nothing was changed, try again", file = .0.display())]
     Busy(PathBuf),
+    /// Others can change what is kept there.
+    #[error("{file}: {cause}; or choose another data directory with --data. Nothing was changed", file = .file.display())]
+    Shared {
+        /// The file of the turn.
+        file: PathBuf,
+        /// Who can, with what to do.
+        cause: io::Error,
+    },
     /// The list is damaged.
     #[error("{file}: {cause}; {remedy}", file = .file.display())]
     Damaged {
@@ -58,6 +66,7 @@ pub fn turn<'a>(data: &'a Path, host: &'a dyn Host) -> Result<Turn<'a>, KeptErro
             _lock: lock,
         }),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(KeptError::Busy(file)),
+        Err(cause) if cause.kind() == io::ErrorKind::InvalidInput => Err(KeptError::Shared { file, cause }),
         Err(cause) => Err(KeptError::Write { file, cause }),
     }
 }
@@ -93,7 +102,7 @@ impl List {
         data: &Path,
         host: &dyn Host,
     ) -> Result<BTreeMap<PathBuf, T>, String> {
-        let bytes = match host.read(&self.path(data)) {
+        let bytes = match host.read_own(&self.path(data)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
             Err(error) => return Err(error.to_string()),

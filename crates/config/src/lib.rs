@@ -22,6 +22,7 @@ mod mistakes;
 mod mounts;
 mod named;
 mod overview;
+mod own;
 mod places;
 mod reread;
 mod secrets;

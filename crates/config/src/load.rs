@@ -17,7 +17,7 @@ use crate::places::{absolute, config_dir, data_dir, resolved};
 use crate::secrets::Secrets;
 use crate::servers::{self, Entry, Variables};
 use crate::settings::{self, Backend, Expose, Settings, Written};
-use crate::sources::{Origin, Place, possible_files};
+use crate::sources::{Origin, possible_files};
 use crate::trust::{self, Standing};
 use crate::{limits, memory, mounts};
 
@@ -374,16 +374,21 @@ pub(crate) fn load_servers(
         ..Merged::default()
     };
     let secrets = Secrets::read(data, host, findings);
-    for Place { path, origin } in possible_files(sources, host) {
+    for place in possible_files(sources, host) {
+        let read = place.read(host);
         // Where it really is: what a person was shown counts from there, and is kept under that name.
-        let path = resolved(&path, host);
-        let (read, clash) = match origin {
-            Origin::Named => (read_named(&path, host, findings), Clash::Refuse),
-            Origin::User => (read_optional(&path, host, findings), Clash::FirstWins),
-            Origin::Project => (read_project(&path, data, host, findings), Clash::FirstWins),
+        let path = resolved(&place.path, host);
+        let (bytes, clash) = match place.origin {
+            Origin::Named => (of_named(&path, read, findings), Clash::Refuse),
+            Origin::User => (of_optional(&path, read, findings), Clash::FirstWins),
+            Origin::Project => {
+                let bytes = of_optional(&path, read, findings);
+                let trusted = bytes.filter(|bytes| is_trusted(&path, bytes, data, host, findings));
+                (trusted, Clash::FirstWins)
+            }
         };
-        if let Some(bytes) = read {
-            merged.add(&path, &bytes, clash, &origin.variables(&secrets), findings);
+        if let Some(bytes) = bytes {
+            merged.add(&path, &bytes, clash, &place.origin.variables(&secrets), findings);
         }
     }
     merged.add_named(host, findings);
@@ -478,18 +483,17 @@ impl Merged {
     }
 }
 
-/// The project file, if a person trusted exactly this content.
-fn read_project(file: &Path, data: &Path, host: &dyn Host, findings: &mut Findings) -> Option<Vec<u8>> {
-    let bytes = read_optional(file, host, findings)?;
-    let message = match trust::standing(file, &bytes, data, host, findings) {
-        Standing::Trusted => return Some(bytes),
+/// Whether a person trusted exactly this content of the project file.
+fn is_trusted(file: &Path, bytes: &[u8], data: &Path, host: &dyn Host, findings: &mut Findings) -> bool {
+    let message = match trust::standing(file, bytes, data, host, findings) {
+        Standing::Trusted => return true,
         Standing::Changed => "has changed since it was trusted, so its servers are not used",
         Standing::Unknown => "is not trusted, so its servers are not used",
     };
     let mut untrusted = Findings::of(Some(file));
     untrusted.warning("", format!("{message}; read it, then run `codeyard trust`"));
     findings.absorb(untrusted);
-    None
+    false
 }
 
 fn load_settings(
@@ -545,11 +549,11 @@ fn read_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) ->
     let read = match &sources.settings {
         Some(file) => {
             let file = absolute(file, host);
-            read_named(&file, host, findings).map(|bytes| (file, bytes))
+            of_named(&file, host.read_own(&file), findings).map(|bytes| (file, bytes))
         }
         None => config_dir(host)
             .map(|directory| directory.join("codeyard.toml"))
-            .and_then(|file| read_optional(&file, host, findings).map(|bytes| (file, bytes))),
+            .and_then(|file| of_optional(&file, host.read_own(&file), findings).map(|bytes| (file, bytes))),
     };
     let Some((file, bytes)) = read else {
         return Written::default();
@@ -565,15 +569,14 @@ fn read_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) ->
     written
 }
 
-/// A file that an option names, so it must be there.
-fn read_named(file: &Path, host: &dyn Host, findings: &mut Findings) -> Option<Vec<u8>> {
-    let read = host.read(file);
+/// What a file holds that an option names, so it must be there.
+fn of_named(file: &Path, read: io::Result<Vec<u8>>, findings: &mut Findings) -> Option<Vec<u8>> {
     read.map_err(|error| unreadable(file, &error, findings)).ok()
 }
 
-/// A file that need not be there; that it cannot be read is a mistake all the same.
-fn read_optional(file: &Path, host: &dyn Host, findings: &mut Findings) -> Option<Vec<u8>> {
-    match host.read(file) {
+/// What a file holds that need not be there; that it cannot be read is a mistake all the same.
+fn of_optional(file: &Path, read: io::Result<Vec<u8>>, findings: &mut Findings) -> Option<Vec<u8>> {
+    match read {
         Ok(bytes) => Some(bytes),
         Err(error)
             if matches!(

@@ -25,7 +25,7 @@ impl<'a> Secrets<'a> {
     /// Reads them; a file that is not there holds none.
     ///
     /// # Errors
-    /// If others may read the file, or it cannot be read.
+    /// If others may read or change the file, or it cannot be read.
     pub fn load(data: &Path, host: &'a dyn Host) -> Result<Secrets<'a>, Mistakes> {
         let mut findings = Findings::of(None);
         let secrets = Secrets::read(data, host, &mut findings);
@@ -38,7 +38,7 @@ impl<'a> Secrets<'a> {
 
     pub(crate) fn read(data: &Path, host: &'a dyn Host, findings: &mut Findings) -> Secrets<'a> {
         let path = path(data);
-        let before = host.read(&path);
+        let before = host.read_own(&path);
         let mut found = Findings::of(Some(&path));
         let mut known = BTreeMap::new();
         match &before {
@@ -169,6 +169,10 @@ impl Host for Secrets<'_> {
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         self.host.read(path)
+    }
+
+    fn read_own(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.host.read_own(path)
     }
 
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -1,5 +1,6 @@
 //! Where servers are defined: the files that count, and what they hold.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::host::Host;
@@ -14,6 +15,16 @@ use crate::trust::{self, PROJECT_FILE, Standing};
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
     pub(crate) origin: Origin,
+}
+
+impl Place {
+    /// What the file holds. What a project's file starts is bound by trust to its content, whoever may change it.
+    pub(crate) fn read(&self, host: &dyn Host) -> io::Result<Vec<u8>> {
+        match self.origin {
+            Origin::Named | Origin::User => host.read_own(&self.path),
+            Origin::Project => host.read(&self.path),
+        }
+    }
 }
 
 /// Why a file counts.
@@ -54,7 +65,7 @@ pub(crate) fn server_files(sources: &Sources, data: &Path, host: &dyn Host) -> V
     let places = possible_files(sources, host).into_iter();
     places
         .filter_map(|place| {
-            let bytes = host.read(&place.path).ok()?;
+            let bytes = place.read(host).ok()?;
             let path = resolved(&place.path, host);
             let is_trusted = place.origin != Origin::Project
                 || trust::standing(&path, &bytes, data, host, &mut ignored) == Standing::Trusted;

@@ -249,6 +249,7 @@ fn write(
     let before = all.clone();
     all.push(config::Installation::new(
         backup.clone(),
+        file.bytes(),
         after.as_bytes(),
         entry,
         taken,

@@ -44,6 +44,10 @@ impl Host for Elsewhere {
         Machine.read(path)
     }
 
+    fn read_own(&self, path: &Path) -> io::Result<Vec<u8>> {
+        Machine.read_own(path)
+    }
+
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         Machine.replace(path, bytes)
     }

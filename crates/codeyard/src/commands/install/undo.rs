@@ -111,7 +111,10 @@ impl Undoing {
         file: &ClientFile,
         installation: &Installation,
     ) -> anyhow::Result<()> {
-        let before = installation.backup.as_deref().map(original).transpose()?;
+        let before = match &installation.backup {
+            Some(backup) => Some(original(file, installation, backup)?),
+            None => None,
+        };
         let is_ours = self
             .after
             .as_deref()
@@ -187,16 +190,22 @@ impl Undoing {
     }
 }
 
-/// What the file held.
-fn original(backup: &Path) -> anyhow::Result<Vec<u8>> {
-    Machine.read(backup).map_err(|error| {
-        let why = format!(
-            "{}: {}; it held the file as it was, so nothing can be restored",
-            backup.display(),
-            config::why_unreadable(&error)
-        );
-        Failure::new(Exit::Usage, why).into()
-    })
+/// What the file held, if the copy of it is still that.
+fn original(file: &ClientFile, installation: &Installation, backup: &Path) -> anyhow::Result<Vec<u8>> {
+    let copy = backup.display();
+    let bytes = Machine.read(backup).map_err(|error| {
+        let why = config::why_unreadable(&error);
+        let why = format!("{copy}: {why}; it held the file as it was, so nothing can be restored");
+        Failure::new(Exit::Usage, why)
+    })?;
+    if installation.replaced(&bytes) {
+        return Ok(bytes);
+    }
+    let why = format!(
+        "{copy}: was changed since it was made, so it is not what {file} held; nothing was changed. Put back into it what it held, or take the entry `codeyard` out of {file} and your servers back into it yourself",
+        file = file.path.display()
+    );
+    Err(Failure::new(Exit::Usage, why).into())
 }
 
 /// Somebody has changed our part since: their work is worth more than ours.

@@ -15,7 +15,7 @@ use types::{ServerTools, ToolRef};
 /// How long a look may take: a directory on a network may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How long the first one may take: without it nothing is known.
-const PATIENCE_AT_FIRST: Duration = Duration::from_secs(15);
+const PATIENCE_AT_FIRST: Duration = Duration::from_secs(10);
 
 /// Findings that one look logs one by one.
 const MOST_LOGGED: usize = 10;

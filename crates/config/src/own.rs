@@ -17,14 +17,14 @@ const STICKY: u32 = 0o1000;
 /// # Errors
 /// The reason, with the remedy, as `InvalidInput`; or that it cannot be looked at.
 pub(crate) fn check_file(path: &Path, file: &Metadata) -> io::Result<()> {
-    check_owner(path, file)?;
+    check_owner("it", file)?;
     if file.mode() & OTHERS_WRITE != 0 {
         return Err(refused(
             "every user of this machine may write to it; look at what it holds, then run `chmod o-w` on it",
         ));
     }
     // A link is whose it is, and so is the directory in which it stands.
-    check_owner(path, &path.symlink_metadata()?)?;
+    check_owner("the link", &path.symlink_metadata()?)?;
     check_directory(directory_of(path))?;
     check_directory(directory_of(&path.canonicalize()?))
 }
@@ -37,7 +37,7 @@ pub(crate) fn check_directory(path: &Path) -> io::Result<()> {
     let entry = path.symlink_metadata()?;
     // Root may keep its files where a user's are; it follows no link of a user's.
     if entry.is_symlink() || !rustix::process::geteuid().is_root() {
-        check_owner(path, &entry)?;
+        check_owner(&format!("the directory {}", path.display()), &entry)?;
     }
     let mode = path.metadata()?.mode();
     if mode & OTHERS_WRITE == 0 || mode & STICKY != 0 || is_read_only(path) {
@@ -62,15 +62,14 @@ pub(crate) fn directory_of(path: &Path) -> &Path {
     }
 }
 
-fn check_owner(path: &Path, file: &Metadata) -> io::Result<()> {
+fn check_owner(what: &str, file: &Metadata) -> io::Result<()> {
     if is_own(file) {
         return Ok(());
     }
     Err(refused(&format!(
-        "{path} belongs to the user {}, neither to you ({}) nor to root, who could change it at any time; look at what it holds, then put a copy of your own in its place",
-        file.uid(),
-        rustix::process::geteuid().as_raw(),
-        path = path.display()
+        "{what} belongs to the user {owner}, neither to you ({me}) nor to root, and {owner} can change what is read; look at what it holds, then put one of your own in its place",
+        owner = file.uid(),
+        me = rustix::process::geteuid().as_raw()
     )))
 }
 
@@ -91,8 +90,8 @@ mod tests {
 
     use super::*;
 
-    /// A user that is neither root nor whoever runs the tests.
-    const STRANGER: u32 = 58_473;
+    /// A user that is not the one of the tests, who is root where such a file can be made.
+    const STRANGER: u32 = 65_534;
 
     struct Place(tempfile::TempDir);
 
@@ -160,16 +159,16 @@ mod tests {
     #[test]
     fn what_another_has_is_refused() {
         let place = Place::new();
-        // Only root can make such a file.
-        if chown(place.path("own/mcp.json"), Some(STRANGER), None).is_err() {
+        if !rustix::process::geteuid().is_root() {
             return;
         }
-        place.check("own/mcp.json", Some("belongs to the user 58473"));
+        chown(place.path("own/mcp.json"), Some(STRANGER), None).unwrap();
+        place.check("own/mcp.json", Some("belongs to the user 65534"));
         fs::write(place.path("mine"), "{}").unwrap();
         fs::remove_file(place.path("own/mcp.json")).unwrap();
         symlink(place.path("mine"), place.path("own/mcp.json")).unwrap();
         place.check("own/mcp.json", None);
         std::os::unix::fs::lchown(place.path("own/mcp.json"), Some(STRANGER), None).unwrap();
-        place.check("own/mcp.json", Some("belongs to the user 58473"));
+        place.check("own/mcp.json", Some("belongs to the user 65534"));
     }
 }

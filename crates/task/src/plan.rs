@@ -5,7 +5,6 @@ mod unused;
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use catalog::{Entry, Search};

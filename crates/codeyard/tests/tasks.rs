@@ -270,6 +270,20 @@ async fn what_a_task_lacks_is_told_and_nothing_is_run() {
         &["the task seems to be in German; only English is read"],
     )
     .await;
+    check(
+        "Schreibe hallo nach x.txt",
+        &[],
+        1,
+        &["the task seems to be in German; only English is read"],
+    )
+    .await;
+    check(
+        "Read notes.txt and write the first line to notes.txt",
+        &[],
+        1,
+        &["filesystem.write_file needs 'content'"],
+    )
+    .await;
     check("", &[], 2, &["the task is empty"]).await;
     check("?!", &[], 2, &["there is no word in the task \"?!\""]).await;
     check(

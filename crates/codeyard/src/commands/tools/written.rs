@@ -92,16 +92,21 @@ impl<'a> Plan<'a> {
         text: &'a str,
         is_ours: &dyn Fn(&[u8]) -> bool,
     ) -> anyhow::Result<()> {
-        let before = match self.kind(ground, name)? {
-            Kind::Absent => None,
-            // One byte more than is wanted shows that it is longer.
-            Kind::File => Some(self.read(ground, name, text.len() as u64 + 1)?),
-            Kind::Directory | Kind::Other => return Ok(self.foreign.push(self.directory.join(name))),
+        let (is_free, is_same) = match self.kind(ground, name)? {
+            Kind::Absent => (true, false),
+            Kind::File => {
+                // One byte more than is wanted shows that it is longer.
+                let before = self.read(ground, name, text.len() as u64 + 1)?;
+                (is_ours(&before), before == text.as_bytes())
+            }
+            Kind::Directory | Kind::Other => (false, false),
         };
-        match before {
-            Some(before) if before == text.as_bytes() => {}
-            Some(before) if !is_ours(&before) => return Ok(self.foreign.push(self.directory.join(name))),
-            _ => self.changed.push((name, text)),
+        if !is_free {
+            self.foreign.push(self.directory.join(name));
+            return Ok(());
+        }
+        if !is_same {
+            self.changed.push((name, text));
         }
         self.ours += 1;
         Ok(())

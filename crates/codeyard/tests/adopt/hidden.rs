@@ -71,7 +71,7 @@ async fn secrets_that_a_server_says_again_are_shown_nowhere() {
     let home = home(port).await;
     let imported = home.done(&["import", "cursor", "--yes"]).await;
     check("the bill", &imported.out, "[hidden]");
-    check("its standard error", &imported.err, "[hidden]");
+    check("its standard error", &imported.err, "CODEYARD_STARTED_TOKEN");
     for name in ["started", "reached"] {
         // It is disabled, since it could not be connected to.
         ended(home.command(&["servers", "enable", name, "--yes"])).await;

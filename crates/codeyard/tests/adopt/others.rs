@@ -17,6 +17,10 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 /// The same command where new files are everybody's.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the shell becomes the command, which the test waits for"
+)]
 fn with_open_umask(command: &Command) -> Command {
     let command = command.as_std();
     let mut open = Command::new("sh");

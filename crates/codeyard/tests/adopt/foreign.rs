@@ -36,7 +36,7 @@ async fn what_runs_is_shown_in_full() {
         "rm -rf /",
         "/tmp/evil.so",
         "with header x-mode='as root'",
-        "with header x-default='${MODE:-lax}'",
+        "with header x-default=${MODE:-lax}",
         "$'\\u{61c}\\u{200b}'",
     ] {
         assert!(told.err.contains(words), "{words}: {told:?}");

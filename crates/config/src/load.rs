@@ -549,7 +549,7 @@ fn read_settings(sources: &Sources, host: &dyn Host, findings: &mut Findings) ->
     let read = match &sources.settings {
         Some(file) => {
             let file = absolute(file, host);
-            of_named(&file, host.read_own(&file), findings).map(|bytes| (file, bytes))
+            of_named(&file, host.read(&file), findings).map(|bytes| (file, bytes))
         }
         None => config_dir(host)
             .map(|directory| directory.join("codeyard.toml"))

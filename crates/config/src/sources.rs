@@ -18,11 +18,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// What the file holds. What a project's file starts is bound by trust to its content, whoever may change it.
+    /// What the file holds. Whoever names a file answers for who may change it, as one that a container is given; what a
+    /// project's file starts is bound by trust to its content.
     pub(crate) fn read(&self, host: &dyn Host) -> io::Result<Vec<u8>> {
         match self.origin {
-            Origin::Named | Origin::User => host.read_own(&self.path),
-            Origin::Project => host.read(&self.path),
+            Origin::User => host.read_own(&self.path),
+            Origin::Named | Origin::Project => host.read(&self.path),
         }
     }
 }

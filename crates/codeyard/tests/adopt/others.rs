@@ -64,18 +64,13 @@ async fn what_others_may_write_to_starts_nothing() {
         json!({"mcpServers": {"evil": entry}}).to_string().as_bytes(),
     );
     let (file, directory) = (home.path(OURS), home.path(".config/codeyard"));
-    let named = file.to_str().unwrap().to_owned();
     for (file_mode, directory_mode, told) in [
         (0o666, 0o755, "chmod o-w"),
         (0o644, 0o777, "may write to the directory"),
     ] {
         set_mode(&file, file_mode);
         set_mode(&directory, directory_mode);
-        for args in [
-            &["tools"][..],
-            &["tools", "--config", &named],
-            &["servers", "add", "more", "--yes", "--", "true"],
-        ] {
+        for args in [&["tools"][..], &["servers", "add", "more", "--yes", "--", "true"]] {
             home.refused(args, &["codeyard/mcp.json", told]).await;
         }
     }

@@ -92,7 +92,7 @@ async fn secrets_that_a_server_says_again_are_shown_nowhere() {
         "started with --token=[hidden] --api-key [hidden]",
     );
     let kept = std::fs::read_to_string(home.data().join("logs/started.log")).unwrap();
-    check("the kept log", &kept, "postgres://me:[hidden]@h/db");
+    check("the kept log", &kept, "[hidden]@h/db");
     let shown = home.done(&["config", "show"]).await;
     check("the settings", &shown.out, "started");
     server.abort();

@@ -253,11 +253,12 @@ impl StartError {
         match self {
             StartError::Unreachable { cause } => StartError::Unreachable { cause: say(cause) },
             StartError::LoginNeeded { cause } => StartError::LoginNeeded { cause: say(cause) },
+            // Directories are no secrets, and who mends the definition has to see them.
             StartError::CommandNotFound { command, path } => StartError::CommandNotFound {
                 command: say(command),
-                path: say(path),
+                path,
             },
-            StartError::WorkingDirectory { cwd } => StartError::WorkingDirectory { cwd: say(cwd) },
+            StartError::WorkingDirectory { cwd } => StartError::WorkingDirectory { cwd },
             StartError::Spawn { command, cause } => StartError::Spawn {
                 command: say(command),
                 cause: say(cause),

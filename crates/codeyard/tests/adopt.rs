@@ -117,7 +117,12 @@ impl Home {
 
     /// A command with this home directory; no variable says otherwise where files are.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = self.codeyard.command(args).unwrap();
+        self.command_below(&[], args)
+    }
+
+    /// The same, started by a command which ends by executing its further arguments.
+    pub(crate) fn command_below(&self, wrapper: &[&str], args: &[&str]) -> Command {
+        let mut command = self.codeyard.command_below(wrapper, args).unwrap();
         for name in [
             "XDG_CONFIG_HOME",
             "XDG_DATA_HOME",

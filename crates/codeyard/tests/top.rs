@@ -30,10 +30,6 @@ struct Tty {
 
 impl Tty {
     /// Starts `codeyard top` with this installation on a terminal of its own, as a shell would.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the command is ended by the test, and takes the terminal that the test made"
-    )]
     fn open(codeyard: &Codeyard) -> Tty {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -47,20 +43,9 @@ impl Tty {
                 .unwrap(),
         );
         resize(&master, 100, 30);
-        let ours = codeyard.command(["top"]).unwrap();
-        let ours = ours.as_std();
-        let mut command = Command::new("setsid");
-        command
-            .arg("--ctty")
-            .arg("--wait")
-            .arg(ours.get_program())
-            .args(ours.get_args());
-        for (name, value) in ours.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        let mut command = codeyard
+            .command_below(&["setsid", "--ctty", "--wait"], ["top"])
+            .unwrap();
         let end = || Stdio::from(slave.try_clone().unwrap());
         let child = command
             .env("TERM", "xterm")

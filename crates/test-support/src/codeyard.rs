@@ -231,6 +231,15 @@ impl Codeyard {
         I: IntoIterator,
         I::Item: AsRef<OsStr>,
     {
+        self.command_below(&[], args)
+    }
+
+    /// The same, started by a command of its own which ends by executing its further arguments.
+    pub fn command_below<I>(&self, wrapper: &[&str], args: I) -> Result<Command>
+    where
+        I: IntoIterator,
+        I::Item: AsRef<OsStr>,
+    {
         let root = self.directory.path();
         let configuration = root.join("config/codeyard");
         let servers = json!({"mcpServers": self.servers});
@@ -241,7 +250,9 @@ impl Codeyard {
         if !self.settings.is_empty() {
             std::fs::write(configuration.join("codeyard.toml"), &self.settings)?;
         }
-        let mut words = self.wrapper.iter().cloned().chain([codeyard_binary().into()]);
+        let wrapper = wrapper.iter().map(OsString::from);
+        let wrapper = wrapper.chain(self.wrapper.iter().cloned());
+        let mut words = wrapper.chain([codeyard_binary().into()]);
         let mut command = Command::new(words.next().unwrap_or_default());
         command
             .args(words)

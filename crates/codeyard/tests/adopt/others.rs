@@ -4,7 +4,6 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use serde_json::json;
-use tokio::process::Command;
 
 use crate::{CURSOR, Home, OURS, demo, demo_with, ended};
 
@@ -16,35 +15,13 @@ fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
 }
 
-/// The same command where new files are everybody's.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the shell becomes the command, which the test waits for"
-)]
-fn with_open_umask(command: &Command) -> Command {
-    let command = command.as_std();
-    let mut open = Command::new("sh");
-    open.args(["-c", "umask 000; exec \"$0\" \"$@\""])
-        .arg(command.get_program())
-        .args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => open.env(name, value),
-            None => open.env_remove(name),
-        };
-    }
-    if let Some(directory) = command.get_current_dir() {
-        open.current_dir(directory);
-    }
-    open
-}
-
 #[tokio::test]
 async fn what_is_made_is_private_whatever_the_umask() {
     let home = Home::of_cursor(json!({"crm": demo_with("env", json!({"CRM_TOKEN": "hush-hush-hush"}))}));
     std::fs::remove_dir_all(home.data()).ok();
     std::fs::remove_dir_all(home.path(".config")).ok();
-    let imported = ended(with_open_umask(&home.command(&["import", "cursor", "--yes"]))).await;
+    let open = ["sh", "-c", "umask 000; exec \"$0\" \"$@\""];
+    let imported = ended(home.command_below(&open, &["import", "cursor", "--yes"])).await;
     assert_eq!(imported.code, 0, "{imported:?}");
     for directory in [home.path(".config"), home.path(".config/codeyard"), home.data()] {
         assert_eq!(mode(&directory), 0o700, "{directory:?}");

@@ -19,22 +19,9 @@ fn told(output: &Output) -> String {
 async fn run_below(wrapper: &[&str], codeyard: &Codeyard) -> Output {
     let program = codeyard.work_directory().join("program.py");
     fs::write(&program, "print('ran')\n").unwrap();
-    let own = codeyard.command(["run", &program.to_string_lossy()]).unwrap();
-    let own = own.as_std();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the test owns the process and kills it on drop"
-    )]
-    let mut command = Command::new(wrapper.first().unwrap());
-    command
-        .args(&wrapper[1..])
-        .arg(own.get_program())
-        .args(own.get_args());
-    command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    command
-        .current_dir(codeyard.work_directory())
-        .stdin(Stdio::null())
-        .kill_on_drop(true);
+    let args = ["run", &program.to_string_lossy()];
+    let mut command = codeyard.command_below(wrapper, args).unwrap();
+    command.stdin(Stdio::null());
     let ended = tokio::time::timeout(std::time::Duration::from_secs(60), command.output()).await;
     ended.unwrap().unwrap()
 }

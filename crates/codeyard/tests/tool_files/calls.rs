@@ -371,29 +371,40 @@ async fn what_a_function_is_called_and_takes_is_known_without_running_its_file()
         .await;
 }
 
-#[tokio::test]
-async fn arguments_arrive_as_the_annotations_say() {
-    const POINTS: &str = "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom typing import Optional\n\n@dataclass\nclass P:\n    x: int\n\n\n\
-        @dataclass\nclass Line:\n    ends: list[P]\n\n\n";
-    let shown = |name: &str, parameters: &str, value: &str| {
-        let file = format!("{POINTS}def {name}({parameters}):\n    'Shows'\n    return str({value})\n");
-        (format!("kinds/{name}.py"), file)
-    };
-    let files = [
-        shown("maybe", "p: Optional[P] = None", "p"),
-        shown("either", "p: P | None", "p"),
-        shown("row", "ps: list[P]", "ps"),
-        shown("nested", "line: Line", "line.ends[0].x"),
-        shown("table", "ps: dict[str, P]", "ps"),
-        shown("posonly", "a=1, b=2, /", "(a, b)"),
-        shown("kwo", "**kwargs", "kwargs"),
-        shown("data", "a: dict, b: int = 0", "(a, b)"),
-    ];
+/// A client with tools of the server `kinds`, each with its parameters and what it returns, behind the same lines.
+async fn with_kinds(lines: &str, tools: &[(&str, &str, &str)]) -> CodeClient {
+    let files: Vec<(String, String)> = tools
+        .iter()
+        .map(|(name, parameters, value)| {
+            let text = format!("{lines}def {name}({parameters}):\n    'Shows'\n    return {value}\n");
+            (format!("kinds/{name}.py"), text)
+        })
+        .collect();
     let files: Vec<(&str, &str)> = files
         .iter()
         .map(|(name, text)| (name.as_str(), text.as_str()))
         .collect();
-    let (_, mut client) = client(&files).await;
+    client(&files).await.1
+}
+
+#[tokio::test]
+async fn arguments_arrive_as_the_annotations_say() {
+    const POINTS: &str = "from __future__ import annotations\nfrom dataclasses import dataclass\nfrom typing import Optional\n\n@dataclass\nclass P:\n    x: int\n\n\n\
+        @dataclass\nclass Line:\n    ends: list[P]\n\n\n";
+    let mut client = with_kinds(
+        POINTS,
+        &[
+            ("maybe", "p: Optional[P] = None", "str(p)"),
+            ("either", "p: P | None", "str(p)"),
+            ("row", "ps: list[P]", "str(ps)"),
+            ("nested", "line: Line", "str(line.ends[0].x)"),
+            ("table", "ps: dict[str, P]", "str(ps)"),
+            ("posonly", "a=1, b=2, /", "str((a, b))"),
+            ("kwo", "**kwargs", "str(kwargs)"),
+            ("data", "a: dict, b: int = 0", "str((a, b))"),
+        ],
+    )
+    .await;
     for (call, told) in [
         ("maybe(p={'x': 1})", "P(x=1)"),
         ("either(p={'x': 1})", "P(x=1)"),
@@ -429,21 +440,16 @@ async fn a_data_class_is_called_as_its_constructor_is() {
         id: int\n    kind: ClassVar[str] = 'k'\n    size: int = field(init=False, default=9)\n\n\n@dataclass\nclass P(Base):\n    \
         _: KW_ONLY\n    secret: str = field(repr=False)\n    note: str = None\n\n\n@dataclass\nclass Seed:\n    \
         value: InitVar[Base]\n    twice: int = 0\n\n    def __post_init__(self, value):\n        self.twice = 2 * value.id\n\n\n";
-    let file = |name: &str, parameters: &str, value: &str| {
-        let text = format!("{CLASSES}def {name}({parameters}):\n    'Shows'\n    return {value}\n");
-        (format!("kinds/{name}.py"), text)
-    };
-    let files = [
-        file("derived", "p: P", "(p, p.secret)"),
-        file("seed", "s: Seed | None", "s"),
-        file("mode", "mode: Literal['fast', 'slow'] = None", "mode"),
-        file("either", "value: dict | list = None", "value"),
-    ];
-    let files: Vec<(&str, &str)> = files
-        .iter()
-        .map(|(name, text)| (name.as_str(), text.as_str()))
-        .collect();
-    let (_, mut client) = client(&files).await;
+    let mut client = with_kinds(
+        CLASSES,
+        &[
+            ("derived", "p: P", "(p, p.secret)"),
+            ("seed", "s: Seed | None", "s"),
+            ("mode", "mode: Literal['fast', 'slow'] = None", "mode"),
+            ("either", "value: dict | list = None", "value"),
+        ],
+    )
+    .await;
     for (call, told) in [
         (
             "derived(p={'id': 1, 'secret': 's'})",

@@ -66,6 +66,8 @@ pub(crate) enum Order {
     Attach(Vec<Placed>),
     /// Make a user namespace in which user and group `inside` are what they are `outside` in the zygote's.
     Map { inside: (u32, u32), outside: u32 },
+    /// Kill every process of the pid namespace of the session whose pidfd comes along, except its first.
+    KillOthers,
 }
 
 /// One directory to attach.

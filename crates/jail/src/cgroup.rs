@@ -242,6 +242,14 @@ impl Group {
         }
     }
 
+    /// Processes and threads in it now, those that have ended and were not waited for included.
+    pub fn tasks(&self) -> u64 {
+        match &self.kind {
+            GroupKind::V1(group) => group.tasks(),
+            GroupKind::V2(group) => group.tasks(),
+        }
+    }
+
     /// Removes the group once its processes are gone; `false` if some are still ending.
     pub fn remove(&self) -> bool {
         match &self.kind {

@@ -22,6 +22,31 @@ pub fn kill(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     Ok(rustix::process::pidfd_send_signal(pidfd.as_fd(), Signal::KILL)?)
 }
 
+/// Kills the process of this number, which may just have ended: for descendants whose parents stand still or are killed as
+/// well, so that the number cannot have been given away.
+pub fn kill_number(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // As above.
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Stops all of its threads until [`resume`]; no process can refuse that.
+///
+/// # Errors
+/// `NotFound` if it is gone.
+pub fn stop(pidfd: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(rustix::process::pidfd_send_signal(pidfd.as_fd(), Signal::STOP)?)
+}
+
+/// Lets a stopped process go on.
+///
+/// # Errors
+/// `NotFound` if it is gone.
+pub fn resume(pidfd: BorrowedFd<'_>) -> io::Result<()> {
+    Ok(rustix::process::pidfd_send_signal(pidfd.as_fd(), Signal::CONT)?)
+}
+
 /// Its number in this process's pid namespace; `None` if it is gone.
 ///
 /// # Errors

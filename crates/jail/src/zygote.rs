@@ -195,6 +195,15 @@ impl Zygote {
         message::send(self.mounts.as_fd(), &order, &[])
     }
 
+    /// Asks the mounter to kill every process of a session except its first; one answer follows.
+    ///
+    /// # Errors
+    /// As `order_attachments`.
+    pub fn order_kill_others(&self, session: BorrowedFd<'_>) -> io::Result<()> {
+        let order = serde_json::to_vec(&Order::KillOthers)?;
+        message::send(self.mounts.as_fd(), &order, &[session])
+    }
+
     /// Takes one answer of the mounter: the namespace, if one was asked for.
     ///
     /// # Errors

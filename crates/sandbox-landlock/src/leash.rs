@@ -8,8 +8,8 @@ use std::time::Duration;
 use jail::cgroup::Group;
 use jail::keeper::Keeper;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use sandbox::{Attachment, BoxFuture, Leash, Measured};
-use sandbox_process::census;
+use sandbox::{Attachment, BoxFuture, Leash, Left, Measured};
+use sandbox_process::{census, settle};
 use tokio::io::unix::AsyncFd;
 use types::{Limit, Limits};
 
@@ -53,6 +53,8 @@ pub struct LandlockLeash {
     most_tasks: u64,
     last_cpu: Duration,
     peak_memory: u64,
+    /// Whether the first process was told to stop.
+    is_stopped: bool,
 }
 
 impl LandlockLeash {
@@ -86,7 +88,25 @@ impl LandlockLeash {
             },
             last_cpu: Duration::ZERO,
             peak_memory: 0,
+            is_stopped: false,
         }
+    }
+
+    /// Stops the first process, kills all others, and counts the threads that remain. Without a pid namespace the others
+    /// are killed one by one: what forks faster than that is still there at the deadline.
+    async fn end_run(&mut self) -> Result<Left, String> {
+        let Some(keeper) = &self.keeper else {
+            return Ok(Left::default());
+        };
+        self.is_stopped = true;
+        // It may just have ended.
+        let _ = jail::signal::stop(keeper.guest());
+        settle::until_stopped(self.first).await?;
+        settle::until_killed(self.kept_by, self.first).await?;
+        let threads = census::threads(self.first).saturating_sub(1);
+        Ok(Left {
+            threads: u32::try_from(threads).unwrap_or(u32::MAX),
+        })
     }
 
     /// A limit that what it has written is over, as far as is known.
@@ -196,6 +216,19 @@ impl Leash for LandlockLeash {
             }
         }
         self.outgrown()
+    }
+
+    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>> {
+        Box::pin(self.end_run())
+    }
+
+    fn resume(&mut self) {
+        if let Some(keeper) = &self.keeper
+            && std::mem::take(&mut self.is_stopped)
+        {
+            // It may just have ended.
+            let _ = jail::signal::resume(keeper.guest());
+        }
     }
 
     fn gone(&mut self) -> BoxFuture<'_, ()> {

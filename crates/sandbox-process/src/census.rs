@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What all processes of a session use now.
@@ -58,9 +59,17 @@ pub fn tasks_of(user: u32) -> u64 {
         .sum()
 }
 
-/// What /proc/PID/status says; empty if the process is gone.
+/// What /proc/PID/status says; empty if the process is gone. Where the main thread has ended, that file no longer
+/// tells of the memory that the other threads hold, so the file of one of those stands in for it.
 fn status(pid: u32) -> String {
-    fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default()
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    if number(&status, "Threads:") <= 1 || status.contains("\nRssAnon:") {
+        return status;
+    }
+    threads_of(pid)
+        .filter_map(|thread| fs::read_to_string(thread.join("status")).ok())
+        .find(|status| status.contains("\nRssAnon:"))
+        .unwrap_or(status)
 }
 
 fn held(status: &str) -> u64 {
@@ -113,26 +122,70 @@ fn cpu(pid: u32) -> Duration {
 
 /// Whether a process runs, waits for a processor, or for its memory.
 pub fn wants_processor(pid: u32) -> bool {
-    matches!(after_name(pid).split_whitespace().next(), Some("R" | "D"))
+    matches!(state(&after_name(pid)), "R" | "D")
+}
+
+/// Threads of one process; 0 if it is gone.
+pub fn threads(pid: u32) -> u64 {
+    number(&status(pid), "Threads:")
+}
+
+/// Whether all threads of a process have stopped or ended.
+pub fn has_stopped(pid: u32) -> bool {
+    threads_of(pid).all(|thread| {
+        let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
+        matches!(state(after_parenthesis(&stat)), "T" | "Z" | "X" | "")
+    })
+}
+
+/// The processes that came from `first` and are alive, without `first` and `spared`.
+pub fn others(first: u32, spared: u32) -> Vec<u32> {
+    let mut others = Vec::new();
+    for_each(first, |pid| {
+        if pid != first && pid != spared && is_alive(pid) {
+            others.push(pid);
+        }
+    });
+    others
+}
+
+/// Whether a process has a thread that has not ended.
+fn is_alive(pid: u32) -> bool {
+    threads_of(pid).any(|thread| {
+        let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
+        !matches!(state(after_parenthesis(&stat)), "Z" | "X" | "")
+    })
 }
 
 /// What /proc/PID/stat says after the name of the process; empty if it is gone.
 fn after_name(pid: u32) -> String {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name may hold anything but ends with the last parenthesis.
-    stat.rsplit_once(')')
-        .map(|(_, rest)| rest.to_owned())
-        .unwrap_or_default()
+    after_parenthesis(&stat).to_owned()
+}
+
+/// What follows the name in a `stat` file: the name may hold anything but ends with the last parenthesis.
+fn after_parenthesis(stat: &str) -> &str {
+    stat.rsplit_once(')').map_or("", |(_, rest)| rest)
+}
+
+/// The letter of the state; empty if there is none.
+fn state(after_name: &str) -> &str {
+    after_name.split_whitespace().next().unwrap_or("")
+}
+
+/// Directories of the threads of one process.
+fn threads_of(pid: u32) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|thread| thread.path())
 }
 
 /// Children of all threads of one process.
-fn children(pid: u32) -> Vec<u32> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task"))
-        .into_iter()
-        .flatten()
-        .flatten();
-    tasks
-        .filter_map(|task| fs::read_to_string(task.path().join("children")).ok())
+pub fn children(pid: u32) -> Vec<u32> {
+    threads_of(pid)
+        .filter_map(|thread| fs::read_to_string(thread.join("children")).ok())
         .flat_map(|text| {
             text.split_whitespace()
                 .filter_map(|pid| pid.parse().ok())

@@ -6,14 +6,14 @@ use std::time::Duration;
 use jail::spec::ZYGOTE_USER;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::Pid;
-use sandbox::{Attachment, BoxFuture, Leash, Measured};
+use sandbox::{Attachment, BoxFuture, Leash, Left, Measured};
 use tokio::io::unix::AsyncFd;
 use types::Limit;
 
 use crate::attach::{AttachError, Map};
-use crate::census;
 use crate::provisions::Provision;
 use crate::station::Station;
+use crate::{census, settle};
 use std::sync::Arc;
 
 /// Niceness of a session that nobody waits for.
@@ -38,6 +38,10 @@ pub struct ProcessLeash {
     map: Option<Map>,
     /// The directories that it sees.
     shown: Vec<Attachment>,
+    /// Whether it has a pid namespace of its own; the floor of benchmarks has none.
+    has_own_pids: bool,
+    /// Whether it was told to stop.
+    is_stopped: bool,
     /// A session lives no longer than its zygote; the zygote stays while a session needs it.
     station: Arc<Station>,
 }
@@ -64,8 +68,16 @@ impl ProcessLeash {
             peak_memory: 0,
             map: None,
             shown: Vec::new(),
+            has_own_pids: true,
+            is_stopped: false,
             station,
         }
+    }
+
+    /// It shares the zygote's pid namespace, so what its runs start is left alone.
+    pub fn without_own_pids(mut self) -> Self {
+        self.has_own_pids = false;
+        self
     }
 
     /// Whether its first process has ended.
@@ -117,6 +129,42 @@ impl ProcessLeash {
 
     fn user(&self) -> u32 {
         self.provision.as_ref().map_or(ZYGOTE_USER, Provision::user)
+    }
+
+    /// Stops its first process, has all others killed, and counts the threads that remain.
+    async fn end_run(&mut self) -> Result<Left, String> {
+        let Some(process) = self.process.as_ref().filter(|_| self.has_own_pids) else {
+            return Ok(Left::default());
+        };
+        let process = process.get_ref();
+        self.is_stopped = true;
+        // It may just have ended.
+        let _ = jail::signal::stop(process.as_fd());
+        if self.is_alone() {
+            return Ok(Left::default());
+        }
+        settle::until_stopped(self.pid).await?;
+        if !census::others(self.pid, self.pid).is_empty() {
+            let session = process.try_clone().map_err(|error| error.to_string())?;
+            Arc::clone(&self.station).kill_others(session).await?;
+            settle::until_alone(self.pid, self.pid).await?;
+        }
+        let threads = census::threads(self.pid).saturating_sub(1);
+        Ok(Left {
+            threads: u32::try_from(threads).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// Whether its first process is the only one, with one thread. With a signal pending that thread cannot fork any more.
+    fn is_alone(&self) -> bool {
+        let group = self
+            .provision
+            .as_ref()
+            .and_then(|provision| provision.group.as_ref());
+        match group {
+            Some(group) => group.tasks() == 1,
+            None => census::threads(self.pid) == 1 && census::children(self.pid).is_empty(),
+        }
     }
 
     /// Counts through /proc and remembers: what has ended cannot be counted any more.
@@ -192,6 +240,19 @@ impl Leash for ProcessLeash {
         // What was forked shares most of its pages, so too much at first sight may be little.
         let exceeded = !grouped && self.count() > most && census::memory_shared_once(self.pid) > most;
         exceeded.then_some(Limit::Memory)
+    }
+
+    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>> {
+        Box::pin(self.end_run())
+    }
+
+    fn resume(&mut self) {
+        if let Some(process) = &self.process
+            && std::mem::take(&mut self.is_stopped)
+        {
+            // It may just have ended.
+            let _ = jail::signal::resume(process.get_ref().as_fd());
+        }
     }
 
     fn gone(&mut self) -> BoxFuture<'_, ()> {

@@ -2,7 +2,7 @@
 //!
 //! Reading order: `config`, `mode` (what this machine and user allow), `layout` (what sessions see), `appearance` (as what), `station` (one
 //! zygote and what is prepared for its sessions), `attach` (directories that they see), `pool` (sessions that stand
-//! ready), `backend` (profiles, launches), `leash` (a session's processes),
+//! ready), `backend` (profiles, launches), `leash` (a session's processes), `settle` (what a run leaves behind),
 //! `python` (the machine's interpreter and the managed environment), `guards` (what the mode promises), `doctor` (all of
 //! it, examined), `fix` (what an administrator can do about it).
 
@@ -24,6 +24,7 @@ pub mod python;
 mod remedy;
 pub mod rlimits;
 mod selftest;
+pub mod settle;
 mod station;
 
 pub use backend::{Process, Standing};

@@ -28,7 +28,7 @@ use crate::mode::Mode;
 use crate::provisions::{Provision, ProvisionError, Provisions, REFILL_PAUSE};
 use crate::python::{Environment, Interpreter};
 use crate::remedy::explain;
-use crate::rlimits;
+use crate::{rlimits, settle};
 
 /// How long a zygote may take to load its libraries, on a busy machine with cold files.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -199,7 +199,7 @@ impl Station {
             .map_err(|error| StationError::System("open /dev/null", error))?;
         let (channels, process, pid) = self.connect(&request, no_network.into(), &[]).await?;
         let leash = ProcessLeash::new(process, pid, provisions.nothing(), u64::MAX, Arc::clone(self));
-        Ok((channels, leash))
+        Ok((channels, leash.without_own_pids()))
     }
 
     /// Starts a session that skips the interpreter's hooks before it is known that it can: the self-test.
@@ -300,6 +300,25 @@ impl Station {
                 Ok(Err(_)) => return Err(StationError::Gone),
                 Err(_would_block) => {}
             }
+        }
+    }
+
+    /// Has every process of a session killed except its first.
+    ///
+    /// # Errors
+    /// Why not, after [`settle::DEADLINE`] at the latest.
+    pub(crate) async fn kill_others(self: Arc<Self>, session: OwnedFd) -> Result<(), String> {
+        // A task of its own: an answer that nobody waits for any more must still be taken.
+        let asked = tokio::spawn(async move {
+            let order = |zygote: &Zygote| zygote.order_kill_others(session.as_fd());
+            self.ask_mounter(order).await
+        });
+        match tokio::time::timeout(settle::DEADLINE, asked).await {
+            Ok(Ok(Ok(Ok(_)))) => Ok(()),
+            Ok(Ok(Ok(Err(error)))) => Err(error),
+            Ok(Ok(Err(error))) => Err(error.to_string()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_late) => Err("the mounter does not answer".to_owned()),
         }
     }
 

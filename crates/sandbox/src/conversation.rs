@@ -21,10 +21,10 @@ use std::time::Duration;
 use guest::frames::{self, Done, GuestFrame, HostFrame};
 use tokio::net::unix::pipe;
 use tokio::time::{Instant, Interval, MissedTickBehavior, sleep_until};
-use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, Usage};
+use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, Threads, Usage};
 
 use crate::capture::Capture;
-use crate::leash::{Leash, Measured};
+use crate::leash::{Leash, Left, Measured};
 use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
 use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run};
 use calls::Calls;
@@ -61,6 +61,8 @@ pub struct Conversation<L> {
     session: String,
     ready: bool,
     runs: u64,
+    /// What earlier runs have left behind.
+    left: Left,
     before: Measured,
     buffer: Vec<u8>,
 }
@@ -106,6 +108,7 @@ impl<L: Leash> Conversation<L> {
             session,
             ready: false,
             runs: 0,
+            left: Left::default(),
             before: Measured::default(),
             buffer: vec![0; PIPE_PIECE],
         }
@@ -157,10 +160,41 @@ impl<L: Leash> Conversation<L> {
             started: Instant::now(),
         };
         let mut calls = Calls::new(host, &run.limits);
+        let threads_before = self.left.threads;
+        if self.runs > 0 {
+            // A guest that broke the protocol meanwhile shows at the first frame of this run.
+            let _ = self.wire.discard();
+        }
         self.send_run(&run);
+        self.leash.resume();
         let done = self.converse(&run, &mut progress, &mut calls).await;
+        let done = self.settle(done, &mut progress).await;
         self.drain_output(&mut progress);
-        self.outcome(done, progress, &run, calls.made())
+        let threads = Threads {
+            before: threads_before,
+            after: self.left.threads,
+        };
+        Outcome {
+            threads,
+            ..self.outcome(done, progress, &run, calls.made())
+        }
+    }
+
+    /// Ends what the run has left behind, before anybody is told that it is over. A guest of which something cannot be
+    /// ended is given up.
+    async fn settle(&mut self, done: Option<Done>, progress: &mut Progress) -> Option<Done> {
+        let done = done?;
+        match self.leash.settle().await {
+            Ok(left) => {
+                self.left = left;
+                Some(done)
+            }
+            Err(cause) => {
+                tracing::warn!(session = %self.session, cause, "a run left behind what cannot be ended");
+                self.kill(Some(Status::Failed), Some(report::unsettled(&cause)), progress);
+                None
+            }
+        }
     }
 
     /// Sends the program, and before the first one the session's settings.

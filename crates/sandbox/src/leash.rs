@@ -32,8 +32,25 @@ pub trait Leash: Send {
     /// Memory in bytes that the guest holds now; `None` where it cannot be read.
     fn memory(&self) -> Option<u64>;
 
+    /// Ends what a run has left behind. Afterwards no process of the guest is alive but its first, and that one stands
+    /// still with all of its threads until `resume`.
+    ///
+    /// # Errors
+    /// What could not be ended in time; the guest must be killed.
+    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>>;
+
+    /// Lets the guest go on for its next run.
+    fn resume(&mut self);
+
     /// Resolves when every process of the guest is gone.
     fn gone(&mut self) -> BoxFuture<'_, ()>;
+}
+
+/// What a run has left behind, after `settle`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Threads beside the guest's main one.
+    pub threads: u32,
 }
 
 /// What a guest has used since its start; `None` where it cannot be read.

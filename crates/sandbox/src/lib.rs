@@ -13,5 +13,5 @@ mod wire;
 pub use backend::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run, ask};
 pub use calls::{HostCall, HostCallError, HostCalls, NoCalls};
 pub use conversation::Conversation;
-pub use leash::{Leash, Measured};
+pub use leash::{Leash, Left, Measured};
 pub use wire::{Channels, WireError, watch};

@@ -170,6 +170,25 @@ impl Wire {
         Ok(true)
     }
 
+    /// Reads what was sent while no run was under way, and forgets its whole frames. What comes is bounded by the socket's
+    /// buffer, since the guest stands still.
+    ///
+    /// # Errors
+    /// `Closed` if the guest is gone; `Protocol` if a frame is too large.
+    pub fn discard(&mut self) -> Result<(), WireError> {
+        loop {
+            let more = self.fill()?;
+            while self
+                .input
+                .skip()
+                .map_err(|error| WireError::Protocol(error.to_string()))?
+            {}
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
     /// The next whole frame of what was read, with its size.
     ///
     /// # Errors

@@ -120,6 +120,7 @@ impl Server {
                 cancel: cancel.clone(),
                 check: program.check.unwrap_or(shared.check),
                 surface: None,
+                reach: None,
                 keep_over: None,
                 record,
             })

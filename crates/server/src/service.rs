@@ -57,6 +57,10 @@ impl Server {
         };
         let tally = self.tally(asked.receipt);
         let record = shared.records.attempt(attempt);
+        let reach = asked
+            .loaded
+            .as_ref()
+            .map(|names| names.iter().map(ToString::to_string).collect());
         let scope = RunScope {
             run: record.run().clone(),
             wall_time: asked.granted.limits.wall_time,
@@ -73,6 +77,7 @@ impl Server {
             cancel: cancel.clone(),
             check: asked.check,
             surface: asked.surface,
+            reach,
             keep_over: asked.keep_over,
             record,
         };

@@ -1,5 +1,6 @@
 //! The task of one session: takes runs from its queue one after another and owns the guest.
 
+use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +35,7 @@ pub(crate) struct Job {
     pub(crate) cancel: CancellationToken,
     pub(crate) check: CheckMode,
     pub(crate) surface: Option<Value>,
+    pub(crate) reach: Option<BTreeSet<String>>,
     pub(crate) keep_over: Option<u64>,
     pub(crate) reply: oneshot::Sender<Result<RunResult, SessionError>>,
 }
@@ -68,6 +70,41 @@ pub(crate) struct Driver {
     names: Names,
     /// Whether what the guest holds was looked at since its last run.
     measured: bool,
+    /// What threads that runs have left behind may reach.
+    threads: Threads,
+}
+
+/// The reach of threads that outlive their runs.
+#[derive(Debug, Default)]
+enum Threads {
+    /// No thread is left.
+    #[default]
+    None,
+    /// Every run since the first thread was left could reach these servers; without a set, all of them.
+    Reach(Option<BTreeSet<String>>),
+}
+
+impl Threads {
+    /// Takes in what a run with this reach has left.
+    fn after(&mut self, run: Option<&BTreeSet<String>>, left: u32) {
+        *self = match (left, std::mem::take(self)) {
+            (0, _) => Threads::None,
+            (_, Threads::None | Threads::Reach(None)) => Threads::Reach(run.cloned()),
+            (_, Threads::Reach(Some(reach))) => Threads::Reach(Some(match run {
+                Some(run) => reach.intersection(run).cloned().collect(),
+                None => reach,
+            })),
+        };
+    }
+
+    /// Whether a run with this reach would give them servers that they may not reach.
+    fn would_gain(&self, run: Option<&BTreeSet<String>>) -> bool {
+        match (self, run) {
+            (Threads::None | Threads::Reach(None), _) => false,
+            (Threads::Reach(Some(_)), None) => true,
+            (Threads::Reach(Some(reach)), Some(run)) => !run.is_subset(reach),
+        }
+    }
 }
 
 // === impl Job ===
@@ -97,6 +134,7 @@ impl Driver {
             keeps_files: false,
             names: Names::default(),
             measured: false,
+            threads: Threads::default(),
         }
     }
 
@@ -163,7 +201,7 @@ impl Driver {
     fn bury(&mut self) {
         tracing::info!(session = %self.key.name, "the guest of an idle session ended by itself");
         self.lose(&Why::Died);
-        self.shared.table().died(&self.key, self.id);
+        self.shared.table().died(&self.key, self.id, Why::Died);
     }
 
     /// One run, from its launch if there is no guest to its answer.
@@ -176,9 +214,14 @@ impl Driver {
             cancel,
             check,
             surface,
+            reach,
             keep_over,
             mut reply,
         } = job;
+        if self.guest.is_some() && self.threads.would_gain(reach.as_ref()) {
+            self.lose(&Why::Threads);
+            self.shared.table().died(&self.key, self.id, Why::Threads);
+        }
         // A child of the client's: cancelled with it, when the client goes away, and when the session ends.
         let cancel = cancel.child_token();
         let run = Run {
@@ -221,6 +264,9 @@ impl Driver {
             }
         };
         let run_id = record.run().clone();
+        if let Ok(outcome) = &result {
+            self.threads.after(reach.as_ref(), outcome.threads.after);
+        }
         let result = write_down(record, result, self.life.as_ref()).await;
         let notice = self.settle(ended);
         let answer = result.map(|outcome| RunResult {
@@ -242,6 +288,7 @@ impl Driver {
     fn lose(&mut self, why: &Why) {
         self.guest = None;
         self.names = Names::default();
+        self.threads = Threads::None;
         if let Some(life) = self.life.take() {
             life.lost(why.name());
         }

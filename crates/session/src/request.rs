@@ -1,5 +1,6 @@
 //! What is asked of a session and what comes back.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -42,6 +43,8 @@ pub struct RunRequest {
     pub check: CheckMode,
     /// What its surface tells the guest beside it; `None` for `code`.
     pub surface: Option<Value>,
+    /// The servers that it may reach; `None` where every run of the session may reach the same.
+    pub reach: Option<BTreeSet<String>>,
     /// A result of more bytes of JSON stays in the session; `None` where every result comes as it is.
     pub keep_over: Option<u64>,
     /// Its handle, and what is written down of it.

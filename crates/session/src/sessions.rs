@@ -231,6 +231,7 @@ impl Shared {
             cancel: request.cancel,
             check: request.check,
             surface: request.surface,
+            reach: request.reach,
             keep_over: request.keep_over,
             reply,
         };

@@ -34,6 +34,8 @@ pub(crate) enum Why {
     Failed(String),
     /// The guest ended while it was idle.
     Died,
+    /// Threads of an earlier run were there, and the next run may reach servers that the earlier one may not.
+    Threads,
     /// Nobody used it.
     Idle(Duration),
     /// Another session needed its place.
@@ -300,11 +302,13 @@ impl<J> Table<J> {
         told.collect()
     }
 
-    /// The guest of an idle session is gone.
-    pub(crate) fn died(&mut self, key: &Key, driver: DriverId) {
+    /// The guest of a session is gone outside of a run.
+    pub(crate) fn died(&mut self, key: &Key, driver: DriverId, why: Why) {
         if let Some(session) = self.session(key, driver) {
-            session.state = State::Lost;
-            session.notice = Some(Why::Died);
+            if session.state == State::Idle {
+                session.state = State::Lost;
+            }
+            session.notice = Some(why);
         }
     }
 
@@ -415,6 +419,7 @@ impl Why {
             Why::Cancelled => "cancelled",
             Why::Failed(_) => "failed",
             Why::Died => "died",
+            Why::Threads => "threads",
             Why::Idle(_) => "idle",
             Why::Room => "room",
             Why::Memory(_) => "memory",
@@ -455,6 +460,10 @@ impl fmt::Display for Why {
             Why::Failed(message) if message.is_empty() => f.write_str("its process ended during a run"),
             Why::Failed(message) => write!(f, "its process ended during a run: {message}"),
             Why::Died => f.write_str("its process ended between runs"),
+            Why::Threads => f.write_str(
+                "session: lost (threads): an earlier run with fewer servers had left threads, which would have \
+                 reached the servers of this run",
+            ),
             Why::Idle(time) => write!(f, "it was closed after {} idle", shown(*time)),
             Why::Room => f.write_str("it was closed after idle time to make room for another session"),
             Why::Memory(most) => write!(

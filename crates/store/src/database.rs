@@ -225,6 +225,11 @@ fn migrations() -> Vec<Migration> {
             "own receipts",
             include_str!("../migrations/sqlite/0006_own_receipts.sql"),
         ),
+        simple(
+            7,
+            "earlier threads",
+            include_str!("../migrations/sqlite/0007_earlier_threads.sql"),
+        ),
     ]
 }
 

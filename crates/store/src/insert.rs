@@ -19,7 +19,7 @@ const CHUNK: usize = 64;
 
 const RUN_COLUMNS: &str = "id, process, principal, front, session, life, language, code_hash, code_bytes, limits, \
     backend, mode, asked_ms, ended_ms, waited_us, duration_us, status, limit_name, error_kind, session_fate, \
-    result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory, client, searches, search_bytes";
+    result_bytes, stdout_bytes, stderr_bytes, host_calls, cpu_us, peak_memory, earlier_threads, client, searches, search_bytes";
 
 /// A run's end completes its beginning; another beginning changes the limits of a run that is under way.
 const RUN_CONFLICT: &str = " ON CONFLICT (id) DO UPDATE SET life = excluded.life, mode = excluded.mode, \
@@ -27,7 +27,8 @@ const RUN_CONFLICT: &str = " ON CONFLICT (id) DO UPDATE SET life = excluded.life
     status = excluded.status, limit_name = excluded.limit_name, error_kind = excluded.error_kind, \
     session_fate = excluded.session_fate, result_bytes = excluded.result_bytes, \
     stdout_bytes = excluded.stdout_bytes, stderr_bytes = excluded.stderr_bytes, \
-    host_calls = excluded.host_calls, cpu_us = excluded.cpu_us, peak_memory = excluded.peak_memory \
+    host_calls = excluded.host_calls, cpu_us = excluded.cpu_us, peak_memory = excluded.peak_memory, \
+    earlier_threads = excluded.earlier_threads \
     WHERE excluded.status IS NOT NULL OR runs.status IS NULL";
 
 type Values<'q> = Separated<'q, Sqlite, &'static str>;
@@ -210,6 +211,7 @@ fn end(values: &mut Values<'_>, ended: &Ended) {
     values.push_bind(ended.host_calls);
     values.push_bind(ended.cpu_us);
     values.push_bind(ended.peak_memory);
+    values.push_bind(ended.earlier_threads);
 }
 
 async fn opened(

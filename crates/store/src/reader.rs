@@ -94,6 +94,8 @@ pub struct RunView {
     pub cpu_us: Option<i64>,
     /// Most memory that its session held.
     pub peak_memory: Option<i64>,
+    /// Threads of earlier runs that were there and acted with its rights; absent if there were none.
+    pub earlier_threads: Option<i64>,
 }
 
 /// One call of a run.
@@ -311,6 +313,7 @@ fn run(row: &SqliteRow, dead: &HashSet<i64>) -> Result<RunView, sqlx::Error> {
         host_calls: row.try_get("host_calls")?,
         cpu_us: row.try_get("cpu_us")?,
         peak_memory: row.try_get("peak_memory")?,
+        earlier_threads: row.try_get("earlier_threads")?,
     })
 }
 

@@ -146,6 +146,7 @@ pub(crate) struct Ended {
     pub(crate) host_calls: Option<i64>,
     pub(crate) cpu_us: Option<i64>,
     pub(crate) peak_memory: Option<i64>,
+    pub(crate) earlier_threads: Option<i64>,
 }
 
 #[derive(Debug)]
@@ -300,6 +301,7 @@ impl Ended {
             host_calls: Some(i64::from(usage.host_calls)),
             cpu_us: usage.cpu.map(crate::clock::micros),
             peak_memory: usage.peak_memory.map(number),
+            earlier_threads: (outcome.threads.before > 0).then(|| i64::from(outcome.threads.before)),
             ..Ended::default()
         }
     }

@@ -21,7 +21,7 @@ pub use content::Content;
 pub use ids::{Principal, RunId, SessionId, SessionName};
 pub use kept::Kept;
 pub use limits::{Granted, Limit, Limits, Network, RunLimits};
-pub use outcome::{GuestError, Outcome, SessionFate, Status, Text, Usage};
+pub use outcome::{GuestError, Outcome, SessionFate, Status, Text, Threads, Usage};
 pub use rules::ToolRules;
 pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};
 pub use tool::{DefinitionError, ServerTools, Tool, ToolRef};

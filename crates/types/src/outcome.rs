@@ -93,6 +93,16 @@ pub struct Usage {
     pub host_calls: u32,
 }
 
+/// Threads of the program beside the main one. They stand still between runs and act with the rights of whatever run is
+/// under way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Threads {
+    /// Left behind by earlier runs, when this one began.
+    pub before: u32,
+    /// There when it ended.
+    pub after: u32,
+}
+
 /// Everything that is known of a run when it is over.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
@@ -116,6 +126,8 @@ pub struct Outcome {
     pub session: SessionFate,
     /// What it used.
     pub usage: Usage,
+    /// Threads that outlive runs.
+    pub threads: Threads,
 }
 
 impl Outcome {
@@ -132,6 +144,7 @@ impl Outcome {
             artifacts: Vec::new(),
             session,
             usage: Usage::default(),
+            threads: Threads::default(),
         }
     }
 }

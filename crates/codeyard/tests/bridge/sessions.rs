@@ -81,18 +81,12 @@ async fn a_cancelled_call_ends_and_the_next_works() {
 #[tokio::test]
 async fn c331_an_idle_session_is_released() {
     let mut client = with_variables(&[("MCP_BRIDGE_RUNTIME_IDLE_TIMEOUT", "2")]).await;
-    client
-        .run("secret = 'k'\nimport subprocess\nsubprocess.Popen(['sleep', '1000'])")
-        .await;
+    client.run("secret = 'k'").await;
     let codeyard = client.mcp.pid().unwrap();
-    let sleeps = || {
-        descendants(codeyard)
-            .iter()
-            .any(|process| process.command.contains("sleep"))
-    };
-    // The kernel shows its command a moment after the program has started it.
-    wait_until("the program's process", || sleeps().then_some(())).await;
-    wait_until("the session's end", || (!sleeps()).then_some(())).await;
+    // Between runs a session's process is stopped; those in the pool, which have run nothing, are not.
+    let is_there = || descendants(codeyard).iter().any(|process| process.state == 'T');
+    assert!(is_there());
+    wait_until("the session's end", || (!is_there()).then_some(())).await;
     let next = client.run("print('secret' in globals())").await;
     assert_eq!(next.lines("stdout"), "False", "{next:?}");
     assert!(next.lines("stderr").contains("started afresh"), "{next:?}");
@@ -122,4 +116,25 @@ async fn c332_noise() {
     let answer = client.mcp.answer(&json!(900)).await.unwrap();
     assert_eq!(answer["result"]["content"][0]["text"], "2000000");
     client.check("print(1)", "1").await;
+}
+
+#[tokio::test]
+async fn threads_of_a_run_with_fewer_servers_do_not_reach_those_of_a_later_one() {
+    let mut client = BridgeClient::with_stub().await;
+    let leave = "import threading\nkept = threading.Event()\nthreading.Thread(target=kept.wait, daemon=True).start()\nprint('left')";
+    let answer = client.run_with(&["stub"], leave).await;
+    assert_eq!(answer.text(), "left", "{answer:?}");
+    // The same reach or a narrower one: the session goes on, with its thread.
+    for servers in [&["stub"][..], &[]] {
+        let answer = client.run_with(servers, "print('kept' in globals())").await;
+        assert_eq!(answer.text(), "True", "{answer:?}");
+    }
+    let answer = client
+        .run_with(&["stub", "other"], "print('kept' in globals())")
+        .await;
+    assert_eq!(answer.lines("stdout"), "False", "{answer:?}");
+    assert!(
+        answer.lines("stderr").contains("session: lost (threads)"),
+        "{answer:?}"
+    );
 }

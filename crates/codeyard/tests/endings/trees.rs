@@ -49,13 +49,12 @@ pub async fn busy() -> Busy {
 
 /// Makes a codeyard busy.
 pub async fn busy_of(mut client: CodeClient) -> Busy {
-    let tree = format!("{TREE}kept = 'kept'");
-    let ran = client.run_in("tree", &tree).await;
+    let ran = client.run_in("tree", "kept = 'kept'").await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
     let child = client.run("int(await tools.stub.spawn())").await;
     let child = u32::try_from(child.result().as_u64().unwrap()).unwrap();
     let running = client
-        .start(json!({"code": LONG, "session": "running", "timeout_ms": 300_000}))
+        .start(json!({"code": format!("{TREE}{LONG}"), "session": "running", "timeout_ms": 300_000}))
         .await;
     let pid = client.mcp.pid().unwrap();
     wait_until_marked(pid).await;

@@ -12,7 +12,7 @@ import os
 import sys
 from types import ModuleType
 
-from codeyard import artifacts, calls, failure, files, kept, names, places
+from codeyard import artifacts, calls, failure, files, kept, names, orphans, places
 from codeyard.bridge.surface import Bridge
 from codeyard.errors import UnawaitedCall
 from codeyard.frames import pack
@@ -102,6 +102,7 @@ class Session:
 
     def _begin(self, number, limits):
         self._count += 1
+        orphans.reap()
         self._interrupts.install()
         self._interrupts.begin_run()
         self.channel.limit = max(1, limits["concurrent_calls"])
@@ -186,7 +187,9 @@ class Session:
             self._loop = asyncio.new_event_loop()
         task = self._loop.create_task(eval(code, self._names))
         try:
-            return self._loop.run_until_complete(task)
+            value = self._loop.run_until_complete(task)
+            self._end_executor()
+            return value
         except BaseException as error:
             if self._interrupts.raised or not task.done():
                 # An interrupt that found everything waiting was raised in the loop, not in the program.
@@ -197,6 +200,14 @@ class Session:
             elif not task.cancelled():
                 task.exception()  # Seen, so that asyncio does not complain of it later.
             raise
+
+    def _end_executor(self):
+        """Waits for the threads of `asyncio.to_thread`, as `asyncio.run` does; a later program gets new ones."""
+        loop = self._loop
+        if getattr(loop, "_default_executor", None) is not None:
+            loop.run_until_complete(loop.shutdown_default_executor())
+            loop._default_executor = None
+            loop._executor_shutdown_called = False
 
     def _abandon_loop(self):
         loop, self._loop = self._loop, None

@@ -42,6 +42,28 @@ impl Incoming {
     /// # Errors
     /// If it is too large or none of the protocol's; a header that claims too much is refused before the body has come.
     pub fn take(&mut self) -> Result<Option<(GuestFrame, usize)>, NoFrame> {
+        let Some(body) = self.next_body()? else {
+            return Ok(None);
+        };
+        let (frame, length) = (serde_json::from_slice(body)?, body.len());
+        self.taken += HEADER + length;
+        Ok(Some((frame, length)))
+    }
+
+    /// Drops the next frame, if it is whole, whatever it says.
+    ///
+    /// # Errors
+    /// If it is too large.
+    pub fn skip(&mut self) -> Result<bool, NoFrame> {
+        let Some(length) = self.next_body()?.map(<[u8]>::len) else {
+            return Ok(false);
+        };
+        self.taken += HEADER + length;
+        Ok(true)
+    }
+
+    /// The body of the next frame, if it is whole.
+    fn next_body(&self) -> Result<Option<&[u8]>, NoFrame> {
         let rest = &self.bytes[self.taken..];
         let Some((header, rest)) = rest.split_first_chunk::<HEADER>() else {
             return Ok(None);
@@ -50,12 +72,7 @@ impl Incoming {
         if length > MAX_GUEST_FRAME {
             return Err(NoFrame::TooLarge(length));
         }
-        let Some(body) = rest.get(..length) else {
-            return Ok(None);
-        };
-        let frame = serde_json::from_slice(body)?;
-        self.taken += HEADER + length;
-        Ok(Some((frame, length)))
+        Ok(rest.get(..length))
     }
 }
 

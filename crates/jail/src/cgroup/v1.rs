@@ -26,6 +26,7 @@ pub struct Group {
     cpu: Counter,
     peak_memory: Counter,
     out_of_memory: Counter,
+    tasks: Counter,
     entrances: Vec<OwnedFd>,
 }
 
@@ -65,11 +66,12 @@ impl Groups {
                 _ => {}
             }
         }
-        let [memory, _, _, cpuacct] = &directories;
+        let [memory, pids, _, cpuacct] = &directories;
         let group = Group {
             cpu: Counter::open(cpuacct, "cpuacct.usage"),
             peak_memory: Counter::open(memory, "memory.max_usage_in_bytes"),
             out_of_memory: Counter::open(memory, "memory.oom_control"),
+            tasks: Counter::open(pids, "pids.current"),
             entrances: distinct(&directories)
                 .map(|directory| entrance(directory))
                 .collect::<io::Result<_>>()?,
@@ -134,6 +136,11 @@ impl Group {
             peak_memory: self.peak_memory.number(),
             out_of_memory: self.out_of_memory.keyed("oom_kill"),
         }
+    }
+
+    /// Processes and threads now.
+    pub fn tasks(&self) -> u64 {
+        self.tasks.number()
     }
 
     /// Memory charged now.

@@ -26,6 +26,7 @@ pub struct Group {
     cpu: Counter,
     peak_memory: Counter,
     events: Counter,
+    tasks: Counter,
 }
 
 impl Groups {
@@ -70,6 +71,7 @@ impl Groups {
             cpu: Counter::open(&directory, "cpu.stat"),
             peak_memory: Counter::open(&directory, "memory.peak"),
             events: Counter::open(&directory, "memory.events"),
+            tasks: Counter::open(&directory, "pids.current"),
             directory,
         };
         group.bound(bounds)?;
@@ -154,6 +156,11 @@ impl Group {
             peak_memory: self.peak_memory.number(),
             out_of_memory: self.events.keyed("oom_kill"),
         }
+    }
+
+    /// Processes and threads now.
+    pub fn tasks(&self) -> u64 {
+        self.tasks.number()
     }
 
     /// Memory charged now.

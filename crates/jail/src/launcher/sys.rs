@@ -209,6 +209,20 @@ pub fn enter_mounts(namespace: BorrowedFd<'_>) -> io::Result<()> {
     .map(drop)
 }
 
+/// The pid namespace of this process.
+pub fn own_pid_namespace() -> io::Result<OwnedFd> {
+    Ok(std::fs::File::open("/proc/self/ns/pid")?.into())
+}
+
+/// Has the next children of this process born in a pid namespace, given by itself or by the pidfd of a process in it.
+pub fn enter_pids(namespace: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: setns takes numbers; single-threaded.
+    check(libc::c_long::from(unsafe {
+        libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWPID)
+    }))
+    .map(drop)
+}
+
 /// Attaches a detached tree on an open directory.
 pub fn attach_at(tree: BorrowedFd<'_>, directory: BorrowedFd<'_>) -> io::Result<()> {
     const BOTH_EMPTY: libc::c_uint = 4 | 0x40;

@@ -142,6 +142,14 @@ pub fn lost() -> GuestError {
     )
 }
 
+/// The run is over, but not all of it.
+pub fn unsettled(cause: &str) -> GuestError {
+    error(
+        "SandboxLost",
+        &format!("the session was ended because the run left behind what cannot be ended: {cause}"),
+    )
+}
+
 /// The guest sent what no guest sends.
 pub fn protocol(cause: &str) -> GuestError {
     error(

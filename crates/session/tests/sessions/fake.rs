@@ -227,6 +227,7 @@ pub fn request(session: &str, code: &str) -> RunRequest {
         cancel: CancellationToken::new(),
         check: CheckMode::Off,
         surface: None,
+        reach: None,
         keep_over: None,
         record: RunRecord::none(mint_run()),
     }

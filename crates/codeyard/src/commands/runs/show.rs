@@ -123,6 +123,7 @@ fn facts(run: &RunView) -> Vec<(&'static str, String)> {
         ("host calls", number(run.host_calls)),
         ("cpu", run.cpu_us.map(duration)),
         ("peak memory", bytes(run.peak_memory)),
+        ("threads of earlier runs", number(run.earlier_threads)),
         ("limits", run.limits.as_ref().map(|limits| limits_text(limits))),
     ];
     all.into_iter()

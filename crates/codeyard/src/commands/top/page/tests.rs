@@ -55,6 +55,7 @@ fn snapshot() -> Snapshot {
         host_calls: (status != "running").then_some(3),
         cpu_us: None,
         peak_memory: None,
+        earlier_threads: None,
     };
     Snapshot {
         at_ms: 1_769_860_805_000,

@@ -112,6 +112,9 @@ fn what_sessions_may_do() {
         ("memfd_create", [0, 4, 0, 0, 0, 0], EPERM),
         ("mmap", [0, 0, 0, 0x22, 0, 0], ALLOW),
         ("mmap", [0, 0, 0, 0x40022, 0, 0], EPERM),
+        ("renameat2", [0, 0, 0, 0, 2, 0], ALLOW),
+        ("renameat2", [0, 0, 0, 0, 3, 0], EPERM),
+        ("renameat2", [0, 0, 0, 0, 4, 0], EPERM),
     ] {
         counted(name, arguments, expected);
     }
@@ -122,6 +125,29 @@ fn what_sessions_may_do() {
         Namespaces::Own,
         EPERM,
     );
+}
+
+#[test]
+fn futexes_without_priority_inheritance_are_allowed() {
+    const PRIVATE: u64 = 128;
+    const CLOCK: u64 = 256;
+    let futex = |operation: u64, expected| {
+        let arguments = [0, operation, 0, 0, 0, 0];
+        check("futex", arguments, KernelMemory::Counted, Namespaces::Own, expected);
+    };
+    for plain in [0, 1, 3, 4, 5, 9, 10] {
+        futex(plain, ALLOW);
+        futex(plain | PRIVATE, ALLOW);
+    }
+    for wait in [0, 9] {
+        futex(wait | CLOCK, ALLOW);
+        futex(wait | CLOCK | PRIVATE, ALLOW);
+    }
+    for inheriting in [6, 7, 8, 11, 12, 13] {
+        for flags in [0, PRIVATE, CLOCK, PRIVATE | CLOCK] {
+            futex(inheriting | flags, EPERM);
+        }
+    }
 }
 
 #[test]

@@ -308,8 +308,22 @@ fn hostname() -> Result<()> {
     .map(|_| ())
 }
 
-/// Puts the descriptors at their numbers and, if asked, closes every other one. Standard input stays the null device.
+/// Opens the null device as standard input. What a clone inherits is one open file description for all sessions, whose
+/// flags one could set and another read.
+fn open_standard_input() -> Result<()> {
+    const O_RDWR: usize = 2;
+    let null = sys::open(c"/dev/null", O_RDWR)?;
+    if null != 0 {
+        // SAFETY: dup3 takes numbers.
+        unsafe { sys::call(number::DUP3, &[fd(null), 0, 0]) }?;
+        sys::close(null);
+    }
+    Ok(())
+}
+
+/// Puts the descriptors at their numbers and, if asked, closes every other one. Standard input is a null device of its own.
 pub fn place(descriptors: Descriptors, ruleset: Option<i32>, close_others: bool) -> Result<()> {
+    open_standard_input()?;
     let mut places = [
         (descriptors.stdout, 1),
         (descriptors.stderr, 2),

@@ -1,0 +1,12 @@
+"""Sets the append flag of its standard input and keeps it."""
+
+import fcntl
+
+
+def set_append():
+    fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_APPEND)
+    if not fcntl.fcntl(0, fcntl.F_GETFL) & os.O_APPEND:
+        raise OSError(errno.EINVAL, "not set")
+
+
+attempt("set", set_append)

@@ -23,7 +23,7 @@ pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit
     output.line(&output.paint(
         Tone::Good,
         &harmless(&format!(
-            "{file} is trusted as long as its content stays the same"
+            "{file} is trusted as long as its content stays the same; this covers the file, not the programs that it starts"
         )),
     ))?;
     Ok(Exit::Done)

@@ -133,7 +133,13 @@ fn futexes_without_priority_inheritance_are_allowed() {
     const CLOCK: u64 = 256;
     let futex = |operation: u64, expected| {
         let arguments = [0, operation, 0, 0, 0, 0];
-        check("futex", arguments, KernelMemory::Counted, Namespaces::Own, expected);
+        check(
+            "futex",
+            arguments,
+            KernelMemory::Counted,
+            Namespaces::Own,
+            expected,
+        );
     };
     for plain in [0, 1, 3, 4, 5, 9, 10] {
         futex(plain, ALLOW);

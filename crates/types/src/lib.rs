@@ -1,6 +1,7 @@
 //! The words everyone shares: ids, principals, tools, limits, content and outcomes; no I/O, no async.
 
 mod answers;
+pub mod bulk;
 mod check;
 mod content;
 mod ids;

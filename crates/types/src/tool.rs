@@ -8,6 +8,11 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::bulk;
+
+/// Values that one definition may hold: what is built of them takes some MiB. The largest real ones hold a few thousand.
+const MAX_VALUES: usize = 50_000;
+
 /// One tool of one server, by the names of configuration and definition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolRef {
@@ -54,6 +59,16 @@ pub enum DefinitionError {
     Unreadable {
         /// What is wrong with it.
         cause: String,
+    },
+    /// It holds more values than are read of one definition.
+    #[error(
+        "tool '{name}' has a definition of {values} values, more than the {MAX_VALUES} that are read; shorten its schemas"
+    )]
+    TooLarge {
+        /// The tool's name.
+        name: String,
+        /// Values in its definition.
+        values: usize,
     },
     /// It has no `name` that is a text.
     #[error("a tool without a name")]
@@ -116,6 +131,10 @@ impl Tool {
         serde_json::from_str::<Readable>(text).map_err(unreadable)?;
         let fields: Fields<'_> = serde_json::from_str(text).map_err(unreadable)?;
         let name = string(fields.name).ok_or(DefinitionError::NoName)?;
+        let values = bulk::values(text.as_bytes());
+        if values > MAX_VALUES {
+            return Err(DefinitionError::TooLarge { name, values });
+        }
         match fields.input_schema {
             Some(schema) if schema.get().starts_with('{') => {}
             Some(_) => return Err(DefinitionError::BadInputSchema { name }),

@@ -7,6 +7,7 @@
 //! INVARIANT: nothing of a server's answer is decoded into a closed type; results and definitions keep every field.
 
 mod activity;
+mod aside;
 mod breaker;
 mod cache;
 mod calls;
@@ -36,6 +37,7 @@ mod stderr;
 mod tally;
 mod transport;
 
+pub use aside::aside;
 pub use client::{Answered, Client, Refusal};
 pub use config::{Config, Http, HttpKind, OAuth, SecretValues, ServerConfig, ServerLimits, Stdio, Transport};
 pub use environment::{find_program, is_self_reference};

@@ -1,10 +1,12 @@
 //! The tools of a server: fetched page by page, each definition checked by itself so that a bad one costs only itself.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -49,6 +51,9 @@ struct Page<'a> {
     #[serde(borrow, rename = "ttlMs")]
     ttl: Option<&'a RawValue>,
 }
+
+/// The first definitions of one page, one more than are used; what follows them is read over.
+struct Definitions(Vec<Box<RawValue>>);
 
 /// Fetches all pages.
 pub(crate) async fn fetch(
@@ -95,8 +100,8 @@ pub(crate) async fn fetch(
         let ttl = ttl.filter(|ttl| *ttl > 0).map(Duration::from_millis);
         fresh_for = fresh_for.into_iter().chain(ttl).min();
         let tools = page.tools.map(RawValue::get).unwrap_or_default();
-        match serde_json::from_str::<Vec<Box<RawValue>>>(tools) {
-            Ok(tools) => definitions.extend(tools),
+        match serde_json::from_str::<Definitions>(tools) {
+            Ok(Definitions(tools)) => definitions.extend(tools),
             Err(_) => return Err(connection.bad_answer(REQUEST, "`tools` is no list".to_owned())),
         }
         if definitions.len() > MAX_TOOLS || bytes > MAX_LIST_BYTES {
@@ -134,6 +139,31 @@ pub(crate) async fn fetch(
     Ok(listing)
 }
 
+impl<'de> Deserialize<'de> for Definitions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Definitions(Vec::new()))
+    }
+}
+
+impl<'de> Visitor<'de> for Definitions {
+    type Value = Definitions;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of tools")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Definitions, A::Error> {
+        while self.0.len() <= MAX_TOOLS {
+            match items.next_element::<Box<RawValue>>()? {
+                Some(definition) => self.0.push(definition),
+                None => return Ok(self),
+            }
+        }
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(self)
+    }
+}
+
 /// A definition by its name.
 fn titled(definition: &RawValue) -> String {
     let definition: Value = serde_json::from_str(definition.get()).unwrap_or_default();
@@ -167,6 +197,9 @@ fn tool(definition: Box<RawValue>) -> Result<Tool, String> {
         }
         DefinitionError::BadInputSchema { name } => {
             format!("tool '{}' is left out: its inputSchema is no object", shown(name))
+        }
+        DefinitionError::TooLarge { name, values } => {
+            format!("tool '{}' is left out: its definition holds {values} values, more than are read; shorten its schemas", shown(name))
         }
         DefinitionError::NoName | DefinitionError::Unreadable { .. } => format!("{error} is left out"),
     })?;

@@ -20,6 +20,7 @@ use rmcp::transport::Transport;
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 
+use crate::aside::aside;
 pub use frame::{Answer, Frame};
 use inlet::Inlet;
 pub(crate) use inlet::{Failure, Incoming};
@@ -113,7 +114,7 @@ impl Pipes {
 
     fn accept(&mut self, line: Line) {
         match line {
-            Line::Whole(line) => match Frame::parse(&line) {
+            Line::Whole(line) => match aside(line.len(), || Frame::parse(&line)) {
                 Frame::Answer(answer) => self.answer(answer),
                 Frame::Request(request) => self.ready.push_back(*request),
                 Frame::Notification { method, .. } if method == CANCELLED => {

@@ -12,6 +12,15 @@ pub(crate) enum Line {
     TooLong(Vec<u8>),
 }
 
+impl Line {
+    /// Bytes that were kept of it.
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Line::Whole(bytes) | Line::TooLong(bytes) => bytes.len(),
+        }
+    }
+}
+
 /// Collects bytes until a line is whole.
 #[derive(Debug)]
 pub(crate) struct Lines {

@@ -7,6 +7,8 @@ use rmcp::model::{ClientRequest, CustomRequest, ErrorData, JsonRpcMessage, Reque
 use rmcp::service::RxJsonRpcMessage;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
+use serde_json::value::RawValue;
+use types::bulk;
 
 use super::lines::{Line, MAX_LINE};
 
@@ -27,6 +29,12 @@ pub(super) fn decode(line: &Line) -> Result<Incoming, Box<Unusable>> {
     match line {
         Line::Whole(bytes) => {
             let bytes = unmarked(bytes);
+            bulk::check(bytes, bulk::BUFFERED).map_err(|refused| {
+                Box::new(Unusable {
+                    error: ErrorData::invalid_request(format!("Invalid request: {refused}"), None),
+                    id: head(bytes).id,
+                })
+            })?;
             serde_json::from_slice(bytes).map_err(|error| Box::new(unusable(bytes, &error)))
         }
         Line::TooLong(start) => Err(Box::new(Unusable {
@@ -144,12 +152,12 @@ impl<'de> Visitor<'de> for HeadSeed<'_> {
             match key.as_str() {
                 "id" => {
                     self.0.id_given = true;
-                    let value: serde_json::Value = map.next_value()?;
-                    self.0.id = serde_json::from_value(value).ok();
+                    let value: &RawValue = map.next_value()?;
+                    self.0.id = serde_json::from_str(value.get()).ok();
                 }
                 "jsonrpc" => {
-                    let value: serde_json::Value = map.next_value()?;
-                    self.0.version = value == "2.0";
+                    let value: &RawValue = map.next_value()?;
+                    self.0.version = value.get() == "\"2.0\"";
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;

@@ -233,13 +233,10 @@ impl Transport<RoleServer> for StdioTransport {
                 self.signals.closed.cancel();
                 return None;
             };
-            let decoded = match message::decode(&line) {
-                Ok(message) => {
-                    let methods = if self.relays { RELAYED } else { UNDECLARED };
-                    Ok(message::undecoded(message, &line, methods))
-                }
-                unusable => unusable,
-            };
+            let methods = if self.relays { RELAYED } else { UNDECLARED };
+            let decoded = upstream::aside(line.length(), || {
+                message::decode(&line).map(|message| message::undecoded(message, &line, methods))
+            });
             match decoded.and_then(|message| self.admit(message)) {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}

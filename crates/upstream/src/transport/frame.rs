@@ -6,6 +6,7 @@ use rmcp::model::{CustomRequest, ErrorCode, ErrorData, ServerJsonRpcMessage, Ser
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use types::bulk;
 
 use super::lines::IdScanner;
 
@@ -62,6 +63,10 @@ impl Frame {
             return Frame::unreadable(line);
         };
         if let Some(method) = envelope.method {
+            // Its parameters would be built as values; an answer stays text.
+            if bulk::check(line, bulk::BUFFERED).is_err() {
+                return Frame::Noise;
+            }
             return match envelope.id {
                 Some(_) => request(line).map_or(Frame::Noise, |request| Frame::Request(Box::new(request))),
                 None => Frame::Notification {
@@ -112,7 +117,11 @@ fn number(id: &RawValue) -> Option<i64> {
 
 /// An error of the protocol, however little of it is as it should be.
 fn error_data(raw: &RawValue) -> ErrorData {
-    let error: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    let is_readable = bulk::check(raw.get().as_bytes(), bulk::READ).is_ok();
+    let error = is_readable
+        .then(|| serde_json::from_str(raw.get()).ok())
+        .flatten();
+    let error: Value = error.unwrap_or_default();
     let code = error
         .get("code")
         .and_then(Value::as_i64)

@@ -43,7 +43,7 @@ pub struct ServerConfig {
     /// Whether what it says of its tools is believed: a call of one that changes nothing, or the same when it is repeated, is
     /// repeated after a failure on the way.
     pub trusted: bool,
-    /// Calls at the same time; 16 if absent. Others wait.
+    /// Calls at the same time; 128 if absent. Others wait.
     pub max_calls: Option<NonZeroU32>,
     /// How long it may run without a call before it is ended until the next one; 10 minutes if absent, never if zero.
     pub idle_stop: Option<Duration>,

@@ -32,8 +32,8 @@ use crate::tally::Tally;
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a server may run without a call where the definition says nothing.
 const DEFAULT_IDLE_STOP: Duration = Duration::from_secs(10 * 60);
-/// Calls at the same time where the definition says nothing.
-const DEFAULT_MAX_CALLS: u32 = 16;
+/// Default bound of calls under way: above the 100 that one run may gather, so that they do not wait for each other.
+const DEFAULT_MAX_CALLS: u32 = 128;
 /// The place of a server that is in no snapshot.
 const NOWHERE: usize = usize::MAX;
 

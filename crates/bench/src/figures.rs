@@ -104,6 +104,14 @@ impl Samples {
         self.0.push(sample);
     }
 
+    /// First and third quartile.
+    pub fn quartiles(&self) -> [f64; 2] {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().saturating_sub(1);
+        [1, 3].map(|quarter| sorted.get(last * quarter / 4).copied().unwrap_or_default())
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -202,6 +210,7 @@ impl Unit {
     /// A number with its unit, short.
     pub fn show(self, number: f64) -> String {
         match self {
+            Unit::Micros if number.abs() < 100.0 => format!("{number:.1} us"),
             Unit::Micros if number < 1e3 => format!("{number:.0} us"),
             Unit::Micros if number < 1e6 => format!("{:.2} ms", number / 1e3),
             Unit::Micros => format!("{:.2} s", number / 1e6),

@@ -21,6 +21,9 @@ pub struct Measure {
     /// Directory in which the rivals are installed.
     #[arg(long)]
     rivals: Option<PathBuf>,
+    /// Another codeyard binary: compares this build with it, measuring nothing else unless parts are named.
+    #[arg(long)]
+    before: Option<PathBuf>,
     /// Samples of each figure.
     #[arg(long, default_value_t = 300)]
     samples: usize,
@@ -78,6 +81,7 @@ impl Measure {
             rivals: self.rivals.as_ref().map(absolute).transpose()?,
             placement,
             samples: self.samples,
+            before: self.before.as_ref().map(absolute).transpose()?,
         };
         placement.for_children()?;
         let mut report = Report::default();
@@ -92,7 +96,9 @@ impl Measure {
     }
 
     fn parts(&self) -> &[Part] {
-        if self.parts.is_empty() {
+        if self.parts.is_empty() && self.before.is_some() {
+            &[Part::Before]
+        } else if self.parts.is_empty() {
             Part::value_variants()
         } else {
             &self.parts

@@ -1,5 +1,6 @@
 //! What can be measured: every part by name, and where each is measured.
 
+mod before;
 mod bridge;
 mod clients;
 mod memory;
@@ -33,6 +34,8 @@ pub struct Setting {
     pub placement: Placement,
     /// Samples of each figure; slow ones take fewer.
     pub samples: usize,
+    /// Another build of codeyard, to compare this one with.
+    pub before: Option<PathBuf>,
 }
 
 /// One part of the benchmarks.
@@ -62,6 +65,8 @@ pub enum Part {
     Servers,
     /// Runs and calls with and without records.
     Records,
+    /// Live runs, calls and new sessions beside those of the build that `--before` names.
+    Before,
     /// What a user would pick instead.
     Rivals,
 }
@@ -79,6 +84,10 @@ impl Part {
             Part::Records => records::measure(setting).await?,
             Part::Throughput => throughput::measure(setting).await?,
             Part::Memory => memory::measure(setting).await?,
+            Part::Before => match &setting.before {
+                Some(path) => before::measure(setting, path).await?,
+                None => Vec::new(),
+            },
             Part::Rivals => return rivals::measure(setting).await,
             Part::Fresh | Part::Live | Part::Call => return self.measure_guests(setting).await,
         };
@@ -108,6 +117,7 @@ impl Part {
             | Part::Call
             | Part::Stdio
             | Part::Bridge
+            | Part::Before
             | Part::Records => &[Placement::One, Placement::Two],
             Part::FirstAnswer
             | Part::Memory

@@ -28,6 +28,7 @@ pub struct Codeyard {
     variables: Vec<(OsString, OsString)>,
     limits: Vec<String>,
     wrapper: Vec<OsString>,
+    program: PathBuf,
 }
 
 impl Codeyard {
@@ -48,7 +49,14 @@ impl Codeyard {
             variables: Vec::new(),
             limits: Vec::new(),
             wrapper: Vec::new(),
+            program: codeyard_binary(),
         })
+    }
+
+    /// Starts another build of codeyard.
+    pub fn program(mut self, path: impl Into<PathBuf>) -> Self {
+        self.program = path.into();
+        self
     }
 
     /// An installation with the `stub` server of the acceptance cases.
@@ -252,7 +260,7 @@ impl Codeyard {
         }
         let wrapper = wrapper.iter().map(OsString::from);
         let wrapper = wrapper.chain(self.wrapper.iter().cloned());
-        let mut words = wrapper.chain([codeyard_binary().into()]);
+        let mut words = wrapper.chain([self.program.clone().into()]);
         let mut command = Command::new(words.next().unwrap_or_default());
         command
             .args(words)

@@ -152,6 +152,11 @@ impl Samples {
 // === impl Figure ===
 
 impl Figure {
+    /// Whether its promise is kept; true of a figure without one.
+    pub fn is_kept(&self) -> bool {
+        self.goal.as_ref().is_none_or(|goal| goal.met)
+    }
+
     /// Puts it beside another of the same run.
     pub fn beside(mut self, other: &Figure) -> Self {
         self.ratio = Some(self.p50 / other.p50);

@@ -16,6 +16,7 @@ mod measure;
 mod parts;
 mod place;
 mod processes;
+mod promises;
 mod raw;
 mod rivals;
 mod soak;

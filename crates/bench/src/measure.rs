@@ -2,13 +2,29 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::figures::Report;
 use crate::parts::{Part, Setting};
 use crate::place::{self, Placement};
-use crate::{chart, table};
+use crate::{chart, promises, table};
+
+/// Parts in which something is promised.
+const PROMISED: [Part; 12] = [
+    Part::Fresh,
+    Part::Pool,
+    Part::Live,
+    Part::Call,
+    Part::Stdio,
+    Part::Bridge,
+    Part::FirstAnswer,
+    Part::Memory,
+    Part::Throughput,
+    Part::Gather,
+    Part::Servers,
+    Part::Records,
+];
 
 /// Measures floors, promises and rivals side by side.
 #[derive(Debug, Args)]
@@ -24,9 +40,17 @@ pub struct Measure {
     /// Another codeyard binary: compares this build with it, measuring nothing else unless parts are named.
     #[arg(long)]
     before: Option<PathBuf>,
-    /// Samples of each figure.
-    #[arg(long, default_value_t = 300)]
-    samples: usize,
+    /// Samples of each figure: 300, with `--quick` 20.
+    #[arg(long)]
+    samples: Option<usize>,
+    /// Measure every promise with few samples, in at most three minutes, and list those that are not kept.
+    ///
+    /// The exit code is 0 even if promises are not kept, unless measuring itself failed.
+    #[arg(long, conflicts_with_all = ["parts", "before"])]
+    quick: bool,
+    /// With `--quick`: exit code 1 if a promise is not kept.
+    #[arg(long, requires = "quick")]
+    strict: bool,
     /// Write the figures as JSON to this file.
     #[arg(long)]
     json: Option<PathBuf>,
@@ -68,6 +92,10 @@ impl Measure {
             let drawn = chart::draw(&report);
             std::fs::write(path, drawn).with_context(|| format!("write {}", path.display()))?;
         }
+        if self.quick {
+            let broken = promises::judge(&report)?;
+            ensure!(broken == 0 || !self.strict, "{broken} promises are not kept");
+        }
         Ok(())
     }
 
@@ -80,7 +108,7 @@ impl Measure {
             data: data.unwrap_or_else(|| scratch.path().to_owned()),
             rivals: self.rivals.as_ref().map(absolute).transpose()?,
             placement,
-            samples: self.samples,
+            samples: self.samples.unwrap_or(if self.quick { 20 } else { 300 }),
             before: self.before.as_ref().map(absolute).transpose()?,
         };
         placement.for_children()?;
@@ -96,7 +124,9 @@ impl Measure {
     }
 
     fn parts(&self) -> &[Part] {
-        if self.parts.is_empty() && self.before.is_some() {
+        if self.quick {
+            &PROMISED
+        } else if self.parts.is_empty() && self.before.is_some() {
             &[Part::Before]
         } else if self.parts.is_empty() {
             Part::value_variants()

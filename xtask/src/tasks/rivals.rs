@@ -53,6 +53,9 @@ const RIVALS: [Rival; 3] = [
     },
 ];
 
+/// Options with which no rival is measured.
+const ONE_SUBJECT: [&str; 2] = ["--quick", "--before"];
+
 /// Whether these arguments ask for all parts or for this one.
 pub fn are_wanted(arguments: &[String]) -> bool {
     // The word after an option is its value.
@@ -60,6 +63,9 @@ pub fn are_wanted(arguments: &[String]) -> bool {
     let mut parts = Vec::new();
     while let Some(word) = words.next() {
         if word.starts_with("--") {
+            if ONE_SUBJECT.contains(&word.split('=').next().unwrap_or(word)) {
+                return false;
+            }
             if !word.contains('=') {
                 words.next();
             }
@@ -197,6 +203,8 @@ mod tests {
         check(&[], true);
         check(&["--json", "rivals.json"], true);
         check(&["fresh"], false);
+        check(&["--quick", "--strict"], false);
+        check(&["--before", "codeyard"], false);
         check(&["fresh", "--json", "rivals"], false);
         check(&["--samples=3", "fresh", "rivals"], true);
     }

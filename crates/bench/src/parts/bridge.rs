@@ -70,7 +70,7 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
     let call_code = call_code.figure("awaited call of a tool from execute_code", place);
     let call_bridge = call_bridge.figure_over("the same from run_python", &call_code);
     let fresh = fresh.figure("run_python in a new session, over MCP stdio", place);
-    let live_bridge = live_bridge.at_most_over(&live_code, BEYOND);
+    let live_bridge = live_bridge.at_most_more(&live_code, BEYOND);
     Ok(vec![live_code, live_bridge, call_code, call_bridge, fresh])
 }
 

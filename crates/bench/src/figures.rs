@@ -170,6 +170,14 @@ impl Figure {
         self.goal(format!("<= {most} x"), met)
     }
 
+    /// Promises a multiple of the other's tail.
+    pub fn tail_at_most_times(mut self, other: &Figure, most: f64) -> Self {
+        let ratio = self.p99 / other.p99;
+        self.ratio = Some(ratio);
+        self.beside = Some(format!("p99 of {}", other.name));
+        self.goal(format!("p99 <= {most} x"), ratio <= most)
+    }
+
     /// Promises so many microseconds more than the floor.
     pub fn at_most_over(self, floor: &Figure, more: f64) -> Self {
         let met = self.p50 <= floor.p50 + more;

@@ -11,7 +11,7 @@ use crate::place::{self, Placement};
 use crate::{chart, promises, table};
 
 /// Parts in which something is promised.
-const PROMISED: [Part; 12] = [
+const PROMISED: [Part; 13] = [
     Part::Fresh,
     Part::Pool,
     Part::Live,
@@ -24,6 +24,7 @@ const PROMISED: [Part; 12] = [
     Part::Gather,
     Part::Servers,
     Part::Records,
+    Part::Hostile,
 ];
 
 /// Measures floors, promises and rivals side by side.

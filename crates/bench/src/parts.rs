@@ -3,6 +3,7 @@
 mod before;
 mod bridge;
 mod clients;
+mod hostile;
 mod memory;
 mod pool;
 mod records;
@@ -67,6 +68,8 @@ pub enum Part {
     Records,
     /// Live runs, calls and new sessions beside those of the build that `--before` names.
     Before,
+    /// Runs of 49 sessions beside one hostile session.
+    Hostile,
     /// What a user would pick instead.
     Rivals,
 }
@@ -88,6 +91,7 @@ impl Part {
                 Some(path) => before::measure(setting, path).await?,
                 None => Vec::new(),
             },
+            Part::Hostile => hostile::measure(setting).await?,
             Part::Rivals => return rivals::measure(setting).await,
             Part::Fresh | Part::Live | Part::Call => return self.measure_guests(setting).await,
         };
@@ -124,6 +128,7 @@ impl Part {
             | Part::Throughput
             | Part::Gather
             | Part::Servers
+            | Part::Hostile
             | Part::Rivals => &[Placement::Free],
         }
     }

@@ -150,11 +150,28 @@ impl Raw {
         self.lines.close()
     }
 
-    fn request(&mut self, method: &str, params: &Value) -> Result<Value> {
+    /// Calls a tool without waiting for its result, which is skipped when it arrives.
+    pub fn start(&mut self, tool: &str, arguments: &Value) -> Result<u64> {
+        self.send("tools/call", &json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Cancels a request.
+    pub fn cancel(&mut self, id: u64) -> Result<()> {
+        let params = json!({"requestId": id, "reason": "over"});
+        let notice = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        self.lines.send(&notice.to_string())
+    }
+
+    fn send(&mut self, method: &str, params: &Value) -> Result<u64> {
         self.next_id += 1;
         let id = self.next_id;
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.lines.send(&request.to_string())?;
+        Ok(id)
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Result<Value> {
+        let id = self.send(method, params)?;
         loop {
             let line = self.lines.receive()?;
             // Some print what their programs print between the messages.

@@ -64,6 +64,14 @@ impl Guest for LandlockGuest {
         self.0.attach(files)
     }
 
+    fn bound_files(&mut self, most: Option<u64>) {
+        self.0.bound_files(most);
+    }
+
+    fn unlinked(&mut self, device: u64) -> u64 {
+        self.0.unlinked(device)
+    }
+
     fn memory(&self) -> Option<u64> {
         self.0.memory()
     }

@@ -9,6 +9,7 @@ use jail::cgroup::Group;
 use jail::keeper::Keeper;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use sandbox::{Attachment, BoxFuture, Leash, Left, Measured};
+use sandbox_process::open_files::{self, FileBound};
 use sandbox_process::{census, settle};
 use tokio::io::unix::AsyncFd;
 use types::{Limit, Limits};
@@ -55,6 +56,7 @@ pub struct LandlockLeash {
     peak_memory: u64,
     /// Whether the first process was told to stop.
     is_stopped: bool,
+    files: FileBound,
 }
 
 impl LandlockLeash {
@@ -89,6 +91,7 @@ impl LandlockLeash {
             last_cpu: Duration::ZERO,
             peak_memory: 0,
             is_stopped: false,
+            files: FileBound::new(limits.file_size),
         }
     }
 
@@ -194,6 +197,16 @@ impl Leash for LandlockLeash {
 
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(self.show(files))
+    }
+
+    fn bound_files(&mut self, most: Option<u64>) {
+        if !self.has_ended() {
+            self.files.set(self.first, most);
+        }
+    }
+
+    fn unlinked(&mut self, device: u64) -> u64 {
+        open_files::unlinked(self.first, device)
     }
 
     fn memory(&self) -> Option<u64> {

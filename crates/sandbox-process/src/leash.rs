@@ -11,6 +11,7 @@ use tokio::io::unix::AsyncFd;
 use types::Limit;
 
 use crate::attach::{AttachError, Map};
+use crate::open_files::{self, FileBound};
 use crate::provisions::Provision;
 use crate::station::Station;
 use crate::{census, settle};
@@ -42,8 +43,18 @@ pub struct ProcessLeash {
     has_own_pids: bool,
     /// Whether it was told to stop.
     is_stopped: bool,
+    files: FileBound,
     /// A session lives no longer than its zygote; the zygote stays while a session needs it.
     station: Arc<Station>,
+}
+
+/// What a session's processes are bound to, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Memory of all of them.
+    pub memory: u64,
+    /// Each file that they write.
+    pub file_size: u64,
 }
 
 impl ProcessLeash {
@@ -52,12 +63,12 @@ impl ProcessLeash {
         process: AsyncFd<OwnedFd>,
         pid: u32,
         provision: Provision,
-        memory: u64,
+        bounds: Bounds,
         station: Arc<Station>,
     ) -> Self {
         let most_memory = match provision.group {
             Some(_) => u64::MAX,
-            None => memory.saturating_add(census::memory(pid)),
+            None => bounds.memory.saturating_add(census::memory(pid)),
         };
         Self {
             process: Some(process),
@@ -70,6 +81,7 @@ impl ProcessLeash {
             shown: Vec::new(),
             has_own_pids: true,
             is_stopped: false,
+            files: FileBound::new(bounds.file_size),
             station,
         }
     }
@@ -218,6 +230,16 @@ impl Leash for ProcessLeash {
 
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(async move { self.show(&files).await.map_err(|error| error.to_string()) })
+    }
+
+    fn bound_files(&mut self, most: Option<u64>) {
+        if !self.has_ended() {
+            self.files.set(self.pid, most);
+        }
+    }
+
+    fn unlinked(&mut self, device: u64) -> u64 {
+        open_files::unlinked(self.pid, device)
     }
 
     fn memory(&self) -> Option<u64> {

@@ -17,6 +17,7 @@ mod guards;
 pub mod layout;
 mod leash;
 mod mode;
+pub mod open_files;
 mod pool;
 mod post;
 mod provisions;

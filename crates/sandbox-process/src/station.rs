@@ -23,7 +23,7 @@ use types::Limits;
 use crate::appearance;
 use crate::config::{Config, Pool};
 use crate::layout::{LayoutError, Plan};
-use crate::leash::ProcessLeash;
+use crate::leash::{Bounds, ProcessLeash};
 use crate::mode::Mode;
 use crate::provisions::{Provision, ProvisionError, Provisions, REFILL_PAUSE};
 use crate::python::{Environment, Interpreter};
@@ -34,6 +34,11 @@ use crate::{rlimits, settle};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Network namespaces in stock.
 const NETWORKS: usize = 8;
+/// The bounds of the floor of benchmarks.
+const UNBOUND: Bounds = Bounds {
+    memory: u64::MAX,
+    file_size: u64::MAX,
+};
 /// Why a zygote or a session could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StationError {
@@ -198,7 +203,7 @@ impl Station {
         let no_network = std::fs::File::open("/dev/null")
             .map_err(|error| StationError::System("open /dev/null", error))?;
         let (channels, process, pid) = self.connect(&request, no_network.into(), &[]).await?;
-        let leash = ProcessLeash::new(process, pid, provisions.nothing(), u64::MAX, Arc::clone(self));
+        let leash = ProcessLeash::new(process, pid, provisions.nothing(), UNBOUND, Arc::clone(self));
         Ok((channels, leash.without_own_pids()))
     }
 
@@ -224,7 +229,11 @@ impl Station {
         request.user = u64::from(provision.user());
         match self.start_with(&request, &mut provision, limits).await {
             Ok((channels, process, pid)) => {
-                let leash = ProcessLeash::new(process, pid, provision, limits.memory, Arc::clone(self));
+                let bounds = Bounds {
+                    memory: limits.memory,
+                    file_size: limits.file_size,
+                };
+                let leash = ProcessLeash::new(process, pid, provision, bounds, Arc::clone(self));
                 Ok((channels, leash))
             }
             Err(error) => {

@@ -144,6 +144,13 @@ pub trait Guest: Send {
     /// Shows it these directories from its next run on; those at the same places are hidden.
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), LaunchError>>;
 
+    /// Bounds every file that its next runs write to so many bytes, beside the limit that it was launched with; `None` takes
+    /// the bound back.
+    fn bound_files(&mut self, most: Option<u64>);
+
+    /// Bytes on the file system `device` of files that it has open and that have no name any more.
+    fn unlinked(&mut self, device: u64) -> u64;
+
     /// Memory in bytes that it holds now; `None` where it cannot be read.
     fn memory(&self) -> Option<u64>;
 

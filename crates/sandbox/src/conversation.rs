@@ -493,6 +493,14 @@ impl<L: Leash + 'static> Guest for Conversation<L> {
         Box::pin(async { self.leash.attach(files).await.map_err(LaunchError::Failed) })
     }
 
+    fn bound_files(&mut self, most: Option<u64>) {
+        self.leash.bound_files(most);
+    }
+
+    fn unlinked(&mut self, device: u64) -> u64 {
+        self.leash.unlinked(device)
+    }
+
     fn memory(&self) -> Option<u64> {
         self.leash.memory()
     }

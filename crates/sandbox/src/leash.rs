@@ -29,6 +29,12 @@ pub trait Leash: Send {
     /// What failed, naming the directory.
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>>;
 
+    /// Bounds every file that the guest writes from now on; see [`crate::Guest::bound_files`].
+    fn bound_files(&mut self, most: Option<u64>);
+
+    /// Bytes of open files without a name; see [`crate::Guest::unlinked`].
+    fn unlinked(&mut self, device: u64) -> u64;
+
     /// Memory in bytes that the guest holds now; `None` where it cannot be read.
     fn memory(&self) -> Option<u64>;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use sandbox::{Access, Attachment, BoxFuture, LaunchError};
-use session::{Given, SharedTree};
+use session::{Allowance, Given, SharedTree, Unlinked};
 use types::{Principal, SessionName};
 use workspace::{Keeping, PrincipalLease, WorkspaceError, Workspaces};
 
@@ -141,6 +141,10 @@ impl session::Files for SessionFiles {
                 lease: Box::new(tree),
             })
         })
+    }
+
+    fn allowance<'a>(&'a self, principal: &'a Principal, unlinked: Unlinked<'a>) -> BoxFuture<'a, Allowance> {
+        Box::pin(self.watch.allowance(principal, unlinked))
     }
 
     fn outgrown<'a>(&'a self, principal: &'a Principal) -> BoxFuture<'a, ()> {

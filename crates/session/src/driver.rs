@@ -12,10 +12,12 @@ use store::{RunRecord, SessionRecord};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status};
+use types::{
+    CheckMode, Granted, GuestError, Limit, Limits, Outcome, Principal, RunLimits, SessionFate, Status,
+};
 
 use crate::check::{Checked, checked, refused};
-use crate::files::{Given, SharedTree};
+use crate::files::{Allowance, Files, Given, SharedTree};
 use crate::names::mint_id;
 use crate::request::{RunResult, SessionError};
 use crate::sessions::Shared;
@@ -370,9 +372,14 @@ impl Driver {
         let Some(guest) = &mut self.guest else {
             return (Ok(cancelled()), Ended::NoGuest);
         };
+        let (files, principal) = (&self.shared.files, &self.key.principal);
+        let before = allowance(files.as_ref(), principal, guest.as_mut()).await;
+        guest.bound_files(before.most());
         record.begun();
         self.names.take(checked.program.left());
         let outcome = guest.execute(run, calls).await;
+        let after = allowance(files.as_ref(), principal, guest.as_mut()).await;
+        let outcome = within_quota(outcome, before, after, self.limits.file_size);
         let ended = Ended::of(&outcome);
         (Ok(outcome), ended)
     }
@@ -492,6 +499,42 @@ impl Drop for Driver {
             let session = self.key.name.clone();
             job.refuse(SessionError::Failed { session });
         }
+    }
+}
+
+/// What the principal may still write, with what the guest holds in files without a name.
+async fn allowance(files: &dyn Files, principal: &Principal, guest: &mut dyn Guest) -> Allowance {
+    files
+        .allowance(principal, &mut |device| guest.unlinked(device))
+        .await
+}
+
+/// The outcome of a run after which the files are within their quota, or fewer than before it; else that they are not.
+fn within_quota(outcome: Outcome, before: Allowance, after: Allowance, file_size: u64) -> Outcome {
+    let is_over = matches!(after, Allowance::Over { .. }) && !after.has_shrunk_from(before);
+    let hit_the_bound = before.most().is_some_and(|most| most < file_size)
+        && outcome.status
+            == (Status::LimitExceeded {
+                limit: Limit::FileSize,
+            });
+    let reason = match (is_over, hit_the_bound) {
+        (true, _) => after,
+        (false, true) => before,
+        (false, false) => return outcome,
+    };
+    let traceback = outcome.error.map(|error| error.traceback).unwrap_or_default();
+    let error = GuestError {
+        kind: "LimitExceeded".to_owned(),
+        message: reason.to_string(),
+        traceback,
+        exit: None,
+    };
+    Outcome {
+        status: Status::LimitExceeded {
+            limit: Limit::Workspace,
+        },
+        error: Some(error),
+        ..outcome
     }
 }
 

@@ -77,6 +77,13 @@ impl Workspaces {
         })
     }
 
+    /// The file system of the principals' files, as `st_dev` names it.
+    pub fn device(&self) -> Option<u64> {
+        rustix::fs::stat(&self.shared.config.root)
+            .ok()
+            .map(|found| found.st_dev)
+    }
+
     /// What a principal's files take now; nothing if there are none.
     ///
     /// # Errors

@@ -7,7 +7,6 @@ use std::process::{Output, Stdio};
 
 use serde_json::json;
 use test_support::{CodeClient, Codeyard, Mode};
-use tokio::process::Command;
 
 use crate::trees::installation;
 

@@ -1,12 +1,14 @@
-//! Sees when a principal's files outgrow their quota during a run, where no kernel holds them to it.
+//! Holds a principal's files to their quota before, during and after each run, where no kernel does.
 //!
-//! Measuring looks at every file, so it is done seldom: each time takes a small part of the time since the last one. In
-//! between only the room on the file system is looked at: when it shrinks by what a principal may still write, somebody has.
+//! Measuring looks at every file. Before and after a run it is done only if the room on the file system has changed since the
+//! last measure by a part of what the principal may still write. During a run it is done seldom: each time takes a small
+//! part of the time since the last one, or when the room shrinks by all that the principal may still write.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use session::{Allowance, Unlinked};
 use tokio::time::{Instant, sleep_until};
 use types::Principal;
 use workspace::{Keeping, Room, Usage, Workspaces};
@@ -22,6 +24,11 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// A measure takes at most one part in so many of the time.
 const SHARE: u32 = 20;
 
+/// Part of what is left by which the room may change before the files are measured, and the least that counts.
+const UNNOTICED: u64 = 16;
+const LEAST_UNNOTICED: u64 = 64 * 1024;
+const LEAST_FILES_UNNOTICED: u64 = 16;
+
 /// Time between two looks at the room.
 const GLANCE: Duration = Duration::from_millis(25);
 
@@ -35,7 +42,7 @@ pub(super) struct Watch {
 /// What is known of one principal's files.
 #[derive(Debug, Clone, Copy)]
 struct Known {
-    /// When they are to be measured next: by the run that is under way then, so that many short ones do not escape.
+    /// When they are to be measured next, by the run that is under way then.
     due: Instant,
     /// Before this they are not, whatever happens to the room.
     earliest: Instant,
@@ -52,40 +59,92 @@ impl Watch {
         }
     }
 
+    /// What the principal may still write; the files are measured if something has been written since they last were.
+    pub(super) async fn allowance(&self, principal: &Principal, unlinked: Unlinked<'_>) -> Allowance {
+        if !self.watches() {
+            return Allowance::Unbound;
+        }
+        let known = self.known(principal);
+        let usage = match known.last {
+            Some(last) if !self.may_differ(last, known.room) => last,
+            _ => {
+                let (mut usage, room, begun) = self.measure(principal).await;
+                usage.bytes += self.workspaces.device().map_or(0, unlinked);
+                self.note(principal, Known::at(begun, usage, room));
+                usage
+            }
+        };
+        let quota = self.workspaces.quota();
+        if quota.is_outgrown_by(usage) {
+            return Allowance::Over {
+                used: usage.bytes,
+                quota: quota.bytes,
+                files: usage.files,
+                most_files: quota.files,
+            };
+        }
+        match quota.bytes {
+            0 => Allowance::Unbound,
+            bytes => Allowance::Left(bytes.saturating_sub(usage.bytes)),
+        }
+    }
+
+    /// Whether there is a quota that nobody else holds.
+    fn watches(&self) -> bool {
+        let quota = self.workspaces.quota();
+        let bounded = quota.bytes > 0 || quota.files > 0;
+        bounded && self.workspaces.keeping() != Keeping::Own && !self.workspaces.kernel_holds_quota()
+    }
+
+    /// Whether the room has changed so much since the last measure that the principal's files may have, or they were over
+    /// their quota.
+    fn may_differ(&self, last: Usage, before: Option<Room>) -> bool {
+        let quota = self.workspaces.quota();
+        let (Some(before), Some(now)) = (before, self.workspaces.room()) else {
+            return true;
+        };
+        let differs = |bound: u64, used: u64, least: u64, before: u64, now: u64| {
+            let unnoticed = (bound.saturating_sub(used) / UNNOTICED).max(least);
+            bound > 0 && before.abs_diff(now) > unnoticed
+        };
+        quota.is_outgrown_by(last)
+            || differs(quota.bytes, last.bytes, LEAST_UNNOTICED, before.bytes, now.bytes)
+            || differs(
+                quota.files,
+                last.files,
+                LEAST_FILES_UNNOTICED,
+                before.files,
+                now.files,
+            )
+    }
+
+    /// Measures the files; with the room that there was before, and when it began.
+    async fn measure(&self, principal: &Principal) -> (Usage, Option<Room>, Instant) {
+        let (begun, room) = (Instant::now(), self.workspaces.room());
+        let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
+        let usage = match blocking(move || workspaces.measure(&whose)).await {
+            Some(Ok(usage)) => usage,
+            Some(Err(error)) => {
+                tracing::warn!(%error, "the files of a principal cannot be measured");
+                Usage::default()
+            }
+            None => Usage::default(),
+        };
+        (usage, room, begun)
+    }
+
     /// Resolves when the files are over their quota and more than they were: a program that makes room is let do it.
     pub(super) async fn outgrown(&self, principal: &Principal) {
-        let quota = self.workspaces.quota();
-        let unbounded = quota.bytes == 0 && quota.files == 0;
-        if unbounded || self.workspaces.keeping() == Keeping::Own || self.workspaces.kernel_holds_quota() {
+        if !self.watches() {
             return std::future::pending().await;
         }
+        let quota = self.workspaces.quota();
         loop {
             let known = self.known(principal);
             self.wait(&known).await;
-            let (begun, room) = (Instant::now(), self.workspaces.room());
-            let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
-            let usage = match blocking(move || workspaces.measure(&whose)).await {
-                Some(Ok(usage)) => usage,
-                Some(Err(error)) => {
-                    tracing::warn!(%error, "the files of a principal cannot be measured");
-                    Usage::default()
-                }
-                None => Usage::default(),
-            };
-            let pause = begun.elapsed() * SHARE;
-            let now = Instant::now();
-            let ends = quota.is_outgrown_by(usage) && known.last.is_some_and(|last| has_grown(last, usage));
-            self.note(
-                principal,
-                Known {
-                    due: now + pause.max(PERIOD),
-                    earliest: now + pause,
-                    // What the run still writes until it has ended is not the next one's doing.
-                    last: (!ends).then_some(usage),
-                    room,
-                },
-            );
-            if ends {
+            let (usage, room, begun) = self.measure(principal).await;
+            self.note(principal, Known::at(begun, usage, room));
+            if quota.is_outgrown_by(usage) && known.last.is_some_and(|last| has_grown(last, usage)) {
                 return;
             }
         }
@@ -130,7 +189,22 @@ impl Watch {
     }
 }
 
-/// What could not be counted may have grown.
+impl Known {
+    /// After a measure that began then.
+    fn at(begun: Instant, usage: Usage, room: Option<Room>) -> Known {
+        let (now, pause) = (Instant::now(), begun.elapsed() * SHARE);
+        Known {
+            due: now + pause.max(PERIOD),
+            earliest: now + pause,
+            last: Some(usage),
+            room,
+        }
+    }
+}
+
+/// Whether there is more than a session makes by itself when it opens. What could not be counted may have grown.
 fn has_grown(before: Usage, now: Usage) -> bool {
-    now.bytes > before.bytes || now.files > before.files || !now.complete
+    now.bytes > before.bytes + LEAST_UNNOTICED
+        || now.files > before.files + LEAST_FILES_UNNOTICED
+        || !now.complete
 }

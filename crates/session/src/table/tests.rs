@@ -124,7 +124,7 @@ fn a_loss_is_said_once() {
     assert_eq!(world.run(&a, driver, 2, Ended::Kept), Some(Why::TimedOut));
     world.join(&a, 3);
     assert_eq!(world.run(&a, driver, 3, Ended::Kept), None);
-    world.table.died(&a, driver);
+    world.table.died(&a, driver, Why::Died);
     assert_eq!(world.table.state(&a), Some(State::Lost));
     world.join(&a, 4);
     assert_eq!(world.run(&a, driver, 4, Ended::Kept), Some(Why::Died));
@@ -343,7 +343,7 @@ proptest! {
                     let s = usize::from(s);
                     let model = &mut models[s];
                     let Some(driver) = model.driver.filter(|_| !model.running && model.variables) else { continue };
-                    world.table.died(&keys[s], driver);
+                    world.table.died(&keys[s], driver, Why::Died);
                     model.variables = false;
                     model.owes_notice = true;
                 }

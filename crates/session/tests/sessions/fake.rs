@@ -180,6 +180,12 @@ impl Guest for Actor {
         Box::pin(std::future::ready(Ok(())))
     }
 
+    fn bound_files(&mut self, _most: Option<u64>) {}
+
+    fn unlinked(&mut self, _device: u64) -> u64 {
+        0
+    }
+
     fn memory(&self) -> Option<u64> {
         Some(MEMORY)
     }

@@ -14,10 +14,12 @@ mod throughput;
 
 pub use clients::execute;
 
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::ValueEnum;
+use test_support::Codeyard;
 
 use crate::figures::Report;
 use crate::guests::Guests;
@@ -72,6 +74,16 @@ pub enum Part {
     Hostile,
     /// What a user would pick instead.
     Rivals,
+}
+
+impl Setting {
+    /// Gives an installation the managed environment, and leaves it a record database of its own.
+    fn lend_environment(&self, codeyard: &Codeyard) -> Result<()> {
+        let data = codeyard.data_directory();
+        std::fs::create_dir_all(&data)?;
+        let managed = std::path::absolute(&self.data)?.join("python");
+        symlink(&managed, data.join("python")).with_context(|| format!("link {}", managed.display()))
+    }
 }
 
 impl Part {

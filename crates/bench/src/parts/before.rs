@@ -1,9 +1,8 @@
 //! This build beside another one: the same runs over the same pipes, sample by sample in one run.
 
-use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 use test_support::{Codeyard, ServerDefinition};
 
@@ -75,10 +74,7 @@ impl Build {
         if let Some(program) = program {
             codeyard = codeyard.program(program);
         }
-        let data = codeyard.data_directory();
-        std::fs::create_dir_all(&data)?;
-        let managed = std::path::absolute(&setting.data)?.join("python");
-        symlink(&managed, data.join("python")).with_context(|| format!("link {}", managed.display()))?;
+        setting.lend_environment(&codeyard)?;
         setting.placement.for_children()?;
         let mut client = open(&codeyard)?;
         execute(&mut client, &calling(1))?;

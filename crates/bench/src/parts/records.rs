@@ -76,9 +76,9 @@ fn beside(figure: Figure, off: &Figure) -> Figure {
 impl Subject {
     fn start(setting: &Setting, name: &'static str, record: &str) -> Result<Subject> {
         let codeyard = Codeyard::new()?
-            .data(&setting.data)
             .server("s0", &ServerDefinition::stub())
             .settings(&format!("[records]\nrecord = {record}"));
+        setting.lend_environment(&codeyard)?;
         setting.placement.for_children()?;
         let mut client = open(&codeyard)?;
         execute(&mut client, &calling(1))?;

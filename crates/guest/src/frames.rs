@@ -10,8 +10,11 @@ use serde_json::value::RawValue;
 use types::{Content, Kept};
 
 mod incoming;
+mod measure;
+mod parse;
 
-pub use incoming::{HEADER, Incoming, NoFrame};
+pub use incoming::{Body, HEADER, Incoming, NoFrame};
+pub use measure::{Measure, measure};
 
 /// Version of the frames; both sides refuse another one.
 pub const VERSION: u32 = 1;
@@ -101,8 +104,7 @@ pub struct CallError {
 }
 
 /// From guest to host.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "t", rename_all = "snake_case", deny_unknown_fields)]
+#[derive(Debug)]
 pub enum GuestFrame {
     /// A step of the jail failed; sent by the session library instead of `ready`. No user code has run.
     Jail {
@@ -127,35 +129,49 @@ pub enum GuestFrame {
         /// Name of the host call.
         name: String,
         /// Its arguments.
-        args: Value,
+        args: Args,
     },
     /// The run is over.
     Done(Box<Done>),
 }
 
+/// Arguments of a host call, as text until the call begins.
+#[derive(Debug)]
+pub struct Args {
+    /// Valid JSON.
+    pub text: Box<RawValue>,
+    /// What it would cost as a tree.
+    pub measure: Measure,
+}
+
+/// The result of a run.
+#[derive(Debug, Default)]
+pub enum ResultText {
+    /// The program gave none.
+    #[default]
+    Absent,
+    /// The result, `null` included.
+    Value(Value),
+    /// It has too many values for its length; they were not built.
+    TooLarge(Measure),
+}
+
 /// How a run ended, in the guest's own words.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub struct Done {
     /// The run's id.
     pub id: u64,
-    /// The result; absent if the program gave none.
-    #[serde(default, deserialize_with = "present")]
-    pub result: Option<Value>,
+    /// What the program returned.
+    pub result: ResultText,
     /// The result stays in the guest, beside what is sent of it if anything is.
-    #[serde(default)]
     pub kept: Option<Kept>,
     /// Absent if the program completed.
-    #[serde(default)]
     pub error: Option<DoneError>,
     /// Figures and images.
-    #[serde(default)]
     pub content: Vec<Content>,
     /// Names below `/results` made or changed by this run.
-    #[serde(default)]
     pub artifacts: Vec<String>,
     /// Bytes held by the session's files.
-    #[serde(default)]
     pub disk: Option<u64>,
 }
 
@@ -176,9 +192,4 @@ pub struct DoneError {
     /// Status of a `SystemExit`.
     #[serde(default)]
     pub exit: Option<u8>,
-}
-
-/// Keeps `"result": null` apart from an absent result.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }

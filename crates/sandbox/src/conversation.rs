@@ -123,7 +123,7 @@ impl<L: Leash> Conversation<L> {
         loop {
             self.wire.readable().await;
             self.wire.fill()?;
-            while let Some((frame, _)) = self.wire.next_frame()? {
+            while let Some((frame, _)) = self.wire.next_frame().await? {
                 match frame {
                     GuestFrame::Ready { v, .. } if !self.ready && v == frames::VERSION => self.ready = true,
                     GuestFrame::Warmed if self.ready => {
@@ -250,7 +250,7 @@ impl<L: Leash> Conversation<L> {
                 () = &mut wall, if running => self.interrupt(Status::TimedOut, progress),
                 () = sleep_until(nudge_at.unwrap_or(deadline)), if nudge_at.is_some() => {
                     // It may have stopped in time, and this process be late.
-                    match self.take_frames(run, progress, calls) {
+                    match self.take_frames(run, progress, calls).await {
                         Ok(Some(done)) => return Some(done),
                         Ok(None) => self.nudge(progress),
                         Err(error) => self.broken(error, progress),
@@ -259,7 +259,7 @@ impl<L: Leash> Conversation<L> {
                 _ = watch.tick(), if !killed => self.check_limits(&run.limits, progress),
                 () = self.leash.gone(), if killed => return None,
                 () = self.wire.readable(), if !killed && room && calls.has_room() => {
-                    match self.take_frames(run, progress, calls) {
+                    match self.take_frames(run, progress, calls).await {
                         Ok(Some(done)) => return Some(done),
                         Ok(None) => {}
                         Err(error) => self.broken(error, progress),
@@ -280,14 +280,14 @@ impl<L: Leash> Conversation<L> {
     }
 
     /// Reads what the guest sent and acts on it.
-    fn take_frames(
+    async fn take_frames(
         &mut self,
         run: &Run,
         progress: &mut Progress,
         calls: &mut Calls,
     ) -> Result<Option<Done>, WireError> {
         self.wire.fill()?;
-        while let Some((frame, size)) = self.wire.next_frame()? {
+        while let Some((frame, size)) = self.wire.next_frame().await? {
             match frame {
                 GuestFrame::Ready { v, .. } if !self.ready && v == frames::VERSION => self.ready = true,
                 GuestFrame::Jail { step, errno } if !self.ready => {

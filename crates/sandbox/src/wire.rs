@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use guest::frames::{GuestFrame, HEADER, Incoming};
+use guest::frames::{Body, GuestFrame, HEADER, Incoming};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
+use tokio::sync::Semaphore;
 
 /// What connects host and guest.
 #[derive(Debug)]
@@ -39,6 +40,9 @@ const PIECE: usize = 64 * 1024;
 
 /// Bytes that wait for a guest beyond which nothing more is done for it until it reads.
 const MAX_OUTPUT: usize = 16 * 1024 * 1024;
+
+/// Large frames that are parsed at the same time, of all sessions together.
+static PARSERS: Semaphore = Semaphore::const_new(2);
 
 /// Reads and writes frames of one channel.
 #[derive(Debug)]
@@ -189,14 +193,22 @@ impl Wire {
         }
     }
 
-    /// The next whole frame of what was read, with its size.
+    /// The next whole frame of what was read, with its size. A large one is parsed on another thread, in its turn.
     ///
     /// # Errors
-    /// `Protocol` if it is too large or no frame.
-    pub fn next_frame(&mut self) -> Result<Option<(GuestFrame, usize)>, WireError> {
-        self.input
-            .take()
-            .map_err(|error| WireError::Protocol(error.to_string()))
+    /// `Protocol` if it is too large or malformed.
+    pub async fn next_frame(&mut self) -> Result<Option<(GuestFrame, usize)>, WireError> {
+        let refused = |error: &dyn std::error::Error| WireError::Protocol(error.to_string());
+        match self.input.take().map_err(|error| refused(&error))? {
+            None => Ok(None),
+            Some(Body::Frame(frame, size)) => Ok(Some((frame, size))),
+            Some(Body::Large(body)) => {
+                let _parser = PARSERS.acquire().await.map_err(|error| refused(&error))?;
+                let parsed = tokio::task::spawn_blocking(|| body.parse()).await;
+                let parsed = parsed.map_err(|error| refused(&error))?;
+                parsed.map(Some).map_err(|error| refused(&error))
+            }
+        }
     }
 }
 

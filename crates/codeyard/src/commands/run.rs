@@ -17,7 +17,7 @@ use crate::cli::{Cli, RunArguments};
 use crate::context::{Context, read_input};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::{Output, harmless};
+use crate::output::{Output, harmless, one_line};
 
 /// Runs it.
 pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<Exit> {
@@ -145,7 +145,7 @@ fn show(output: &Output, ran: &Ran, format: Option<Format>, images: &[String]) -
         }
     }
     if let Some(notice) = &ran.notice {
-        output.tell(&format!("notice: {notice}"));
+        output.tell(&format!("notice: {}", one_line(notice)));
     }
     if let Some(receipt) = &ran.receipt {
         output.tell(&receipt.lines(&outcome.usage));

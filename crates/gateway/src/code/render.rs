@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
-use types::{Content, Format, GuestError, Outcome, SessionFate, Status};
+use types::{Content, Format, GuestError, Outcome, SessionFate, Status, spelled_out};
 
 use super::service::Executed;
 use super::{handle, shown};
@@ -220,7 +220,13 @@ fn section(name: &str, text: &str) -> String {
 fn asides(run: &Executed) -> Vec<String> {
     let mut lines = Vec::new();
     if !run.outcome.artifacts.is_empty() {
-        lines.push(format!("files in /results: {}", run.outcome.artifacts.join(", ")));
+        let names: Vec<String> = run
+            .outcome
+            .artifacts
+            .iter()
+            .map(|name| spelled_out(name))
+            .collect();
+        lines.push(format!("files in /results: {}", names.join(", ")));
     }
     if run.outcome.session == SessionFate::Lost {
         let gone = if run.keeps_files {
@@ -235,7 +241,7 @@ fn asides(run: &Executed) -> Vec<String> {
         lines.extend(run.findings.iter().map(|finding| format!("check: {finding}")));
     }
     if let Some(notice) = &run.notice {
-        lines.push(format!("notice: {notice}"));
+        lines.push(format!("notice: {}", spelled_out(notice)));
     }
     lines
 }

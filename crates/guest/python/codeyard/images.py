@@ -67,7 +67,7 @@ class Gallery:
         try:
             figure.savefig(buffer, format="png")
         except Exception as error:
-            self._left_out.append(f"<figure {number}, which could not be drawn: {type(error).__name__}: {error}>")
+            self._left_out.append(f"<figure {number}, which could not be drawn: {type(error).__name__}: {str(error)[:200]}>")
         else:
             self.add(buffer.getvalue())
 

@@ -69,7 +69,7 @@ class Converter:
         if kind is int:
             return value if -0x8000000000000000 <= value <= 0xFFFFFFFFFFFFFFFF else self._big(value)
         if kind is float:
-            return value if isfinite(value) else _special(value)
+            return value if isfinite(value) else None  # JSON has neither NaN nor infinities.
         if depth >= MAX_DEPTH:
             return self.too_deep(value)
         # What contains itself has no JSON.
@@ -280,8 +280,8 @@ class Converter:
     def too_deep(self, value):
         return short_repr(value, 200)
 
-    def circular(self, _value):
-        return "<circular reference>"
+    def circular(self, value):
+        raise ValueError(f"the result contains itself: a {type(value).__name__:.40} is one of its own items; return a copy without the cycle")
 
     def unfinished(self, items, kind):
         """What an iterator gave that gives more."""
@@ -346,10 +346,6 @@ def short_repr(value, limit=MAX_REPR):
 
 def _cut(noun, count):
     return f"the first {MAX_ROWS:,} of {count:,} {noun}; write them to a file in /results to have them all"
-
-
-def _special(value):
-    return None if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
 def _counts_rows(index):

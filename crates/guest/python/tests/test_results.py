@@ -68,7 +68,7 @@ Pair = collections.namedtuple('Pair', 'left right')
             ("b'text'", "text"),
             ("bytearray(b'x'), memoryview(b'y')", ["x", "y"]),
             ("b'\\xff\\x00'", "data:application/octet-stream;base64,/wA="),
-            ("float('nan'), float('inf'), -float('inf')", [None, "Infinity", "-Infinity"]),
+            ("float('nan'), float('inf'), -float('inf')", [None, None, None]),
             ("2 ** 63, -2 ** 63, 2 ** 64 - 1", [2**63, -(2**63), 2**64 - 1]),
             ("2 ** 64, -2 ** 63 - 1", [str(2**64), str(-(2**63) - 1)]),
             ("complex(1, 2)", "(1+2j)"),
@@ -95,13 +95,12 @@ Pair = collections.namedtuple('Pair', 'left right')
 
 class Shapes(GuestCase):
     def test_circular(self):
-        self.check("a = [1]\na.append(a)\na", [1, "<circular reference>"])
-        self.check("d = {}\nd['self'] = d\nd", {"self": "<circular reference>"})
+        node = "import dataclasses\n@dataclasses.dataclass\nclass N:\n    next: object = None\nn = N()\nn.next = n\nn"
+        for code in ("a = [1]\na.append(a)\na", "d = {}\nd['self'] = d\nd", node):
+            outcome = self.guest.run(code)
+            self.assertEqual(outcome.error["kind"], "ValueError", outcome)
+            self.assertIn("the result contains itself", outcome.error["message"])
         self.check("s = [1]\n[s, s]", [[1], [1]])
-        self.check(
-            "import dataclasses\n@dataclasses.dataclass\nclass N:\n    next: object = None\nn = N()\nn.next = n\nn",
-            {"next": "<circular reference>"},
-        )
 
     def test_deep(self):
         outcome = self.guest.run("x = 0\nfor _ in range(100000): x = [x]\nx")

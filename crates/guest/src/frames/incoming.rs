@@ -1,5 +1,6 @@
 //! Cuts the bytes that arrive from a guest into frames; pure.
 
+use super::parse::parse;
 use super::{GuestFrame, MAX_GUEST_FRAME};
 
 /// Bytes of a frame's length.
@@ -7,6 +8,36 @@ pub const HEADER: usize = 4;
 
 /// Room for bytes that is kept between frames.
 const KEPT: usize = 256 * 1024;
+
+/// Largest body that is parsed at once; a longer one is handed out as bytes.
+const SMALL: usize = 64 * 1024;
+
+/// The body of one frame.
+#[derive(Debug)]
+pub enum Body {
+    /// A small frame, parsed, with the size of its body.
+    Frame(GuestFrame, usize),
+    /// A large body, whose parsing takes long enough to hold others up.
+    Large(LargeBody),
+}
+
+/// The bytes of a large frame.
+#[derive(Debug)]
+pub struct LargeBody {
+    /// Header and body.
+    bytes: Vec<u8>,
+}
+
+impl LargeBody {
+    /// Parses it, which takes long: not on a thread that serves others.
+    ///
+    /// # Errors
+    /// As [`Incoming::take`].
+    pub fn parse(self) -> Result<(GuestFrame, usize), NoFrame> {
+        let body = &self.bytes[HEADER..];
+        Ok((parse(body)?, body.len()))
+    }
+}
 
 /// What a guest has sent and nobody has taken yet.
 #[derive(Debug, Default)]
@@ -37,17 +68,21 @@ impl Incoming {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next frame that is whole, with the size of its body.
+    /// The next frame that is whole.
     ///
     /// # Errors
     /// If it is too large or none of the protocol's; a header that claims too much is refused before the body has come.
-    pub fn take(&mut self) -> Result<Option<(GuestFrame, usize)>, NoFrame> {
+    pub fn take(&mut self) -> Result<Option<Body>, NoFrame> {
         let Some(body) = self.next_body()? else {
             return Ok(None);
         };
-        let (frame, length) = (serde_json::from_slice(body)?, body.len());
+        let length = body.len();
+        if length > SMALL {
+            return Ok(Some(Body::Large(self.split(HEADER + length))));
+        }
+        let frame = parse(body)?;
         self.taken += HEADER + length;
-        Ok(Some((frame, length)))
+        Ok(Some(Body::Frame(frame, length)))
     }
 
     /// Drops the next frame, if it is whole, whatever it says.
@@ -74,6 +109,16 @@ impl Incoming {
         }
         Ok(rest.get(..length))
     }
+
+    /// Takes the next `length` bytes out without copying them; what follows is short.
+    fn split(&mut self, length: usize) -> LargeBody {
+        self.bytes.drain(..self.taken);
+        self.taken = 0;
+        let rest = self.bytes.split_off(length);
+        LargeBody {
+            bytes: std::mem::replace(&mut self.bytes, rest),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -89,7 +134,7 @@ mod tests {
                 incoming.push(piece);
                 while let Some(next) = incoming.take().transpose() {
                     let stop = next.is_err();
-                    seen.push(next.map_or_else(|error| error.to_string(), |(frame, _)| format!("{frame:?}")));
+                    seen.push(next.map_or_else(|error| error.to_string(), shown));
                     if stop {
                         assert_eq!(seen, expected, "{bytes:?} in pieces of {size}");
                         return;
@@ -98,6 +143,14 @@ mod tests {
             }
             assert_eq!(seen, expected, "{bytes:?} in pieces of {size}");
         }
+    }
+
+    fn shown(body: Body) -> String {
+        let parsed = match body {
+            Body::Frame(frame, size) => Ok((frame, size)),
+            Body::Large(large) => large.parse(),
+        };
+        parsed.map_or_else(|error| error.to_string(), |(frame, _)| format!("{frame:?}"))
     }
 
     fn frame(body: &str) -> Vec<u8> {

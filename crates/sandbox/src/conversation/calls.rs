@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
+use guest::frames::{Args, Measure};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
 use types::RunLimits;
 
 use crate::wire::WireError;
@@ -19,6 +21,20 @@ pub type Answer = Result<Box<RawValue>, HostCallError>;
 /// Bytes of calls under way beyond which the host reads no further frames.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
+/// Arguments of more bytes are built on another thread.
+const SMALL: usize = 64 * 1024;
+
+/// KiB of argument values of all sessions together; a large call beyond them waits for another to end.
+static VALUES: Semaphore = Semaphore::const_new(256 * 1024);
+
+/// A call whose arguments are still text.
+struct Unbuilt {
+    name: String,
+    args: Args,
+    /// Bytes of its frame.
+    size: usize,
+}
+
 /// The calls of one run.
 pub struct Calls {
     host: Arc<dyn HostCalls>,
@@ -27,8 +43,10 @@ pub struct Calls {
     made: u32,
     bytes: usize,
     ids: HashSet<u64>,
-    under_way: FuturesUnordered<BoxFuture<'static, (u64, usize, Answer)>>,
-    waiting: VecDeque<(u64, HostCall, usize)>,
+    /// What the arguments of the calls under way cost together.
+    built: Measure,
+    under_way: FuturesUnordered<BoxFuture<'static, (u64, usize, Measure, Answer)>>,
+    waiting: VecDeque<(u64, Unbuilt)>,
 }
 
 impl Calls {
@@ -43,6 +61,7 @@ impl Calls {
             made: 0,
             bytes: 0,
             ids: HashSet::new(),
+            built: Measure::default(),
             under_way: FuturesUnordered::new(),
             waiting: VecDeque::new(),
         }
@@ -63,7 +82,7 @@ impl Calls {
         &mut self,
         id: u64,
         name: String,
-        args: Value,
+        args: Args,
         size: usize,
     ) -> Result<Option<(u64, HostCallError)>, WireError> {
         if self.made >= self.most {
@@ -73,20 +92,34 @@ impl Calls {
             return Err(WireError::Protocol(format!("two calls with id {id}")));
         }
         self.made += 1;
-        self.bytes += size;
-        let call = HostCall { name, args };
-        if self.under_way.len() < self.at_once {
-            self.launch(id, call, size);
-        } else {
-            self.waiting.push_back((id, call, size));
+        if !args.measure.fits() {
+            self.ids.remove(&id);
+            return Ok(Some((id, too_large(args.measure))));
         }
+        self.bytes += size;
+        self.waiting.push_back((id, Unbuilt { name, args, size }));
+        self.launch();
         Ok(None)
     }
 
-    fn launch(&mut self, id: u64, call: HostCall, size: usize) {
-        let host = Arc::clone(&self.host);
-        self.under_way
-            .push(Box::pin(async move { (id, size, host.call(call).await) }));
+    /// Starts the calls that wait, in their order, as far as their number and their values allow.
+    fn launch(&mut self) {
+        while let Some((_, call)) = self.waiting.front() {
+            let together = self.built.and(call.args.measure);
+            let is_first = self.under_way.is_empty();
+            if self.under_way.len() >= self.at_once || !(is_first || together.fits()) {
+                return;
+            }
+            let Some((id, call)) = self.waiting.pop_front() else {
+                return;
+            };
+            self.built = together;
+            let host = Arc::clone(&self.host);
+            let (size, measure) = (call.size, call.args.measure);
+            self.under_way.push(Box::pin(
+                async move { (id, size, measure, made(host, call).await) },
+            ));
+        }
     }
 
     /// The next answer. Pends while no call is under way.
@@ -94,13 +127,56 @@ impl Calls {
         if self.under_way.is_empty() {
             return pending().await;
         }
-        let (id, size, answer) = self.under_way.next().await?;
+        let (id, size, measure, answer) = self.under_way.next().await?;
         self.ids.remove(&id);
         self.bytes = self.bytes.saturating_sub(size);
-        if let Some((id, call, size)) = self.waiting.pop_front() {
-            self.launch(id, call, size);
-        }
+        self.built = self.built.without(measure);
+        self.launch();
         Some((id, answer))
+    }
+}
+
+/// Builds the arguments of a call and makes it.
+async fn made(host: Arc<dyn HostCalls>, call: Unbuilt) -> Answer {
+    let Unbuilt { name, args, .. } = call;
+    let memory = args.measure.memory;
+    let _room = if memory > SMALL {
+        let kib = u32::try_from(memory / 1024).unwrap_or(u32::MAX);
+        Some(VALUES.acquire_many(kib).await.map_err(|_| unreadable())?)
+    } else {
+        None
+    };
+    let args = if args.measure.text > SMALL {
+        let built = tokio::task::spawn_blocking(move || build(&args.text)).await;
+        built.map_err(|_| unreadable())??
+    } else {
+        build(&args.text)?
+    };
+    host.call(HostCall { name, args }).await
+}
+
+fn build(text: &RawValue) -> Result<Value, HostCallError> {
+    serde_json::from_str(text.get()).map_err(|_| unreadable())
+}
+
+fn unreadable() -> HostCallError {
+    refused("invalid_arguments", "the arguments are not valid JSON".to_owned())
+}
+
+fn too_large(measure: Measure) -> HostCallError {
+    let message = format!(
+        "the arguments have {} values in {} bytes, more than the host builds for one call; pass fewer, or a file's path",
+        measure.nodes, measure.text
+    );
+    refused("invalid_arguments", message)
+}
+
+fn refused(kind: &str, message: String) -> HostCallError {
+    HostCallError {
+        kind: kind.to_owned(),
+        message,
+        hint: None,
+        retryable: false,
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use guest::frames::Done;
+use guest::frames::{Done, ResultText};
 use serde_json::Value;
-use types::Kept;
+use types::{Content, Kept, is_unseen};
 
 use crate::Run;
 use crate::wire::WireError;
@@ -17,11 +17,25 @@ const MOST_FIRST: usize = 60;
 /// Largest beginning of a result, in bytes of JSON.
 const MOST_SAMPLE: usize = 8 * 1024;
 
+/// Longest text in `content` that does not count as part of the result.
+const FREE_TEXT: usize = 4 * 1024;
+/// Most images, and most bytes of base64 of one.
+const MOST_IMAGES: usize = 10;
+const MOST_IMAGE: usize = 7 * 1024 * 1024;
+/// The types of images that guests make.
+const IMAGES: [&str; 3] = ["image/png", "image/jpeg", "image/svg+xml"];
+/// Longest name of an artifact, in bytes: a path has no more.
+const MOST_PATH: usize = 4096;
+
 /// Checks the end of a run that came in a frame of `size` bytes.
 ///
 /// # Errors
 /// What no guest of ours says.
 pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
+    if done.artifacts.iter().any(|name| name.len() > MOST_PATH) {
+        return Err(refused("an artifact's name longer than a path"));
+    }
+    let text = check_content(&done.content)?;
     let Some(most) = run.keep_over else {
         return match done.kept {
             Some(_) => Err(refused("a result that stays, where all of it was asked for")),
@@ -34,10 +48,52 @@ pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     // Numbers may be written longer here than there: `1e-5` as `0.00001`.
     let room = most.saturating_mul(2);
-    if size > room && written(done.result.as_ref()) > room {
+    let text = if text > FREE_TEXT { text } else { 0 };
+    if size > room && result_size(&done.result) + text > room {
         return Err(refused("a result larger than was asked for"));
     }
     Ok(())
+}
+
+/// Checks texts and images; how many bytes of text there are.
+fn check_content(content: &[Content]) -> Result<usize, WireError> {
+    let (mut images, mut text_bytes) = (0, 0);
+    for part in content {
+        match part {
+            Content::Text { text } => text_bytes += text.len(),
+            Content::Image { mime, data } => {
+                images += 1;
+                if !IMAGES.contains(&mime.as_str()) {
+                    return Err(refused("an image of an unknown type"));
+                }
+                if data.len() > MOST_IMAGE || !is_base64(data) {
+                    return Err(refused("an image that is too large or not base64"));
+                }
+            }
+        }
+    }
+    if images > MOST_IMAGES {
+        return Err(refused("too many images"));
+    }
+    Ok(text_bytes)
+}
+
+/// Whether a text is base64 of the standard alphabet with padding.
+fn is_base64(data: &str) -> bool {
+    let digits = data
+        .strip_suffix("==")
+        .or_else(|| data.strip_suffix('='))
+        .unwrap_or(data);
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    data.len().is_multiple_of(4) && digits.bytes().all(is_digit)
+}
+
+fn result_size(result: &ResultText) -> usize {
+    match result {
+        ResultText::Absent => 0,
+        ResultText::Value(value) => written(Some(value)),
+        ResultText::TooLarge(measure) => measure.text,
+    }
 }
 
 fn check_kept(kept: &Kept) -> Result<(), WireError> {
@@ -45,7 +101,7 @@ fn check_kept(kept: &Kept) -> Result<(), WireError> {
     if kept.name.len() > MOST_NAME || !kept.name.strip_prefix('r').is_some_and(is_number) {
         return Err(refused("a result of no such name"));
     }
-    let is_line = |words: &str| words.len() <= MOST_WORDS && !words.chars().any(char::is_control);
+    let is_line = |words: &str| words.len() <= MOST_WORDS && !words.chars().any(is_unseen);
     if !is_line(&kept.kind) || !is_line(&kept.size) || written(kept.sample.as_ref()) > MOST_SAMPLE {
         return Err(refused("more of a result than its beginning"));
     }
@@ -85,13 +141,25 @@ fn written(value: Option<&Value>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use guest::frames::{Body, GuestFrame, Incoming};
     use serde_json::json;
 
+    use super::*;
+
     #[track_caller]
-    fn told(keep_over: Option<u64>, done: serde_json::Value) -> String {
-        let size = done.to_string().len();
-        let done: Done = serde_json::from_value(done).unwrap();
+    fn told(keep_over: Option<u64>, mut done: serde_json::Value) -> String {
+        done["t"] = json!("done");
+        let body = done.to_string();
+        let mut incoming = Incoming::default();
+        incoming.push(&u32::try_from(body.len()).unwrap().to_le_bytes());
+        incoming.push(body.as_bytes());
+        let (frame, size) = match incoming.take().unwrap().unwrap() {
+            Body::Frame(frame, size) => (frame, size),
+            Body::Large(large) => large.parse().unwrap(),
+        };
+        let GuestFrame::Done(done) = frame else {
+            panic!("{frame:?}");
+        };
         let mut run = Run::of("1", types::Limits::default().of_run());
         run.keep_over = keep_over;
         match check(&done, size, &run) {
@@ -133,5 +201,24 @@ mod tests {
             assert_ne!(kept(bad.clone()), "good", "{bad}");
         }
         assert_ne!(told(None, json!({"id": 1, "kept": {"name": "r3"}})), "good");
+    }
+
+    #[test]
+    fn texts_images_and_names_are_checked() {
+        let content = |part: serde_json::Value| told(Some(1000), json!({"id": 1, "content": [part]}));
+        let image = |mime: &str, data: &str| content(json!({"type": "image", "mime": mime, "data": data}));
+        let text = |length: usize| content(json!({"type": "text", "text": "x".repeat(length)}));
+        assert_eq!(image("image/png", "AAA="), "good");
+        assert_eq!(text(4000), "good");
+        assert!(text(5000).contains("larger than was asked for"));
+        assert!(image("text/html", "AAA=").contains("unknown type"));
+        for data in ["AAA", "A A=", "A===", "=AAA", "AA-_"] {
+            assert!(image("image/png", data).contains("not base64"), "{data}");
+        }
+        let image = json!({"type": "image", "mime": "image/png", "data": "AAA="});
+        let images = json!({"id": 1, "content": vec![image; 11]});
+        assert!(told(None, images).contains("too many images"));
+        let names = json!({"id": 1, "artifacts": ["x".repeat(4097)]});
+        assert!(told(None, names).contains("longer than a path"));
     }
 }

@@ -1,7 +1,7 @@
 //! From what the guest says, or does not say any more, to an outcome.
 
-use guest::frames::{Done, DoneError};
-use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status};
+use guest::frames::{Done, DoneError, Measure, ResultText};
+use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, spelled_out};
 
 /// Longest class name, message and traceback that are passed on, in bytes.
 const MAX_KIND: usize = 200;
@@ -45,7 +45,11 @@ impl Verdict {
     /// The guest said how it ended, but the host knows why.
     pub fn ended(done: Done, status: Status) -> Self {
         let mut outcome = Outcome::bare(status, SessionFate::Kept, done.error.map(bounded));
-        outcome.result = done.result;
+        match done.result {
+            ResultText::Absent => {}
+            ResultText::Value(value) => outcome.result = Some(value),
+            ResultText::TooLarge(measure) => refuse(&mut outcome, measure),
+        }
         outcome.kept = done.kept;
         outcome.content = done.content;
         outcome.artifacts = done.artifacts;
@@ -125,6 +129,18 @@ fn felt(name: &str) -> Option<Limit> {
     Limit::from_name(name).filter(|limit| FELT_INSIDE.contains(limit))
 }
 
+/// Fails a run whose result the host does not build.
+fn refuse(outcome: &mut Outcome, measure: Measure) {
+    if outcome.status == Status::Completed {
+        outcome.status = Status::Failed;
+        let message = format!(
+            "the result has {} values in {} bytes, more than the host builds; write it to a file in /results instead",
+            measure.nodes, measure.text
+        );
+        outcome.error = Some(error("TooLarge", &message));
+    }
+}
+
 /// A failed step of the jail.
 pub fn jail_error(step: u32, errno: i32) -> GuestError {
     let cause = std::io::Error::from_raw_os_error(errno);
@@ -169,7 +185,8 @@ fn error(kind: &str, message: &str) -> GuestError {
 /// The guest's error, no longer than what a model should read.
 fn bounded(error: DoneError) -> GuestError {
     GuestError {
-        kind: cut(error.kind, MAX_KIND),
+        // A class may have any name; it stands where the host's own words do.
+        kind: cut(spelled_out(&error.kind), MAX_KIND),
         message: cut(error.message, MAX_MESSAGE),
         traceback: cut(error.traceback, MAX_TRACEBACK),
         exit: error.exit,

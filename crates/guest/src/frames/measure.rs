@@ -1,0 +1,165 @@
+//! What a JSON text would cost as a tree of values, found by reading its bytes once and allocating nothing.
+
+/// Deepest nesting that is read; serde_json refuses more than 127 levels.
+const MAX_DEPTH: usize = 120;
+
+/// Bytes of a `serde_json::Value` in an array, and of a key with its value in an object.
+const VALUE: usize = 72;
+const ENTRY: usize = 104;
+/// Bytes that an object's index takes for each entry, and once.
+const INDEX_ENTRY: usize = 18;
+const INDEX: usize = 32;
+/// Least bytes that one allocation takes.
+const ALLOCATION: usize = 32;
+/// Entries for which a container makes room at once.
+const LEAST_ENTRIES: usize = 4;
+
+/// Bytes of values that any text may become, however short it is.
+const TREE_BASE: usize = 6 * 1024 * 1024;
+/// Bytes of values that each byte of text may become beyond that.
+const TREE_FACTOR: usize = 2;
+
+/// The size of a JSON text as a tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// Bytes of text.
+    pub text: usize,
+    /// Values, containers included.
+    pub nodes: usize,
+    /// Bytes of memory of the tree, at most.
+    pub memory: usize,
+}
+
+impl Measure {
+    /// Both together.
+    pub fn and(self, other: Measure) -> Measure {
+        Measure {
+            text: self.text + other.text,
+            nodes: self.nodes + other.nodes,
+            memory: self.memory + other.memory,
+        }
+    }
+
+    /// This without a part of it.
+    pub fn without(self, part: Measure) -> Measure {
+        Measure {
+            text: self.text.saturating_sub(part.text),
+            nodes: self.nodes.saturating_sub(part.nodes),
+            memory: self.memory.saturating_sub(part.memory),
+        }
+    }
+
+    /// Whether the tree may be built: it takes a bounded multiple of its text.
+    pub fn fits(&self) -> bool {
+        self.memory <= TREE_BASE + TREE_FACTOR * self.text
+    }
+}
+
+/// Measures a text that is valid JSON; `None` if it is nested too deeply.
+pub fn measure(text: &str) -> Option<Measure> {
+    let bytes = text.as_bytes();
+    let mut measure = Measure {
+        text: bytes.len(),
+        nodes: 1,
+        memory: VALUE,
+    };
+    // Commas seen in each open container.
+    let mut commas = [0_usize; MAX_DEPTH];
+    let mut depth = 0;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => {
+                let end = string_end(bytes, at);
+                measure.memory += (end - at).max(ALLOCATION) + ALLOCATION / 2;
+                at = end;
+            }
+            b'[' | b'{' => {
+                *commas.get_mut(depth)? = 0;
+                depth += 1;
+            }
+            b',' if depth > 0 => commas[depth - 1] += 1,
+            b']' | b'}' if depth > 0 => {
+                depth -= 1;
+                let is_empty = commas[depth] == 0 && is_empty(bytes, at - 1);
+                if !is_empty {
+                    let entries = commas[depth] + 1;
+                    measure.nodes += entries;
+                    measure.memory += container(entries, *byte == b'}');
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(measure)
+}
+
+/// The place behind a string's closing quote.
+fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// Whether nothing stands before the bracket at `close` but its opening one.
+fn is_empty(bytes: &[u8], close: usize) -> bool {
+    let before = bytes[..close]
+        .iter()
+        .rev()
+        .find(|byte| !byte.is_ascii_whitespace());
+    matches!(before, Some(b'[' | b'{'))
+}
+
+/// Bytes that a container of that many entries allocates: it doubles its room as it grows.
+fn container(entries: usize, is_object: bool) -> usize {
+    let room = entries.next_power_of_two().max(LEAST_ENTRIES);
+    if is_object {
+        room * (ENTRY + INDEX_ENTRY) + INDEX
+    } else {
+        room * VALUE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, nodes: usize, fits: bool) {
+        let measured = measure(text).unwrap();
+        assert_eq!((measured.nodes, measured.fits()), (nodes, fits), "{measured:?}");
+    }
+
+    #[test]
+    fn values_are_counted_and_only_large_trees_refused() {
+        check("null", 1, true);
+        check("[]", 1, true);
+        check(r#"{"a": "[,{\"", "b": [1, {}]}"#, 5, true);
+        check(&format!("\"{}\"", "x".repeat(16 << 20)), 1, true);
+        check(&format!("\"{}\"", "\\n".repeat(8 << 20)), 1, true);
+        check(&format!("[{}0]", "[0],".repeat(1_000)), 2_002, true);
+        check(
+            &format!("[{}0]", "[0],".repeat(1 << 20)),
+            2 * (1 << 20) + 2,
+            false,
+        );
+        check(
+            &format!("[{}0]", "{\"a\":0},".repeat(1 << 16)),
+            2 * (1 << 16) + 2,
+            false,
+        );
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(measure(&deep(MAX_DEPTH)).is_some());
+        assert_eq!(measure(&deep(MAX_DEPTH + 1)), None);
+    }
+}

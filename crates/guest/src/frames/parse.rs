@@ -1,0 +1,196 @@
+//! Reads the body of a guest's frame: checks how large its values are before it builds any.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::{Error as _, IgnoredAny};
+use serde_json::Error;
+use serde_json::value::RawValue;
+use types::Content;
+
+use super::measure::{Measure, measure};
+use super::{Args, Done, DoneError, GuestFrame, ResultText};
+
+/// Values in `content`: the list, and a part with four fields for each of at most 32 images and texts.
+const MAX_CONTENT_NODES: usize = 1 + 32 * 5;
+/// Names in `artifacts`.
+const MAX_ARTIFACTS: usize = 1_000;
+/// Bytes of the words about a result that stays in the session.
+const MAX_KEPT: usize = 64 * 1024;
+
+#[derive(Deserialize)]
+struct Tag<'a> {
+    t: &'a str,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Jail {
+    #[serde(rename = "t")]
+    _tag: IgnoredAny,
+    step: u32,
+    errno: i32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ready {
+    #[serde(rename = "t")]
+    _tag: IgnoredAny,
+    v: u32,
+    python: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Warmed {
+    #[serde(rename = "t")]
+    _tag: IgnoredAny,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Call<'a> {
+    #[serde(rename = "t")]
+    _tag: IgnoredAny,
+    id: u64,
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow)]
+    args: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct End<'a> {
+    #[serde(rename = "t")]
+    _tag: IgnoredAny,
+    id: u64,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    kept: Option<&'a RawValue>,
+    #[serde(default)]
+    error: Option<DoneError>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    artifacts: Option<&'a RawValue>,
+    #[serde(default)]
+    disk: Option<u64>,
+}
+
+/// A [`Content`] without the buffering of a tagged enum.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    #[serde(rename = "type")]
+    kind: String,
+    text: Option<String>,
+    mime: Option<String>,
+    data: Option<String>,
+}
+
+/// Reads one frame.
+///
+/// # Errors
+/// If it is malformed, nested too deeply, or one of its lists is too long.
+pub(super) fn parse(body: &[u8]) -> Result<GuestFrame, Error> {
+    let frame = match serde_json::from_slice::<Tag<'_>>(body)?.t {
+        "jail" => {
+            let Jail { step, errno, .. } = serde_json::from_slice(body)?;
+            GuestFrame::Jail { step, errno }
+        }
+        "ready" => {
+            let Ready { v, python, .. } = serde_json::from_slice(body)?;
+            GuestFrame::Ready { v, python }
+        }
+        "warmed" => {
+            let Warmed { .. } = serde_json::from_slice(body)?;
+            GuestFrame::Warmed
+        }
+        "call" => {
+            let Call { id, name, args, .. } = serde_json::from_slice(body)?;
+            GuestFrame::Call {
+                id,
+                name: name.into_owned(),
+                args: Args {
+                    measure: measured(args)?,
+                    text: args.to_owned(),
+                },
+            }
+        }
+        "done" => GuestFrame::Done(Box::new(end(serde_json::from_slice(body)?)?)),
+        _ => return Err(Error::custom("unknown kind of frame")),
+    };
+    Ok(frame)
+}
+
+fn end(end: End<'_>) -> Result<Done, Error> {
+    Ok(Done {
+        id: end.id,
+        result: end.result.map(result).transpose()?.unwrap_or_default(),
+        kept: end.kept.map(kept).transpose()?.flatten(),
+        error: end.error,
+        content: end.content.map(content).transpose()?.unwrap_or_default(),
+        artifacts: end.artifacts.map(artifacts).transpose()?.unwrap_or_default(),
+        disk: end.disk,
+    })
+}
+
+fn result(raw: &RawValue) -> Result<ResultText, Error> {
+    let measure = measured(raw)?;
+    if measure.fits() {
+        Ok(ResultText::Value(serde_json::from_str(raw.get())?))
+    } else {
+        Ok(ResultText::TooLarge(measure))
+    }
+}
+
+fn kept(raw: &RawValue) -> Result<Option<types::Kept>, Error> {
+    if raw.get().len() > MAX_KEPT || !measured(raw)?.fits() {
+        return Err(Error::custom("more of a result than its beginning"));
+    }
+    serde_json::from_str(raw.get())
+}
+
+fn content(raw: &RawValue) -> Result<Vec<Content>, Error> {
+    if measured(raw)?.nodes > MAX_CONTENT_NODES {
+        return Err(Error::custom("too many parts in `content`"));
+    }
+    let parts: Vec<Part> = serde_json::from_str(raw.get())?;
+    let content = parts.into_iter().map(|part| match part {
+        Part {
+            kind,
+            text: Some(text),
+            mime: None,
+            data: None,
+        } if kind == "text" => Ok(Content::Text { text }),
+        Part {
+            kind,
+            text: None,
+            mime: Some(mime),
+            data: Some(data),
+        } if kind == "image" => Ok(Content::Image { mime, data }),
+        _ => Err(Error::custom(
+            "a part of `content` is neither a text nor an image",
+        )),
+    });
+    content.collect()
+}
+
+fn artifacts(raw: &RawValue) -> Result<Vec<String>, Error> {
+    if measured(raw)?.nodes > 1 + MAX_ARTIFACTS {
+        return Err(Error::custom("too many names in `artifacts`"));
+    }
+    serde_json::from_str(raw.get())
+}
+
+fn measured(raw: &RawValue) -> Result<Measure, Error> {
+    measure(raw.get()).ok_or_else(|| Error::custom("a value is nested too deeply"))
+}
+
+/// Keeps `"result": null` apart from an absent result.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}

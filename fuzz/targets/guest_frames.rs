@@ -5,7 +5,7 @@
 
 #![no_main]
 
-use guest::frames::{HEADER, Incoming, MAX_GUEST_FRAME};
+use guest::frames::{Body, HEADER, Incoming, MAX_GUEST_FRAME};
 use jail::session::wire::{ANSWER_BYTES, REQUEST_BYTES, Request, answer};
 use libfuzzer_sys::fuzz_target;
 
@@ -43,7 +43,18 @@ fn read(stream: &[u8], piece: usize) -> Vec<String> {
         loop {
             match incoming.take() {
                 Ok(None) => break,
-                Ok(Some((frame, size))) => {
+                Ok(Some(body)) => {
+                    let parsed = match body {
+                        Body::Frame(frame, size) => Ok((frame, size)),
+                        Body::Large(large) => large.parse(),
+                    };
+                    let (frame, size) = match parsed {
+                        Ok(parsed) => parsed,
+                        Err(wrong) => {
+                            seen.push(wrong.to_string());
+                            return seen;
+                        }
+                    };
                     assert!(size <= MAX_GUEST_FRAME);
                     taken += HEADER + size;
                     assert!(taken <= stream.len(), "more was read than arrived");

@@ -166,6 +166,38 @@ async fn the_host_holds_neither_descriptors_nor_answers_for_a_guest_that_does_no
     yard.end().await;
 }
 
+/// Memory in kB that the host has held at most.
+fn peak(yard: &Yard) -> u64 {
+    let field = status_field(yard.pid(), "VmHWM").unwrap();
+    field.trim_end_matches(" kB").trim().parse().unwrap()
+}
+
+#[tokio::test]
+async fn values_of_a_guest_cost_the_host_four_times_their_bytes_and_eight_mebibytes() {
+    const SIZE: u64 = 8 << 20;
+    let mut yard = Yard::new().await;
+    yard.check_well().await;
+    for part in ["call", "calls", "result", "content", "artifacts", "kept", "error"] {
+        for shape in ["wide", "objects", "long_keys", "escapes", "numbers"] {
+            let (size, frames) = if part == "calls" { (60_000, 50) } else { (SIZE, 1) };
+            // The first run starts the session, which is not counted.
+            let ran = yard.execute(json!({"code": "1", "session": "new"})).await;
+            let before = peak(&yard);
+            let given = json!({"way": "amplify", "run": 2, "part": part, "shape": shape, "size": size});
+            let arguments =
+                json!({"code": program("frames", &given), "session": ran.session(), "timeout_ms": 5000});
+            let ran = yard.execute(arguments).await;
+            let (grown, bound) = (peak(&yard) - before, (4 * size * frames + (8 << 20)) / 1024);
+            assert!(
+                grown <= bound,
+                "{part}, {shape}: {grown} kB, more than {bound}: {ran:?}"
+            );
+            yard.check_well().await;
+        }
+    }
+    yard.end().await;
+}
+
 /// Calls that the upstream server has answered, without this one.
 async fn calls_of_the_server(yard: &mut Yard) -> u64 {
     let code = "(await tools.stub.calls())['calls'] - 1";

@@ -81,7 +81,40 @@ def close(*numbers):
         os.close(number)
 
 
+def raw(head, values, tail):
+    """A frame whose values are repeated text, which takes the guest little memory."""
+    body = head + values + tail
+    return len(body).to_bytes(4, "little") + body
+
+
+def values(shape, size):
+    """A list of `size` bytes."""
+    items = {
+        "wide": b"[0],",
+        "objects": b'{"a":0},',
+        "long_keys": b'{"' + b"k" * 60_000 + b'":0},',
+        "escapes": b'"\\u0001\\n\\"",',
+        "numbers": b"0,",
+    }[shape]
+    return b"[" + items * (size // len(items)) + b"0]"
+
+
+def amplify():
+    """Sends `size` bytes of values in the part of a frame that `part` names."""
+    shape = values(given["shape"], given["size"])
+    if given["part"] == "call":
+        head = b'{"t":"call","id":9000,"name":"tool","args":{"server":"stub","tool":"echo","args":{"x":'
+        send(raw(head, shape, b"}}}"))
+    elif given["part"] == "calls":
+        for number in range(50):
+            head = b'{"t":"call","id":%d,"name":"tool","args":{"server":"stub","tool":"slow","args":{"x":' % (9000 + number)
+            send(raw(head, shape, b"}}}"))
+    else:
+        send(raw(b'{"t":"done","id":%d,"%s":' % (given["run"], given["part"].encode()), shape, b"}"))
+
+
 WAYS = {
+    "amplify": amplify,
     "forged_done": forged_done,
     "other_done": lambda: send(done(given["run"] + 1)),
     "done_twice": lambda: send(done(given["run"]) * 2),

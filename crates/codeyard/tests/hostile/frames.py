@@ -6,6 +6,7 @@
 import array
 import json
 import os
+import select
 import socket
 import time
 
@@ -99,16 +100,29 @@ def values(shape, size):
     return b"[" + items * (size // len(items)) + b"0]"
 
 
+def await_replies(count):
+    """Reads that many replies, so that the host has dealt with each call before the run ends."""
+    data = b""
+    while count:
+        select.select([CHANNEL], [], [])
+        data += os.read(CHANNEL, 1 << 16)
+        while len(data) >= 4 and len(data) >= 4 + int.from_bytes(data[:4], "little"):
+            data = data[4 + int.from_bytes(data[:4], "little") :]
+            count -= 1
+
+
 def amplify():
     """Sends `size` bytes of values in the part of a frame that `part` names."""
     shape = values(given["shape"], given["size"])
     if given["part"] == "call":
         head = b'{"t":"call","id":9000,"name":"tool","args":{"server":"stub","tool":"echo","args":{"x":'
         send(raw(head, shape, b"}}}"))
+        await_replies(1)
     elif given["part"] == "calls":
         for number in range(50):
             head = b'{"t":"call","id":%d,"name":"tool","args":{"server":"stub","tool":"slow","args":{"x":' % (9000 + number)
             send(raw(head, shape, b"}}}"))
+        await_replies(50)
     else:
         send(raw(b'{"t":"done","id":%d,"%s":' % (given["run"], given["part"].encode()), shape, b"}"))
 

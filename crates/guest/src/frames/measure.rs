@@ -16,6 +16,8 @@ const LEAST_ENTRIES: usize = 4;
 
 /// Bytes of values that any text may become, however short it is.
 const TREE_BASE: usize = 6 * 1024 * 1024;
+/// The same for a result, of which a surface may ask for 100,000 numbers.
+const RESULT_BASE: usize = 8 * 1024 * 1024;
 /// Bytes of values that each byte of text may become beyond that.
 const TREE_FACTOR: usize = 2;
 
@@ -52,6 +54,11 @@ impl Measure {
     /// Whether the tree may be built: it takes a bounded multiple of its text.
     pub fn fits(&self) -> bool {
         self.memory <= TREE_BASE + TREE_FACTOR * self.text
+    }
+
+    /// Whether the tree of a result may be built.
+    pub fn fits_result(&self) -> bool {
+        self.memory <= RESULT_BASE + TREE_FACTOR * self.text
     }
 }
 

@@ -140,7 +140,7 @@ fn end(end: End<'_>) -> Result<Done, Error> {
 
 fn result(raw: &RawValue) -> Result<ResultText, Error> {
     let measure = measured(raw)?;
-    if measure.fits() {
+    if measure.fits_result() {
         Ok(ResultText::Value(serde_json::from_str(raw.get())?))
     } else {
         Ok(ResultText::TooLarge(measure))

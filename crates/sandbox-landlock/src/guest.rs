@@ -64,8 +64,8 @@ impl Guest for LandlockGuest {
         self.0.attach(files)
     }
 
-    fn bound_files(&mut self, most: Option<u64>) {
-        self.0.bound_files(most);
+    fn bound_files(&mut self, most: Option<u64>) -> BoxFuture<'_, ()> {
+        self.0.bound_files(most)
     }
 
     fn unlinked(&mut self, device: u64) -> u64 {

@@ -146,7 +146,7 @@ pub trait Guest: Send {
 
     /// Bounds every file that its next runs write to so many bytes, beside the limit that it was launched with; `None` takes
     /// the bound back.
-    fn bound_files(&mut self, most: Option<u64>);
+    fn bound_files(&mut self, most: Option<u64>) -> BoxFuture<'_, ()>;
 
     /// Bytes on the file system `device` of files that it has open and that have no name any more.
     fn unlinked(&mut self, device: u64) -> u64;

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use guest::frames::{self, Done, GuestFrame, HostFrame};
 use tokio::net::unix::pipe;
-use tokio::time::{Instant, Interval, MissedTickBehavior, sleep_until};
+use tokio::time::{Instant, Interval, MissedTickBehavior, sleep_until, timeout};
 use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, Threads, Usage};
 
 use crate::capture::Capture;
@@ -39,6 +39,8 @@ const NUDGE: Duration = Duration::from_millis(10);
 const WATCH: Duration = Duration::from_millis(50);
 /// How long the processes of a killed guest may take to go before the outcome is given without waiting for them.
 const GOING: Duration = Duration::from_secs(5);
+/// How long a guest may take until it is confined, where something waits for that.
+const CONFINING: Duration = Duration::from_secs(10);
 /// Bytes of a pipe read at once.
 const PIPE_PIECE: usize = 64 * 1024;
 /// Bytes of a pipe read before other things get their turn.
@@ -137,6 +139,20 @@ impl<L: Leash> Conversation<L> {
                 }
             }
         }
+    }
+
+    /// Waits until a guest that was told nothing yet says that it is confined.
+    async fn confined(&mut self) -> Result<(), WireError> {
+        while !self.ready {
+            self.wire.readable().await;
+            self.wire.fill()?;
+            match self.wire.next_frame().await? {
+                None => {}
+                Some((GuestFrame::Ready { v, .. }, _)) if v == frames::VERSION => self.ready = true,
+                Some(_) => return Err(WireError::Protocol("a frame out of turn".to_owned())),
+            }
+        }
+        Ok(())
     }
 
     /// Gives a guest that has run nothing yet to a session.
@@ -493,8 +509,15 @@ impl<L: Leash + 'static> Guest for Conversation<L> {
         Box::pin(async { self.leash.attach(files).await.map_err(LaunchError::Failed) })
     }
 
-    fn bound_files(&mut self, most: Option<u64>) {
-        self.leash.bound_files(most);
+    fn bound_files(&mut self, most: Option<u64>) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if most.is_some_and(|most| most < self.limits.file_size) {
+                // A guest that is still being confined would set the limits of its launch afterwards. One that does not
+                // come so far fails its run.
+                let _ = timeout(CONFINING, self.confined()).await;
+            }
+            self.leash.bound_files(most);
+        })
     }
 
     fn unlinked(&mut self, device: u64) -> u64 {

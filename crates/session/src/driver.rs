@@ -374,7 +374,7 @@ impl Driver {
         };
         let (files, principal) = (&self.shared.files, &self.key.principal);
         let before = allowance(files.as_ref(), principal, guest.as_mut()).await;
-        guest.bound_files(before.most());
+        guest.bound_files(before.most()).await;
         record.begun();
         self.names.take(checked.program.left());
         let outcome = guest.execute(run, calls).await;

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use serde_json::json;
-use test_support::{CodeClient, Codeyard};
+use test_support::{CodeClient, Codeyard, run};
 
 const QUOTA: &str = "[workspace]\nquota = \"10 MiB\"\ninodes = 200\n";
 /// What sessions' own bookkeeping takes beside the files of programs.
@@ -98,4 +98,29 @@ async fn many_small_files_are_over_the_quota_too() {
         .await;
     assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");
     assert!(ran.error().contains("files and directories"), "{ran:?}");
+}
+
+#[tokio::test]
+async fn the_quota_holds_over_new_sessions_and_processes() {
+    let codeyard = Codeyard::new().unwrap().settings(QUOTA);
+    let mut client = CodeClient::of(codeyard).await;
+    // Each writes files that are small enough alone.
+    let writes = |session: u32| {
+        format!("for n in range(5): open(f'/workspace/{session}-{{n}}', 'wb').write(b'x' * 4_000_000)")
+    };
+    for session in 0..6 {
+        let ran = client.run_in(&format!("s{session}"), &writes(session)).await;
+        assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");
+    }
+    let CodeClient { mcp, codeyard } = client;
+    mcp.finish().await.unwrap();
+    for session in 6..9 {
+        let ended = run(&codeyard, &["run", "-"], &writes(session)).await;
+        assert!(
+            ended.code != 0 && ended.err.contains("the quota is 10.0 MiB"),
+            "{ended:?}"
+        );
+    }
+    let bytes = bytes_below(&codeyard.data_directory().join("workspaces/local"));
+    assert!(bytes <= 20_000_000 + OWN, "{bytes}");
 }

@@ -180,7 +180,9 @@ impl Guest for Actor {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn bound_files(&mut self, _most: Option<u64>) {}
+    fn bound_files(&mut self, _most: Option<u64>) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 
     fn unlinked(&mut self, _device: u64) -> u64 {
         0

@@ -102,7 +102,7 @@ impl Host {
         }
     }
 
-    /// Waits until no process has the token in its command line; tells how many still do.
+    /// Waits until no process has the token in its command line or as its name; tells how many still do.
     pub(crate) async fn leftovers(&self) -> usize {
         let start = Instant::now();
         loop {
@@ -114,7 +114,7 @@ impl Host {
         }
     }
 
-    /// A process with the token in its command line; it may be about to have it.
+    /// A process with the token in its command line or as its name; it may be about to have it.
     async fn wait_for_process(&self) -> Option<u32> {
         let start = Instant::now();
         loop {
@@ -128,7 +128,7 @@ impl Host {
 
     /// Kills the process that the attacker was cloned from, and tells what of the attacker is left.
     pub(crate) async fn kill_zygote(&self) -> Option<String> {
-        let Some(zygote) = self.wait_for_process().await.and_then(grandparent) else {
+        let Some(zygote) = self.wait_for_process().await.and_then(parent_of_ours) else {
             return Some("none of the attacker's processes can be seen".to_owned());
         };
         if let Err(error) = kill_process(zygote, Signal::KILL) {
@@ -146,24 +146,31 @@ pub(crate) fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 
-/// Processes with the word in their command line, other than this one.
+/// Longest name of a process, in bytes.
+const MOST_NAME: usize = 15;
+
+/// Processes with the word in their command line, or with its end as their name, other than this one.
 fn processes(word: &str) -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
+    let end = word.as_bytes();
+    let end = &end[end.len().saturating_sub(MOST_NAME)..];
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .filter(|pid| *pid != std::process::id())
         .filter(|pid| {
-            fs::read(format!("/proc/{pid}/cmdline"))
-                .is_ok_and(|line| line.windows(word.len()).any(|part| part == word.as_bytes()))
+            let is_in = |line: Vec<u8>| line.windows(word.len()).any(|part| part == word.as_bytes());
+            let is_named = |name: Vec<u8>| name.trim_ascii_end() == end;
+            fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(is_in)
+                || fs::read(format!("/proc/{pid}/comm")).is_ok_and(is_named)
         })
         .collect()
 }
 
-/// The parent of the parent, which is what a session was cloned from if `pid` is a child of its first process.
-fn grandparent(pid: u32) -> Option<Pid> {
-    let zygote = parent(parent(pid)?)?;
+/// The parent, which is what a session was cloned from if `pid` is its first process.
+fn parent_of_ours(pid: u32) -> Option<Pid> {
+    let zygote = parent(pid)?;
     let is_ours = zygote > 1 && zygote != std::process::id();
     i32::try_from(zygote)
         .ok()

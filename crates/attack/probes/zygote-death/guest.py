@@ -1,5 +1,10 @@
-"""Starts a child that the host can find by its command line, and waits for what comes."""
+"""Takes a name that the host can find it by, and waits for what comes."""
 
-if given["inside"] and os.fork() == 0:
-    os.execv("/bin/sleep", [given["token"], "600"])
+import ctypes
+
+PR_SET_NAME = 15
+MOST = 15
+
+if given["inside"]:
+    ctypes.CDLL(None).prctl(PR_SET_NAME, given["token"][-MOST:].encode(), 0, 0, 0)
 say("lives", "allowed")

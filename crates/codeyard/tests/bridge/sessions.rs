@@ -85,7 +85,7 @@ async fn c331_an_idle_session_is_released() {
     let codeyard = client.mcp.pid().unwrap();
     // Between runs a session's process is stopped; those in the pool, which have run nothing, are not.
     let is_there = || descendants(codeyard).iter().any(|process| process.state == 'T');
-    assert!(is_there());
+    wait_until("the session", || is_there().then_some(())).await;
     wait_until("the session's end", || (!is_there()).then_some(())).await;
     let next = client.run("print('secret' in globals())").await;
     assert_eq!(next.lines("stdout"), "False", "{next:?}");

@@ -234,6 +234,9 @@ impl Station {
                     file_size: limits.file_size,
                 };
                 let leash = ProcessLeash::new(process, pid, provision, bounds, Arc::clone(self));
+                if self.removed.contains(Guard::Pids) {
+                    return Ok((channels, leash.without_own_pids()));
+                }
                 Ok((channels, leash))
             }
             Err(error) => {

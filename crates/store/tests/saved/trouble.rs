@@ -112,6 +112,7 @@ async fn an_older_database_holds_nothing_saved_until_something_is() {
         "ALTER TABLE runs DROP COLUMN client",
         "ALTER TABLE runs DROP COLUMN searches",
         "ALTER TABLE runs DROP COLUMN search_bytes",
+        "ALTER TABLE runs DROP COLUMN earlier_threads",
         "DELETE FROM _sqlx_migrations WHERE version >= 2",
     ] {
         world.change(statement).await;

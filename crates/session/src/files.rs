@@ -20,11 +20,11 @@ pub type Unlinked<'a> = &'a mut (dyn FnMut(u64) -> u64 + Send);
 /// What a principal may still write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
-    /// Nothing here bounds it: there is no quota, or the kernel holds it.
+    /// There is no quota, or the kernel enforces it.
     Unbound,
     /// So many bytes.
     Left(u64),
-    /// Nothing: until there is less, a run can only delete.
+    /// The quota is exceeded: runs can only delete until the files take less.
     Over {
         /// Bytes that are there.
         used: u64,

@@ -74,7 +74,9 @@ async fn threads_stand_still_without_namespaces_too() {
         "{ran:?}"
     );
     let below = descendants(client.mcp.pid().unwrap());
-    let guests = below.iter().filter(|process| process.command.contains("alone.py"));
+    let guests = below
+        .iter()
+        .filter(|process| process.command.contains("alone.py"));
     let states: Vec<char> = guests.map(|process| process.state).collect();
     assert_eq!(states, ['T'], "{below:?}");
     let next = client.run_in("left", "'next'").await;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use libfuzzer_sys::fuzz_target;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use sandbox::{
-    Attachment, BoxFuture, Channels, Conversation, Guest, HostCall, HostCallError, HostCalls, Leash,
+    Attachment, BoxFuture, Channels, Conversation, Guest, HostCall, HostCallError, HostCalls, Leash, Left,
     Measured, Run, watch,
 };
 use serde_json::value::RawValue;
@@ -148,6 +148,18 @@ impl Leash for Gone {
 
     fn wants_processor(&self) -> bool {
         false
+    }
+
+    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>> {
+        Box::pin(std::future::ready(Ok(Left::default())))
+    }
+
+    fn resume(&mut self) {}
+
+    fn bound_files(&mut self, _most: Option<u64>) {}
+
+    fn unlinked(&mut self, _device: u64) -> u64 {
+        0
     }
 
     fn exceeded(&mut self) -> Option<Limit> {

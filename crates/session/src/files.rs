@@ -20,7 +20,7 @@ pub type Unlinked<'a> = &'a mut (dyn FnMut(u64) -> u64 + Send);
 /// What a principal may still write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowance {
-    /// There is no quota, or the kernel enforces it.
+    /// Unlimited here: without a quota, or with one that the kernel enforces.
     Unbound,
     /// So many bytes.
     Left(u64),

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use test_support::limits::{CASES, Case, Way, conform, endure, fate, outcome};
-use test_support::{CodeClient, Codeyard, Mode, ServerDefinition};
+use test_support::{CodeClient, Codeyard, Mode, ServerDefinition, wait_until};
 use types::{Limit, Limits, Network};
 
 const PAGE: &str = include_str!("../../../docs/limits.md");
@@ -335,4 +335,42 @@ async fn a_network_that_cannot_be_given_is_refused_at_the_start() {
             "{told}"
         );
     }
+}
+
+/// Of the processes below `pid`, those whose control group lets others have the processors first.
+fn yielding(pid: u32) -> usize {
+    let yields = |process: &test_support::Process| {
+        let groups = std::fs::read_to_string(format!("/proc/{}/cgroup", process.pid)).unwrap_or_default();
+        groups.lines().any(|group| {
+            let mut parts = group.splitn(3, ':').skip(1);
+            let (hierarchy, path) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+            std::fs::read_to_string(format!("/sys/fs/cgroup/{hierarchy}{path}/cpu.idle"))
+                .is_ok_and(|idle| idle.trim() == "1")
+        })
+    };
+    test_support::descendants(pid)
+        .iter()
+        .filter(|process| yields(process))
+        .count()
+}
+
+#[tokio::test]
+async fn a_run_that_computes_for_long_yields_to_the_runs_of_others_until_its_end() {
+    if !mode().await.groups {
+        println!("skipped: without control groups nothing yields");
+        return;
+    }
+    let mut client = CodeClient::with_stub().await;
+    let pid = client.mcp.pid().unwrap();
+    let long = client
+        .start(json!({"code": "while True: pass", "session": "long"}))
+        .await;
+    wait_until("the long run yields", || (yielding(pid) == 1).then_some(())).await;
+    let short = client.run_in("short", "import time\ntime.sleep(0.2)\n1").await;
+    assert_eq!(short.result(), &json!(1), "{short:?}");
+    assert_eq!(yielding(pid), 1, "a run that waits does not yield");
+    client.mcp.cancel(&long).await.unwrap();
+    let next = client.run_in("long", "2").await;
+    assert_eq!(next.result(), &json!(2), "{next:?}");
+    assert_eq!(yielding(pid), 0, "the next run begins as every run does");
 }

@@ -226,6 +226,17 @@ impl Group {
         }
     }
 
+    /// Lets the groups beside it have the processors first, or takes that back.
+    ///
+    /// # Errors
+    /// The system's, with the path.
+    pub fn yield_cpu(&self, yields: bool) -> io::Result<()> {
+        match &self.kind {
+            GroupKind::V1(group) => group.yield_cpu(yields),
+            GroupKind::V2(group) => group.yield_cpu(yields),
+        }
+    }
+
     /// What it has used so far.
     pub fn usage(&self) -> Usage {
         match &self.kind {
@@ -264,6 +275,18 @@ fn set(directory: &Path, file: &str, value: &str) -> io::Result<()> {
     let path = directory.join(file);
     fs::write(&path, value)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}
+
+/// Lets the groups beside this one go first: all of their processes preempt its own at once. Kernels before 5.15 know only
+/// the `weight`, with its least value and its usual one.
+fn yield_cpu(directory: &Path, yields: bool, weight: (&str, u32, u32)) -> io::Result<()> {
+    let (file, least, usual) = weight;
+    match set(directory, "cpu.idle", if yields { "1" } else { "0" }) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            set(directory, file, &if yields { least } else { usual }.to_string())
+        }
+        done => done,
+    }
 }
 
 /// A file of a group, kept open: reading it again costs a microsecond, opening it ten.

@@ -195,6 +195,13 @@ impl Leash for LandlockLeash {
         census::wants_processor(self.first)
     }
 
+    fn yield_cpu(&mut self, yields: bool) {
+        if let Some(group) = self.group() {
+            // A group that has just been removed yields to everything.
+            let _ = group.yield_cpu(yields);
+        }
+    }
+
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {
         Box::pin(self.show(files))
     }

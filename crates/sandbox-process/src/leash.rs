@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
+use jail::cgroup::Group;
 use jail::spec::ZYGOTE_USER;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::Pid;
@@ -167,13 +168,13 @@ impl ProcessLeash {
         })
     }
 
+    fn group(&self) -> Option<&Group> {
+        self.provision.as_ref()?.group.as_ref()
+    }
+
     /// Whether its first process is the only one, with one thread. With a signal pending that thread cannot fork any more.
     fn is_alone(&self) -> bool {
-        let group = self
-            .provision
-            .as_ref()
-            .and_then(|provision| provision.group.as_ref());
-        match group {
+        match self.group() {
             Some(group) => group.tasks() == 1,
             None => census::threads(self.pid) == 1 && census::children(self.pid).is_empty(),
         }
@@ -204,11 +205,7 @@ impl Leash for ProcessLeash {
     }
 
     fn measure(&mut self) -> Measured {
-        let Some(group) = self
-            .provision
-            .as_ref()
-            .and_then(|provision| provision.group.as_ref())
-        else {
+        let Some(usage) = self.group().map(Group::usage) else {
             self.count();
             return Measured {
                 cpu: Some(self.last_cpu),
@@ -216,7 +213,6 @@ impl Leash for ProcessLeash {
                 out_of_memory: 0,
             };
         };
-        let usage = group.usage();
         Measured {
             cpu: Some(usage.cpu),
             peak_memory: Some(usage.peak_memory),
@@ -226,6 +222,13 @@ impl Leash for ProcessLeash {
 
     fn wants_processor(&self) -> bool {
         census::wants_processor(self.pid)
+    }
+
+    fn yield_cpu(&mut self, yields: bool) {
+        if let Some(group) = self.group() {
+            // A group that has just been removed yields to everything.
+            let _ = group.yield_cpu(yields);
+        }
     }
 
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {
@@ -243,21 +246,14 @@ impl Leash for ProcessLeash {
     }
 
     fn memory(&self) -> Option<u64> {
-        let group = self
-            .provision
-            .as_ref()
-            .and_then(|provision| provision.group.as_ref());
-        match group {
+        match self.group() {
             Some(group) => Some(group.memory()),
             None => Some(census::take(self.pid).memory),
         }
     }
 
     fn exceeded(&mut self) -> Option<Limit> {
-        let grouped = self
-            .provision
-            .as_ref()
-            .is_some_and(|provision| provision.group.is_some());
+        let grouped = self.group().is_some();
         let most = self.most_memory;
         // What was forked shares most of its pages, so too much at first sight may be little.
         let exceeded = !grouped && self.count() > most && census::memory_shared_once(self.pid) > most;

@@ -12,6 +12,7 @@
 
 mod calls;
 mod kept;
+mod pace;
 mod report;
 
 use std::pin::pin;
@@ -28,6 +29,7 @@ use crate::leash::{Leash, Left, Measured};
 use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
 use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run};
 use calls::Calls;
+use pace::Pace;
 
 /// How long an interrupted program may take to stop before it is killed. Waiting for a processor does not count.
 const GRACE: Duration = Duration::from_millis(50);
@@ -95,6 +97,7 @@ struct Progress {
     stdout_open: bool,
     stderr_open: bool,
     started: Instant,
+    pace: Pace,
 }
 
 impl<L: Leash> Conversation<L> {
@@ -167,13 +170,15 @@ impl<L: Leash> Conversation<L> {
     }
 
     async fn run(&mut self, run: Run, host: Arc<dyn HostCalls>) -> Outcome {
+        let started = Instant::now();
         let mut progress = Progress {
             phase: Phase::Running,
             stdout: Capture::new(run.limits.output),
             stderr: Capture::new(run.limits.output),
             stdout_open: true,
             stderr_open: true,
-            started: Instant::now(),
+            started,
+            pace: Pace::new(started, self.before.cpu.unwrap_or_default()),
         };
         let mut calls = Calls::new(host, &run.limits);
         let threads_before = self.left.threads;
@@ -185,6 +190,9 @@ impl<L: Leash> Conversation<L> {
         self.leash.resume();
         let done = self.converse(&run, &mut progress, &mut calls).await;
         let done = self.settle(done, &mut progress).await;
+        if progress.pace.yields() {
+            self.leash.yield_cpu(false);
+        }
         self.drain_output(&mut progress);
         let threads = Threads {
             before: threads_before,
@@ -400,13 +408,13 @@ impl<L: Leash> Conversation<L> {
     fn check_limits(&mut self, limits: &RunLimits, progress: &mut Progress) {
         if let Some(limit) = self.leash.exceeded() {
             self.kill(Some(Status::LimitExceeded { limit }), None, progress);
-        } else if matches!(progress.phase, Phase::Running) {
-            let used = self
-                .leash
-                .measure()
-                .cpu
-                .zip(self.before.cpu.or(Some(Duration::ZERO)));
-            if used.is_some_and(|(now, before)| now.saturating_sub(before) > limits.cpu_time) {
+        } else if matches!(progress.phase, Phase::Running)
+            && let Some(used) = self.leash.measure().cpu
+        {
+            if progress.pace.begins_to_yield(Instant::now(), used) {
+                self.leash.yield_cpu(true);
+            }
+            if used.saturating_sub(self.before.cpu.unwrap_or_default()) > limits.cpu_time {
                 self.interrupt(
                     Status::LimitExceeded {
                         limit: Limit::CpuTime,

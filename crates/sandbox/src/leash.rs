@@ -23,6 +23,9 @@ pub trait Leash: Send {
     /// A limit that the guest has exceeded and that no kernel mechanism has ended it for.
     fn exceeded(&mut self) -> Option<Limit>;
 
+    /// Lets the runs of other guests have the processors first, or takes that back, where the system can do both.
+    fn yield_cpu(&mut self, yields: bool);
+
     /// Shows the guest these directories; one that it sees already at the same place is hidden by the new one.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::{
     Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, mount, own_directory, quota, set,
+    yield_cpu,
 };
 
 /// Controllers that bind a limit. `cpuacct` counts; it often shares the hierarchy of `cpu`.
@@ -117,6 +118,12 @@ impl Group {
         set(pids, "pids.max", &bounds.processes.to_string())?;
         set(cpu, "cpu.cfs_period_us", &CPU_PERIOD.to_string())?;
         set(cpu, "cpu.cfs_quota_us", &quota(bounds.cpu_rate))
+    }
+
+    /// Lets the groups beside it go first, or not.
+    pub fn yield_cpu(&self, yields: bool) -> io::Result<()> {
+        let [_, _, cpu, _] = &self.directories;
+        yield_cpu(cpu, yields, ("cpu.shares", 2, 1024))
     }
 
     /// Reads back what it is bound to.

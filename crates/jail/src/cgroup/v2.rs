@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, own_directory, quota, set};
+use super::{
+    Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, own_directory, quota, set, yield_cpu,
+};
 
 /// Controllers that bind a limit.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
@@ -138,6 +140,11 @@ impl Group {
             "cpu.max",
             &format!("{} {CPU_PERIOD}", quota(bounds.cpu_rate)),
         )
+    }
+
+    /// Lets the groups beside it go first, or not.
+    pub fn yield_cpu(&self, yields: bool) -> io::Result<()> {
+        yield_cpu(&self.directory, yields, ("cpu.weight", 1, 100))
     }
 
     /// Reads back what it is bound to.

@@ -165,6 +165,7 @@ impl Loaded {
         let Settings {
             policy,
             backend,
+            exec,
             python: chosen,
             mounts,
             pool,
@@ -196,6 +197,7 @@ impl Loaded {
             sandbox: sandbox_process::Config {
                 profile: chosen.profile,
                 require,
+                exec,
                 limits: policy.limits.clone(),
                 pool,
                 mounts: mounts.into_iter().map(|mount| mount.target).collect(),

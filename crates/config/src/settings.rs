@@ -54,6 +54,8 @@ pub struct Settings {
     pub policy: policy::Config,
     /// `[sandbox] backend`.
     pub backend: Backend,
+    /// `[sandbox] exec`.
+    pub exec: bool,
     /// `[workspace]`.
     pub workspace: Workspace,
     /// `[[mounts]]` and `--mount`, resolved.
@@ -206,7 +208,8 @@ fn sandbox(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), 
                 ("tenant-isolation", Requirement::TenantIsolation),
             ])?;
         }
-        _ => return Err(unknown("key", key, ["backend", "require"])),
+        "exec" => settings.exec = value.boolean()?,
+        _ => return Err(unknown("key", key, ["backend", "require", "exec"])),
     }
     Ok(())
 }

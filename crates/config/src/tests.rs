@@ -300,6 +300,7 @@ const EVERY_KEY: &str = r#"
         [sandbox]
         backend = "landlock"
         require = "tenant-isolation"
+        exec = true
 
         [workspace]
         enabled = false

@@ -136,7 +136,7 @@ impl Prepared {
             named(path, Access::Execute)?;
         }
         for path in &confinement.write {
-            named(path, Access::Own)?;
+            named(path, Access::OwnExecutable)?;
         }
         let filter = seccomp::server_filter(confinement.network)?;
         Ok(Prepared { ruleset, filter })

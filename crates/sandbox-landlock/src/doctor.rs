@@ -22,6 +22,7 @@ struct Inside {
     user: u32,
     capabilities: bool,
     attempts: std::collections::BTreeMap<String, String>,
+    execute_own: String,
 }
 
 impl Landlock {
@@ -79,7 +80,9 @@ impl Inside {
     fn check(self, ground: &Ground) -> Check {
         let refused = |answer: &String| answer != "allowed";
         let own_user = !ground.has_user_per_session() || self.user != ground.machine.user;
-        let holds = !self.capabilities && own_user && self.attempts.values().all(refused);
+        let executes = !refused(&self.execute_own);
+        let holds =
+            !self.capabilities && own_user && executes == ground.exec && self.attempts.values().all(refused);
         let attempts: Vec<String> = self
             .attempts
             .iter()
@@ -90,7 +93,12 @@ impl Inside {
         } else {
             "no capabilities"
         };
-        let detail = format!("user {}, {capabilities}, {}", self.user, attempts.join(", "));
+        let detail = format!(
+            "user {}, {capabilities}, {}, executing a file of its own: {}",
+            self.user,
+            attempts.join(", "),
+            self.execute_own
+        );
         let state = if holds { State::Ok } else { State::Missing };
         check("session", state, detail, "")
     }
@@ -157,6 +165,7 @@ fn machine(ground: &Ground) -> Vec<Check> {
         packages,
         user(ground),
         groups(ground),
+        exec(ground),
     ]
 }
 
@@ -171,6 +180,21 @@ fn user(ground: &Ground) -> Check {
     }
     let detail = "all sessions are this user: one can exhaust what the kernel counts by user; sessions of one tenant only";
     check("user", State::Weaker, detail.to_owned(), "")
+}
+
+fn exec(ground: &Ground) -> Check {
+    let (detail, remedy) = if ground.exec {
+        (
+            "`[sandbox] exec = true`: programs execute files that they made",
+            "",
+        )
+    } else {
+        (
+            "programs cannot execute files that they made; without a noexec mount they can still map such files as code",
+            "`[sandbox] backend = \"process\"` refuses both",
+        )
+    };
+    check("exec", State::Weaker, detail.to_owned(), remedy)
 }
 
 fn groups(ground: &Ground) -> Check {

@@ -36,6 +36,8 @@ pub struct Ground {
     pub groups: Result<Groups, Missing>,
     pub place: Place,
     pub trees: Trees,
+    /// Whether sessions may execute files of their own.
+    pub exec: bool,
     /// As root, users that no session has now.
     users: Option<Mutex<VecDeque<u32>>>,
     made: AtomicU64,
@@ -120,6 +122,7 @@ impl Ground {
         Ok(Self {
             groups: Groups::prepare(&lease.name().map_err(Refusal::LeaseName)?),
             trees: Trees::new(place.trees()),
+            exec: config.exec,
             users: is_root.then(|| Mutex::new((first + 1..first + USERS).collect())),
             machine,
             interpreter,

@@ -153,10 +153,10 @@ impl Directories {
         let files = layout::COPIES.iter().map(|path| rule(path.into(), Reach::Read));
         let devices = DEVICES.iter().map(|path| rule(path.into(), Reach::Device));
         let own = self.own().map(|place| {
-            let reach = if OWN.contains(&place) {
-                Reach::Own
-            } else {
-                Reach::Attached
+            let reach = match OWN.contains(&place) {
+                true if ground.exec => Reach::OwnExecutable,
+                true => Reach::Own,
+                false => Reach::Attached,
             };
             rule(self.at(place), reach)
         });

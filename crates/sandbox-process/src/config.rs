@@ -26,6 +26,8 @@ pub struct Config {
     pub without_groups: bool,
     /// Whether an ordinary user's sessions get users of its subordinate range even where one tenant is enough.
     pub own_users: bool,
+    /// Whether programs may execute and load files that they made on the session's own file system.
+    pub exec: bool,
     /// Guards that tests leave away; none in every build but one for tests.
     pub removed: Removed,
     /// Limits that most sessions have: what is prepared ahead has these.
@@ -54,6 +56,7 @@ impl Config {
             require: Requirement::default(),
             without_groups: false,
             own_users: false,
+            exec: false,
             removed: Removed::default(),
             limits: Limits::default(),
             helper,

@@ -74,6 +74,8 @@ struct Inside {
     internet_socket: String,
     write_usr: String,
     write_workspace: String,
+    execute_own: String,
+    map_own: String,
 }
 
 impl Process {
@@ -89,7 +91,7 @@ impl Process {
         checks.push(user(ground));
         checks.push(groups(ground));
         checks.push(requirement(ground, self.requirement()));
-        checks.push(self.session().await);
+        checks.extend(self.session().await);
         checks.push(files::check(self, ground).await);
         let serves = checks.iter().all(|check| check.state != State::Missing);
         Report {
@@ -116,32 +118,53 @@ impl Process {
     }
 
     /// Starts a session and looks at it from inside.
-    async fn session(&self) -> Check {
+    async fn session(&self) -> Vec<Check> {
+        match self.inside().await {
+            Ok(inside) => vec![inside.check(), inside.exec(self.config().exec)],
+            Err(error) => vec![Check::missing("session", error)],
+        }
+    }
+
+    /// What a session says of itself.
+    async fn inside(&self) -> Result<Inside, String> {
         let spec = LaunchSpec {
             session: SessionId::new("doctor"),
             limits: Limits::default(),
             first_code: String::new(),
             files: Vec::new(),
         };
-        let guest = match self.launch(spec).await {
-            Ok(guest) => guest,
-            Err(error) => return Check::missing("session", error.to_string()),
-        };
+        let guest = self.launch(spec).await.map_err(|error| error.to_string())?;
         let limits = Limits {
             wall_time: PATIENCE,
             ..Limits::default()
         };
-        let answer = sandbox::ask(guest, Run::of(PROGRAM, limits.of_run())).await;
-        match answer.map(serde_json::from_value::<Inside>) {
-            Ok(Ok(inside)) => inside.check(),
-            Ok(Err(_)) => Check::missing("session", "the program inside gave no answer".to_owned()),
-            Err(error) => Check::missing("session", error),
-        }
+        let answer = sandbox::ask(guest, Run::of(PROGRAM, limits.of_run())).await?;
+        serde_json::from_value(answer).map_err(|_| "the program inside gave no answer".to_owned())
     }
 }
 
 impl Inside {
-    fn check(self) -> Check {
+    /// Whether files of the session's own are executed and mapped as code exactly if the settings say so.
+    fn exec(&self, asked: bool) -> Check {
+        let met = [&self.execute_own, &self.map_own];
+        let as_asked = met.iter().all(|attempt| (*attempt == "allowed") == asked);
+        let detail = format!(
+            "files on the session's own file system: executing them {}, loading them as code {}",
+            self.execute_own, self.map_own
+        );
+        match (as_asked, asked) {
+            (false, _) => Check::missing("exec", detail),
+            (true, false) => Check::ok("exec", detail),
+            (true, true) => Check::new(
+                "exec",
+                State::Weaker,
+                detail,
+                "remove `exec = true` from `[sandbox]` if programs need not run programs that they made",
+            ),
+        }
+    }
+
+    fn check(&self) -> Check {
         let holds = self.pid == 1
             && self.capabilities.trim_start_matches('0').is_empty()
             && self.no_new_privileges

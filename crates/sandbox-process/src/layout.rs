@@ -64,6 +64,8 @@ pub struct Plan<'a> {
     pub estate: Estate,
     /// Whether unconfined guests can be had.
     pub floor: Floor,
+    /// Whether sessions may execute files of their own.
+    pub exec: bool,
     /// Guards that tests leave away.
     pub removed: Removed,
     /// Where folders of the settings appear.
@@ -86,7 +88,12 @@ impl Plan<'_> {
         } else {
             &[]
         };
-        let settings = json!({ "profile": self.profile, "site": site, "floor": u32::from(self.floor == Floor::Offered) });
+        let settings = json!({
+            "profile": self.profile,
+            "site": site,
+            "floor": u32::from(self.floor == Floor::Offered),
+            "exec": self.exec,
+        });
         Ok(ZygoteSpec {
             trees,
             files: files(self.appearance),

@@ -94,6 +94,7 @@ pub struct Station {
     mode: Arc<Mode>,
     mount_targets: Vec<String>,
     appearance: Appearance,
+    exec: bool,
     removed: Removed,
     /// What the zygote said.
     pub greeting: Greeting,
@@ -125,6 +126,7 @@ impl Station {
             memory,
             estate: mode.estate(),
             floor: config.floor,
+            exec: config.exec,
             removed: config.removed,
             mounts: &config.mounts,
         };
@@ -150,6 +152,7 @@ impl Station {
             mode,
             mount_targets: config.mounts.clone(),
             appearance: config.appearance,
+            exec: config.exec,
             removed: config.removed,
             greeting,
             hooks_needed: AtomicBool::new(true),
@@ -391,12 +394,13 @@ impl Station {
 
     /// A request for anyone; the user comes with the provision.
     fn request(&self, limits: &Limits) -> Request {
-        let flags = match self.mode.identity {
+        let user = match self.mode.identity {
             Identity::Single { .. } => wire::OWN_USER_NAMESPACE,
             Identity::Range { .. } | Identity::Subordinate { .. } => wire::SET_USER,
         };
+        let executable = if self.exec { wire::EXECUTABLE } else { 0 };
         let mut request = Request {
-            flags: flags | self.removed.bits(),
+            flags: user | executable | self.removed.bits(),
             disk: limits.disk,
             inodes: limits.inodes,
             rlimits: rlimits::of(limits, self.greeting.address_space, limits.processes),

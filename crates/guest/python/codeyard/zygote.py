@@ -21,7 +21,7 @@ GUEST = "/opt/codeyard"
 
 # Access classes of the library's Landlock rules, and where they hold. Mounts that come later lie below
 # these directories: a rule on a directory that is covered by a mount would not hold.
-READ, EXECUTE, DEVICE, OWN, ATTACHED, LIST = range(6)
+READ, EXECUTE, DEVICE, OWN, ATTACHED, LIST, OWN_EXECUTABLE = range(7)
 RULES = [
     ("/", LIST),
     ("/usr", EXECUTE),
@@ -73,7 +73,7 @@ def main():
     runner = importlib.import_module("codeyard.runner")
     runner.warm()
     reseed = Reseed()
-    ruleset = make_ruleset(library)
+    ruleset = make_ruleset(library, settings["exec"])
     with open(FILTERS + "zygote.bpf", "rb") as file:
         base = file.read()
     with open(FILTERS + "session.bpf", "rb") as file:
@@ -176,10 +176,12 @@ class Reseed:
             ctypes.c_int.from_address(self.state + 4 * words).value = words
 
 
-def make_ruleset(library):
-    """Builds the Landlock ruleset that every session enforces on itself."""
+def make_ruleset(library, executable):
+    """Builds the Landlock ruleset that every session enforces on itself; `executable`: its own files may be executed."""
     ruleset = check(library.codeyard_ruleset(), "make the Landlock ruleset")
     for path, access in RULES:
+        if access == OWN and executable:
+            access = OWN_EXECUTABLE
         if os.path.exists(path):
             check(library.codeyard_allow(ruleset, path.encode(), access), f"allow {path}")
     return ruleset

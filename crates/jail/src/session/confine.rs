@@ -167,7 +167,7 @@ unsafe fn steps(
     }
     if request.has(Guard::Landlock) {
         let enforced = if request.is_container() {
-            landlock::enforce_container()
+            landlock::enforce_container(request.is_executable())
         } else {
             landlock::enforce(RULESET)
         };
@@ -272,7 +272,13 @@ fn mount_disk(request: &Request) -> Result<()> {
         .push(b",gid=")
         .number(request.user)
         .push(b"\0");
-    mount(c"tmpfs", c"/rw/d", MS_NOSUID | MS_NODEV, options.as_bytes())
+    mount(c"tmpfs", c"/rw/d", own_flags(request), options.as_bytes())
+}
+
+/// Mount flags of the session's own file systems. Beside Landlock, noexec also refuses to map a file as code.
+fn own_flags(request: &Request) -> usize {
+    let noexec = if request.is_executable() { 0 } else { MS_NOEXEC };
+    MS_NOSUID | MS_NODEV | noexec
 }
 
 /// Mounts a file system of `kind`, whose name is also its source; `options` ends with a NUL.

@@ -20,12 +20,14 @@ pub enum Access {
     Execute = 1,
     /// Read and write device files.
     Device = 2,
-    /// Everything but device nodes: the session's own file system.
+    /// Everything but device nodes and execution: the session's own file system.
     Own = 3,
     /// Read, write and make files and directories; no sockets, no execution.
     Attached = 4,
     /// List directories, nothing else: for the root itself.
     List = 5,
+    /// As `Own`, and execute: where the settings ask for it, and for upstream servers.
+    OwnExecutable = 6,
 }
 
 const EXECUTE: u64 = 1;
@@ -102,12 +104,17 @@ pub fn enforce(ruleset: i32) -> Result<()> {
     unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[sys::fd(ruleset), 0]) }.map(|_| ())
 }
 
-/// Confines the calling process to what a session that looks like a container may do.
-pub fn enforce_container() -> Result<()> {
+/// Confines the calling process to what a session that looks like a container may do; with `executable` it may execute its
+/// own files.
+pub fn enforce_container(executable: bool) -> Result<()> {
     const NOT_THERE: [Errno; 2] = [Errno(2), NO_DIRECTORY];
     let version = version()?;
     let ruleset = i32::try_from(create_for(version)?).map_err(|_| Errno(24))?;
     for (path, access) in CONTAINER {
+        let access = match access {
+            Access::Own if executable => Access::OwnExecutable,
+            access => access,
+        };
         match sys::open(path, O_PATH_CLOEXEC | O_DIRECTORY | O_NOFOLLOW) {
             Ok(parent) => add(ruleset, parent, rights(access as u32)? & handled(version))?,
             Err(errno) if NOT_THERE.contains(&errno) => {}
@@ -231,7 +238,8 @@ fn rights(access: u32) -> Result<u64> {
         a if a == Access::Execute as u32 => Ok(READ_FILE | READ_DIR | EXECUTE),
         a if a == Access::Device as u32 => Ok(READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE),
         a if a == Access::List as u32 => Ok(READ_DIR),
-        a if a == Access::Own as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK)),
+        a if a == Access::Own as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | EXECUTE)),
+        a if a == Access::OwnExecutable as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK)),
         a if a == Access::Attached as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | MAKE_SOCK | EXECUTE)),
         _ => Err(INVALID),
     }

@@ -15,6 +15,8 @@ pub const FLOOR: u64 = 8;
 pub const OWN_FILES: u64 = 16;
 /// The child looks like a container: it sees itself as `shown`, and its `rooms` are all that it may write.
 pub const CONTAINER: u64 = 32;
+/// Files on the child's own file systems may be executed; without it these are mounted noexec.
+pub const EXECUTABLE: u64 = 64;
 
 /// Places that a session which looks like a container may write, in the order of [`Request::rooms`]: `/workspace`, `/tmp`
 /// and `/dev/shm`.
@@ -108,6 +110,11 @@ impl Request {
     /// Whether the session looks like a container.
     pub fn is_container(&self) -> bool {
         self.flags & CONTAINER != 0
+    }
+
+    /// Whether the session may execute files of its own.
+    pub fn is_executable(&self) -> bool {
+        self.flags & EXECUTABLE != 0
     }
 
     /// The request as it is sent.

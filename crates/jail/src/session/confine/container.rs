@@ -1,6 +1,6 @@
 //! What makes a session look like a container: a user that it is not, and three places to write.
 
-use super::{MS_NODEV, MS_NOEXEC, MS_NOSUID, change_to, map_user, mount};
+use super::{MS_NOEXEC, change_to, map_user, mount, own_flags};
 use crate::session::arch::number;
 use crate::session::sys::{self, Result};
 use crate::session::text::Text;
@@ -35,12 +35,9 @@ pub fn mount_rooms(request: &Request) -> Result<()> {
             .push(b",gid=")
             .number(owner[1]);
         options.push(b"\0");
-        mount(
-            c"tmpfs",
-            place,
-            MS_NOSUID | MS_NODEV | MS_NOEXEC,
-            options.as_bytes(),
-        )?;
+        // Programs are never executed from the workspace, in sessions of either appearance.
+        let noexec = if place == WORKSPACE { MS_NOEXEC } else { 0 };
+        mount(c"tmpfs", place, own_flags(request) | noexec, options.as_bytes())?;
     }
     Ok(())
 }

@@ -141,6 +141,8 @@ impl Context {
         loaded: Result<Loaded, config::Mistakes>,
         log: Option<&str>,
     ) -> anyhow::Result<Loaded> {
+        let data = config::data_directory(&self.sources(), &Machine);
+        server::workspace::check_data(&data).map_err(|error| Failure::new(Exit::Usage, error))?;
         let loaded = loaded.map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
         self.start_logging(loaded.settings.log.as_deref().or(log))?;
         for warning in &loaded.warnings {

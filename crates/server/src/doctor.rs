@@ -18,7 +18,11 @@ pub async fn examine(
     sandbox: sandbox_process::Config,
     files: workspace::Config,
 ) -> Report {
-    match backend {
+    let owners = match backend {
+        config::Backend::Landlock if !sandbox_landlock::keeps_files() => None,
+        _ => owners(files.clone()),
+    };
+    let mut report = match backend {
         config::Backend::Process => examine_process(sandbox, files).await,
         config::Backend::Landlock => {
             let landlock = Landlock::new(sandbox);
@@ -26,7 +30,34 @@ pub async fn examine(
             landlock.close().await;
             report
         }
+    };
+    if let Some(owners) = owners {
+        report.serves &= owners.state != State::Missing;
+        report.checks.push(owners);
     }
+    report
+}
+
+/// Whether the files that sessions keep belong to their owner; `None` if sessions keep none.
+fn owners(files: workspace::Config) -> Option<Check> {
+    let workspaces = Workspaces::new(files);
+    if workspaces.keeping() == Keeping::Own {
+        return None;
+    }
+    let (state, detail) = match workspaces.owners() {
+        Ok(None) => (
+            State::Ok,
+            "every file that sessions keep belongs to their user".to_owned(),
+        ),
+        Ok(Some(foreign)) => (State::Weaker, foreign.to_string()),
+        Err(error) => (State::Missing, error.to_string()),
+    };
+    Some(Check {
+        name: "owners",
+        state,
+        detail,
+        remedy: String::new(),
+    })
 }
 
 async fn examine_process(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {

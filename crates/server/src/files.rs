@@ -70,6 +70,7 @@ impl SessionFiles {
         Ok(Given {
             attachments: vec![own(files.workspace, "/workspace"), own(files.results, "/results")],
             lease: Some(Box::new(files.lease)),
+            notice: files.foreign.map(|foreign| foreign.to_string()),
         })
     }
 
@@ -154,7 +155,9 @@ impl session::Files for SessionFiles {
 
 fn refused(error: WorkspaceError) -> LaunchError {
     match error {
-        WorkspaceError::NoQuota { .. } => LaunchError::Refused(error.to_string()),
+        WorkspaceError::NoQuota { .. } | WorkspaceError::Owner { .. } => {
+            LaunchError::Refused(error.to_string())
+        }
         error => LaunchError::Failed(error.to_string()),
     }
 }

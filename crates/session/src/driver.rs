@@ -66,6 +66,8 @@ pub(crate) struct Driver {
     shared_tree: Option<SharedTree>,
     /// Keeps the directories that the guest sees where they are.
     lease: Option<Box<dyn Send + Sync>>,
+    /// What the next result has to say of those directories.
+    files_notice: Option<String>,
     /// Whether files in `/workspace` and `/results` outlive the guest.
     keeps_files: bool,
     /// What the runs of the guest have left bound.
@@ -133,6 +135,7 @@ impl Driver {
             life: None,
             shared_tree: None,
             lease: None,
+            files_notice: None,
             keeps_files: false,
             names: Names::default(),
             measured: false,
@@ -276,7 +279,7 @@ impl Driver {
             session: self.key.name.clone(),
             outcome,
             findings,
-            notice: notice.as_ref().map(|why| self.notice(why)),
+            notice: self.notices(notice.as_ref()),
             keeps_files: self.keeps_files,
         });
         if let Err(Ok(_)) = reply.send(answer)
@@ -309,6 +312,13 @@ impl Driver {
         };
         table.finished(&self.key, self.id, ended, Instant::now());
         notice
+    }
+
+    /// What the result has to say of an earlier life, and of the session's directories.
+    fn notices(&mut self, lost: Option<&Why>) -> Option<String> {
+        let lost = lost.map(|why| self.notice(why));
+        let notices: Vec<String> = lost.into_iter().chain(self.files_notice.take()).collect();
+        (!notices.is_empty()).then(|| notices.join("; "))
     }
 
     fn notice(&self, why: &Why) -> String {
@@ -443,8 +453,10 @@ impl Driver {
         let Given {
             attachments: mut files,
             lease,
+            notice,
         } = source.of(&self.key.principal, &self.key.name).await?;
         self.lease = lease;
+        self.files_notice = notice;
         self.keeps_files = files.iter().any(|file| file.target == "/workspace");
         self.shared_tree = source.shared(code).await;
         files.extend(self.shared_tree.as_ref().map(|tree| tree.attachment.clone()));

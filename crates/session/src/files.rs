@@ -12,6 +12,8 @@ pub struct Given {
     pub attachments: Vec<Attachment>,
     /// Keeps them there; held as long as the session may see them.
     pub lease: Option<Box<dyn Send + Sync>>,
+    /// What programs should know of the directories; the session's next result says it.
+    pub notice: Option<String>,
 }
 
 /// Says how many bytes of a device a session holds in files without a name.

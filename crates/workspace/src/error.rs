@@ -28,8 +28,8 @@ pub enum WorkspaceError {
     },
     /// The files belong to somebody else than the settings say.
     #[error(
-        "{}: belongs to user {found}, but files of sessions belong to user {expected}; run `chown -R {expected} {}`, or set `[workspace] owner = {found}`",
-        .path.display(), .path.display()
+        "{}: belongs to user {found}, but files of sessions belong to user {expected}; run `{repair}`",
+        .path.display()
     )]
     Owner {
         /// The directory.
@@ -38,6 +38,20 @@ pub enum WorkspaceError {
         found: u32,
         /// Who should own it.
         expected: u32,
+        /// The command that gives it to that user.
+        repair: String,
+    },
+    /// Another user has closed the data directory.
+    #[error("{}: belongs to user {found} and is closed to user {own}; {remedy}", .path.display())]
+    Data {
+        /// The first directory on the way that is closed.
+        path: PathBuf,
+        /// Its owner.
+        found: u32,
+        /// Who asks.
+        own: u32,
+        /// What to do.
+        remedy: String,
     },
     /// Another process removes these files at the moment.
     #[error("{}: is being cleaned by another codeyard process; try again when it is done", .0.display())]

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use rustix::fs::Mode;
@@ -20,6 +20,7 @@ use crate::config::{Config, Enforce, Keeping, Mount};
 use crate::error::WorkspaceError;
 use crate::lease::{Lease, Lock, remove_if_unused, share_named};
 use crate::name::encode;
+use crate::ownership::{Foreign, look};
 use crate::place::{Belongs, Ids, Place, make_all};
 use crate::quota;
 use crate::tree::{Tree, Trees};
@@ -60,6 +61,8 @@ pub struct SessionFiles {
     pub workspace: PathBuf,
     /// `/results`, likewise.
     pub results: PathBuf,
+    /// What programs cannot change there, because it belongs to another user.
+    pub foreign: Option<Foreign>,
     /// Keep it as long as the session lives: without it another process may clean these directories away.
     pub lease: Lease,
 }
@@ -88,21 +91,9 @@ impl Workspaces {
     /// If they cannot be made, stand for something else, or belong to somebody else.
     pub fn open(&self, principal: &Principal, session: &SessionName) -> Result<SessionFiles, WorkspaceError> {
         let shared = &*self.shared;
-        let root = shared.root()?;
-        let ids = shared.ids()?;
-        let (place, lock) = shared.enter(&root, &encode(&principal.id), ids)?;
-        let workspace = owned(&place, WORKSPACE.as_ref(), ids)?;
-        let results = place.make(RESULTS.as_ref(), ids.passage(), Belongs::Ours)?;
-        let (results, using) = used(&results, encode(session.as_str()).as_ref(), ids)?;
-        lock.touch();
-        Ok(SessionFiles {
-            workspace: workspace.path().to_path_buf(),
-            results: results.path().to_path_buf(),
-            lease: Lease {
-                principal: lock,
-                _results: Arc::new(using),
-            },
-        })
+        shared
+            .open(principal, session)
+            .map_err(|error| shared.explained(error))
     }
 
     /// Removes what sessions of a principal left that wrote nothing to `/results`; what anybody uses stays.
@@ -187,6 +178,35 @@ impl Workspaces {
 // === impl Shared ===
 
 impl Shared {
+    /// The directories of a session; what is missing is made.
+    fn open(&self, principal: &Principal, session: &SessionName) -> Result<SessionFiles, WorkspaceError> {
+        let root = self.root()?;
+        let ids = self.ids()?;
+        let (place, lock) = self.enter(&root, &encode(&principal.id), ids)?;
+        let workspace = owned(&place, WORKSPACE.as_ref(), ids)?;
+        let results = place.make(RESULTS.as_ref(), ids.passage(), Belongs::Ours)?;
+        let (results, using) = used(&results, encode(session.as_str()).as_ref(), ids)?;
+        let foreign = look(&workspace, ids)?.or(look(&results, ids)?);
+        lock.touch();
+        Ok(SessionFiles {
+            workspace: workspace.path().to_path_buf(),
+            results: results.path().to_path_buf(),
+            foreign,
+            lease: Lease {
+                principal: lock,
+                _results: Arc::new(using),
+            },
+        })
+    }
+
+    /// The directory of all principals if this path lies there.
+    pub(crate) fn root_of(&self, path: &Path) -> Option<PathBuf> {
+        let written = self.config.root.as_path();
+        let resolved = self.root.get().map(PathBuf::as_path);
+        let mut known = [Some(written), resolved].into_iter().flatten();
+        known.find(|root| path.starts_with(root)).map(Path::to_path_buf)
+    }
+
     /// The directory of all principals.
     fn root(&self) -> Result<Place, WorkspaceError> {
         if let (Some(ids), Some(path)) = (self.ids.get(), self.root.get()) {
@@ -305,11 +325,8 @@ fn owned(parent: &Place, name: &OsStr, ids: Ids) -> Result<Place, WorkspaceError
         // A process that died between making the directory and giving it away left it empty and root's.
         return parent.make(name, PRIVATE, Belongs::Sessions(ids));
     }
-    Err(WorkspaceError::Owner {
-        path: place.path().to_path_buf(),
-        found,
-        expected: ids.uid,
-    })
+    place.expect_owner(ids)?;
+    Ok(place)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use crate::config::Owner;
 use crate::error::WorkspaceError;
+use crate::ownership::repair;
 
 /// The user and group `nobody` of every Linux system; also what the kernel calls an owner it cannot name.
 pub(crate) const NOBODY: u32 = 65_534;
@@ -51,12 +52,17 @@ pub(crate) enum Belongs {
 // === impl Ids ===
 
 impl Ids {
-    /// Who owns files of sessions, given the data directory. One that does not exist yet will be this process's.
-    pub(crate) fn of(owner: Owner, data: &Path) -> Result<Ids, WorkspaceError> {
-        let own = Ids {
+    /// This process's own.
+    pub(crate) fn own() -> Ids {
+        Ids {
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),
-        };
+        }
+    }
+
+    /// Who owns files of sessions, given the data directory. One that does not exist yet will be this process's.
+    pub(crate) fn of(owner: Owner, data: &Path) -> Result<Ids, WorkspaceError> {
+        let own = Ids::own();
         if own.uid != 0 {
             return Ok(own);
         }
@@ -162,6 +168,20 @@ impl Place {
         let (uid, gid) = (Uid::from_raw(ids.uid), Gid::from_raw(ids.gid));
         fs::chownat(&self.fd, "", Some(uid), Some(gid), AtFlags::EMPTY_PATH)
             .map_err(|cause| WorkspaceError::step("give the directory to its owner", &self.path, cause))
+    }
+
+    /// Refuses a directory of another user.
+    pub(crate) fn expect_owner(&self, ids: Ids) -> Result<(), WorkspaceError> {
+        let found = self.stat()?.st_uid;
+        if found == ids.uid {
+            return Ok(());
+        }
+        Err(WorkspaceError::Owner {
+            path: self.path.clone(),
+            found,
+            expected: ids.uid,
+            repair: repair(ids, &self.path),
+        })
     }
 
     pub(crate) fn stat(&self) -> Result<Stat, WorkspaceError> {

@@ -100,8 +100,9 @@ fn as_root_the_settings_or_the_data_directory_say_who_owns_the_files() {
         .unwrap_err()
         .to_string();
     assert!(
-        error
-            .contains("belongs to user 1234, but files of sessions belong to user 4321; run `chown -R 4321 "),
+        error.contains(
+            "belongs to user 1234, but files of sessions belong to user 4321; run `sudo chown -R 4321:4321 "
+        ),
         "{error}"
     );
     let bob = Principal { id: "bob".to_owned() };
@@ -310,4 +311,42 @@ fn tidying_takes_nothing_from_sessions_that_begin() {
             });
         }
     });
+}
+
+#[test]
+fn a_file_of_another_user_is_named_with_the_command_that_repairs_it() {
+    if !root() {
+        println!("skipped: only root can give files to another user");
+        return;
+    }
+    let home = tempfile::Builder::new().prefix("it's ").tempdir().unwrap();
+    let workspaces = workspaces(home.path());
+    let top = workspaces.open(&ann(), &name("a")).unwrap().workspace;
+    std::fs::create_dir(top.join("d")).unwrap();
+    std::os::unix::fs::chown(top.join("d"), Some(65_534), None).unwrap();
+    let theirs = top.join("d/theirs");
+    std::fs::write(&theirs, "x").unwrap();
+    std::os::unix::fs::symlink("nowhere", top.join("link")).unwrap();
+    let quoted = top.display().to_string().replace('\'', r"'\''");
+    let repair = format!("`sudo chown -R 65534:65534 '{quoted}'`");
+    // Its mode decides: a program reads it and cannot change it, or it cannot even read it.
+    for (mode, is_open) in [(0o644, true), (0o600, false), (0o640, false)] {
+        std::fs::set_permissions(&theirs, std::fs::Permissions::from_mode(mode)).unwrap();
+        let opened = workspaces.open(&ann(), &name("a"));
+        let examined = workspaces.owners();
+        for found in [opened.map(|files| files.foreign), examined] {
+            assert_eq!(found.is_ok(), is_open, "{mode:o}: {found:?}");
+            let said = match found {
+                Ok(found) => found.expect("it is named").to_string(),
+                Err(error) => error.to_string(),
+            };
+            assert!(
+                said.starts_with(&format!("{}: belongs to user 0", theirs.display())),
+                "{said}"
+            );
+            assert!(said.contains(&repair), "{said}");
+        }
+    }
+    std::os::unix::fs::chown(&theirs, Some(65_534), None).unwrap();
+    assert_eq!(workspaces.owners().unwrap(), None);
 }

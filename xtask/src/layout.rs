@@ -37,6 +37,11 @@ pub fn rivals() -> PathBuf {
     target().join("rivals")
 }
 
+/// Everything of the QEMU machine.
+pub fn machine() -> PathBuf {
+    target().join("machine")
+}
+
 /// The binary of the dev profile.
 pub fn codeyard() -> PathBuf {
     target().join("debug/codeyard")

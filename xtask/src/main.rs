@@ -1,4 +1,4 @@
-//! The project's own tasks: tidy, test, demo, examples, conformance, search, fuzzing, benchmarks and soak.
+//! The project's own tasks: tidy, test, machine, demo, examples, conformance, search, fuzzing, benchmarks and soak.
 
 use std::process::ExitCode;
 
@@ -29,6 +29,8 @@ enum Task {
         /// Run only tests whose name contains this.
         filter: Option<String>,
     },
+    /// Run tests that depend on control groups and quotas in a QEMU machine with Debian's kernel, or a command after `--`.
+    Machine(tasks::machine::Machine),
     /// Build and run `codeyard demo`.
     Demo {
         /// Arguments for `codeyard demo`.
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().task {
         Task::Tidy => tidy::run(),
         Task::Test { filter } => tasks::test::run(filter.as_deref()),
+        Task::Machine(machine) => tasks::machine::run(&machine),
         Task::Demo { arguments } => tasks::demo::run(&arguments),
         Task::Examples => tasks::examples::run(),
         Task::Bench { arguments } => tasks::bench::run(Work::Measure, &arguments),

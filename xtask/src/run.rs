@@ -11,17 +11,20 @@ use crate::tasks;
 
 /// Runs a program to its end and returns its standard output.
 pub fn output<S: AsRef<OsStr>>(program: &str, args: &[S], directory: &Path) -> Result<String> {
-    let output = Command::new(program)
-        .args(args)
-        .current_dir(directory)
+    printed(Command::new(program).args(args).current_dir(directory))
+}
+
+/// Runs a command to its end and returns its standard output.
+pub fn printed(command: &mut Command) -> Result<String> {
+    let output = command
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
-        .with_context(|| format!("cannot run {program}"))?;
+        .with_context(|| format!("cannot run {}", name_of(command)))?;
     if !output.status.success() {
-        bail!("{program} ended with {}", output.status);
+        bail!("{} ended with {}", name_of(command), output.status);
     }
-    String::from_utf8(output.stdout).with_context(|| format!("{program} did not print text"))
+    String::from_utf8(output.stdout).with_context(|| format!("{} did not print text", name_of(command)))
 }
 
 /// Whether a program runs and is content.

@@ -5,6 +5,7 @@ pub mod bill;
 pub mod demo;
 pub mod examples;
 pub mod fuzz;
+pub mod machine;
 mod rivals;
 pub mod search;
 pub mod setup;

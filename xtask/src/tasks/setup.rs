@@ -68,6 +68,13 @@ const CPP: Need = Need {
     is_met: || run::succeeds("c++", &["--version"]),
 };
 
+const E2FSPROGS: Need = Need {
+    package: "e2fsprogs",
+    is_met: || run::succeeds("mke2fs", &["-V"]),
+};
+
+/// What the QEMU machine needs of the host; its kernel and QEMU are unpacked, not installed.
+pub const FOR_MACHINE: &[Need] = &[CERTIFICATES, PYTHON, VENV, PLAIN_VENV, E2FSPROGS];
 /// What listing the tracked files needs.
 pub const FOR_TIDY: &[Need] = &[GIT];
 /// What `codeyard demo` needs.
@@ -164,5 +171,12 @@ pub fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.current_dir(layout::root());
+    // What cargo tells this task about its own package makes build scripts run again that read these variables.
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text == "CARGO_MANIFEST_DIR" || text == "CARGO_MANIFEST_PATH" || text.starts_with("CARGO_PKG_") {
+            command.env_remove(name);
+        }
+    }
     command
 }

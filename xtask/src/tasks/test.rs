@@ -4,11 +4,11 @@ use anyhow::{Result, bail};
 
 use super::{say, setup};
 
-mod counts;
-mod ordinary_user;
-mod programs;
+pub mod counts;
+pub mod ordinary_user;
+pub mod programs;
 mod python;
-mod rust;
+pub mod rust;
 
 use counts::Counts;
 

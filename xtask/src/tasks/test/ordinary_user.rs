@@ -13,7 +13,7 @@ use crate::tasks::{say, setup};
 use crate::{layout, run};
 
 /// A user id that Debian gives to nobody: below the dynamic ones, above those of packages, without a subordinate range.
-const USER: u32 = 58_471;
+pub const USER: u32 = 58_471;
 
 /// Crates whose tests start guests; of `codeyard` only those that start the whole program.
 const PACKAGES: [(&str, &[&str]); 4] = [
@@ -40,7 +40,7 @@ pub fn run(filter: Option<&str>) -> Result<Counts> {
             .arg(home.path()),
     )?;
     let mut counts = Vec::new();
-    for program in programs::built(&["--workspace"])?
+    for program in programs::built(&["--workspace", "--tests"])?
         .iter()
         .filter(|program| is_wanted(program))
     {
@@ -66,14 +66,20 @@ fn command(program: &TestProgram, home: &Path) -> Command {
         .arg(&program.executable);
     command
         .env_clear()
-        .env("PATH", setup::PLAIN_PATH)
         .env("LANG", "C.UTF-8")
-        .env("HOME", home)
-        .env("TMPDIR", home)
         .env("RUST_TEST_THREADS", "2");
     program.surround(&mut command);
-    command.env("CODEYARD_TEST_ENV", home.join("codeyard"));
+    with_home(&mut command, home);
     command
+}
+
+/// The variables of a user who has this home.
+pub fn with_home(command: &mut Command, home: &Path) {
+    command
+        .env("PATH", setup::PLAIN_PATH)
+        .env("HOME", home)
+        .env("TMPDIR", home)
+        .env("CODEYARD_TEST_ENV", home.join("codeyard"));
 }
 
 #[cfg(test)]

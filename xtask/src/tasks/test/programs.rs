@@ -11,7 +11,7 @@ use super::counts::Counts;
 use super::rust::with_places;
 use crate::layout;
 use crate::run::{self, Watched};
-use crate::tasks::say;
+use crate::tasks::{say, setup};
 
 /// A test program and where it comes from.
 pub struct TestProgram {
@@ -27,14 +27,12 @@ pub fn built(packages: &[&str]) -> Result<Vec<TestProgram>> {
     let mut args = vec![
         "test",
         "--locked",
-        "--tests",
         "--no-run",
         "--quiet",
         "--message-format=json-render-diagnostics",
     ];
     args.extend(packages);
-    let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let messages = run::output(&program, &args, layout::root())?;
+    let messages = run::printed(setup::cargo().args(args))?;
     Ok(messages
         .lines()
         .filter_map(|line| TestProgram::of(&serde_json::from_str(line).ok()?))

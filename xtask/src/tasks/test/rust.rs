@@ -21,7 +21,7 @@ const WEAKENED: [&str; 6] = [
 
 /// Runs every test whose name contains the filter.
 pub fn run(filter: Option<&str>) -> Result<Counts> {
-    test(&["--workspace"], filter)
+    test(&["--workspace", "--tests"], filter)
 }
 
 /// Shows that the probes of the sandbox can fail: leaves guards away, in a build of its own.

@@ -1,0 +1,92 @@
+//! What the machine printed and how each step ended.
+
+use std::time::{Duration, Instant};
+
+use super::steps::Step;
+use crate::tasks::say;
+use crate::tasks::test::counts::Counts;
+
+/// The output of one step.
+struct Section {
+    title: String,
+    lines: Vec<String>,
+    began: Instant,
+    took: Duration,
+}
+
+/// What came out of the machine.
+#[derive(Default)]
+pub struct Seen {
+    sections: Vec<Section>,
+    /// The lines `STATUS TITLE` that the machine reported.
+    statuses: String,
+    /// Why the machine was ended early.
+    pub stopped: Option<String>,
+}
+
+impl Seen {
+    /// Shows a line and keeps it with its step.
+    pub fn line(&mut self, line: String) {
+        say(&line);
+        if let Some(title) = line.strip_prefix("== ") {
+            self.sections.push(Section {
+                title: title.to_owned(),
+                lines: Vec::new(),
+                began: Instant::now(),
+                took: Duration::ZERO,
+            });
+        } else if let Some(section) = self.sections.last_mut() {
+            section.took = section.began.elapsed();
+            section.lines.push(line);
+        }
+    }
+
+    /// Keeps what the machine reported.
+    pub fn report(&mut self, statuses: String) {
+        self.statuses = statuses;
+    }
+
+    /// The exit status of a step; `None` if it did not end.
+    fn status(&self, title: &str) -> Option<i32> {
+        let ended = |line: &str| {
+            let (status, name) = line.split_once(' ')?;
+            (name == title).then(|| status.parse().ok())?
+        };
+        self.statuses.lines().find_map(ended)
+    }
+
+    /// How a step went, in words, and whether it went well.
+    fn verdict(&self, step: &Step) -> (String, bool) {
+        let Some(status) = self.status(&step.title) else {
+            return ("did not end".to_owned(), false);
+        };
+        let section = self.sections.iter().find(|section| section.title == step.title);
+        let lines = section
+            .map(|section| section.lines.as_slice())
+            .unwrap_or_default();
+        let took = section.map_or(0, |section| section.took.as_secs());
+        if !step.is_test {
+            return (format!("exit status {status}, {took} s"), status == 0);
+        }
+        let counts = Counts::of_libtest(lines).with_end(status == 0);
+        let skipped = lines.iter().filter(|line| line.contains("skipped:")).count();
+        let words = format!("{counts}, {skipped} skipped in part or whole, {took} s");
+        (words, counts.passed > 0 && counts.failed == 0)
+    }
+}
+
+/// Prints a line for each step; gives the number of those that failed.
+pub fn print(steps: &[Step], seen: &Seen) -> usize {
+    say("");
+    let mut failed = 0;
+    for step in steps {
+        let (words, is_good) = seen.verdict(step);
+        failed += usize::from(!is_good);
+        say(&format!(
+            "{} {}: {words}",
+            if is_good { "ok  " } else { "FAIL" },
+            step.title
+        ));
+    }
+    failed
+}

@@ -16,6 +16,7 @@ use upstream::{Hub, ServerConfig};
 use crate::answers::{
     self, DescribedTool, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer,
 };
+use crate::checks::Checks;
 use crate::error;
 use crate::learner::{LearnedTypes, Learner};
 use crate::local::{Lists, Local};
@@ -45,6 +46,7 @@ pub(crate) struct Shared {
     pub(crate) records: Records,
     pub(crate) keeper: Keeper,
     pub(crate) learner: Learner,
+    pub(crate) checks: Arc<Checks>,
 }
 
 // === impl Broker ===
@@ -72,6 +74,7 @@ impl Broker {
                 learner: Learner::new(learning, records.clone()),
                 records,
                 keeper: Keeper::new(saved),
+                checks: Arc::default(),
             }),
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Entry, UnknownKind};
+use catalog::{Check, Entry, UnknownKind};
 use policy::Permit;
 use sandbox::HostCallError;
 use serde_json::Value;
@@ -14,6 +14,7 @@ use tool_files::ToolFile;
 use types::{Principal, RunId, ToolRef};
 
 use crate::broker::Shared;
+use crate::checks::Checks;
 use crate::error;
 use crate::run::Reach;
 use crate::tally::Tally;
@@ -93,7 +94,7 @@ impl Shared {
             .authorize(asked.principal, &entry.tool)
             .map_err(|denied| error::denied(&denied))?;
         let arguments = match asked.reach {
-            Reach::Every => validate(entry.clone(), asked.arguments).await?,
+            Reach::Every => validate(&self.checks, entry.clone(), asked.arguments).await?,
             // What does not fit is for the server to say, as it always was on that surface.
             Reach::Loaded(_) => asked.arguments,
         };
@@ -194,15 +195,17 @@ fn here(permit: Permit, file: &ToolFile) -> Result<Box<RawValue>, HostCallError>
 }
 
 /// Checks the arguments, on a thread for blocking work where that takes long.
-async fn validate(entry: Arc<Entry>, arguments: Value) -> Result<Value, HostCallError> {
-    let check = move |entry: &Entry, arguments: Value| match entry.validate(&arguments) {
+async fn validate(checks: &Arc<Checks>, entry: Arc<Entry>, arguments: Value) -> Result<Value, HostCallError> {
+    let validate = |entry: &Entry, check: &Check, arguments: Value| match entry.validate(check, &arguments) {
         Ok(()) => Ok(arguments),
         Err(wrong) => Err(error::arguments(entry, &wrong)),
     };
-    if entry.validates_at_once(&arguments) {
-        return check(&entry, arguments);
+    let ready = checks.ready(&entry);
+    if let Some(check) = ready.filter(|check| check.is_light(&arguments)) {
+        return validate(&entry, &check, arguments);
     }
-    let checked = tokio::task::spawn_blocking(move || check(&entry, arguments)).await;
+    let checks = checks.clone();
+    let checked = tokio::task::spawn_blocking(move || validate(&entry, &checks.of(&entry), arguments)).await;
     checked.unwrap_or_else(|_| Err(error::internal("the check of the arguments ended abruptly")))
 }
 

@@ -1,10 +1,10 @@
 //! Holds a program against the tools that its principal may call, before it runs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use catalog::{Catalog, Entry};
+use catalog::{Catalog, Check, Entry};
 use check::{Program, Report, View};
 use futures_util::future::join_all;
 use policy::Policy;
@@ -12,6 +12,7 @@ use types::{Principal, ToolRef};
 
 use crate::broker::{Broker, Shared};
 use crate::call::OWN_TOOLS;
+use crate::checks::Checks;
 use crate::learner::LearnedTypes;
 use crate::local::Lists;
 
@@ -26,15 +27,20 @@ impl Broker {
     pub async fn check(&self, principal: &Principal, program: Arc<Program>, patience: Duration) -> Report {
         let shared = &self.shared;
         let catalog = shared.listing(principal, &program, patience).await;
-        let learned = shared.learner.learned(principal).await;
-        let (policy, principal) = (shared.policy(), principal.clone());
-        let lists = shared.lists.clone();
-        if is_quick(&program, &catalog) {
-            return judge(&program, &catalog, &learned, &lists, &policy, &principal);
+        let judging = Judging {
+            program,
+            catalog,
+            learned: shared.learner.learned(principal).await,
+            lists: shared.lists.clone(),
+            policy: shared.policy(),
+            principal: principal.clone(),
+        };
+        let checks = shared.checks.clone();
+        if let Some(ready) = judging.ready(&checks) {
+            let check = |entry: &Entry| ready.get(&entry.tool).cloned();
+            return judging.judge(&|entry| check(entry).unwrap_or_else(|| checks.of(entry)));
         }
-        let judged = tokio::task::spawn_blocking(move || {
-            judge(&program, &catalog, &learned, &lists, &policy, &principal)
-        });
+        let judged = tokio::task::spawn_blocking(move || judging.judge(&|entry| checks.of(entry)));
         judged.await.unwrap_or_default()
     }
 }
@@ -70,33 +76,43 @@ impl Shared {
     }
 }
 
-fn judge(
-    program: &Program,
-    catalog: &Catalog,
-    learned: &LearnedTypes,
-    lists: &Lists,
-    policy: &Policy,
-    principal: &Principal,
-) -> Report {
-    let may_call = |entry: &Entry| policy.authorize(principal, &entry.tool).is_ok();
-    let view = View {
-        catalog,
-        may_call: &may_call,
-        learned: &|entry| learned.of(entry),
-        takes_positional: &|entry| lists.file(&entry.tool).is_some(),
-        own_tools: &OWN_TOOLS,
-    };
-    check::judge(program, &view)
+/// A program, and the tools as its principal sees them.
+struct Judging {
+    program: Arc<Program>,
+    catalog: Arc<Catalog>,
+    learned: LearnedTypes,
+    lists: Lists,
+    policy: Arc<Policy>,
+    principal: Principal,
 }
 
-/// Whether the program is held against the tools within microseconds.
-fn is_quick(program: &Program, catalog: &Catalog) -> bool {
-    let tools = || program.tools();
-    // For a wrong name the nearest right one is looked for among all.
-    let is_compiled = |(server, tool)| {
-        catalog
-            .find(server, tool)
-            .is_some_and(|entry| entry.is_compiled())
-    };
-    program.is_light() && tools().count() <= FEW && tools().all(is_compiled)
+// === impl Judging ===
+
+impl Judging {
+    fn judge(&self, check: &dyn Fn(&Entry) -> Arc<Check>) -> Report {
+        let may_call = |entry: &Entry| self.policy.authorize(&self.principal, &entry.tool).is_ok();
+        let view = View {
+            catalog: &self.catalog,
+            may_call: &may_call,
+            check,
+            learned: &|entry| self.learned.of(entry),
+            takes_positional: &|entry| self.lists.file(&entry.tool).is_some(),
+            own_tools: &OWN_TOOLS,
+        };
+        check::judge(&self.program, &view)
+    }
+
+    /// The checks of all tools that the program calls, if it is held against them within microseconds.
+    fn ready(&self, checks: &Checks) -> Option<HashMap<ToolRef, Arc<Check>>> {
+        let tools = || self.program.tools();
+        if !self.program.is_light() || tools().count() > FEW {
+            return None;
+        }
+        // For a wrong name the nearest right one is looked for among all.
+        let ready = tools().map(|(server, tool)| {
+            let entry = self.catalog.find(server, tool)?;
+            Some((entry.tool.clone(), checks.ready(entry)?))
+        });
+        ready.collect()
+    }
 }

@@ -13,6 +13,7 @@ mod answers;
 mod broker;
 mod call;
 mod check;
+mod checks;
 mod error;
 mod files;
 mod learner;

@@ -16,6 +16,9 @@ const MAX_PROBLEMS: usize = 3;
 /// Values in arguments of which all mistakes are looked for.
 const EXPLAINED: usize = 10_000;
 
+/// Values up to which a check costs less than handing it to another thread.
+const LIGHT_ARGUMENTS: usize = 10_000;
+
 /// Size up to which a pattern is compiled; the engine runs in linear time whatever the pattern.
 const MAX_PATTERN: usize = 1024 * 1024;
 
@@ -31,16 +34,31 @@ pub struct ArgumentError {
 
 /// The compiled check of one tool.
 #[derive(Debug)]
-pub(crate) struct Check {
+pub struct Check {
     validator: Option<Validator>,
     nodes: usize,
-    /// What is not checked, for people.
-    pub(crate) notes: Vec<String>,
+    size: usize,
+    notes: Vec<String>,
 }
 
 // === impl Check ===
 
 impl Check {
+    /// Nodes that it is made of, which say what it takes of memory.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Parts of the input schema that are not checked, because they cannot be; empty for nearly every tool.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Whether [`Entry::validate`](crate::Entry::validate) takes microseconds for these arguments.
+    pub fn is_light(&self, arguments: &Value) -> bool {
+        weight(arguments, LIGHT_ARGUMENTS) <= LIGHT_ARGUMENTS
+    }
+
     /// Compiles the check. A constraint that cannot be compiled is left out and noted, the rest holds.
     pub(crate) fn compile(input: &Value) -> Self {
         let draft = draft(input);
@@ -65,6 +83,7 @@ impl Check {
         Self {
             validator,
             nodes: lowered.nodes,
+            size: lowered.size,
             notes: lowered.notes.into_iter().collect(),
         }
     }

@@ -8,14 +8,11 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use types::{Tool, ToolRef};
 
-use crate::arguments::{ArgumentError, Check, Partial, weight};
+use crate::arguments::{ArgumentError, Check, Partial};
 use crate::learned::Learned;
 use crate::names::is_identifier;
 use crate::stub::Language;
 use crate::{signature, stub};
-
-/// Values up to which a check costs less than handing it to another thread.
-const LIGHT_ARGUMENTS: usize = 10_000;
 
 /// One tool of one server.
 #[derive(Debug)]
@@ -30,7 +27,6 @@ pub struct Entry {
     pub definition: Arc<Tool>,
     signature: OnceLock<String>,
     fingerprint: OnceLock<String>,
-    check: OnceLock<Check>,
     parameters: OnceLock<Vec<String>>,
 }
 
@@ -45,7 +41,6 @@ impl Entry {
             definition,
             signature: OnceLock::new(),
             fingerprint: OnceLock::new(),
-            check: OnceLock::new(),
             parameters: OnceLock::new(),
         }
     }
@@ -92,26 +87,24 @@ impl Entry {
         })
     }
 
-    /// Checks the arguments of a call by the input schema, which is compiled at the first use.
-    pub fn validate(&self, arguments: &Value) -> Result<(), ArgumentError> {
-        self.check().run(|| self.definition.input_schema(), arguments)
+    /// Compiles the check of the arguments of a call by the input schema. It is not kept here: memory for checks is
+    /// bounded over all tools, by the caller.
+    pub fn check(&self) -> Check {
+        Check::compile(&self.definition.input_schema())
+    }
+
+    /// Checks the arguments of a call by this tool's check.
+    ///
+    /// # Errors
+    /// What is wrong with the arguments, in the words of a program.
+    pub fn validate(&self, check: &Check, arguments: &Value) -> Result<(), ArgumentError> {
+        check.run(|| self.definition.input_schema(), arguments)
     }
 
     /// What [`Entry::validate`] will refuse for certain, whatever the arguments are that are not known: each names the
     /// parameter and what is expected.
-    pub fn contradictions(&self, partial: &Partial) -> Vec<String> {
-        self.check()
-            .contradictions(|| self.definition.input_schema(), partial)
-    }
-
-    /// Whether [`Entry::validate`] returns within microseconds: the schema is compiled, the arguments are small.
-    pub fn validates_at_once(&self, arguments: &Value) -> bool {
-        self.check.get().is_some() && weight(arguments, LIGHT_ARGUMENTS) <= LIGHT_ARGUMENTS
-    }
-
-    /// Whether the input schema is compiled: checks by it take microseconds.
-    pub fn is_compiled(&self) -> bool {
-        self.check.get().is_some()
+    pub fn contradictions(&self, check: &Check, partial: &Partial) -> Vec<String> {
+        check.contradictions(|| self.definition.input_schema(), partial)
     }
 
     /// Whether the input schema has a parameter of this name.
@@ -124,11 +117,6 @@ impl Entry {
         parameters.iter().any(|name| name == parameter)
     }
 
-    /// Parts of the input schema that are not checked, because they cannot be; empty for nearly every tool.
-    pub fn warnings(&self) -> &[String] {
-        &self.check().notes
-    }
-
     /// The name after the last dot of a call: the tool's own if Python takes it.
     fn callable(&self) -> &str {
         if is_identifier(&self.tool.tool) {
@@ -136,10 +124,5 @@ impl Entry {
         } else {
             &self.alias
         }
-    }
-
-    fn check(&self) -> &Check {
-        self.check
-            .get_or_init(|| Check::compile(&self.definition.input_schema()))
     }
 }

@@ -18,7 +18,7 @@ mod signature;
 mod stub;
 mod text;
 
-pub use arguments::{ArgumentError, Partial, Path};
+pub use arguments::{ArgumentError, Check, Partial, Path};
 pub use catalog::{Catalog, Present, Server};
 pub use entry::Entry;
 pub use fields::{NoField, Step, no_field};

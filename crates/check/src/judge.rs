@@ -6,7 +6,7 @@ mod unknown;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use catalog::{Catalog, Entry, Learned, Partial, nearest, python_string};
+use catalog::{Catalog, Check, Entry, Learned, Partial, nearest, python_string};
 use serde_json::Value;
 
 use crate::program::{Call, Form, Given, Mistake, MistakeKind, Program};
@@ -24,6 +24,8 @@ pub struct View<'a> {
     pub catalog: &'a Catalog,
     /// Whether the principal may call a tool: what it may not call is left to the call, and is never suggested.
     pub may_call: &'a dyn Fn(&Entry) -> bool,
+    /// The compiled check of a tool's arguments.
+    pub check: &'a dyn Fn(&Entry) -> Arc<Check>,
     /// What was observed of a tool's results.
     pub learned: &'a dyn Fn(&Entry) -> Option<Arc<Learned>>,
     /// Whether a tool is a function that takes arguments by position, too.
@@ -165,7 +167,7 @@ fn arguments(call: &Call, entry: &Entry, view: &View<'_>) -> Option<Finding> {
             weight(call),
             format!("takes keyword arguments or one mapping, not {what}"),
         ),
-        Given::Mapping(partial) => match entry.contradictions(partial) {
+        Given::Mapping(partial) => match entry.contradictions(&(view.check)(entry), partial) {
             problems if problems.is_empty() => (Weight::Warning, undeclared(entry, partial)?),
             problems => (weight(call), problems.join("; ")),
         },

@@ -72,6 +72,7 @@ fn report_after(earlier: &[&str], source: &str) -> Report {
     let view = View {
         catalog: &catalog,
         may_call: &|entry: &Entry| !["secret", "wipe"].contains(&entry.tool.tool.as_str()),
+        check: &|entry| Arc::new(entry.check()),
         learned: &|entry: &Entry| (entry.tool.tool == "get").then(|| learned.clone()),
         takes_positional: &|_| false,
         own_tools: &["execute_code"],

@@ -7,9 +7,10 @@ mod order;
 pub(crate) mod said;
 mod score;
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
-use catalog::{Entry, Partial};
+use catalog::{Check, Entry, Partial};
 use serde_json::Value;
 
 use crate::literals::{Kind, Literal};
@@ -61,6 +62,7 @@ pub(crate) fn fill(entry: &Entry, task: &str, said: &Said, earlier: &[Earlier]) 
         .collect();
     let mut filling = Filling {
         entry,
+        check: OnceCell::new(),
         reads: verbs::reads(entry),
         task,
         said,
@@ -82,6 +84,8 @@ pub(crate) fn fill(entry: &Entry, task: &str, said: &Said, earlier: &[Earlier]) 
 
 struct Filling<'a> {
     entry: &'a Entry,
+    /// The check of the tool's arguments, once a value is held against it.
+    check: OnceCell<Check>,
     /// Whether a call of the tool changes nothing.
     reads: bool,
     task: &'a str,
@@ -267,7 +271,8 @@ impl Filling<'_> {
             unknown: Vec::new(),
             open: vec![Vec::new()],
         };
-        let problem = self.entry.contradictions(&partial).into_iter().next()?;
+        let check = self.check.get_or_init(|| self.entry.check());
+        let problem = self.entry.contradictions(check, &partial).into_iter().next()?;
         Some(format!(
             "has a value that {} does not take: {problem}",
             self.entry.tool

@@ -1,23 +1,25 @@
 //! Lowers a foreign schema to one that is safe to compile: no references, bounded size, known keywords only.
 //!
-//! References are replaced by what they name, recursive ones a few levels deep. What cannot be kept is left out
-//! and noted: leaving out must only ever permit more, so an `additionalProperties`, `not`, `oneOf`, `if` or
-//! `unevaluated…` whose meaning depends on a part that was left out is weakened with it.
+//! What a reference names is lowered once and referred to by number; recursive parts are a few levels deep. What
+//! cannot be kept is left out and noted: leaving out must only ever permit more, so an `additionalProperties`, `not`,
+//! `oneOf`, `if` or `unevaluated…` whose meaning depends on a part that was left out is weakened with it.
+
+mod targets;
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use super::weight;
 use crate::schema;
+use targets::Targets;
 
-/// Nodes of one lowered schema. The largest real one is a tenth of that.
+/// Nodes that one check may pass, those of a shared part once for each reference to it. The largest real schema has a
+/// tenth of that.
 pub(super) const MAX_NODES: usize = 20_000;
 
 /// Levels of one recursive reference that are written out, in the order tried.
 const RECURSION: [usize; 3] = [3, 1, 0];
-
-/// References under way at once.
-const MAX_REFERENCES: usize = 24;
 
 const MAX_NESTING: usize = 64;
 const MAX_NOTES: usize = 12;
@@ -30,8 +32,10 @@ const MAX_STEP: f64 = 1e15;
 #[derive(Debug)]
 pub(super) struct Lowered {
     pub(super) schema: Value,
-    /// What it is made of, for an estimate of the work of one check.
+    /// What one check may pass, shared parts once for each reference: an estimate of the work.
     pub(super) nodes: usize,
+    /// What it is made of, shared parts once: an estimate of the memory.
+    pub(super) size: usize,
     /// What was left out, for people.
     pub(super) notes: BTreeSet<String>,
 }
@@ -60,16 +64,20 @@ pub(super) fn lower(root: &Value, draft: Draft, keep_pattern: KeepPattern<'_>) -
             keep_pattern,
             recursion,
             nodes: 0,
+            size: 0,
             nesting: 0,
+            deepest: 0,
+            is_full: false,
             embedded: 0,
-            references: Vec::new(),
+            targets: Targets::default(),
             notes: BTreeSet::new(),
         };
         let part = lowerer.part(root);
-        let fits = lowerer.nodes < MAX_NODES;
+        let fits = lowerer.nodes < MAX_NODES && !lowerer.is_full;
         lowered = Some(Lowered {
-            schema: part.schema,
+            schema: lowerer.targets.beside(part.schema),
             nodes: lowerer.nodes,
+            size: lowerer.size,
             notes: lowerer.notes,
         });
         if fits {
@@ -79,6 +87,7 @@ pub(super) fn lower(root: &Value, draft: Draft, keep_pattern: KeepPattern<'_>) -
     lowered.unwrap_or_else(|| Lowered {
         schema: Value::Bool(true),
         nodes: 1,
+        size: 1,
         notes: BTreeSet::new(),
     })
 }
@@ -89,9 +98,14 @@ struct Lowerer<'a> {
     keep_pattern: KeepPattern<'a>,
     recursion: usize,
     nodes: usize,
+    size: usize,
     nesting: usize,
+    /// The greatest nesting of the target that is being lowered.
+    deepest: usize,
+    /// Whether a shared part was left out because it is too large for its place.
+    is_full: bool,
     embedded: usize,
-    references: Vec<&'a str>,
+    targets: Targets,
     notes: BTreeSet<String>,
 }
 
@@ -117,10 +131,12 @@ impl Part {
 impl<'a> Lowerer<'a> {
     fn part(&mut self, schema: &'a Value) -> Part {
         if self.nodes >= MAX_NODES || self.nesting >= MAX_NESTING {
-            return self.left_out("parts beyond the bounds of depth and size".to_owned());
+            return self.beyond();
         }
         self.nodes += 1;
+        self.size += 1;
         self.nesting += 1;
+        self.deepest = self.deepest.max(self.nesting);
         let part = match schema {
             Value::Bool(_) => Part {
                 schema: schema.clone(),
@@ -136,6 +152,10 @@ impl<'a> Lowerer<'a> {
     fn left_out(&mut self, what: String) -> Part {
         self.note(what);
         Part::anything()
+    }
+
+    fn beyond(&mut self) -> Part {
+        self.left_out("parts beyond the bounds of depth and size".to_owned())
     }
 
     fn note(&mut self, what: String) {
@@ -187,18 +207,7 @@ impl<'a> Lowerer<'a> {
             let shown = crate::text::cut(reference, 100);
             return self.left_out(format!("the reference '{shown}', which is not inside the schema"));
         };
-        let repeats = self
-            .references
-            .iter()
-            .filter(|known| **known == reference)
-            .count();
-        if repeats > self.recursion || self.references.len() >= MAX_REFERENCES {
-            return self.left_out("the deeper levels of recursive parts".to_owned());
-        }
-        self.references.push(reference);
-        let part = self.part(target);
-        self.references.pop();
-        part
+        self.target(target)
     }
 
     /// Keeps one keyword, whole or in part; `false` if the result permits more.
@@ -232,7 +241,9 @@ impl<'a> Lowerer<'a> {
             },
             _ => match plain(keyword, value) {
                 Some(true) => {
-                    self.nodes += value.as_array().map_or(1, Vec::len);
+                    let values = weight(value, MAX_NODES);
+                    self.nodes += values;
+                    self.size += values;
                     insert(lowered, keyword, value)
                 }
                 Some(false) => self.unreadable(keyword),

@@ -68,7 +68,7 @@ fn is_of_shape(kind: &Kind) -> bool {
 
 /// Whether an error holds only because of something elsewhere in the arguments.
 fn is_conditional(error: &ValidationError<'_>) -> bool {
-    let path = error.schema_path().as_str();
+    let path = error.evaluation_path().as_str();
     let words = [
         "/then",
         "/else",

@@ -387,6 +387,63 @@ fn huge_arguments_for_a_huge_schema_are_refused() {
     );
 }
 
+/// A schema in which each of `defs` parts names the next one `fan` times.
+fn fanned(defs: usize, fan: usize) -> Value {
+    let mut parts: serde_json::Map<String, Value> = (0..defs)
+        .map(|i| {
+            let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
+            let properties = (0..fan).map(|n| (format!("p{n}"), next.clone()));
+            let properties: serde_json::Map<String, Value> = properties.collect();
+            (
+                format!("d{i}"),
+                json!({"type": "object", "properties": properties}),
+            )
+        })
+        .collect();
+    parts.insert(format!("d{defs}"), json!({"type": "integer"}));
+    json!({"$defs": parts, "properties": {"a": {"$ref": "#/$defs/d0"}}})
+}
+
+#[test]
+fn a_shared_part_is_compiled_once() {
+    let schema = fanned(4, 8);
+    let check = Check::compile(&schema);
+    // Written out for each reference there are more than 7,000 parts.
+    assert!(check.size < 150, "{}", check.size);
+    assert!(check.nodes > 7_000, "{}", check.nodes);
+    assert_eq!(check.notes, [""; 0]);
+    let deep = |value: Value| json!({"a": {"p7": {"p0": {"p3": {"p4": value}}}}});
+    assert_eq!(check.run(|| schema.clone(), &deep(json!(1))), Ok(()));
+    let wrong = check
+        .run(|| schema.clone(), &deep(json!("x")))
+        .expect_err("wrong");
+    assert_eq!(
+        wrong.to_string(),
+        "argument 'a.p7.p0.p3.p4' must be int, not str 'x'"
+    );
+}
+
+#[test]
+fn a_condition_behind_a_reference_is_still_a_condition() {
+    let schema = json!({
+        "properties": {"a": {}, "b": {}},
+        "if": {"properties": {"a": {"const": 1}}},
+        "then": {"$ref": "#/$defs/needs"},
+        "$defs": {"needs": {"properties": {"b": {"type": "integer"}}}},
+    });
+    let check = Check::compile(&schema);
+    let partial = |unknown: &[&str]| Partial {
+        arguments: [("a".to_owned(), json!(1)), ("b".to_owned(), json!("x"))]
+            .into_iter()
+            .collect(),
+        unknown: unknown.iter().map(|name| vec![(*name).to_owned()]).collect(),
+        open: Vec::new(),
+    };
+    let contradictions = |unknown: &[&str]| check.contradictions(|| schema.clone(), &partial(unknown));
+    assert_eq!(contradictions(&[]).len(), 1);
+    assert_eq!(contradictions(&["a"]), [""; 0]);
+}
+
 /// Schemas of the kinds that servers write, some of them broken.
 fn schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

@@ -92,20 +92,21 @@ fn signatures_of_known_tools() {
 #[test]
 fn arguments_are_checked_by_every_schema() {
     let catalog = Catalog::build(&servers());
-    let mut notes: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut notes: BTreeMap<String, usize> = BTreeMap::new();
     for entry in catalog.entries() {
-        for note in entry.warnings() {
-            *notes.entry(note).or_default() += 1;
+        let check = entry.check();
+        for note in check.notes() {
+            *notes.entry(note.clone()).or_default() += 1;
         }
         let required = entry.definition.input_schema()["required"]
             .as_array()
             .map_or(0, Vec::len);
-        let checked = entry.validate(&json!({}));
+        let checked = entry.validate(&check, &json!({}));
         assert_eq!(checked.is_err(), required > 0, "{}: {checked:?}", entry.tool);
     }
     let expected = [
-        ("a 'pattern' that is not understood", 1),
-        ("the deeper levels of recursive parts", 10),
+        ("a 'pattern' that is not understood".to_owned(), 1),
+        ("the deeper levels of recursive parts".to_owned(), 10),
     ];
     assert_eq!(notes.into_iter().collect::<Vec<_>>(), expected);
 }
@@ -116,7 +117,7 @@ fn typical_calls_pass_and_wrong_ones_are_explained() {
     let check = |server: &str, tool: &str, arguments: Value, expected: &str| {
         let entry = catalog.resolve(server, tool).expect("known");
         let said = entry
-            .validate(&arguments)
+            .validate(&entry.check(), &arguments)
             .map_or_else(|error| error.to_string(), |()| "ok".to_owned());
         assert_eq!(said, expected, "{arguments}");
     };

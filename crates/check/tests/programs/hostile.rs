@@ -107,6 +107,7 @@ fn fields_are_looked_for_in_bounded_time() {
             let view = View {
                 catalog: &catalog,
                 may_call: &|_| true,
+                check: &|entry| Arc::new(entry.check()),
                 learned: &|_| None,
                 own_tools: &[],
                 takes_positional: &|_| false,
@@ -143,6 +144,7 @@ fn many_wrong_names_cost_little() {
             asked.set(asked.get() + 1);
             true
         },
+        check: &|entry| Arc::new(entry.check()),
         learned: &|_| None,
         own_tools: &[],
         takes_positional: &|_| false,

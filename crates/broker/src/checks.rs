@@ -1,0 +1,100 @@
+//! Compiled checks of arguments: one cache for all tools, bounded by nodes. The check that was used least recently goes first.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use catalog::{Check, Entry};
+use types::Tool;
+
+/// Nodes of all checks that are kept, about 1 KB each. Real schemas have about twenty, the largest of them 2,000.
+const MAX_NODES: usize = 50_000;
+
+/// The checks that are kept.
+#[derive(Debug, Default)]
+pub(crate) struct Checks {
+    kept: Mutex<Kept>,
+    /// One schema is compiled at a time: compiling takes more memory than what is kept of it.
+    compiling: Mutex<()>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// By the address of the definition, which the weak reference reserves.
+    checks: HashMap<usize, KeptCheck>,
+    nodes: usize,
+    /// Uses so far.
+    uses: u64,
+}
+
+#[derive(Debug)]
+struct KeptCheck {
+    _definition: Weak<Tool>,
+    check: Arc<Check>,
+    last_use: u64,
+}
+
+// === impl Checks ===
+
+impl Checks {
+    /// The check of a tool, if it is kept; takes microseconds.
+    pub(crate) fn ready(&self, entry: &Entry) -> Option<Arc<Check>> {
+        self.kept().find(address(entry))
+    }
+
+    /// The check of a tool. Compiling it may take a second, so the caller must be on a thread for blocking work.
+    pub(crate) fn of(&self, entry: &Entry) -> Arc<Check> {
+        if let Some(check) = self.ready(entry) {
+            return check;
+        }
+        let _alone = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have compiled it meanwhile.
+        self.ready(entry).unwrap_or_else(|| {
+            let check = Arc::new(entry.check());
+            self.kept().keep(entry, check.clone());
+            check
+        })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl Kept ===
+
+impl Kept {
+    fn find(&mut self, address: usize) -> Option<Arc<Check>> {
+        let found = self.checks.get_mut(&address)?;
+        self.uses += 1;
+        found.last_use = self.uses;
+        Some(found.check.clone())
+    }
+
+    fn keep(&mut self, entry: &Entry, check: Arc<Check>) {
+        self.nodes += check.size();
+        self.uses += 1;
+        let kept = KeptCheck {
+            _definition: Arc::downgrade(&entry.definition),
+            check,
+            last_use: self.uses,
+        };
+        let replaced = self.checks.insert(address(entry), kept);
+        self.nodes -= replaced.map_or(0, |replaced| replaced.check.size());
+        while self.nodes > MAX_NODES && self.drop_oldest() {}
+    }
+
+    fn drop_oldest(&mut self) -> bool {
+        let oldest = self.checks.iter().min_by_key(|(_, kept)| kept.last_use);
+        let oldest = oldest.map(|(address, _)| *address);
+        let dropped = oldest.and_then(|address| self.checks.remove(&address));
+        self.nodes -= dropped.as_ref().map_or(0, |dropped| dropped.check.size());
+        dropped.is_some()
+    }
+}
+
+fn address(entry: &Entry) -> usize {
+    Arc::as_ptr(&entry.definition).addr()
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ use crate::run;
 
 /// KiB of arguments and answers of one run that may wait to be counted: the longest answer of a server fits.
 const ROOM: u32 = 16 * 1024;
+/// Bytes of arguments and answers that are counted for one run: some seconds of one core. Later calls are not counted whole.
+const BUDGET: usize = 24 * 1024 * 1024;
 /// How long a call waits for its part of the room; after that it is not counted whole.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Calls of one run that are under way or wait to be counted: more than may be under way.
@@ -35,7 +38,15 @@ const MOST_OF_NAME: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Tally {
     items: mpsc::Sender<Item>,
-    room: Arc<Semaphore>,
+    room: Room,
+}
+
+/// What the texts of one run may take until they are counted, and how much of them is counted at all. Cheap to clone.
+#[derive(Debug, Clone)]
+struct Room {
+    free: Arc<Semaphore>,
+    /// Bytes of the budget that are left.
+    budget: Arc<AtomicUsize>,
 }
 
 /// The calls of a run as a model would have made them itself. Tokens of o200k.
@@ -134,7 +145,7 @@ enum Answered {
 /// A call that was begun. One that is given up has cost its arguments.
 #[derive(Debug)]
 pub(crate) struct Begun {
-    room: Arc<Semaphore>,
+    room: Room,
     /// The call and its place among those that wait to be counted.
     entry: Option<(mpsc::OwnedPermit<Item>, Call)>,
 }
@@ -148,7 +159,10 @@ impl Tally {
         tokio::spawn(keep(counter, taken));
         Tally {
             items,
-            room: Arc::new(Semaphore::new(ROOM as usize)),
+            room: Room {
+                free: Arc::new(Semaphore::new(ROOM as usize)),
+                budget: Arc::new(AtomicUsize::new(BUDGET)),
+            },
         }
     }
 
@@ -184,7 +198,7 @@ impl Tally {
         let tokens = Tokens::default();
         // The place comes first: who has room waits for nothing else.
         if let Ok(place) = self.items.reserve().await
-            && let Some(room) = room(&self.room, length(arguments)).await
+            && let Some(room) = self.room.take(length(arguments)).await
         {
             place.send(Item::Arguments(Arguments {
                 text: arguments.to_string(),
@@ -210,7 +224,7 @@ impl Begun {
             Ok(raw) => (raw.get().len(), is_tool_error(raw)),
             Err(error) => (error.message.len(), true),
         };
-        let room = room(&self.room, bytes).await;
+        let room = self.room.take(bytes).await;
         if let Some((_, call)) = &mut self.entry {
             call.tool = named(tool);
             call.failed = failed;
@@ -251,12 +265,25 @@ impl Answered {
     }
 }
 
-/// The part of the room that a text of this length takes, if there is one in time.
-async fn room(room: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
-    let kib = u32::try_from(bytes.div_ceil(1024)).ok()?.max(1);
-    let fits = kib <= ROOM;
-    let taken = fits.then(|| timeout(PATIENCE, room.clone().acquire_many_owned(kib)))?;
-    taken.await.ok()?.ok()
+// === impl Room ===
+
+impl Room {
+    /// The part that a text of this length takes, if it is within the budget and there is room in time.
+    async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let kib = u32::try_from(bytes.div_ceil(1024)).ok()?.max(1);
+        if kib > ROOM || !self.spend(bytes) {
+            return None;
+        }
+        let taken = timeout(PATIENCE, self.free.clone().acquire_many_owned(kib));
+        taken.await.ok()?.ok()
+    }
+
+    fn spend(&self, bytes: usize) -> bool {
+        let less = |left: usize| left.checked_sub(bytes);
+        self.budget
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+            .is_ok()
+    }
 }
 
 /// Bytes of a value as JSON, which is not written for that.

@@ -36,19 +36,31 @@ async fn arguments_and_answers_are_counted_and_their_room_is_given_back() {
     );
     assert_eq!((counted.written, counted.read, counted.read_bytes), (10, 3, 13));
     assert_eq!((counted.tools.len(), counted.tools[0].calls), (1, 2));
-    assert_eq!(tally.room.available_permits(), ROOM as usize);
+    assert_eq!(tally.room.free.available_permits(), ROOM as usize);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_finds_no_room_in_time_is_not_counted_and_that_is_told() {
     let tally = Tally::new(Counter::default());
-    let taken = tally.room.clone().acquire_many_owned(ROOM).await.expect("room");
+    let taken = tally
+        .room
+        .free
+        .clone()
+        .acquire_many_owned(ROOM)
+        .await
+        .expect("room");
     // Neither its arguments nor its answer.
     call(&tally, &json!({"limit": 2}), "one two three").await;
     drop(taken);
     let begun = tally.begin(&tool(), &json!({"limit": 2})).await;
     assert_eq!(total(&tally).await.calls, 1, "its arguments are counted by now");
-    let taken = tally.room.clone().acquire_many_owned(ROOM).await.expect("room");
+    let taken = tally
+        .room
+        .free
+        .clone()
+        .acquire_many_owned(ROOM)
+        .await
+        .expect("room");
     // Its answer only.
     begun.ended(&tool(), &answer("one two three")).await;
     drop(taken);
@@ -60,7 +72,7 @@ async fn what_finds_no_room_in_time_is_not_counted_and_that_is_told() {
 #[tokio::test(start_paused = true)]
 async fn many_calls_at_once_with_long_arguments_wait_for_no_answer() {
     let tally = Tally::new(Counter::default());
-    let taken = tally.room.clone().acquire_many_owned(ROOM - 512).await;
+    let taken = tally.room.free.clone().acquire_many_owned(ROOM - 512).await;
     let arguments = json!({"text": "word ".repeat(20_000)});
     // Together they are longer than what is left of the room, and all are under way before the first is answered.
     let mut begun = Vec::new();
@@ -74,6 +86,20 @@ async fn many_calls_at_once_with_long_arguments_wait_for_no_answer() {
     assert_eq!((counted.calls, counted.uncounted), (10, 0));
     assert!(counted.written > 10 * 20_000, "{counted:?}");
     drop(taken);
+}
+
+#[tokio::test]
+async fn calls_beyond_the_budget_of_a_run_are_not_counted_and_that_is_told() {
+    let tally = Tally::new(Counter::default());
+    // Most of the budget went into earlier calls.
+    assert!(tally.room.spend(BUDGET - 60_000));
+    let arguments = json!({"text": "word ".repeat(5_000)});
+    for _ in 0..4 {
+        call(&tally, &arguments, "one two three").await;
+    }
+    let counted = total(&tally).await;
+    assert_eq!((counted.calls, counted.failed, counted.uncounted), (4, 0, 2));
+    assert!((10_000..11_000).contains(&counted.written), "{counted:?}");
 }
 
 #[tokio::test]
@@ -103,7 +129,7 @@ async fn what_nobody_can_ask_for_any_more_is_not_counted() {
     let counter = Counter::default();
     let tally = Tally::new(counter.clone());
     let begun = tally.begin(&tool(), &json!({"limit": 2})).await;
-    let room = tally.room.clone();
+    let room = tally.room.free.clone();
     drop((begun, tally));
     let all = room.acquire_many(ROOM).await;
     assert!(all.is_ok(), "what waited has given its room back");

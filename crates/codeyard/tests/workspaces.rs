@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "workspaces/image.rs"]
+mod image;
 #[path = "workspaces/owners.rs"]
 mod owners;
 #[path = "workspaces/quota.rs"]

@@ -2,7 +2,7 @@
 //!
 //! Reading order: `spec` (what a zygote is to be), `launcher` (the helper process that makes it), `session` (what a
 //! zygote runs to make a session), `seccomp` (filters from data), `zygote` (the host's handle), `keeper` (a guest without namespaces), `attach` (directories that sessions see), `cgroup` and
-//! `lease` (what the host prepares), `guards` (what tests leave away), `supervise` (the subreaper of upstream servers), `confinement` (what one of those may do), `signal` (ends processes by identity).
+//! `lease` (what the host prepares), `loopback` (files as block devices), `guards` (what tests leave away), `supervise` (the subreaper of upstream servers), `confinement` (what one of those may do), `signal` (ends processes by identity).
 
 pub mod attach;
 pub mod cgroup;
@@ -11,6 +11,7 @@ pub mod guards;
 pub mod keeper;
 pub mod launcher;
 pub mod lease;
+pub mod loopback;
 pub mod machine;
 pub mod memory;
 pub mod message;

@@ -1,10 +1,11 @@
 //! The examination of this machine, for `codeyard doctor`.
 
+mod quota;
+
 use sandbox::Backend as _;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use store::Recording;
-use workspace::{Keeping, Workspaces};
 
 pub use sandbox_process::doctor::{Check, Guard, Report, State, Strength};
 pub use sandbox_process::fix;
@@ -61,20 +62,11 @@ fn owners(files: workspace::Config) -> Option<Check> {
 }
 
 async fn examine_process(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {
+    let tenants_apart = crate::parts::shows_files_apart(&sandbox);
     let process = Process::new(sandbox);
     let mut report = process.examine().await;
     process.close().await;
-    let disk = report.guards.iter_mut().find(|guard| guard.name == "disk");
-    if let (Some(guard), Keeping::Kept) = (disk, files.keeping) {
-        let quota = match Workspaces::new(files).why_no_kernel_quota() {
-            None => ", and so is the quota of /workspace and /results".to_owned(),
-            Some(cause) => {
-                guard.strength = Strength::Weaker;
-                format!("; the quota of /workspace and /results is watched by the host: {cause}")
-            }
-        };
-        guard.promise.push_str(&quota);
-    }
+    quota::examine(files, tenants_apart, &mut report);
     report
 }
 

@@ -74,13 +74,20 @@ impl SessionFiles {
         })
     }
 
-    /// Removes the traces of sessions that wrote nothing, when there are no more sessions.
+    /// Removes the traces of sessions that wrote nothing and unmounts images, when there are no more sessions.
     pub(crate) async fn close(&self) {
         let leases = std::mem::take(&mut *self.leases.lock().unwrap_or_else(PoisonError::into_inner));
-        for principal in leases.into_keys() {
-            let workspaces = self.workspaces.clone();
-            blocking(move || tidy(&workspaces, &principal)).await;
-        }
+        let principals: Vec<Principal> = leases.into_keys().collect();
+        let workspaces = self.workspaces.clone();
+        blocking(move || {
+            for principal in &principals {
+                tidy(&workspaces, principal);
+            }
+            if let Err(error) = workspaces.unmount_unused() {
+                tracing::warn!(%error, "images of workspaces stay mounted");
+            }
+        })
+        .await;
     }
 
     /// Has the traces of sessions that wrote nothing removed, beside what is under way.
@@ -155,7 +162,7 @@ impl session::Files for SessionFiles {
 
 fn refused(error: WorkspaceError) -> LaunchError {
     match error {
-        WorkspaceError::NoQuota { .. } | WorkspaceError::Owner { .. } => {
+        WorkspaceError::NoQuota { .. } | WorkspaceError::NoImage { .. } | WorkspaceError::Owner { .. } => {
             LaunchError::Refused(error.to_string())
         }
         error => LaunchError::Failed(error.to_string()),

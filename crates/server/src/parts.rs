@@ -11,7 +11,7 @@ use gateway::Receipts;
 use policy::Policy;
 use sandbox::{Backend, HostCalls};
 use sandbox_landlock::Landlock;
-use sandbox_process::Process;
+use sandbox_process::{Appearance, Process, Requirement};
 use session::Sessions;
 use store::{Attempt, Code, Front, Recording, Records, Saved, Searched};
 use tokens::Counter;
@@ -120,6 +120,7 @@ impl Server {
             saved.clone(),
             learning,
         );
+        let needs_kernel_quota = shows_files_apart(&sandbox);
         let default_backend = backend == config::Backend::default();
         let backend: Arc<dyn Backend> = match backend {
             config::Backend::Process => Arc::new(Process::new(sandbox)),
@@ -133,6 +134,9 @@ impl Server {
         let principal = Principal::local();
         let workspaces = Workspaces::new(workspace);
         workspaces.check()?;
+        if needs_kernel_quota {
+            workspaces.check_enforced()?;
+        }
         let files = Arc::new(SessionFiles::new(
             workspaces.clone(),
             ToolFiles::new(hub.clone(), broker.clone(), principal.clone()),
@@ -233,4 +237,11 @@ impl Server {
         // Last, because everything that ends is recorded.
         self.shared.records.close().await;
     }
+}
+
+/// Whether sessions of tenants that must not touch each other write files of the host: root's alone do.
+pub(crate) fn shows_files_apart(sandbox: &sandbox_process::Config) -> bool {
+    sandbox.require == Requirement::TenantIsolation
+        && sandbox.appearance == Appearance::Codeyard
+        && crate::doctor::is_root()
 }

@@ -108,16 +108,24 @@ impl Workspaces {
         read(&results, &file, most)
     }
 
-    /// The directory with the results of a principal's sessions, if there is one.
-    fn results(&self, principal: &Principal) -> Result<Option<OwnedFd>, WorkspaceError> {
+    fn directory_of_results(&self, principal: &Principal) -> Result<Option<Place>, WorkspaceError> {
         let child = |place: Option<Place>, name: &OsStr| match place {
             Some(place) => place.child(name),
             None => Ok(None),
         };
         let place = child(self.shared.existing_root()?, encode(&principal.id).as_ref())?;
-        let Some(results) = child(place, RESULTS.as_ref())? else {
-            return Ok(None);
-        };
+        child(place, RESULTS.as_ref())
+    }
+
+    /// The directory with the results of a principal's sessions, open for reading, if there is one.
+    fn results(&self, principal: &Principal) -> Result<Option<OwnedFd>, WorkspaceError> {
+        let mut found = self.directory_of_results(principal)?;
+        if found.is_none() {
+            // An image that no session has used yet.
+            self.mount(principal)?;
+            found = self.directory_of_results(principal)?;
+        }
+        let Some(results) = found else { return Ok(None) };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         openat(&results, ".", flags, Mode::empty())
             .map(Some)

@@ -11,6 +11,7 @@ use types::Principal;
 
 use crate::artifacts::time;
 use crate::error::WorkspaceError;
+use crate::image::Images;
 use crate::layout::{RESULTS, WORKSPACE, Workspaces};
 use crate::lease::{LOCK, Lock};
 use crate::name::{decode, encode};
@@ -68,24 +69,31 @@ impl Workspaces {
             let Some(name) = file.to_str().filter(|name| !name.starts_with('.')) else {
                 continue;
             };
-            // Something else may lie there; it is none of ours.
-            let Ok(Some(place)) = root.child(&file) else {
-                continue;
-            };
-            let Ok(Some(_)) = place.child(WORKSPACE.as_ref()) else {
-                continue;
-            };
-            let lock = fs::statat(&place, LOCK, AtFlags::SYMLINK_NOFOLLOW).ok();
-            holdings.push(Holding {
-                name: decode(name).unwrap_or_else(|| name.to_owned()),
-                usage: self.measure_place(&place),
-                last_use: lock.as_ref().map(time),
-                in_use: matches!(Lock::exclusive(&place), Err(WorkspaceError::InUse(_))),
-                path: place.path().to_path_buf(),
-            });
+            let images = Images::existing(&root)?.filter(|images| images.has(name));
+            if let Some(images) = &images {
+                images.mounted(name)?;
+            }
+            holdings.extend(self.holding(&root, name));
+            if let Some(images) = images {
+                images.unmount_unused(name)?;
+            }
         }
         holdings.sort_by(|one, two| one.name.cmp(&two.name));
         Ok(holdings)
+    }
+
+    /// What a directory of a principal holds. Something else may lie there; it is none of ours.
+    fn holding(&self, root: &Place, file: &str) -> Option<Holding> {
+        let place = root.child(file.as_ref()).ok()??;
+        place.child(WORKSPACE.as_ref()).ok()??;
+        let lock = fs::statat(&place, LOCK, AtFlags::SYMLINK_NOFOLLOW).ok();
+        Some(Holding {
+            name: decode(file).unwrap_or_else(|| file.to_owned()),
+            usage: self.measure_place(&place),
+            last_use: lock.as_ref().map(time),
+            in_use: matches!(Lock::exclusive(&place), Err(WorkspaceError::InUse(_))),
+            path: place.path().to_path_buf(),
+        })
     }
 
     /// Removes a principal's files.
@@ -96,10 +104,13 @@ impl Workspaces {
         let Some(root) = self.shared.existing_root()? else {
             return Ok(());
         };
-        let Some(file) = holding.path.file_name() else {
+        let Some(file) = holding.path.file_name().and_then(OsStr::to_str) else {
             return Ok(());
         };
-        let Some(place) = root.child(file)? else {
+        if let Some(images) = Images::existing(&root)?.filter(|images| images.has(file)) {
+            clean_image(&images, file, extent)?;
+        }
+        let Some(place) = root.child(file.as_ref())? else {
             return Ok(());
         };
         let lock = Lock::exclusive(&place)?;
@@ -109,7 +120,7 @@ impl Workspaces {
             Extent::Results => &[RESULTS],
         };
         for name in taken {
-            self.put_aside(&place, name, &root)?;
+            put_aside(&place, name, &root)?;
         }
         if extent == Extent::Everything {
             // Who waits for the lock sees that it has no name any more, and starts again. What else lies there stays.
@@ -119,20 +130,34 @@ impl Workspaces {
         drop(lock);
         sweep(&root)
     }
+}
 
-    fn put_aside(&self, place: &Place, name: &str, root: &Place) -> Result<(), WorkspaceError> {
-        let inode = match fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat.st_ino,
-            Err(_) => return Ok(()),
-        };
-        let aside = format!("{OLD}{inode}-{}", std::process::id());
-        fs::renameat_with(place, name, root, aside.as_str(), RenameFlags::NOREPLACE)
-            .map_err(|cause| WorkspaceError::step("move the directory away", &place.path().join(name), cause))
+/// Removes files of an image that nobody uses: all with the image, or some of them in it.
+fn clean_image(images: &Images<'_>, file: &str, extent: Extent) -> Result<(), WorkspaceError> {
+    if extent == Extent::Everything {
+        return images.remove(file);
     }
+    let place = images.mounted(file)?;
+    let lock = Lock::exclusive(&place)?;
+    put_aside(&place, RESULTS, &place)?;
+    let swept = sweep(&place);
+    drop((lock, place));
+    swept.and(images.unmount_unused(file))
+}
+
+/// Moves a directory out of the way, to be swept later.
+pub(crate) fn put_aside(place: &Place, name: &str, root: &Place) -> Result<(), WorkspaceError> {
+    let inode = match fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat.st_ino,
+        Err(_) => return Ok(()),
+    };
+    let aside = format!("{OLD}{inode}-{}", std::process::id());
+    fs::renameat_with(place, name, root, aside.as_str(), RenameFlags::NOREPLACE)
+        .map_err(|cause| WorkspaceError::step("move the directory away", &place.path().join(name), cause))
 }
 
 /// Removes what was put aside, also by a cleaning that did not come to its end.
-fn sweep(root: &Place) -> Result<(), WorkspaceError> {
+pub(crate) fn sweep(root: &Place) -> Result<(), WorkspaceError> {
     for name in names(root)? {
         if name.as_bytes().starts_with(OLD.as_bytes()) {
             remove::tree(root, &name).map_err(|cause| {

@@ -37,8 +37,10 @@ pub enum Enforce {
     /// The kernel where it can, else measuring after each run.
     #[default]
     Auto,
-    /// The kernel, or nothing is served.
+    /// The kernel by project quotas, or nothing is served.
     Kernel,
+    /// The kernel by an ext4 image for each principal, or nothing is served.
+    Image,
 }
 
 /// Whether the files of sessions outlive them.

@@ -66,7 +66,7 @@ pub enum WorkspaceError {
     BadName(String),
     /// The file system cannot hold the bounds, and the settings demand that it does.
     #[error(
-        "{}: the kernel cannot hold quotas here: {cause}; {QUOTA_REMEDY}, or set `[workspace] enforce = \"auto\"`",
+        "{}: the kernel cannot hold quotas here: {cause}; {QUOTA_REMEDY}, or set `[workspace] enforce` to \"image\" or \"auto\"",
         .path.display()
     )]
     NoQuota {
@@ -75,6 +75,64 @@ pub enum WorkspaceError {
         /// Why not.
         cause: String,
     },
+    /// Images cannot be used here, and the settings demand them.
+    #[error(
+        "`[workspace] enforce = \"image\"` cannot be met: {cause}; images need root, loop devices (/dev/loop-control), a `quota` \
+         and the package e2fsprogs; or set `enforce` to \"kernel\" (project quotas) or \"auto\""
+    )]
+    NoImage {
+        /// Why not.
+        cause: String,
+    },
+    /// The settings demand a quota of the kernel, and there is none.
+    #[error(
+        "`[sandbox] require = \"tenant-isolation\"` needs a workspace quota that the kernel enforces: {0}; set `[workspace] \
+         enforce = \"image\"` and a `quota`, mount the data directory's file system with `prjquota`, or set `[workspace] \
+         enabled = false`"
+    )]
+    QuotaNotEnforced(String),
+    /// A program that makes or checks images failed.
+    #[error("{}: `{program}` failed: {said}; {remedy}", .image.display())]
+    Tool {
+        /// Which.
+        program: &'static str,
+        /// The image.
+        image: PathBuf,
+        /// What it said.
+        said: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// There are files in the directory and in the image.
+    #[error("{}: has files beside those in its image {}; move either away, so that none are hidden", .path.display(), .image.display())]
+    BesideImage {
+        /// The directory.
+        path: PathBuf,
+        /// The image.
+        image: PathBuf,
+    },
+    /// The files are in an image, and the settings name another way.
+    #[error(
+        "{}: its files are in the image {}; set `[workspace] enforce = \"image\"`, or copy them out of the directory that \
+         `codeyard workspace path` shows and run `codeyard workspace clean`",
+        .path.display(), .image.display()
+    )]
+    InImage {
+        /// The directory.
+        path: PathBuf,
+        /// The image.
+        image: PathBuf,
+    },
+    /// The image has another size than the settings say, and is in use.
+    #[error(
+        "{}: its image was made for another `quota` or `inodes`, and a running codeyard process uses it; end its client first, \
+         the image is then made anew with its files",
+        .0.display()
+    )]
+    OtherSize(PathBuf),
+    /// Something else is mounted where the image belongs.
+    #[error("{}: another file system is mounted here, not the principal's image; unmount it", .0.display())]
+    Foreign(PathBuf),
 }
 
 const QUOTA_REMEDY: &str =

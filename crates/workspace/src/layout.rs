@@ -18,6 +18,7 @@ use types::{Principal, SessionName};
 use crate::clean::names;
 use crate::config::{Config, Enforce, Keeping, Mount};
 use crate::error::WorkspaceError;
+use crate::image::{self, Images, Size};
 use crate::lease::{Lease, Lock, remove_if_unused, share_named};
 use crate::name::encode;
 use crate::ownership::{Foreign, look};
@@ -47,6 +48,8 @@ pub(crate) struct Shared {
     root: OnceLock<PathBuf>,
     /// Whether the kernel holds quotas there, or why not; found out likewise.
     kernel: OnceLock<Result<(), String>>,
+    /// Whether images can be mounted, or why not; found out likewise.
+    images: OnceLock<Result<(), String>>,
     /// Who owns files of sessions; found out when it is first needed.
     ids: OnceLock<Ids>,
     /// Locks of principals that have sessions, by file name. Dead ones are swept when a new one comes.
@@ -78,6 +81,7 @@ impl Workspaces {
                 config,
                 root: OnceLock::new(),
                 kernel: OnceLock::new(),
+                images: OnceLock::new(),
                 ids: OnceLock::new(),
                 locks: Mutex::default(),
                 trees,
@@ -119,11 +123,19 @@ impl Workspaces {
     /// Whether the kernel itself holds principals to their quota, which is known once a session has been opened;
     /// where it does not, whoever runs programs measures.
     pub fn kernel_holds_quota(&self) -> bool {
-        matches!(self.shared.kernel.get(), Some(Ok(())))
+        let shared = &self.shared;
+        let known = match shared.config.enforce {
+            Enforce::Image => shared.images.get(),
+            Enforce::Auto | Enforce::Kernel => shared.kernel.get(),
+        };
+        matches!(known, Some(Ok(())))
     }
 
     /// Why the kernel cannot hold principals to their quota; `None` if it can. Makes the directory of their files.
     pub fn why_no_kernel_quota(&self) -> Option<String> {
+        if self.shared.config.enforce == Enforce::Image {
+            return self.shared.images().clone().err();
+        }
         let root = match self.shared.root() {
             Ok(root) => root,
             Err(error) => return Some(error.to_string()),
@@ -138,17 +150,66 @@ impl Workspaces {
     /// Why it cannot, with the remedy.
     pub fn check(&self) -> Result<(), WorkspaceError> {
         let config = &self.shared.config;
-        if config.enforce == Enforce::Auto || config.keeping == Keeping::Own {
+        match (config.keeping, config.enforce) {
+            (Keeping::Own, _) | (_, Enforce::Auto) => Ok(()),
+            (_, Enforce::Kernel) => {
+                let root = self.shared.root()?;
+                self.shared
+                    .kernel(&root)
+                    .clone()
+                    .map_err(|cause| WorkspaceError::NoQuota {
+                        path: root.path().to_path_buf(),
+                        cause,
+                    })
+            }
+            (_, Enforce::Image) => self.shared.sized().map(drop),
+        }
+    }
+
+    /// Refuses bounds that the kernel does not hold, for sessions of tenants that must not touch each other.
+    ///
+    /// # Errors
+    /// Why it does not, with the remedy.
+    pub fn check_enforced(&self) -> Result<(), WorkspaceError> {
+        let config = &self.shared.config;
+        let cause = match (config.keeping, config.quota) {
+            (Keeping::Own, _) => return Ok(()),
+            (Keeping::Kept, 0) => Some("`[workspace] quota` is \"none\"".to_owned()),
+            (Keeping::Kept, _) => self.why_no_kernel_quota(),
+        };
+        cause.map_or(Ok(()), |cause| Err(WorkspaceError::QuotaNotEnforced(cause)))
+    }
+
+    /// Mounts the image of a principal, if it has one, for people who look at the directory.
+    ///
+    /// # Errors
+    /// If it cannot be mounted.
+    pub fn mount(&self, principal: &Principal) -> Result<(), WorkspaceError> {
+        let file = encode(&principal.id);
+        let Some(root) = self.shared.existing_root()? else {
             return Ok(());
+        };
+        match Images::existing(&root)?.filter(|images| images.has(&file)) {
+            Some(images) => images.mounted(&file).map(drop),
+            None => Ok(()),
         }
-        let root = self.shared.root()?;
-        match self.shared.kernel(&root) {
-            Ok(()) => Ok(()),
-            Err(cause) => Err(WorkspaceError::NoQuota {
-                path: root.path().to_path_buf(),
-                cause: cause.clone(),
-            }),
-        }
+    }
+
+    /// Unmounts the images that nobody uses.
+    ///
+    /// # Errors
+    /// If one cannot be unmounted.
+    pub fn unmount_unused(&self) -> Result<(), WorkspaceError> {
+        let Some(root) = self.shared.existing_root()? else {
+            return Ok(());
+        };
+        let Some(images) = Images::existing(&root)? else {
+            return Ok(());
+        };
+        images
+            .files()?
+            .iter()
+            .try_for_each(|file| images.unmount_unused(file))
     }
 
     /// Whether the files of sessions outlive them.
@@ -246,12 +307,19 @@ impl Shared {
     fn enter(&self, root: &Place, file: &str, ids: Ids) -> Result<(Place, Arc<Lock>), WorkspaceError> {
         for _ in 0..ATTEMPTS {
             let place = root.make(file.as_ref(), ids.passage(), Belongs::Ours)?;
-            if let Some(lock) = self.held(file) {
+            if let Some(lock) = self.held(file).filter(|lock| lock.is_in(&place)) {
                 return Ok((place, lock));
             }
-            if let Some(lock) = Lock::shared(&place)? {
+            let entered = match self.config.enforce {
+                Enforce::Image => {
+                    // What is open in an image keeps it mounted.
+                    drop(place);
+                    self.enter_image(root, file, ids)?
+                }
+                Enforce::Auto | Enforce::Kernel => self.enter_plain(root, place, file)?,
+            };
+            if let Some((place, lock)) = entered {
                 let lock = Arc::new(lock);
-                self.bound(root, &place)?;
                 self.hold(file, &lock);
                 return Ok((place, lock));
             }
@@ -259,11 +327,44 @@ impl Shared {
         Err(WorkspaceError::BeingCleaned(root.path().join(file)))
     }
 
+    /// Mounts the principal's image and locks what is in it. Under one lock, so that nobody unmounts it in between.
+    fn enter_image(
+        &self,
+        root: &Place,
+        file: &str,
+        ids: Ids,
+    ) -> Result<Option<(Place, Lock)>, WorkspaceError> {
+        let size = self.sized()?;
+        let images = Images::lock(root)?;
+        let place = images.enter(file, ids, size)?;
+        Ok(Lock::shared(&place)?.map(|lock| (place, lock)))
+    }
+
+    /// Locks the principal's directory, unless its files are in an image.
+    fn enter_plain(
+        &self,
+        root: &Place,
+        place: Place,
+        file: &str,
+    ) -> Result<Option<(Place, Lock)>, WorkspaceError> {
+        let Some(lock) = Lock::shared(&place)? else {
+            return Ok(None);
+        };
+        if let Some(images) = Images::existing(root)?.filter(|images| images.has(file)) {
+            return Err(WorkspaceError::InImage {
+                path: place.path().to_path_buf(),
+                image: images.path(file),
+            });
+        }
+        self.bound(root, &place)?;
+        Ok(Some((place, lock)))
+    }
+
     /// Has the kernel hold the principal to the quota, where it can.
     fn bound(&self, root: &Place, place: &Place) -> Result<(), WorkspaceError> {
         match (self.kernel(root), self.config.enforce) {
             (Ok(()), _) => quota::bind(root, place, self.config.quota, self.config.inodes),
-            (Err(_), Enforce::Auto) => Ok(()),
+            (Err(_), Enforce::Auto | Enforce::Image) => Ok(()),
             (Err(cause), Enforce::Kernel) => Err(WorkspaceError::NoQuota {
                 path: root.path().to_path_buf(),
                 cause: cause.clone(),
@@ -274,6 +375,24 @@ impl Shared {
     /// Whether the kernel can hold principals to their quota there, or why not.
     fn kernel(&self, root: &Place) -> &Result<(), String> {
         self.kernel.get_or_init(|| quota::available(root))
+    }
+
+    /// Whether images can be mounted, or why not.
+    fn images(&self) -> &Result<(), String> {
+        self.images.get_or_init(|| image::available(self.size()))
+    }
+
+    /// The size of images, where there can be images.
+    fn sized(&self) -> Result<Size, WorkspaceError> {
+        let refused = |cause: &str| WorkspaceError::NoImage {
+            cause: cause.to_owned(),
+        };
+        self.images().as_ref().map_err(|cause| refused(cause))?;
+        self.size().ok_or_else(|| refused("there is no quota"))
+    }
+
+    fn size(&self) -> Option<Size> {
+        Size::of(self.config.quota, self.config.inodes)
     }
 
     fn held(&self, file: &str) -> Option<Arc<Lock>> {

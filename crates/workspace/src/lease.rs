@@ -115,6 +115,12 @@ impl Lock {
         fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink > 0)
     }
 
+    /// Whether the locked file is on the file system of this directory: an image may have been unmounted by hand.
+    pub(crate) fn is_in(&self, place: &Place) -> bool {
+        let device = fs::fstat(&self.fd).map(|stat| stat.st_dev).ok();
+        device.is_some() && device == place.stat().map(|stat| stat.st_dev).ok()
+    }
+
     /// Notes that the files are being used now, for people who look for what nobody uses.
     pub(crate) fn touch(&self) {
         let now = Timespec {

@@ -2,7 +2,7 @@
 //!
 //! Everything that a session wrote is foreign input: names, links, sizes, kinds of files. The host reads it through
 //! `confined` only. Reading order: `config`, `name`, `layout` (what a session gets), `place` (opening and making directories),
-//! `lease` (who uses what), `confined` (reading), `tree` (what all sessions share).
+//! `lease` (who uses what), `quota` and `image` (how the kernel holds bounds), `confined` (reading), `tree` (what all sessions share).
 //!
 //! Everything here blocks; callers on asynchronous threads move it off them.
 
@@ -11,6 +11,7 @@ mod clean;
 mod config;
 mod confined;
 mod error;
+mod image;
 mod layout;
 mod lease;
 pub mod mount;

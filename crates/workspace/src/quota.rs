@@ -105,4 +105,4 @@ fn readable(place: &Place) -> Result<OwnedFd, WorkspaceError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

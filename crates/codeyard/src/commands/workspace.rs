@@ -27,6 +27,8 @@ fn path(output: &Output, workspaces: &Workspaces, arguments: &PathArguments) -> 
     let principal = Principal {
         id: arguments.principal.clone(),
     };
+    // An image stays mounted for whoever goes there, until the next codeyard that uses it ends.
+    workspaces.mount(&principal).map_err(failure)?;
     let path = workspaces.path(&principal);
     if arguments.json {
         output.json(&json!({ "path": path.to_string_lossy(), "exists": path.is_dir() }))?;

@@ -74,7 +74,11 @@ pub(super) fn set(workspace: &mut Workspace, key: &str, value: &Value<'_>) -> Re
             })?);
         }
         "enforce" => {
-            workspace.enforce = value.one_of([("auto", Enforce::Auto), ("kernel", Enforce::Kernel)])?;
+            workspace.enforce = value.one_of([
+                ("auto", Enforce::Auto),
+                ("kernel", Enforce::Kernel),
+                ("image", Enforce::Image),
+            ])?;
         }
         _ => {
             return Err(unknown(

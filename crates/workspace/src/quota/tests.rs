@@ -45,7 +45,7 @@ fn without_quotas_of_the_kernel_a_place_is_refused_if_they_are_demanded() {
             "{text}"
         );
         assert!(
-            text.contains("`prjquota`") && text.contains("enforce = \"auto\""),
+            text.contains("`prjquota`") && text.contains("enforce` to \"image\" or \"auto\""),
             "{text}"
         );
     }
@@ -59,8 +59,11 @@ fn without_quotas_of_the_kernel_a_place_is_refused_if_they_are_demanded() {
 }
 
 /// Writes until the file system refuses; gives the bytes that it took and why it took no more.
-fn fill(path: &Path) -> (u64, std::io::Error) {
-    let mut file = std::fs::File::create(path).unwrap();
+pub(crate) fn fill(path: &Path) -> (u64, std::io::Error) {
+    fill_file(std::fs::File::create(path).unwrap())
+}
+
+pub(crate) fn fill_file(mut file: std::fs::File) -> (u64, std::io::Error) {
     let mut written = 0;
     loop {
         match file.write_all(&[7; 65_536]).and_then(|()| file.sync_data()) {
@@ -134,12 +137,15 @@ fn a_place_with_project_quotas() {
     println!("the quota holds");
 }
 
-fn holds(data: &Path) {
-    // Who has this capability is held to no quota; sessions have none.
+/// Gives up the capability whose owner is held to no quota; sessions have none.
+pub(crate) fn be_bound() {
     let mut sets = rustix::thread::capabilities(None).unwrap();
     sets.effective.remove(rustix::thread::CapabilitySet::SYS_RESOURCE);
     rustix::thread::set_capabilities(None, sets).unwrap();
+}
 
+fn holds(data: &Path) {
+    be_bound();
     // What lay there before there was a quota counts too.
     std::fs::create_dir_all(data.join("workspaces/old/workspace/deep")).unwrap();
     std::fs::write(data.join("workspaces/old/workspace/deep/file"), vec![1; 3 << 20]).unwrap();

@@ -1,0 +1,285 @@
+//! Images: a principal's files on an ext4 file system of their own, whose size is the quota.
+//!
+//! ```text
+//! <root>/.images/<principal>.ext4   the image, a sparse file on a loop device
+//! <root>/<principal>                where it is mounted while sessions use it
+//! ```
+//!
+//! The directory of the images is locked while one is made, mounted, unmounted or removed.
+
+mod size;
+mod tools;
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use jail::loopback::{self, Loop};
+use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+use crate::clean;
+use crate::error::WorkspaceError;
+use crate::layout::{RESULTS, WORKSPACE};
+use crate::lease::Lock;
+use crate::place::{Belongs, CONFINED, Ids, Place};
+
+pub(crate) use size::Size;
+
+/// Beside the principals' directories; no principal's name begins with a dot.
+const DIRECTORY: &str = ".images";
+const SUFFIX: &str = ".ext4";
+/// Suffix of an image that is being made.
+const NEW: &str = ".new";
+
+/// Where the superblock of ext4 has its label.
+const LABEL: u64 = 1024 + 120;
+
+/// The images of all principals, locked.
+pub(crate) struct Images<'a> {
+    root: &'a Place,
+    place: Place,
+    _lock: OwnedFd,
+}
+
+/// Whether images can be made and mounted here, or why not.
+pub(crate) fn available(size: Option<Size>) -> Result<(), String> {
+    if !rustix::process::geteuid().is_root() {
+        return Err("only root mounts them".to_owned());
+    }
+    if size.is_none() {
+        return Err("an image has a size, and `[workspace] quota` is \"none\"".to_owned());
+    }
+    tools::available()?;
+    loopback::available().map_err(|error| format!("there is no loop device ({error})"))
+}
+
+impl<'a> Images<'a> {
+    /// Locks the images; makes their directory if it is missing.
+    pub(crate) fn lock(root: &'a Place) -> Result<Self, WorkspaceError> {
+        let place = root.make(DIRECTORY.as_ref(), Mode::RWXU, Belongs::Ours)?;
+        Self::locked(root, place)
+    }
+
+    /// Locks the images, if there are any.
+    pub(crate) fn existing(root: &'a Place) -> Result<Option<Self>, WorkspaceError> {
+        match root.child(DIRECTORY.as_ref())? {
+            Some(place) => Self::locked(root, place).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn locked(root: &'a Place, place: Place) -> Result<Self, WorkspaceError> {
+        let failed = |cause| WorkspaceError::step("lock the directory", place.path(), cause);
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let lock = fs::openat(&place, ".", flags, Mode::empty()).map_err(failed)?;
+        fs::flock(&lock, FlockOperation::LockExclusive).map_err(failed)?;
+        Ok(Self {
+            root,
+            place,
+            _lock: lock,
+        })
+    }
+
+    /// Whether the principal whose directory is `file` has an image.
+    pub(crate) fn has(&self, file: &str) -> bool {
+        fs::statat(&self.place, image(file), AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    /// Where the image is.
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.place.path().join(image(file))
+    }
+
+    /// The principal's directory with the image mounted. An image of another size is made anew with the same files; what lay in
+    /// the directory before there was an image is taken into it.
+    pub(crate) fn enter(&self, file: &str, ids: Ids, size: Size) -> Result<Place, WorkspaceError> {
+        let place = self.root.make(file.as_ref(), ids.passage(), Belongs::Ours)?;
+        if !self.has(file) {
+            self.take_in(&place, file, size)?;
+        }
+        drop(place);
+        let mounted = self.mounted(file)?;
+        let mounted = if self.label(file)? == size.label() {
+            mounted
+        } else {
+            self.resize(mounted, file, size)?
+        };
+        passable(&mounted, ids)?;
+        Ok(mounted)
+    }
+
+    /// The principal's directory with the image mounted, as large as it is.
+    pub(crate) fn mounted(&self, file: &str) -> Result<Place, WorkspaceError> {
+        let place = self.directory(file)?;
+        let image = self.open(file)?;
+        let attached = self.attached(&image, file)?;
+        if self.is_mount(&place)? {
+            return match attached.map(|device| device.number()) {
+                Some(Ok(number)) if number == place.stat()?.st_dev => Ok(place),
+                _ => Err(WorkspaceError::Foreign(place.path().to_path_buf())),
+            };
+        }
+        if place.child(WORKSPACE.as_ref())?.is_some() || place.child(RESULTS.as_ref())?.is_some() {
+            return Err(WorkspaceError::BesideImage {
+                path: place.path().to_path_buf(),
+                image: self.path(file),
+            });
+        }
+        let device = match attached {
+            Some(device) => device,
+            None => self.attach(&image, file)?,
+        };
+        let failed = |cause| WorkspaceError::io("mount the image on the directory", place.path(), cause);
+        device
+            .mount_ext4(rustix::fd::AsFd::as_fd(&place))
+            .map_err(failed)?;
+        drop(place);
+        self.directory(file)
+    }
+
+    /// Unmounts the image, if it is mounted and nobody uses it.
+    pub(crate) fn unmount_unused(&self, file: &str) -> Result<(), WorkspaceError> {
+        match self.unmount(file) {
+            Err(WorkspaceError::InUse(_) | WorkspaceError::BeingCleaned(_)) => Ok(()),
+            Err(WorkspaceError::Step { cause, .. }) if cause.kind() == io::ErrorKind::ResourceBusy => Ok(()),
+            done => done,
+        }
+    }
+
+    /// Removes the image with all files in it, unless somebody uses them.
+    pub(crate) fn remove(&self, file: &str) -> Result<(), WorkspaceError> {
+        self.unmount(file)?;
+        fs::unlinkat(&self.place, image(file), AtFlags::empty())
+            .map_err(|cause| WorkspaceError::step("remove the image", &self.path(file), cause))
+    }
+
+    /// Names of the directories of principals that have images.
+    pub(crate) fn files(&self) -> Result<Vec<String>, WorkspaceError> {
+        let names = clean::names(&self.place)?;
+        let file = |name: &OsStr| name.to_str()?.strip_suffix(SUFFIX).map(str::to_owned);
+        Ok(names.iter().filter_map(|name| file(name)).collect())
+    }
+
+    fn unmount(&self, file: &str) -> Result<(), WorkspaceError> {
+        let Some(place) = self.root.child(file.as_ref())? else {
+            return Ok(());
+        };
+        if !self.is_mount(&place)? {
+            return Ok(());
+        }
+        // Whoever opens a session needs the lock on the images, so nobody comes in between.
+        drop(Lock::exclusive(&place)?);
+        let path = place.path().to_path_buf();
+        drop(place);
+        loopback::unmount(&path).map_err(|cause| WorkspaceError::io("unmount the image", &path, cause))
+    }
+
+    /// Makes the first image of a principal, with the files that lie in its directory.
+    fn take_in(&self, place: &Place, file: &str, size: Size) -> Result<(), WorkspaceError> {
+        if self.is_mount(place)? {
+            return Err(WorkspaceError::Foreign(place.path().to_path_buf()));
+        }
+        let lock = Lock::exclusive(place)?;
+        let made = self.make(place, file, size)?;
+        self.publish(&made, file)?;
+        for name in [WORKSPACE, RESULTS] {
+            clean::put_aside(place, name, self.root)?;
+        }
+        drop(lock);
+        clean::sweep(self.root)
+    }
+
+    /// Makes the image anew with its files.
+    fn resize(&self, mounted: Place, file: &str, size: Size) -> Result<Place, WorkspaceError> {
+        let lock = match Lock::exclusive(&mounted) {
+            Err(WorkspaceError::InUse(path)) => return Err(WorkspaceError::OtherSize(path)),
+            lock => lock?,
+        };
+        let made = self.make(&mounted, file, size)?;
+        drop((lock, mounted));
+        self.unmount(file)?;
+        self.publish(&made, file)?;
+        self.mounted(file)
+    }
+
+    /// Makes an image with what is in a directory, under a name that nobody uses.
+    fn make(&self, content: &Place, file: &str, size: Size) -> Result<String, WorkspaceError> {
+        for name in clean::names(&self.place)? {
+            // Of a process that was killed meanwhile.
+            if name.to_str().is_some_and(|name| name.ends_with(NEW)) {
+                let _ = fs::unlinkat(&self.place, name, AtFlags::empty());
+            }
+        }
+        let new = format!("{file}.{}{NEW}", std::process::id());
+        let path = self.place.path().join(&new);
+        let done = tools::make(&path, content.path(), size);
+        if done.is_err() {
+            let _ = fs::unlinkat(&self.place, &new, AtFlags::empty());
+        }
+        done.map(|()| new)
+    }
+
+    fn publish(&self, made: &str, file: &str) -> Result<(), WorkspaceError> {
+        fs::renameat(&self.place, made, &self.place, image(file))
+            .map_err(|cause| WorkspaceError::step("rename the image", &self.path(file), cause))
+    }
+
+    fn attach(&self, image: &File, file: &str) -> Result<Loop, WorkspaceError> {
+        let path = self.path(file);
+        tools::check(&path)?;
+        loopback::attach(image).map_err(|cause| WorkspaceError::io("attach to a loop device", &path, cause))
+    }
+
+    fn attached(&self, image: &File, file: &str) -> Result<Option<Loop>, WorkspaceError> {
+        let path = self.path(file);
+        loopback::find(image, &path)
+            .map_err(|cause| WorkspaceError::io("look for its loop device", &path, cause))
+    }
+
+    /// The size that the image was made with.
+    fn label(&self, file: &str) -> Result<String, WorkspaceError> {
+        let mut label = [0; size::LABEL];
+        self.open(file)?
+            .read_exact_at(&mut label, LABEL)
+            .map_err(|cause| WorkspaceError::io("read the image", &self.path(file), cause))?;
+        let text = label.split(|byte| *byte == 0).next().unwrap_or_default();
+        Ok(String::from_utf8_lossy(text).into_owned())
+    }
+
+    fn open(&self, file: &str) -> Result<File, WorkspaceError> {
+        let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let resolve: ResolveFlags = CONFINED;
+        fs::openat2(&self.place, image(file), flags, Mode::empty(), resolve)
+            .map(File::from)
+            .map_err(|cause| WorkspaceError::step("open the image", &self.path(file), cause))
+    }
+
+    fn directory(&self, file: &str) -> Result<Place, WorkspaceError> {
+        let missing =
+            || WorkspaceError::step("open the directory", &self.root.path().join(file), Errno::NOENT);
+        self.root.child(file.as_ref())?.ok_or_else(missing)
+    }
+
+    fn is_mount(&self, place: &Place) -> Result<bool, WorkspaceError> {
+        Ok(place.stat()?.st_dev != self.root.stat()?.st_dev)
+    }
+}
+
+fn image(file: &str) -> String {
+    format!("{file}{SUFFIX}")
+}
+
+/// Gives the top of an image the permissions that the directory below it has.
+fn passable(mounted: &Place, ids: Ids) -> Result<(), WorkspaceError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    fs::openat(mounted, ".", flags, Mode::empty())
+        .and_then(|top| fs::fchmod(top, ids.passage()))
+        .map_err(|cause| WorkspaceError::step("set the permissions of the directory", mounted.path(), cause))
+}
+
+#[cfg(test)]
+mod tests;

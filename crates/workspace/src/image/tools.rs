@@ -1,0 +1,164 @@
+//! The programs of e2fsprogs that make and check images.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::error::WorkspaceError;
+use crate::image::size::{JOURNAL, RESERVED, Size};
+
+/// Where administrators' programs lie. A search path is whoever's that started this process.
+const DIRECTORIES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin"];
+const MAKE: &str = "mkfs.ext4";
+const CHECK: &str = "e2fsck";
+
+/// `e2fsck` exits with this, or less, if the file system is in order afterwards.
+const REPAIRED: i32 = 1;
+/// Most of what a program says that an error repeats.
+const LONGEST: usize = 400;
+
+/// Whether the programs are there, or which is not.
+pub(super) fn available() -> Result<(), String> {
+    for name in [MAKE, CHECK] {
+        find(name, &DIRECTORIES)?;
+    }
+    Ok(())
+}
+
+/// Makes an image with a copy of what is in a directory.
+pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), WorkspaceError> {
+    let failed = |cause| WorkspaceError::io("make the image", image, cause);
+    let file = std::fs::File::options().write(true).create_new(true).open(image);
+    let file = file.map_err(failed)?;
+    file.set_len(size.bytes()).map_err(failed)?;
+    // A percentage of blocks, the one way to say it at once.
+    let reserved = format!(
+        "{:.9}",
+        100.0 * approximate(RESERVED) / approximate(size.blocks())
+    );
+    let block = size.block();
+    let journal = JOURNAL / (1024 * 1024);
+    let arguments = [
+        "-q".to_owned(),
+        "-F".to_owned(),
+        format!("-b{block}"),
+        format!("-N{}", size.inodes()),
+        "-I256".to_owned(),
+        format!("-m{reserved}"),
+        format!("-Jsize={journal}"),
+        format!("-L{}", size.label()),
+        "-O^resize_inode".to_owned(),
+        "-eremount-ro".to_owned(),
+    ];
+    let done = command(MAKE, &arguments, |command| {
+        command.arg("-d").arg(content).arg(image);
+    })?;
+    if done.status.success() {
+        // The files that are copied may be removed as soon as the image has its name.
+        return file.sync_all().map_err(failed);
+    }
+    Err(WorkspaceError::Tool {
+        program: MAKE,
+        image: image.to_path_buf(),
+        said: said(&done),
+        remedy: "nothing was changed; if the files in the directory take more than `[workspace] quota` or `inodes`, raise it or delete some",
+    })
+}
+
+/// Replays the journal and repairs what can be repaired without asking.
+pub(super) fn check(image: &Path) -> Result<(), WorkspaceError> {
+    let done = command(CHECK, &["-p".to_owned()], |command| {
+        command.arg(image);
+    })?;
+    if done.status.code().is_some_and(|code| code <= REPAIRED) {
+        return Ok(());
+    }
+    Err(WorkspaceError::Tool {
+        program: CHECK,
+        image: image.to_path_buf(),
+        said: said(&done),
+        remedy: "repair it by hand with `e2fsck`, or remove it with `codeyard workspace clean`",
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program of the system that ends by itself, waited for"
+)]
+fn command(
+    name: &'static str,
+    arguments: &[String],
+    more: impl FnOnce(&mut Command),
+) -> Result<Output, WorkspaceError> {
+    let failed = |cause: String| WorkspaceError::NoImage { cause };
+    let program = find(name, &DIRECTORIES).map_err(failed)?;
+    let mut command = Command::new(&program);
+    command.env_clear().env("LC_ALL", "C").args(arguments);
+    more(&mut command);
+    command
+        .output()
+        .map_err(|cause| failed(format!("{}: {cause}", program.display())))
+}
+
+fn find(name: &str, directories: &[&str]) -> Result<PathBuf, String> {
+    let mut places = directories
+        .iter()
+        .map(|directory| Path::new(directory).join(name));
+    let found = places.find(|path| is_program(path));
+    found.ok_or_else(|| {
+        format!(
+            "`{name}` is not in {}; install the package e2fsprogs",
+            directories.join(", ")
+        )
+    })
+}
+
+fn is_program(path: &Path) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file()
+}
+
+/// What a program complained of, on one line. It may name files of sessions.
+fn said(done: &Output) -> String {
+    let text = String::from_utf8_lossy(&done.stderr);
+    let text = if text.trim().is_empty() {
+        String::from_utf8_lossy(&done.stdout)
+    } else {
+        text
+    };
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if line.len() + word.len() > LONGEST {
+            line.push('…');
+            break;
+        }
+        let _ = write!(
+            line,
+            "{}{}",
+            if line.is_empty() { "" } else { " " },
+            word.escape_debug()
+        );
+    }
+    if line.is_empty() {
+        line = done.status.to_string();
+    }
+    line
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share, not a count")]
+fn approximate(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_missing_is_named_with_its_package() {
+        let missing = find("mkfs.nothing", &["/usr/sbin"]).unwrap_err();
+        assert_eq!(
+            missing,
+            "`mkfs.nothing` is not in /usr/sbin; install the package e2fsprogs"
+        );
+    }
+}

@@ -81,6 +81,7 @@ fn default(limit: Limit) -> String {
         Limit::FileSize => size(limits.file_size),
         Limit::Disk => size(limits.disk),
         Limit::Inodes => count(limits.inodes),
+        Limit::DiskRate => limits.disk_rate.map_or_else(|| "none".to_owned(), size),
         Limit::Output => size(limits.output),
         Limit::HostCalls => count(limits.host_calls.into()),
         Limit::ConcurrentHostCalls => count(limits.concurrent_host_calls.into()),
@@ -169,6 +170,45 @@ async fn every_limit_binds_without_control_groups() {
     let mode = Mode::of(&without_groups()).await.unwrap();
     assert_eq!((mode.groups, mode.is_root), (false, true));
     conform(without_groups, Way::Call, mode, &[]).await;
+}
+
+#[tokio::test]
+async fn a_disk_rate_that_cannot_be_bound_is_refused() {
+    if mode().await.disk_rate {
+        let mut client = CodeClient::of(stub().limit("disk_rate=1MiB")).await;
+        let asking = |rate: &str| json!({"code": "1", "session": "s", "limits": {"disk_rate": rate}});
+        let ran = client.execute(asking("2 MiB")).await;
+        assert!(ran.error().contains("write \"64 KiB\" to \"1 MiB\""), "{ran:?}");
+        let ran = client.execute(asking("none")).await;
+        assert_eq!(ran.status(), "refused", "{ran:?}");
+    }
+    let nowhere = || stub().below_mounts("umount --recursive --lazy /sys/fs/cgroup 2>/dev/null || true");
+    let bare = if mode().await.is_root { nowhere } else { stub };
+    if Mode::of(&bare()).await.unwrap().disk_rate {
+        println!("skipped: control groups cannot be hidden here");
+        return;
+    }
+    for codeyard in [
+        bare().settings("[limits]\ndisk_rate = \"1 MiB\""),
+        bare().limit("disk_rate=1MiB"),
+    ] {
+        let output = codeyard.run_with_input(["run", "-"], "print(1)").await.unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{told}");
+        assert!(
+            told.contains("`[limits] disk_rate` cannot be bound here") && output.stdout.is_empty(),
+            "{told}"
+        );
+    }
+    let mut client = CodeClient::of(bare()).await;
+    let ran = client
+        .execute(json!({"code": "1", "limits": {"disk_rate": "1 MiB"}}))
+        .await;
+    assert!(
+        ran.error().contains("`[limits] disk_rate` cannot be bound here"),
+        "{ran:?}"
+    );
+    assert_eq!(client.run("6 * 7").await.result(), 42);
 }
 
 #[tokio::test]

@@ -202,6 +202,7 @@ impl Loaded {
                 pool,
                 mounts: mounts.into_iter().map(|mount| mount.target).collect(),
                 owner: workspace.owner_on_disk(),
+                on_disk: workspace.on_disk(),
                 ..sandbox_process::Config::new(self.data_dir, python, helper)
             },
             workspace,

@@ -288,6 +288,7 @@ const EVERY_KEY: &str = r#"
         file_size = "64 MiB"
         disk = "128 MiB"
         inodes = 10_000
+        disk_rate = "16 MiB"
         output = "64 KiB"
         host_calls = 500
         concurrent_host_calls = 8

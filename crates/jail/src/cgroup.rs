@@ -3,6 +3,7 @@
 //! All groups of this process lie below one parent named after its lease; what a dead holder of the lease left
 //! there is removed first. Inside, the path names the lease and the number of the session, and nothing else of the host.
 
+mod disk;
 mod v1;
 mod v2;
 
@@ -12,7 +13,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
+
+pub use disk::{Disks, Unthrottled, check_rate};
 
 /// Bounds of one group.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,6 +27,8 @@ pub struct Bounds {
     pub processes: u32,
     /// Cores.
     pub cpu_rate: f64,
+    /// Bytes a second that are read from each disk, and as many that are written.
+    pub disk_rate: Option<u64>,
 }
 
 impl fmt::Display for Bounds {
@@ -31,8 +37,13 @@ impl fmt::Display for Bounds {
             memory,
             processes,
             cpu_rate,
+            disk_rate,
         } = self;
-        write!(f, "{memory} bytes, {processes} processes and {cpu_rate} cores")
+        write!(f, "{memory} bytes, {processes} processes and {cpu_rate} cores")?;
+        match disk_rate {
+            Some(rate) => write!(f, ", {rate} bytes a second of each disk"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -73,12 +84,22 @@ const TRIAL: Bounds = Bounds {
     memory: 64 << 20,
     processes: 16,
     cpu_rate: 0.5,
+    disk_rate: None,
+};
+
+/// What a disk rate is tried with.
+const THROTTLED_TRIAL: Bounds = Bounds {
+    disk_rate: Some(16 << 20),
+    ..TRIAL
 };
 
 /// The parent of this process's groups.
 #[derive(Debug)]
 pub struct Groups {
     kind: Kind,
+    disks: Disks,
+    /// Whether disk rates bind; found out when the first is asked for.
+    throttles: OnceLock<Result<(), Unthrottled>>,
 }
 
 #[derive(Debug)]
@@ -91,6 +112,7 @@ enum Kind {
 #[derive(Debug)]
 pub struct Group {
     kind: GroupKind,
+    disks: Disks,
 }
 
 #[derive(Debug)]
@@ -101,11 +123,11 @@ enum GroupKind {
 
 impl Groups {
     /// Finds where groups can be made and makes the parent of the lease `lease`, empty. The same groups may be in reach of
-    /// other users and containers with leases of their own, so the name must be no other lease's.
+    /// other users and containers with leases of their own, so the name must be no other lease's. Disk rates bind `disks`.
     ///
     /// # Errors
     /// What is missing.
-    pub fn prepare(lease: &str) -> Result<Self, Missing> {
+    pub fn prepare(lease: &str, disks: Disks) -> Result<Self, Missing> {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let name = format!("codeyard-{lease}");
@@ -117,13 +139,17 @@ impl Groups {
             Some(groups) => Kind::V1(groups?),
             None => Kind::V2(v2::Groups::find(&own, &mounts, &name).ok_or(Missing::Controllers)??),
         };
-        let groups = Self { kind };
-        groups.try_out()?;
+        let groups = Self {
+            kind,
+            disks,
+            throttles: OnceLock::new(),
+        };
+        groups.try_out(TRIAL)?;
         Ok(groups)
     }
 
     /// Makes a group and reads back what it was bound to: a file that can be written need not bind.
-    fn try_out(&self) -> Result<(), Missing> {
+    fn try_out(&self, trial: Bounds) -> Result<(), Missing> {
         let failed = |cause: String| Missing::NotBinding {
             path: match &self.kind {
                 Kind::V1(groups) => groups.parents()[0].display().to_string(),
@@ -132,18 +158,35 @@ impl Groups {
             cause,
         };
         let group = self
-            .create("trial", TRIAL)
+            .create("trial", trial)
             .map_err(|error| failed(error.to_string()))?;
         let found = match &group.kind {
-            GroupKind::V1(group) => group.bounds(),
-            GroupKind::V2(group) => group.bounds(),
+            GroupKind::V1(group) => group.bounds(&self.disks),
+            GroupKind::V2(group) => group.bounds(&self.disks),
         };
         group.remove();
-        if found == TRIAL {
+        if found == trial {
             Ok(())
         } else {
-            Err(failed(format!("{TRIAL} reads back as {found}")))
+            Err(failed(format!("{trial} reads back as {found}")))
         }
+    }
+
+    /// The disks that a disk rate binds.
+    ///
+    /// # Errors
+    /// Why none binds here, with the remedy.
+    pub fn throttles(&self) -> Result<&Disks, Unthrottled> {
+        let found = self.throttles.get_or_init(|| {
+            self.disks.known()?;
+            let controller = match &self.kind {
+                Kind::V1(groups) => groups.throttles(),
+                Kind::V2(groups) => groups.throttles(),
+            };
+            controller.map_err(Unthrottled::new)?;
+            self.try_out(THROTTLED_TRIAL).map_err(Unthrottled::new)
+        });
+        found.clone().map(|()| &self.disks)
     }
 
     /// Ends whatever is still in the groups and removes them, with their parent. Dropping does the same.
@@ -154,7 +197,7 @@ impl Groups {
     /// The directories that hold all groups, one in each hierarchy.
     pub fn parents(&self) -> Vec<PathBuf> {
         match &self.kind {
-            Kind::V1(groups) => groups.parents().to_vec(),
+            Kind::V1(groups) => groups.parents(),
             Kind::V2(groups) => vec![groups.parent().to_owned()],
         }
     }
@@ -173,10 +216,15 @@ impl Groups {
     /// The system's, with the path.
     pub fn create(&self, name: &str, bounds: Bounds) -> io::Result<Group> {
         let kind = match &self.kind {
-            Kind::V1(groups) => GroupKind::V1(groups.create(name, bounds)?),
-            Kind::V2(groups) => GroupKind::V2(groups.create(name, bounds)?),
+            Kind::V1(groups) => GroupKind::V1(groups.create(name)?),
+            Kind::V2(groups) => GroupKind::V2(groups.create(name)?),
         };
-        Ok(Group { kind })
+        let mut group = Group {
+            kind,
+            disks: self.disks.clone(),
+        };
+        group.bound(bounds)?;
+        Ok(group)
     }
 }
 
@@ -215,14 +263,25 @@ impl Group {
         }
     }
 
+    /// Moves a process that came by the entrances into what binds its disk rate, if anything does.
+    ///
+    /// # Errors
+    /// If the process is gone.
+    pub fn enter_throttle(&self, pid: u32) -> io::Result<()> {
+        match &self.kind {
+            GroupKind::V1(group) => group.enter_throttle(pid),
+            GroupKind::V2(_) => Ok(()),
+        }
+    }
+
     /// Changes the bounds.
     ///
     /// # Errors
     /// The system's, with the path.
-    pub fn bound(&self, bounds: Bounds) -> io::Result<()> {
-        match &self.kind {
-            GroupKind::V1(group) => group.bound(bounds),
-            GroupKind::V2(group) => group.bound(bounds),
+    pub fn bound(&mut self, bounds: Bounds) -> io::Result<()> {
+        match &mut self.kind {
+            GroupKind::V1(group) => group.bound(bounds, &self.disks),
+            GroupKind::V2(group) => group.bound(bounds, &self.disks),
         }
     }
 

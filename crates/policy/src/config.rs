@@ -163,6 +163,7 @@ fn wrong_limit(limit: Limit, config: &Config) -> Option<String> {
         Limit::FileSize => limits.file_size == 0,
         Limit::Disk => limits.disk == 0,
         Limit::Inodes => limits.inodes == 0,
+        Limit::DiskRate => limits.disk_rate == Some(0),
         Limit::Output => limits.output == 0,
         Limit::HostCalls => limits.host_calls == 0,
         Limit::ConcurrentHostCalls => limits.concurrent_host_calls == 0,

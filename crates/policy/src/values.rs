@@ -24,6 +24,8 @@ const OPEN_FILES: RangeInclusive<u64> = 32..=1_048_576;
 const FILE_SIZE: RangeInclusive<u64> = 4 * KIB..=1024 * GIB;
 const DISK: RangeInclusive<u64> = MIB..=1024 * GIB;
 const INODES: RangeInclusive<u64> = 100..=100_000_000;
+/// Below this a program cannot even read its own files in a reasonable time.
+const DISK_RATE: RangeInclusive<u64> = 64 * KIB..=1024 * GIB;
 /// A stream travels in one message, so it is far below the longest message.
 const OUTPUT: RangeInclusive<u64> = KIB..=16 * MIB;
 const HOST_CALLS: RangeInclusive<u64> = 1..=10_000_000;
@@ -41,6 +43,7 @@ pub(crate) fn highest() -> Limits {
         file_size: *FILE_SIZE.end(),
         disk: *DISK.end(),
         inodes: *INODES.end(),
+        disk_rate: None,
         output: *OUTPUT.end(),
         host_calls: u32::MAX,
         concurrent_host_calls: u32::MAX,
@@ -66,6 +69,7 @@ pub(crate) fn set(
         Limit::FileSize => limits.file_size = value.size(below(&FILE_SIZE, most.file_size))?,
         Limit::Disk => limits.disk = value.size(below(&DISK, most.disk))?,
         Limit::Inodes => limits.inodes = value.count(below(&INODES, most.inodes))?,
+        Limit::DiskRate => limits.disk_rate = disk_rate(value, most.disk_rate)?,
         Limit::Output => limits.output = value.size(below(&OUTPUT, most.output))?,
         Limit::HostCalls => limits.host_calls = value.count(below(&HOST_CALLS, most.host_calls.into()))?,
         Limit::ConcurrentHostCalls => {
@@ -88,6 +92,19 @@ fn below<T: PartialOrd + Copy>(range: &RangeInclusive<T>, most: T) -> RangeInclu
         *range.start()
     };
     low..=high
+}
+
+/// Bytes a second, or none where what stands above has none.
+fn disk_rate(value: Written<'_>, most: Option<u64>) -> Result<Option<u64>, String> {
+    if most.is_none() && value.text() == Ok("none") {
+        return Ok(None);
+    }
+    let range = below(&DISK_RATE, most.unwrap_or(*DISK_RATE.end()));
+    let hint = |wrong: String| match most {
+        None => format!("{wrong}; \"none\" means no bound"),
+        Some(_) => wrong,
+    };
+    value.size(range).map(Some).map_err(hint)
 }
 
 fn network(value: Written<'_>) -> Result<Network, String> {

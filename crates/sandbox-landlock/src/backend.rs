@@ -32,7 +32,7 @@ const ROOM: u64 = 512;
 /// The `landlock` backend. Clones are handles of the same one.
 #[derive(Debug, Clone)]
 pub struct Landlock {
-    config: Arc<Config>,
+    pub(crate) config: Arc<Config>,
     ground: Arc<OnceCell<Result<Arc<Ground>, String>>>,
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sandbox::{Backend, LaunchSpec, Run};
-use sandbox_process::doctor::{Check, Report, State};
+use sandbox_process::doctor::{Check, Report, State, disk_rate};
 use serde::Deserialize;
 use types::{Limits, SessionId};
 
@@ -40,6 +40,7 @@ impl Landlock {
             }
         };
         let mut checks = machine(&ground);
+        checks.push(disk_rate(&ground.groups, self.config.limits.disk_rate));
         checks.push(self.session(&ground).await);
         Report {
             mode: Some(ground.mode().to_owned()),

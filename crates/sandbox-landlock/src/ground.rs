@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use jail::cgroup::{Bounds, Group, Groups, Missing};
+use jail::cgroup::{Bounds, Disks, Group, Groups, Missing, Unthrottled, check_rate};
 use jail::lease::{FIRST_USER, Lease, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::Machine;
 use jail::spec::Counting;
@@ -79,6 +79,8 @@ pub enum Refusal {
     Lease(#[from] jail::lease::LeaseError),
     #[error("the control groups of the lease: {0}")]
     LeaseName(std::io::Error),
+    #[error(transparent)]
+    DiskRate(#[from] Unthrottled),
     #[error("no place for sessions: {0}")]
     Place(#[from] PlaceError),
     #[error("no Python 3.10 or newer can be used: {0}; install python3, or name one in `[python] path`")]
@@ -119,8 +121,15 @@ impl Ground {
             return Err(Refusal::Unmapped(first));
         }
         let place = Place::make(&config.data, &lease.slot().to_string(), is_root)?;
+        let mut directories = config.on_disk.clone();
+        directories.push(place.trees());
+        let groups = Groups::prepare(
+            &lease.name().map_err(Refusal::LeaseName)?,
+            Disks::of(&directories),
+        );
+        check_rate(config.limits.disk_rate, &groups)?;
         Ok(Self {
-            groups: Groups::prepare(&lease.name().map_err(Refusal::LeaseName)?),
+            groups,
             trees: Trees::new(place.trees()),
             exec: config.exec,
             users: is_root.then(|| Mutex::new((first + 1..first + USERS).collect())),
@@ -172,6 +181,7 @@ impl Ground {
             memory: memory(limits),
             processes: limits.processes,
             cpu_rate: limits.cpu_rate,
+            disk_rate: limits.disk_rate,
         };
         groups.create(&format!("s{number}"), bounds).map(Some)
     }
@@ -190,6 +200,7 @@ impl Ground {
         if limits.network != Network::None {
             return Err(Refusal::Network);
         }
+        check_rate(limits.disk_rate, &self.groups)?;
         Ok(match self.groups {
             Ok(_) => limits.clone(),
             Err(_) => without_groups(limits),

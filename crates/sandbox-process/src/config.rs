@@ -44,6 +44,8 @@ pub struct Config {
     pub mounts: Vec<String>,
     /// Whose files launches will attach, as user and group on disk; sessions keep their files to themselves if nobody's.
     pub owner: Option<(u32, u32)>,
+    /// Directories of the host whose disks `disk_rate` binds.
+    pub on_disk: Vec<PathBuf>,
 }
 
 impl Config {
@@ -65,6 +67,7 @@ impl Config {
             pool: Pool::default(),
             mounts: Vec::new(),
             owner: None,
+            on_disk: Vec::new(),
         }
     }
 }

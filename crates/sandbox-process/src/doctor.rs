@@ -6,6 +6,7 @@ mod files;
 
 use std::time::Duration;
 
+use jail::cgroup::{Groups, Missing, Unthrottled};
 use sandbox::{Backend, LaunchError, LaunchSpec, Run};
 use serde::{Deserialize, Serialize};
 use types::{Limits, SessionId};
@@ -90,6 +91,7 @@ impl Process {
         checks.push(environment(ground));
         checks.push(user(ground));
         checks.push(groups(ground));
+        checks.push(disk_rate(&ground.mode.groups, self.config().limits.disk_rate));
         checks.push(requirement(ground, self.requirement()));
         checks.extend(self.session().await);
         checks.push(files::check(self, ground).await);
@@ -299,6 +301,26 @@ fn groups(ground: &Ground) -> Check {
             ),
             "",
         ),
+    }
+}
+
+/// Which disks a rate binds, or would bind.
+pub fn disk_rate(groups: &Result<Groups, Missing>, rate: Option<u64>) -> Check {
+    let bound = match groups {
+        Ok(groups) => groups.throttles().map(|disks| disks.numbers().join(", ")),
+        Err(missing) => Err(Unthrottled::new(missing)),
+    };
+    let name = "disk rate";
+    match (bound, rate) {
+        (Ok(disks), Some(rate)) => {
+            let rate = types::units::show_size(rate);
+            Check::ok(
+                name,
+                format!("each session reads and writes at most {rate} a second on {disks}"),
+            )
+        }
+        (Ok(disks), None) => Check::ok(name, format!("unbound; `[limits] disk_rate` would bind {disks}")),
+        (Err(cause), _) => Check::new(name, State::Weaker, format!("unbound: {}", cause.cause()), ""),
     }
 }
 

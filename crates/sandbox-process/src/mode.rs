@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use jail::cgroup::{Groups, Missing};
+use jail::cgroup::{Disks, Groups, Missing, Unthrottled, check_rate};
 use jail::lease::{FIRST_USER, Lease, LeaseError, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::{Absent, Machine};
 use jail::spec::{Estate, Identity};
@@ -97,6 +97,8 @@ pub enum Refusal {
     NoAdmin,
     #[error("no lease of users and control groups: {0}")]
     Lease(String),
+    #[error(transparent)]
+    DiskRate(#[from] Unthrottled),
 }
 
 impl Mode {
@@ -134,7 +136,7 @@ impl Mode {
         let groups = if config.without_groups {
             Err(Missing::NotWanted)
         } else {
-            Groups::prepare(&name)
+            Groups::prepare(&name, Disks::of(&config.on_disk))
         };
         let mode = Self {
             machine,
@@ -147,6 +149,7 @@ impl Mode {
             return Err(Refusal::HiddenProcesses);
         }
         mode.meets(require)?;
+        check_rate(config.limits.disk_rate, &mode.groups)?;
         Ok(mode)
     }
 

@@ -56,7 +56,12 @@ impl Shape {
     fn serves(&self, asked: &Shape) -> bool {
         let carried = |limits: &Limits| {
             let rate = limits.cpu_rate.to_bits();
-            let counts = (limits.processes, limits.open_files, limits.network);
+            let counts = (
+                limits.processes,
+                limits.open_files,
+                limits.network,
+                limits.disk_rate,
+            );
             (
                 limits.memory,
                 rate,

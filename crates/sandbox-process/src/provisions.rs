@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use jail::cgroup::{Bounds, Group};
+use jail::cgroup::{Bounds, Group, Unthrottled, check_rate};
 use jail::guards::Removed;
 use jail::session::wire::Guard;
 use jail::spec::ZYGOTE_USER;
@@ -58,6 +58,9 @@ pub enum ProvisionError {
     /// A control group could not be made.
     #[error("make a control group: {0}")]
     Group(#[from] std::io::Error),
+    /// The session is to have a disk rate, and nothing binds one.
+    #[error(transparent)]
+    DiskRate(#[from] Unthrottled),
 }
 
 impl Provisions {
@@ -89,13 +92,14 @@ impl Provisions {
 
     /// Takes what a session with these limits needs.
     pub async fn take(self: &Arc<Self>, limits: &Limits) -> Result<Provision, ProvisionError> {
+        check_rate(limits.disk_rate, &self.mode.groups)?;
         let mut provision = Provision {
             store: Arc::clone(self),
             group: None,
             user: self.take_user()?,
         };
         if self.mode.groups.is_ok() {
-            let group = self.take_group().await?;
+            let mut group = self.take_group().await?;
             let wanted = bounds(limits);
             if wanted != self.usual {
                 group.bound(wanted)?;
@@ -224,5 +228,6 @@ fn bounds(limits: &Limits) -> Bounds {
         memory: limits.memory,
         processes: limits.processes,
         cpu_rate: limits.cpu_rate,
+        disk_rate: limits.disk_rate,
     }
 }

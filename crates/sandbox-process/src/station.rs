@@ -262,8 +262,8 @@ impl Station {
         let entrances = provision.group.as_mut().map(Group::entrances).unwrap_or_default();
         let (channels, process, pid) = self.connect(request, network, &entrances).await?;
         match &provision.group {
-            // It has moved itself before it does anything else.
-            Some(_) if !entrances.is_empty() => Ok(()),
+            // It has moved itself before it does anything else, but for its disk rate; no program has begun.
+            Some(group) if !entrances.is_empty() => group.enter_throttle(pid),
             Some(group) => group.enter(pid),
             None => jail::signal::pin_to_rate(pid, limits.cpu_rate),
         }

@@ -6,6 +6,7 @@ use sandbox::Backend as _;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use store::Recording;
+use workspace::{Keeping, Workspaces};
 
 pub use sandbox_process::doctor::{Check, Guard, Report, State, Strength};
 pub use sandbox_process::fix;

@@ -313,6 +313,7 @@ fn limits(limits: &Limits) -> String {
         "file_size": limits.file_size,
         "disk": limits.disk,
         "inodes": limits.inodes,
+        "disk_rate": limits.disk_rate,
         "output": limits.output,
         "host_calls": limits.host_calls,
         "concurrent_host_calls": limits.concurrent_host_calls,

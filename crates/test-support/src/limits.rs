@@ -45,13 +45,13 @@ pub async fn conform(make: impl Fn() -> Codeyard, way: Way, mode: Mode, polled: 
         // One codeyard for all: each case opens sessions of its own.
         Way::Call => {
             let mut client = CodeClient::of(make()).await;
-            for case in &CASES {
+            for case in bound(mode) {
                 case.check(&mut client, way, mode, polled).await;
             }
             client.check_healthy().await;
         }
         Way::Settings | Way::Server => {
-            for case in &CASES {
+            for case in bound(mode) {
                 let codeyard = match way {
                     Way::Settings => make().settings(&format!("[limits]\n{} = {}", case.limit, case.value)),
                     _ => make().limit(&format!("{}={}", case.limit, case.value.trim_matches('"'))),
@@ -62,6 +62,13 @@ pub async fn conform(make: impl Fn() -> Codeyard, way: Way, mode: Mode, polled: 
             }
         }
     }
+}
+
+/// The cases of the limits that this mode binds; it refuses any other.
+fn bound(mode: Mode) -> impl Iterator<Item = &'static Case> {
+    CASES
+        .iter()
+        .filter(move |case| case.limit != Limit::DiskRate || mode.disk_rate)
 }
 
 /// Drives every program that exhausts the interpreter, in one codeyard. Panics with the one that is not as the table says.

@@ -14,6 +14,8 @@ pub struct Mode {
     pub own_users: bool,
     /// Codeyard runs as root.
     pub is_root: bool,
+    /// A disk rate can be bound.
+    pub disk_rate: bool,
 }
 
 impl Mode {
@@ -27,10 +29,14 @@ impl Mode {
         // The backend comes first where it is not the default.
         let name = name.split_once(", ").map_or(name, |(_backend, mode)| mode);
         let is_root = name.starts_with("root ");
+        let rows = report["checks"].as_array().map(Vec::as_slice).unwrap_or_default();
         Ok(Mode {
             groups: name.ends_with("control groups") && !name.contains("without"),
             own_users: is_root || name.contains("subordinate"),
             is_root,
+            disk_rate: rows
+                .iter()
+                .any(|row| row["name"] == "disk rate" && row["state"] == "ok"),
         })
     }
 }

@@ -30,6 +30,8 @@ pub struct Limits {
     pub disk: u64,
     /// Number of files and directories that the session makes.
     pub inodes: u64,
+    /// Bytes a second that the session reads from, and writes to, the disks of the host's files that it sees; `None` for no bound.
+    pub disk_rate: Option<u64>,
     /// Standard output, and separately standard error, of one run; more is cut in the middle.
     pub output: u64,
     /// Host calls of one run.
@@ -88,6 +90,7 @@ pub enum Limit {
     FileSize,
     Disk,
     Inodes,
+    DiskRate,
     Output,
     HostCalls,
     ConcurrentHostCalls,
@@ -98,7 +101,7 @@ pub enum Limit {
 
 impl Limit {
     /// Every limit of a session, in the order of the fields of [`Limits`].
-    pub const ALL: [Limit; 13] = [
+    pub const ALL: [Limit; 14] = [
         Limit::WallTime,
         Limit::CpuTime,
         Limit::CpuRate,
@@ -108,6 +111,7 @@ impl Limit {
         Limit::FileSize,
         Limit::Disk,
         Limit::Inodes,
+        Limit::DiskRate,
         Limit::Output,
         Limit::HostCalls,
         Limit::ConcurrentHostCalls,
@@ -126,6 +130,7 @@ impl Limit {
             Limit::FileSize => "file_size",
             Limit::Disk => "disk",
             Limit::Inodes => "inodes",
+            Limit::DiskRate => "disk_rate",
             Limit::Output => "output",
             Limit::HostCalls => "host_calls",
             Limit::ConcurrentHostCalls => "concurrent_host_calls",
@@ -183,6 +188,7 @@ impl Limits {
             Limit::FileSize => units::show_size(self.file_size),
             Limit::Disk => units::show_size(self.disk),
             Limit::Inodes => self.inodes.to_string(),
+            Limit::DiskRate => self.disk_rate.map_or_else(|| "none".to_owned(), units::show_size),
             Limit::Output => units::show_size(self.output),
             Limit::HostCalls => self.host_calls.to_string(),
             Limit::ConcurrentHostCalls => self.concurrent_host_calls.to_string(),
@@ -214,6 +220,7 @@ impl Default for Limits {
             file_size: 256 * MIB,
             disk: 256 * MIB,
             inodes: 20_000,
+            disk_rate: None,
             output: MIB,
             host_calls: 10_000,
             concurrent_host_calls: 100,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use jail::cgroup::{Bounds, Group, Groups};
+use jail::cgroup::{Bounds, Disks, Group, Groups};
 
 use crate::config::ServerLimits;
 
@@ -43,7 +43,9 @@ impl ServerGroups {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let groups = match made.groups.upgrade() {
             Some(groups) => groups,
-            None => Arc::new(Groups::prepare(&unique_name()).map_err(|missing| missing.to_string())?),
+            None => Arc::new(
+                Groups::prepare(&unique_name(), Disks::default()).map_err(|missing| missing.to_string())?,
+            ),
         };
         made.groups = Arc::downgrade(&groups);
         made.count += 1;
@@ -51,6 +53,7 @@ impl ServerGroups {
             memory: limits.memory.unwrap_or(NO_MEMORY_LIMIT),
             processes: limits.processes.unwrap_or(NO_PROCESS_LIMIT),
             cpu_rate: NO_CPU_LIMIT,
+            disk_rate: None,
         };
         let group = groups
             .create(&made.count.to_string(), bounds)

@@ -86,6 +86,12 @@ impl Config {
             .map(|ids| (ids.uid, ids.gid))
     }
 
+    /// Directories whose disks sessions read and write.
+    pub fn on_disk(&self) -> Vec<PathBuf> {
+        let mounts = self.mounts.iter().map(|mount| mount.source.clone());
+        std::iter::once(self.root.clone()).chain(mounts).collect()
+    }
+
     /// The data directory.
     pub(crate) fn data(&self) -> &Path {
         self.root.parent().unwrap_or(Path::new("/"))

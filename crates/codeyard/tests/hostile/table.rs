@@ -60,6 +60,7 @@ fn a_hole_and_a_gap_are_found() {
         groups: true,
         own_users: true,
         is_root: true,
+        disk_rate: true,
     };
     let check = |printed: &str, wrong: usize| {
         let found = compare(TABLE, printed, mode);

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::disk::{Disks, operations};
 use super::{
     Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, mount, own_directory, quota, set,
     yield_cpu,
@@ -14,10 +15,22 @@ use super::{
 /// Controllers that bind a limit. `cpuacct` counts; it often shares the hierarchy of `cpu`.
 const CONTROLLERS: [&str; 4] = ["memory", "pids", "cpu", "cpuacct"];
 
+/// Files of the controller `blkio`: bytes a second and operations a second.
+const BYTES: [&str; 2] = [
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.write_bps_device",
+];
+const OPERATIONS: [&str; 2] = [
+    "blkio.throttle.read_iops_device",
+    "blkio.throttle.write_iops_device",
+];
+
 /// The parents, one in each hierarchy, in the order of `CONTROLLERS`.
 #[derive(Debug)]
 pub struct Groups {
     parents: [PathBuf; 4],
+    /// That of `blkio`, or why there is none. It may be one of the others.
+    throttle: Result<PathBuf, String>,
 }
 
 /// A session's directories, in the order of `CONTROLLERS`.
@@ -29,6 +42,8 @@ pub struct Group {
     out_of_memory: Counter,
     tasks: Counter,
     entrances: Vec<OwnedFd>,
+    /// Its directory of `blkio`, which exists if it has a disk rate.
+    throttle: Option<PathBuf>,
 }
 
 impl Groups {
@@ -40,35 +55,29 @@ impl Groups {
             return Some(Err(Missing::Controllers));
         };
         let parents = [memory, pids, cpu, cpuacct];
-        Some(
-            parents
-                .iter()
-                .try_for_each(|parent| make_empty(parent))
-                .map(|()| Self { parents }),
-        )
+        let made = parents.iter().try_for_each(|parent| make_empty(parent));
+        Some(made.map(|()| Self {
+            throttle: throttle(place("blkio"), &parents),
+            parents,
+        }))
     }
 
     /// The parents, one in each hierarchy.
-    pub fn parents(&self) -> &[PathBuf; 4] {
-        &self.parents
+    pub fn parents(&self) -> Vec<PathBuf> {
+        self.parents.iter().chain(&self.throttle).cloned().collect()
+    }
+
+    /// Whether groups can have a disk rate, or why not.
+    pub fn throttles(&self) -> Result<(), String> {
+        self.throttle.as_ref().map(drop).map_err(Clone::clone)
     }
 
     /// Makes a session's group.
-    pub fn create(&self, name: &str, bounds: Bounds) -> io::Result<Group> {
+    pub fn create(&self, name: &str) -> io::Result<Group> {
         let directories = self.parents.clone().map(|parent| parent.join(name));
-        for directory in &directories {
-            match fs::create_dir(directory) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(io::Error::new(
-                        error.kind(),
-                        format!("{}: {error}", directory.display()),
-                    ));
-                }
-                _ => {}
-            }
-        }
+        directories.iter().try_for_each(|directory| make(directory))?;
         let [memory, pids, _, cpuacct] = &directories;
-        let group = Group {
+        Ok(Group {
             cpu: Counter::open(cpuacct, "cpuacct.usage"),
             peak_memory: Counter::open(memory, "memory.max_usage_in_bytes"),
             out_of_memory: Counter::open(memory, "memory.oom_control"),
@@ -76,10 +85,9 @@ impl Groups {
             entrances: distinct(&directories)
                 .map(|directory| entrance(directory))
                 .collect::<io::Result<_>>()?,
+            throttle: self.throttle.as_ref().ok().map(|parent| parent.join(name)),
             directories,
-        };
-        group.bound(bounds)?;
-        Ok(group)
+        })
     }
 }
 
@@ -91,17 +99,28 @@ impl Group {
 
     /// Each directory once.
     pub fn directories(&self) -> Vec<PathBuf> {
-        distinct(&self.directories).cloned().collect()
+        let throttle = self.throttle.iter().filter(|directory| directory.exists());
+        distinct(&self.directories).chain(throttle).cloned().collect()
     }
 
     /// Moves a process into every directory.
     pub fn enter(&self, pid: u32) -> io::Result<()> {
-        let pid = pid.to_string();
-        distinct(&self.directories).try_for_each(|directory| set(directory, "cgroup.procs", &pid))
+        let text = pid.to_string();
+        distinct(&self.directories).try_for_each(|directory| set(directory, "cgroup.procs", &text))?;
+        self.enter_throttle(pid)
+    }
+
+    /// Moves a process into the directory that binds its disk rate, if it has one.
+    pub fn enter_throttle(&self, pid: u32) -> io::Result<()> {
+        match self.throttle.as_ref().filter(|directory| directory.exists()) {
+            Some(directory) => set(directory, "cgroup.procs", &pid.to_string()),
+            None => Ok(()),
+        }
     }
 
     /// Sets the bounds.
-    pub fn bound(&self, bounds: Bounds) -> io::Result<()> {
+    pub fn bound(&self, bounds: Bounds, disks: &Disks) -> io::Result<()> {
+        self.throttle(bounds.disk_rate, disks)?;
         let [memory, pids, cpu, _] = &self.directories;
         let bytes = bounds.memory.to_string();
         // The bound on memory and swap may not be below that on memory at any moment: raise one, lower the other.
@@ -126,13 +145,50 @@ impl Group {
         yield_cpu(cpu, yields, ("cpu.shares", 2, 1024))
     }
 
+    /// Sets the disk rate. Most sessions have none, so the directory is made with the first.
+    fn throttle(&self, rate: Option<u64>, disks: &Disks) -> io::Result<()> {
+        let Some(directory) = &self.throttle else {
+            return match rate {
+                None => Ok(()),
+                Some(_) => Err(io::Error::other("there is no controller blkio")),
+            };
+        };
+        match rate {
+            None if !directory.exists() => return Ok(()),
+            None => {}
+            Some(_) => make(directory)?,
+        }
+        let bounds = [(BYTES, rate), (OPERATIONS, rate.map(operations))];
+        for (file, number) in bounds
+            .iter()
+            .flat_map(|(files, number)| files.iter().map(move |file| (file, number)))
+        {
+            for disk in disks.numbers() {
+                // 0 takes the bound away.
+                set(directory, file, &format!("{disk} {}", number.unwrap_or(0)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rate that binds each of the disks, if one does.
+    fn throttled(&self, disks: &Disks) -> Option<u64> {
+        let directory = self.throttle.as_ref()?;
+        disks.rate(|disk| {
+            let value = |file: &str| Counter::open(directory, file).keyed(disk);
+            let found = |file: &str| Some(value(file)).filter(|number| *number > 0);
+            Some((BYTES.map(found), OPERATIONS.map(found)))
+        })
+    }
+
     /// Reads back what it is bound to.
-    pub fn bounds(&self) -> Bounds {
+    pub fn bounds(&self, disks: &Disks) -> Bounds {
         let [memory, pids, cpu, _] = &self.directories;
         Bounds {
             memory: Counter::open(memory, "memory.limit_in_bytes").number(),
             processes: u32::try_from(Counter::open(pids, "pids.max").number()).unwrap_or(0),
             cpu_rate: cores(Counter::open(cpu, "cpu.cfs_quota_us").float()),
+            disk_rate: self.throttled(disks),
         }
     }
 
@@ -160,11 +216,32 @@ impl Group {
     pub fn remove(&self) -> bool {
         self.directories
             .iter()
+            .chain(&self.throttle)
             .all(|directory| match fs::remove_dir(directory) {
                 Ok(()) => true,
                 Err(error) => error.kind() == io::ErrorKind::NotFound,
             })
     }
+}
+
+/// Makes a directory of a session; one that is there is its own.
+fn make(directory: &Path) -> io::Result<()> {
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(io::Error::new(
+            error.kind(),
+            format!("{}: {error}", directory.display()),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The parent in the hierarchy of `blkio`, which need not be there.
+fn throttle(place: Option<PathBuf>, parents: &[PathBuf]) -> Result<PathBuf, String> {
+    let parent = place.ok_or("the kernel offers no controller blkio to this process")?;
+    if !parents.contains(&parent) {
+        make_empty(&parent).map_err(|missing| missing.to_string())?;
+    }
+    Ok(parent)
 }
 
 /// Each directory once: `cpuacct` often shares the hierarchy of `cpu`.

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::disk::{Disks, operations};
 use super::{
     Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, own_directory, quota, set, yield_cpu,
 };
@@ -58,7 +59,7 @@ impl Groups {
     }
 
     /// Makes a session's group.
-    pub fn create(&self, name: &str, bounds: Bounds) -> io::Result<Group> {
+    pub fn create(&self, name: &str) -> io::Result<Group> {
         let directory = self.parent.join(name);
         match fs::create_dir(&directory) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -69,15 +70,22 @@ impl Groups {
             }
             _ => {}
         }
-        let group = Group {
+        Ok(Group {
             cpu: Counter::open(&directory, "cpu.stat"),
             peak_memory: Counter::open(&directory, "memory.peak"),
             events: Counter::open(&directory, "memory.events"),
             tasks: Counter::open(&directory, "pids.current"),
             directory,
-        };
-        group.bound(bounds)?;
-        Ok(group)
+        })
+    }
+
+    /// Lets groups have a disk rate, or says why they cannot.
+    pub fn throttles(&self) -> Result<(), String> {
+        let base = self.parent.parent().unwrap_or(&self.parent);
+        [base, &self.parent].iter().try_for_each(|directory| {
+            set(directory, "cgroup.subtree_control", "+io")
+                .map_err(|error| format!("the controller `io` is not delegated to this process ({error})"))
+        })
     }
 }
 
@@ -129,7 +137,10 @@ impl Group {
     }
 
     /// Sets the bounds.
-    pub fn bound(&self, bounds: Bounds) -> io::Result<()> {
+    pub fn bound(&self, bounds: Bounds, disks: &Disks) -> io::Result<()> {
+        if bounds.disk_rate.is_some() || self.directory.join("io.max").exists() {
+            self.throttle(bounds.disk_rate, disks)?;
+        }
         set(&self.directory, "memory.max", &bounds.memory.to_string())?;
         if self.directory.join("memory.swap.max").exists() {
             set(&self.directory, "memory.swap.max", "0")?;
@@ -147,12 +158,39 @@ impl Group {
         yield_cpu(&self.directory, yields, ("cpu.weight", 1, 100))
     }
 
+    fn throttle(&self, rate: Option<u64>, disks: &Disks) -> io::Result<()> {
+        let shown =
+            |number: Option<u64>| number.map_or_else(|| "max".to_owned(), |number| number.to_string());
+        let (bytes, operations) = (shown(rate), shown(rate.map(operations)));
+        disks.numbers().iter().try_for_each(|disk| {
+            let line = format!("{disk} rbps={bytes} wbps={bytes} riops={operations} wiops={operations}");
+            set(&self.directory, "io.max", &line)
+        })
+    }
+
+    /// The rate that binds each of the disks, if one does.
+    fn throttled(&self, disks: &Disks) -> Option<u64> {
+        let text = fs::read_to_string(self.directory.join("io.max")).ok()?;
+        disks.rate(|disk| {
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix(disk)?.strip_prefix(' '))?;
+            let value = |key: &str| {
+                let mut words = line.split_whitespace();
+                words.find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
+            };
+            let [bytes, operations] = [["rbps", "wbps"], ["riops", "wiops"]];
+            Some((bytes.map(value), operations.map(value)))
+        })
+    }
+
     /// Reads back what it is bound to.
-    pub fn bounds(&self) -> Bounds {
+    pub fn bounds(&self, disks: &Disks) -> Bounds {
         Bounds {
             memory: Counter::open(&self.directory, "memory.max").number(),
             processes: u32::try_from(Counter::open(&self.directory, "pids.max").number()).unwrap_or(0),
             cpu_rate: cores(Counter::open(&self.directory, "cpu.max").float()),
+            disk_rate: self.throttled(disks),
         }
     }
 

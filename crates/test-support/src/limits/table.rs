@@ -104,6 +104,18 @@ pub const CASES: [Case; Limit::ALL.len()] = [
         result: none,
     },
     Case {
+        limit: Limit::DiskRate,
+        value: r#""512 KiB""#,
+        // The workspace is where the process begins, and on the host's disk.
+        exceeds: "start = time.monotonic()\nwith open('rate', 'wb', buffering=0) as file:\n    \
+                  for _ in range(16):\n        file.write(os.urandom(65536))\n        os.fsync(file)\n\
+                  result = time.monotonic() - start",
+        felt: "",
+        outcome: "completed",
+        // Twice as much as a second allows, but for what the kernel lets through at the beginning.
+        result: |ran, _| ran.result().as_f64().is_some_and(|took| took > 1.2),
+    },
+    Case {
         limit: Limit::Output,
         value: r#""2 KiB""#,
         exceeds: "print('x' * 100_000)\nresult = len(open(runtime.path('/results/stdout-1.txt')).read())",

@@ -1,0 +1,151 @@
+//! Disks whose rate control groups bind, and why a rate may bind none.
+
+use std::fmt::Display;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::{Groups, Missing};
+
+/// Bytes that each operation on a disk counts as at least: a program that forces single blocks to disk holds up others as
+/// one does that writes much.
+const OPERATION: u64 = 16 * 1024;
+
+/// Operations a second for a rate of bytes a second.
+pub(super) fn operations(rate: u64) -> u64 {
+    (rate / OPERATION).max(1)
+}
+
+/// Block devices, as `254:0`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Disks {
+    numbers: Vec<String>,
+    /// A directory on no block device, as on tmpfs or a network.
+    unknown: Option<PathBuf>,
+}
+
+/// Why a disk rate binds nothing here; the text ends with the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`[limits] disk_rate` cannot be bound here: {0}; it needs the controller `io` (cgroup v2) or `blkio` (v1) and files on \
+     block devices; run as root or with `Delegate=io`, or set `disk_rate = \"none\"`"
+)]
+pub struct Unthrottled(String);
+
+/// Refuses a disk rate that these groups do not bind.
+///
+/// # Errors
+/// Why they do not.
+pub fn check_rate(rate: Option<u64>, groups: &Result<Groups, Missing>) -> Result<(), Unthrottled> {
+    match (rate, groups) {
+        (None, _) => Ok(()),
+        (Some(_), Ok(groups)) => groups.throttles().map(drop),
+        (Some(_), Err(missing)) => Err(Unthrottled::new(missing)),
+    }
+}
+
+impl Unthrottled {
+    /// Because of that.
+    pub fn new(cause: impl Display) -> Self {
+        Self(cause.to_string())
+    }
+
+    /// The cause alone.
+    pub fn cause(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Disks {
+    /// The disks of directories; of one that is missing, that of the directory above it.
+    pub fn of(directories: &[PathBuf]) -> Self {
+        let mut disks = Disks::default();
+        for directory in directories {
+            match disk(directory) {
+                Some(number) if disks.numbers.contains(&number) => {}
+                Some(number) => disks.numbers.push(number),
+                None => disks.unknown = Some(directory.clone()),
+            }
+        }
+        disks
+    }
+
+    /// The numbers, as the kernel writes them.
+    pub fn numbers(&self) -> &[String] {
+        &self.numbers
+    }
+
+    /// Refuses directories whose disks are unknown: a rate would not bind them.
+    pub(super) fn known(&self) -> Result<(), Unthrottled> {
+        match (&self.unknown, self.numbers.is_empty()) {
+            (None, false) => Ok(()),
+            (Some(directory), _) => Err(Unthrottled::new(format_args!(
+                "{} is on no block device",
+                directory.display()
+            ))),
+            (None, true) => Err(Unthrottled::new("sessions see no files of the host")),
+        }
+    }
+
+    /// The rate that all disks have, where `found` gives bytes and operations of one for reading and writing.
+    pub(super) fn rate(&self, found: impl Fn(&str) -> Option<Found>) -> Option<u64> {
+        let mut common = None;
+        for disk in &self.numbers {
+            let ([read, written], counts) = found(disk)?;
+            let rate = read.filter(|_| read == written)?;
+            let same = common.is_none_or(|common| common == rate);
+            if !same || counts != [Some(operations(rate)); 2] {
+                return None;
+            }
+            common = Some(rate);
+        }
+        common
+    }
+}
+
+/// Bytes and operations a second, each for reading and writing.
+type Found = ([Option<u64>; 2], [Option<u64>; 2]);
+
+/// The disk of a directory; of a partition the whole disk, which alone has bounds.
+fn disk(directory: &Path) -> Option<String> {
+    let found = directory.ancestors().find_map(|path| fs::metadata(path).ok())?;
+    let device = found.dev();
+    let number = format!("{}:{}", rustix::fs::major(device), rustix::fs::minor(device));
+    let entry = fs::canonicalize(Path::new("/sys/dev/block").join(&number)).ok()?;
+    if !entry.join("partition").exists() {
+        return Some(number);
+    }
+    let whole = fs::read_to_string(entry.parent()?.join("dev")).ok()?;
+    Some(whole.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_on_no_block_device_are_named() {
+        let disks = Disks::of(&[PathBuf::from("/proc/self")]);
+        let refused = disks.known().unwrap_err().to_string();
+        assert!(refused.contains("/proc/self is on no block device"), "{refused}");
+        assert!(Disks::default().known().is_err());
+    }
+
+    #[test]
+    fn a_rate_counts_where_all_disks_have_it() {
+        let disks = Disks {
+            numbers: vec!["8:0".to_owned(), "8:16".to_owned()],
+            unknown: None,
+        };
+        let rate = 1 << 20;
+        let bound = |rate| Some(([Some(rate); 2], [Some(operations(rate)); 2]));
+        assert_eq!(disks.rate(|_| bound(rate)), Some(rate));
+        assert_eq!(
+            disks.rate(|disk| bound(if disk == "8:0" { rate } else { 5 })),
+            None
+        );
+        assert_eq!(disks.rate(|_| Some(([Some(rate), None], [None; 2]))), None);
+        assert_eq!(disks.rate(|_| None), None);
+        assert_eq!(operations(1), 1);
+    }
+}

@@ -1,0 +1,93 @@
+//! A disk rate binds what it says: read back from the kernel, and seen on a process that forces data to disk.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on fails here, and waits for what it starts"
+)]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use jail::cgroup::{Bounds, Disks, Groups};
+
+const MIB: u64 = 1024 * 1024;
+
+/// Waits for a line, then writes 2 MiB in 32 steps and waits for the disk at each.
+const WRITES: &str = "read go; dd if=/dev/zero of=\"$1\" bs=65536 count=32 oflag=dsync 2>/dev/null";
+
+fn bounds(disk_rate: Option<u64>) -> Bounds {
+    Bounds {
+        memory: 256 * MIB,
+        processes: 16,
+        cpu_rate: 1.0,
+        disk_rate,
+    }
+}
+
+/// Groups that bind the disk of this directory, or why there are none.
+fn groups(directory: &Path, name: &str) -> Result<Groups, String> {
+    let disks = Disks::of(&[directory.to_path_buf()]);
+    let name = format!("test-{name}-{}", std::process::id());
+    let groups = Groups::prepare(&name, disks).map_err(|missing| missing.to_string())?;
+    groups.throttles().map_err(|cause| cause.to_string())?;
+    Ok(groups)
+}
+
+fn start(file: &Path) -> Child {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", WRITES, "sh"]).arg(file).stdin(Stdio::piped());
+    shell.spawn().unwrap()
+}
+
+/// How long the process takes to write, once it is let.
+fn writes(mut child: Child) -> Duration {
+    let begun = Instant::now();
+    child.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    begun.elapsed()
+}
+
+#[test]
+fn a_process_that_forces_data_to_disk_is_as_slow_as_the_rate() {
+    let directory = tempfile::tempdir().unwrap();
+    let groups = match groups(directory.path(), "effect") {
+        Ok(groups) => groups,
+        Err(cause) => {
+            println!("skipped: {cause}");
+            return;
+        }
+    };
+    let free = writes(start(&directory.path().join("free")));
+    let mut group = groups.create("one", bounds(Some(MIB))).unwrap();
+    let child = start(&directory.path().join("bound"));
+    group.enter(child.id()).unwrap();
+    let bound = writes(child);
+    println!(
+        "{}: 2 MiB took {free:?} unbound and {bound:?} at 1 MiB/s",
+        groups.version()
+    );
+    assert!(bound > Duration::from_millis(1500), "{bound:?}");
+
+    group.bound(bounds(None)).unwrap();
+    let child = start(&directory.path().join("again"));
+    group.enter(child.id()).unwrap();
+    let again = writes(child);
+    assert!(again < bound, "without a rate: {again:?}");
+    assert!(group.remove());
+}
+
+#[test]
+fn directories_on_no_disk_have_no_rate() {
+    let Ok(groups) = Groups::prepare(
+        &format!("test-nowhere-{}", std::process::id()),
+        Disks::of(&["/proc".into()]),
+    ) else {
+        println!("skipped: no control groups");
+        return;
+    };
+    let refused = groups.throttles().unwrap_err().to_string();
+    assert!(refused.contains("/proc is on no block device"), "{refused}");
+}

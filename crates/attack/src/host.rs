@@ -13,10 +13,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
+use crate::bait::Bait;
+
 /// How long what must be gone may take, on a machine under load.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
+/// The planted folder, below the directory of all that is planted.
+const FOLDER: &str = "folder";
 
 /// What H has for one probe.
 pub(crate) struct Host {
@@ -24,6 +28,7 @@ pub(crate) struct Host {
     pub(crate) token: String,
     directory: tempfile::TempDir,
     listener: UnixListener,
+    bait: Bait,
     /// A process of the host with nothing to do.
     victim: Child,
     before: (Vec<u8>, u32, i64, i64),
@@ -54,6 +59,7 @@ impl Host {
             .spawn()?;
         let mut host = Self {
             token,
+            bait: Bait::lay(&directory.path().join(FOLDER))?,
             directory,
             listener,
             victim,
@@ -61,6 +67,11 @@ impl Host {
         };
         host.before = host.look()?;
         Ok(host)
+    }
+
+    /// The folder that a probe may see read-only.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.directory.path().join(FOLDER)
     }
 
     fn canary(&self) -> PathBuf {
@@ -80,6 +91,7 @@ impl Host {
             "abstract": self.token,
             "file": self.canary(),
             "directory": self.directory.path(),
+            "folder": self.folder(),
         })
     }
 
@@ -88,18 +100,20 @@ impl Host {
         let unchanged = self.look().is_ok_and(|now| now == self.before);
         // A connection would wait here; there must be none.
         let reached = self.listener.set_nonblocking(true).is_ok() && self.listener.accept().is_ok();
+        let reached = reached || self.bait.take() > 0;
         match (unchanged, reached) {
             (true, false) => None,
             (false, _) => Some("a file of the host has changed".to_owned()),
-            (true, true) => Some("a socket of the host was reached".to_owned()),
+            (true, true) => Some("a socket or a FIFO of the host was reached".to_owned()),
         }
     }
 
-    /// Takes the connections of a control, which may make them.
-    pub(crate) fn forget_connections(&self) {
+    /// Takes what a control has sent, which may do that.
+    pub(crate) fn forget_controls(&self) {
         if self.listener.set_nonblocking(true).is_ok() {
             while self.listener.accept().is_ok() {}
         }
+        while self.bait.take() > 0 {}
     }
 
     /// Waits until no process has the token in its command line or as its name; tells how many still do.

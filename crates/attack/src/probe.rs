@@ -5,6 +5,9 @@ use serde::Deserialize;
 /// Every file of every probe, by folder.
 const FOLDERS: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/probes.rs"));
 
+/// Where A sees the folder of H, if its probe asks for that. Backends under attack have this place for a mount.
+pub const MOUNT: &str = "/data";
+
 /// One attack.
 #[derive(Debug, Clone)]
 pub struct Probe {
@@ -41,6 +44,9 @@ pub struct Plan {
     /// Whether B sees the attacker's files, as another session of the same tenant would.
     #[serde(default)]
     pub same_tenant: bool,
+    /// Whether A sees the folder that H has planted, read-only, at [`MOUNT`].
+    #[serde(default)]
+    pub mounted: bool,
     /// How the attacker's run may end.
     #[serde(default = "completed")]
     pub ends: Vec<String>,
@@ -62,6 +68,8 @@ pub enum Promised {
     OwnUsers,
     /// Where control groups count memory and processes.
     Groups,
+    /// Where read-only folders are seen through overlays.
+    Overlays,
 }
 
 /// How a probe's program runs as its own control.

@@ -1,6 +1,6 @@
 //! One probe against one backend: A attacks, B and H watch.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use workspace::{Keeping, Lease, Workspaces};
 
 use crate::control::Controls;
 use crate::host::{Host, descriptors};
-use crate::probe::{Control, HostCheck, Probe};
+use crate::probe::{Control, HostCheck, MOUNT, Probe};
 use crate::program::{answers, compose};
 use crate::report::{Row, Stage};
 use crate::verdict::{Answers, Means, judge};
@@ -87,7 +87,7 @@ pub async fn attack(probe: &Probe, target: &Target<'_>, controls: &mut Controls)
         json!({"inside": true, "token": host.token, "host": host.given(), "words": words(target, &host)});
     given["host"]["workspaces"] = json!(target.directory);
     let outside = controls.of(probe, &given).await;
-    host.forget_connections();
+    host.forget_controls();
     let start = Instant::now();
     let (inside, neighbours, noticed) = scene(probe, target, controls, &host, &mut given).await?;
     let found = Answers {
@@ -121,14 +121,15 @@ async fn scene(
     let mut noticed = Vec::new();
     let tenant_a = host.token.as_str();
     let tenant_b = format!("{tenant_a}{}", if probe.plan.same_tenant { "" } else { "-b" });
-    let mut b = target.seat(&tenant_b, "b").await?;
+    let mut b = target.seat(&tenant_b, "b", None).await?;
     if let Some(before) = probe.before {
         let outcome = execute(&mut *b.guest, before, given).await;
         noticed.extend(unless_completed("b", &outcome));
         given["before"] = json!(answers(&outcome.stdout.text));
     }
     let held = descriptors();
-    let mut a = target.seat(tenant_a, "a").await?;
+    let mounted = probe.plan.mounted.then(|| host.folder());
+    let mut a = target.seat(tenant_a, "a", mounted).await?;
     let with_a = descriptors();
     let outcome = execute(&mut *a.guest, probe.guest, given).await;
     let inside = answers(&outcome.stdout.text);
@@ -162,7 +163,7 @@ async fn scene(
         noticed.push("processes outlive their session".to_owned());
     }
     if let Some(later) = probe.later {
-        let mut next = target.seat(tenant_a, "next").await?;
+        let mut next = target.seat(tenant_a, "next", None).await?;
         let met = execute(&mut *next.guest, later, given).await;
         noticed.extend(unless_completed("next", &met));
         neighbours.extend(named("next", answers(&met.stdout.text)));
@@ -189,15 +190,20 @@ fn named(who: &str, met: Printed) -> impl Iterator<Item = (String, String)> {
 }
 
 impl Target<'_> {
-    /// Launches a session of that tenant.
-    async fn seat(&self, tenant: &str, session: &str) -> Result<Seat, AttackError> {
+    /// Launches a session of that tenant, which sees this folder of the host.
+    async fn seat(&self, tenant: &str, session: &str, mounted: Option<PathBuf>) -> Result<Seat, AttackError> {
         if let Some(ready) = self.ready {
             let start = Instant::now();
             while !ready() && start.elapsed() < READY {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         }
-        let (files, lease) = self.files(tenant, session)?;
+        let (mut files, lease) = self.files(tenant, session)?;
+        files.extend(mounted.map(|source| Attachment {
+            source,
+            target: MOUNT.to_owned(),
+            access: Access::ReadOnly,
+        }));
         let spec = LaunchSpec {
             session: SessionId::new(session),
             limits: limits(),

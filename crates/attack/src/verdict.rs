@@ -13,6 +13,8 @@ pub struct Means {
     pub own_users: bool,
     /// Control groups count memory and processes.
     pub groups: bool,
+    /// Read-only folders are seen through overlays.
+    pub overlays: bool,
     /// Controls run as root.
     pub is_root: bool,
 }
@@ -60,6 +62,7 @@ impl Promised {
             Promised::Always => true,
             Promised::OwnUsers => means.own_users,
             Promised::Groups => means.groups,
+            Promised::Overlays => means.overlays,
         }
     }
 }

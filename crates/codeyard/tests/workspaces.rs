@@ -8,6 +8,8 @@ mod image;
 mod owners;
 #[path = "workspaces/quota.rs"]
 mod quota;
+#[path = "workspaces/read_only.rs"]
+mod read_only;
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
@@ -226,27 +228,6 @@ async fn a_mount_that_cannot_be_is_refused_by_name_before_anything_runs() {
         3,
         "all mistakes at once: {ended:?}"
     );
-}
-
-#[tokio::test]
-async fn a_mount_that_vanishes_fails_new_sessions_by_name_and_no_others() {
-    let codeyard = Codeyard::with_stub().unwrap();
-    let directory = user_directory(&codeyard, "tables");
-    let settings = format!(
-        "[[mounts]]\npath = \"{}\"\ntarget = \"/data\"\n",
-        directory.display()
-    );
-    let mut client = CodeClient::of(codeyard.settings(&settings)).await;
-    client
-        .check("import os\nprint(os.listdir('/data'))", "['table.csv']\n")
-        .await;
-    std::fs::remove_dir_all(&directory).unwrap();
-    client.check("print(os.listdir('/data'))", "[]\n").await;
-    let ran = client.run_in("late", "return 1").await;
-    assert!(ran.is_error(), "{ran:?}");
-    let text = format!("{}{}", ran.error(), ran.shown());
-    assert!(text.contains(directory.to_str().unwrap()), "{ran:?}");
-    client.check("print('alive')", "alive\n").await;
 }
 
 #[tokio::test]

@@ -24,6 +24,8 @@ pub enum Place {
 
 /// Parent of all places: Landlock rules on it hold for what is attached below it later.
 pub const PARENT: &str = "/at";
+/// An empty directory of the template: an overlay without an upper layer needs two lower ones.
+pub(crate) const EMPTY: &str = "/at/empty";
 /// Most folders that settings may name.
 pub const MOST_MOUNTS: u8 = 16;
 
@@ -59,11 +61,36 @@ impl Writing {
     }
 }
 
-/// What the mounter is asked to do.
+/// Whether a session sees a tree through an overlay, which has sockets, FIFOs, locks and leases of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Overlay {
+    /// The tree itself is attached.
+    Unused,
+    /// The tree itself is attached only where the kernel or the file system refuses an overlay.
+    Preferred,
+    /// Without an overlay nothing is attached.
+    Required,
+}
+
+/// A tree that was attached without the overlay that was preferred.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bare {
+    /// Where it appears.
+    pub place: Place,
+    /// Why there is no overlay.
+    pub cause: String,
+}
+
+/// What the mounter is asked to do. The socket for its answer is the first descriptor of each order.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Order {
-    /// Attach directories to the session whose pidfd comes first; the trees that the host has opened come after it.
-    Attach(Vec<Placed>),
+    /// Attach directories to the session whose pidfd comes next; the trees that the host has opened come after it.
+    Attach {
+        placed: Vec<Placed>,
+        /// User and group of the session in the zygote's namespace: overlays read as this user. `None` if the mounter
+        /// is the same user.
+        reader: Option<u32>,
+    },
     /// Make a user namespace in which user and group `inside` are what they are `outside` in the zygote's.
     Map { inside: (u32, u32), outside: u32 },
     /// Kill every process of the pid namespace of the session whose pidfd comes along, except its first.
@@ -75,25 +102,53 @@ pub(crate) enum Order {
 pub(crate) struct Placed {
     pub(crate) place: Place,
     pub(crate) writing: Writing,
+    pub(crate) overlay: Overlay,
     /// Opened by the mounter itself; else the tree comes as a descriptor.
     pub(crate) source: Option<PathBuf>,
 }
 
-/// Opens a directory as a detached tree, without following symbolic links. With `map`, who `inside` is there appears
-/// as who it is outside: only real root may do that.
-///
-/// # Errors
-/// The system's; `Unsupported` if the file system cannot be mapped.
-pub fn open(source: &Path, writing: Writing, map: Option<BorrowedFd<'_>>) -> io::Result<OwnedFd> {
-    let directory = directory(source)?;
-    let tree = sys::open_tree_at(directory.as_fd())?;
-    let set = sys::set_mapped_attributes(tree.as_fd(), writing.attributes(), map);
-    match set {
-        Err(error) if map.is_some() && error.raw_os_error() == Some(libc::EINVAL) => Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "its file system has no idmapped mounts",
-        )),
-        set => set.map(|()| tree),
+/// A directory of the host that was opened without following symbolic links.
+#[derive(Debug)]
+pub struct Directory {
+    descriptor: OwnedFd,
+    owner: (u32, u32),
+}
+
+impl Directory {
+    /// Opens it. Asks its file system all that attaching it asks, so that one that hangs does so here.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(source: &Path) -> io::Result<Self> {
+        let descriptor = directory(source)?;
+        let found = rustix::fs::fstat(&descriptor)?;
+        rustix::fs::fstatfs(&descriptor)?;
+        Ok(Self {
+            descriptor,
+            owner: (found.st_uid, found.st_gid),
+        })
+    }
+
+    /// Its user and group.
+    pub fn owner(&self) -> (u32, u32) {
+        self.owner
+    }
+
+    /// The directory as a detached tree. With `map`, who `inside` is there appears as who it is outside: only real root
+    /// may do that.
+    ///
+    /// # Errors
+    /// The system's; `Unsupported` if the file system cannot be mapped.
+    pub fn tree(&self, writing: Writing, map: Option<BorrowedFd<'_>>) -> io::Result<OwnedFd> {
+        let tree = sys::open_tree_at(self.descriptor.as_fd())?;
+        let set = sys::set_mapped_attributes(tree.as_fd(), writing.attributes(), map);
+        match set {
+            Err(error) if map.is_some() && error.raw_os_error() == Some(libc::EINVAL) => Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                "its file system has no idmapped mounts",
+            )),
+            set => set.map(|()| tree),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::session::wire::Guard;
 compile_error!("`removable-guards` is for tests: it weakens the sandbox, so a release build refuses it");
 
 /// Names of guards as probes write them.
-pub const NAMES: [(&str, Guard); 11] = [
+pub const NAMES: [(&str, Guard); 12] = [
     ("network-namespace", Guard::Network),
     ("pid-namespace", Guard::Pids),
     ("own-user", Guard::User),
@@ -23,6 +23,7 @@ pub const NAMES: [(&str, Guard); 11] = [
     ("seccomp", Guard::Seccomp),
     ("read-only", Guard::ReadOnly),
     ("cgroup", Guard::ControlGroup),
+    ("overlay", Guard::Overlay),
 ];
 
 /// Guards that sessions are made without.

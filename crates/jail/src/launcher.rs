@@ -8,6 +8,7 @@
 mod init;
 mod mounter;
 mod net;
+mod overlay;
 pub(crate) mod sys;
 mod template;
 

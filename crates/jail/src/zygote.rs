@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use crate::attach::{Order, Place, Placed, Writing};
+use crate::attach::{Bare, Order, Overlay, Place, Placed, Writing};
 use crate::launcher;
 use crate::message::{self, Said};
 use crate::session::wire::{self, Request};
@@ -95,11 +95,6 @@ impl Zygote {
         self.networks.as_fd()
     }
 
-    /// The non-blocking socket of the mounter; readable when an answer is there.
-    pub fn mounts(&self) -> BorrowedFd<'_> {
-        self.mounts.as_fd()
-    }
-
     /// Asks for a session. Answers come in the order of requests. `descriptors` are channel, standard output, standard
     /// error, network namespace, and the entrances of control groups.
     ///
@@ -150,24 +145,27 @@ impl Zygote {
         }
     }
 
-    /// Asks the mounter to attach directories to a session, confined or not; one answer follows.
+    /// Asks the mounter to attach directories to a session, confined or not. `reader` is the session's user where that
+    /// is another than the mounter's.
     ///
     /// # Errors
-    /// `WouldBlock` if too much is under way; others if the mounter is gone.
+    /// As `order`.
     pub fn order_attachments(
         &self,
         session: BorrowedFd<'_>,
+        reader: Option<u32>,
         attachments: &[Attachment<'_>],
-    ) -> io::Result<()> {
+    ) -> io::Result<OwnedFd> {
         let mut descriptors = vec![session];
         let mut placed = Vec::new();
         for Attachment {
             place,
             writing,
+            overlay,
             source,
         } in attachments
         {
-            let (place, writing) = (*place, *writing);
+            let (place, writing, overlay) = (*place, *writing, *overlay);
             let source = match source {
                 Source::Path(path) => Some(path.to_path_buf()),
                 Source::Tree(tree) => {
@@ -178,43 +176,76 @@ impl Zygote {
             placed.push(Placed {
                 place,
                 writing,
+                overlay,
                 source,
             });
         }
-        let order = serde_json::to_vec(&Order::Attach(placed))?;
-        message::send(self.mounts.as_fd(), &order, &descriptors)
+        self.order(&Order::Attach { placed, reader }, &descriptors)
     }
 
     /// Asks the mounter for a user namespace in which user and group `inside` are what they are `outside` in the
-    /// zygote's; one answer follows.
+    /// zygote's.
     ///
     /// # Errors
-    /// As `order_attachments`.
-    pub fn order_map(&self, inside: (u32, u32), outside: u32) -> io::Result<()> {
-        let order = serde_json::to_vec(&Order::Map { inside, outside })?;
-        message::send(self.mounts.as_fd(), &order, &[])
+    /// As `order`.
+    pub fn order_map(&self, inside: (u32, u32), outside: u32) -> io::Result<OwnedFd> {
+        self.order(&Order::Map { inside, outside }, &[])
     }
 
-    /// Asks the mounter to kill every process of a session except its first; one answer follows.
+    /// Asks the mounter to kill every process of a session except its first.
     ///
     /// # Errors
-    /// As `order_attachments`.
-    pub fn order_kill_others(&self, session: BorrowedFd<'_>) -> io::Result<()> {
-        let order = serde_json::to_vec(&Order::KillOthers)?;
-        message::send(self.mounts.as_fd(), &order, &[session])
+    /// As `order`.
+    pub fn order_kill_others(&self, session: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+        self.order(&Order::KillOthers, &[session])
     }
 
-    /// Takes one answer of the mounter: the namespace, if one was asked for.
+    /// Sends an order; gives the non-blocking socket on which the [`Answer`] comes.
     ///
     /// # Errors
-    /// `WouldBlock` if no answer is there yet; `UnexpectedEof` if the mounter is gone.
-    pub fn mounted(&self) -> io::Result<Result<Option<OwnedFd>, String>> {
-        match message::receive_said(self.mounts.as_fd())? {
-            Said::Done => Ok(Ok(None)),
-            Said::Handover(mut descriptors) => Ok(Ok(descriptors.pop())),
+    /// `WouldBlock` if too many orders are under way; others if the mounter is gone.
+    fn order(&self, order: &Order, descriptors: &[BorrowedFd<'_>]) -> io::Result<OwnedFd> {
+        let (ours, theirs) = rustix::net::socketpair(
+            rustix::net::AddressFamily::UNIX,
+            rustix::net::SocketType::SEQPACKET,
+            rustix::net::SocketFlags::CLOEXEC,
+            None,
+        )?;
+        rustix::io::ioctl_fionbio(&ours, true)?;
+        let descriptors: Vec<BorrowedFd<'_>> = std::iter::once(theirs.as_fd())
+            .chain(descriptors.iter().copied())
+            .collect();
+        message::send(self.mounts.as_fd(), &serde_json::to_vec(order)?, &descriptors)?;
+        Ok(ours)
+    }
+}
+
+/// What the mounter answers.
+#[derive(Debug)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// The namespace that was asked for.
+    Namespace(OwnedFd),
+    /// The directories are attached, these without the overlay that was preferred.
+    Attached(Vec<Bare>),
+}
+
+impl Answer {
+    /// Takes the answer to an order, or why it was not followed.
+    ///
+    /// # Errors
+    /// `WouldBlock` if there is no answer yet; `UnexpectedEof` if nobody will give one.
+    pub fn receive(socket: BorrowedFd<'_>) -> io::Result<Result<Answer, String>> {
+        match message::receive_said(socket)? {
+            Said::Done => Ok(Ok(Answer::Done)),
+            Said::Handover(mut descriptors) => {
+                let namespace = descriptors.pop().ok_or(io::ErrorKind::InvalidData)?;
+                Ok(Ok(Answer::Namespace(namespace)))
+            }
             Said::Failure(text) => Ok(Err(text)),
             Said::Gone => Err(io::ErrorKind::UnexpectedEof.into()),
-            Said::Other(_) => Err(io::ErrorKind::InvalidData.into()),
+            Said::Other(bare) => Ok(Ok(Answer::Attached(serde_json::from_slice(&bare)?))),
         }
     }
 }
@@ -226,6 +257,8 @@ pub struct Attachment<'a> {
     pub place: Place,
     /// What may be done there.
     pub writing: Writing,
+    /// Whether it is seen through an overlay.
+    pub overlay: Overlay,
     /// Where it comes from.
     pub source: Source<'a>,
 }
@@ -235,12 +268,12 @@ pub struct Attachment<'a> {
 pub enum Source<'a> {
     /// A path that the mounter opens as the user of the host.
     Path(&'a Path),
-    /// A tree that the host has opened with [`crate::attach::open`].
+    /// A tree that the host has opened, see [`crate::attach::Directory::tree`].
     Tree(BorrowedFd<'a>),
 }
 
-/// Most trees of one order: descriptors of one message, less that of the session.
-pub const MOST_TREES: usize = message::MAX_DESCRIPTORS - 1;
+/// Most trees of one order: descriptors of one message, less those of the answer and the session.
+pub const MOST_TREES: usize = message::MAX_DESCRIPTORS - 2;
 
 impl Drop for Zygote {
     fn drop(&mut self) {

@@ -47,6 +47,13 @@ pub fn of(ground: &Ground) -> Vec<Guard> {
             "disk",
             "size and number of a session's own files are counted by polling: who has more is ended",
         ),
+        Guard {
+            name: "mounts",
+            strength: Strength::NotPromised,
+            promise: "programs reach no sockets, but FIFOs and file locks in the folders that they are shown: there is no \
+                      overlay"
+                .to_owned(),
+        },
     ]
 }
 

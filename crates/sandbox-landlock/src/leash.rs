@@ -143,6 +143,9 @@ impl LandlockLeash {
             return Ok(());
         };
         for file in files {
+            if self.directories.has(&file) {
+                continue;
+            }
             if file.target != SHARED {
                 return Err(format!(
                     "{}: the backend `landlock` shows a session no further directories once it has started",

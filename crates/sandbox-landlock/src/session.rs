@@ -70,6 +70,12 @@ impl Directories {
         Ok(directories)
     }
 
+    /// Whether it has this directory since its start.
+    pub fn has(&self, file: &Attachment) -> bool {
+        let own = (file.target.clone(), file.source.clone(), reach(file.access));
+        self.attached.contains(&own)
+    }
+
     /// The directory that goes with the session.
     pub fn root(&self) -> &Path {
         &self.root

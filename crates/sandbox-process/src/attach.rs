@@ -2,14 +2,15 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 
-use jail::attach::{MOST_MOUNTS, Place, Writing};
+use jail::attach::{Bare, Directory, MOST_MOUNTS, Overlay, Place, Writing};
+use jail::session::wire::Guard;
 use jail::spec::Identity;
-use jail::zygote::{self, MOST_TREES, Source};
+use jail::zygote::{self, Answer, MOST_TREES, Source, Zygote};
 use sandbox::{Access, Attachment};
 
+use crate::config::Requirement;
+use crate::folders::DEADLINE;
 use crate::station::{Station, StationError};
 
 /// Whose files a session's tree shows as the session's own, and the user namespace that says so to the kernel.
@@ -35,6 +36,15 @@ pub enum AttachError {
     /// The mounter could not.
     #[error("attach directories: {0}")]
     Mounter(String),
+    /// The mounter waits for a file system.
+    #[error(
+        "attach {folders}: no answer within {} s; check the file systems that they lie on",
+        DEADLINE.as_secs()
+    )]
+    Late {
+        /// All that were to be attached at once.
+        folders: String,
+    },
     /// No place of that name.
     #[error("nothing can be attached at {0}")]
     NoPlace(String),
@@ -44,9 +54,15 @@ pub enum AttachError {
 }
 
 impl AttachError {
-    /// Whether the file system cannot show its files as another user's.
+    /// Whether the file system of the session's own files cannot show them as another user's.
     pub fn is_unmappable(&self) -> bool {
-        matches!(self, AttachError::Failed { cause, .. } if cause.kind() == io::ErrorKind::Unsupported)
+        match self {
+            AttachError::Failed { target, cause, .. } => {
+                matches!(target.as_str(), "/workspace" | "/results")
+                    && cause.kind() == io::ErrorKind::Unsupported
+            }
+            _ => false,
+        }
     }
 }
 
@@ -59,26 +75,61 @@ impl Station {
         map: &mut Option<Map>,
         files: &[&Attachment],
     ) -> Result<(), AttachError> {
+        let sources = files.iter().map(|file| file.source.clone()).collect();
+        let opened = self.folders().open(sources).await;
+        let directories = opened.map_err(|unopened| match files.get(unopened.number) {
+            Some(file) => failed(file, unopened.cause),
+            None => AttachError::Mounter(unopened.cause.to_string()),
+        })?;
         let mut trees = Vec::new();
-        for file in files {
-            trees.push(self.tree_of(user, map, file).await?);
+        for (file, directory) in files.iter().zip(&directories) {
+            trees.push(self.tree_of(user, map, file, directory).await?);
         }
         let mut attachments = Vec::new();
         for (file, tree) in files.iter().zip(&trees) {
             attachments.push(zygote::Attachment {
                 place: self.place(&file.target)?,
                 writing: writing(file.access),
+                overlay: self.overlay(file.access),
                 source: match tree {
                     Some(tree) => Source::Tree(tree.as_fd()),
                     None => Source::Path(&file.source),
                 },
             });
         }
-        for some in attachments.chunks(MOST_TREES) {
-            let done = self.ask_mounter(|zygote| zygote.order_attachments(session, some));
-            done.await?.map_err(AttachError::Mounter)?;
+        // A bare ordinary user's sessions are the mounter's own user.
+        let reader = self.identity().has_user_per_session().then_some(user);
+        for (some, files) in attachments.chunks(MOST_TREES).zip(files.chunks(MOST_TREES)) {
+            let order = |zygote: &Zygote| zygote.order_attachments(session, reader, some);
+            let answer = self
+                .ask_mounter(DEADLINE, order)
+                .await
+                .map_err(|error| match error {
+                    StationError::Late => AttachError::Late {
+                        folders: listed(files),
+                    },
+                    error => AttachError::Station(error),
+                })?;
+            if let Answer::Attached(bare) =
+                answer.map_err(|cause| AttachError::Mounter(format!("{}: {cause}", listed(files))))?
+            {
+                self.note_bare(&bare, some, files);
+            }
         }
         Ok(())
+    }
+
+    /// Notes which directories a session sees without the overlay that was preferred.
+    fn note_bare(&self, bare: &[Bare], attachments: &[zygote::Attachment<'_>], files: &[&Attachment]) {
+        for one in bare {
+            let found = attachments
+                .iter()
+                .zip(files)
+                .find(|(it, _)| it.place == one.place);
+            if let Some((_, file)) = found {
+                self.folders().note_bare(&file.source, one.cause.clone());
+            }
+        }
     }
 
     /// Makes what attaching files of `owner` to a session of `user` needs, if that is missing.
@@ -92,39 +143,46 @@ impl Station {
         if !is_root || map.as_ref().is_some_and(|map| map.owner == owner) {
             return Ok(());
         }
-        let made = self.ask_mounter(|zygote| zygote.order_map(owner, user)).await?;
-        let namespace = made.and_then(|namespace| namespace.ok_or_else(|| "no namespace came".to_owned()));
-        *map = Some(Map {
-            owner,
-            namespace: namespace.map_err(AttachError::Mounter)?,
-        });
-        Ok(())
+        let order = |zygote: &Zygote| zygote.order_map(owner, user);
+        match self.ask_mounter(DEADLINE, order).await? {
+            Ok(Answer::Namespace(namespace)) => {
+                *map = Some(Map { owner, namespace });
+                Ok(())
+            }
+            Ok(_) => Err(AttachError::Mounter("no namespace came".to_owned())),
+            Err(error) => Err(AttachError::Mounter(error)),
+        }
     }
 
-    /// The directory's tree, if this process is the one to open it.
+    /// The directory's tree, if this process is the one to make it.
     async fn tree_of(
         &self,
         user: u32,
         map: &mut Option<Map>,
         file: &Attachment,
+        directory: &Directory,
     ) -> Result<Option<OwnedFd>, AttachError> {
         if !matches!(self.identity(), Identity::Range { .. }) {
             return Ok(None);
         }
-        let failed = |cause| AttachError::Failed {
-            target: file.target.clone(),
-            source_path: file.source.clone(),
-            cause,
-        };
         let map = if file.access == Access::Shared {
             None
         } else {
-            let owner = owner_of(&file.source).map_err(failed)?;
-            self.map_owner(owner, user, map).await?;
+            self.map_owner(directory.owner(), user, map).await?;
             map.as_ref().map(|map| map.namespace.as_fd())
         };
-        let tree = jail::attach::open(&file.source, writing(file.access), map).map_err(failed)?;
-        Ok(Some(tree))
+        let tree = directory.tree(writing(file.access), map);
+        tree.map(Some).map_err(|cause| failed(file, cause))
+    }
+
+    /// Read-only folders of the user's get an overlay: they may hold more than files.
+    fn overlay(&self, access: Access) -> Overlay {
+        match (access, self.requirement()) {
+            _ if self.has_removed(Guard::Overlay) => Overlay::Unused,
+            (Access::Shared | Access::ReadWrite, _) => Overlay::Unused,
+            (Access::ReadOnly, Requirement::TenantIsolation) => Overlay::Required,
+            (Access::ReadOnly, Requirement::SingleTenant) => Overlay::Preferred,
+        }
     }
 
     fn place(&self, target: &str) -> Result<Place, AttachError> {
@@ -142,9 +200,17 @@ impl Station {
     }
 }
 
-fn owner_of(directory: &Path) -> io::Result<(u32, u32)> {
-    let found = std::fs::symlink_metadata(directory)?;
-    Ok((found.uid(), found.gid()))
+fn failed(file: &Attachment, cause: io::Error) -> AttachError {
+    AttachError::Failed {
+        target: file.target.clone(),
+        source_path: file.source.clone(),
+        cause,
+    }
+}
+
+fn listed(files: &[&Attachment]) -> String {
+    let sources = files.iter().map(|file| file.source.display().to_string());
+    sources.collect::<Vec<_>>().join(", ")
 }
 
 fn writing(access: Access) -> Writing {

@@ -4,16 +4,19 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
 use sandbox::{Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use types::Limits;
 
 use crate::appearance;
 use crate::attach::AttachError;
 use crate::config::{Config, Floor, Profile, Requirement};
+use crate::folders::Folders;
 use crate::mode::{Mode, Refusal};
 use crate::pool::Shape;
 use crate::post::Post;
@@ -33,6 +36,8 @@ const DATA_LIBRARIES: [&str; 9] = [
     "polars",
     "openpyxl",
 ];
+/// How long the zygotes may take to end with all that came from them.
+const CLOSING: Duration = Duration::from_secs(5);
 /// How often a launch is tried again on a new zygote when the old one is found dead.
 const ATTEMPTS: u32 = 2;
 
@@ -67,6 +72,7 @@ struct Inner {
     tasks: std::sync::Mutex<Vec<JoinHandle<()>>>,
     /// The file system of the workspaces cannot show files as another user's.
     unmappable: AtomicBool,
+    folders: Arc<Folders>,
 }
 
 /// What all zygotes stand on, found once.
@@ -88,6 +94,7 @@ impl Process {
             data: Mutex::default(),
             tasks: std::sync::Mutex::default(),
             unmappable: AtomicBool::new(false),
+            folders: Arc::default(),
         };
         Self {
             inner: Arc::new(inner),
@@ -138,6 +145,11 @@ impl Process {
 
     pub(crate) fn config(&self) -> &Config {
         &self.inner.config
+    }
+
+    /// Why sessions see this folder without an overlay, if they do.
+    pub(crate) fn bare(&self, source: &Path) -> Option<String> {
+        self.inner.folders.bare(source)
     }
 
     pub(crate) fn owner(&self) -> Option<(u32, u32)> {
@@ -273,8 +285,11 @@ impl Inner {
             drop(posts);
             provisions.close();
         });
-        if closed.await.is_err() {
-            tracing::warn!("the zygotes could not be ended in order; they end with this process");
+        if !matches!(timeout(CLOSING, closed).await, Ok(Ok(()))) {
+            tracing::warn!(
+                "the zygotes could not be ended in order: a process of a session may wait for a file system that does not \
+                 answer; it ends when that answers or is unmounted"
+            );
         }
     }
 
@@ -320,7 +335,16 @@ impl Inner {
         let (_, name) = self.place(profile);
         let mode = Arc::clone(&ground.mode);
         let environment = ground.environment.as_ref();
-        let opened = Station::open(&self.config, mode, &ground.interpreter, environment, name).await;
+        let folders = Arc::clone(&self.folders);
+        let opened = Station::open(
+            &self.config,
+            mode,
+            &ground.interpreter,
+            environment,
+            name,
+            folders,
+        )
+        .await;
         let station = Arc::new(opened?);
         tracing::debug!(profile = name, python = station.greeting.python, "zygote ready");
         let attached = self.config.owner.is_some() && self.keeps_files(ground);

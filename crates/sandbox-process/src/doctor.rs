@@ -3,11 +3,12 @@
 //! What can be tried is tried: a session is started and asked what it sees of itself.
 
 mod files;
+mod mounts;
 
 use std::time::Duration;
 
 use jail::cgroup::{Groups, Missing, Unthrottled};
-use sandbox::{Backend, LaunchError, LaunchSpec, Run};
+use sandbox::{Attachment, Backend, LaunchError, LaunchSpec, Run};
 use serde::{Deserialize, Serialize};
 use types::{Limits, SessionId};
 
@@ -16,7 +17,8 @@ use crate::config::{Config, Requirement};
 use crate::guards;
 use crate::mode::Mode;
 
-pub use crate::guards::{Guard, Strength};
+pub use self::mounts::overlay;
+pub use crate::guards::{Guard, Strength, mounts};
 
 /// Run inside.
 const PROGRAM: &str = include_str!("doctor.py");
@@ -80,8 +82,8 @@ struct Inside {
 }
 
 impl Process {
-    /// Examines the machine by its own means and by starting a session.
-    pub async fn examine(&self) -> Report {
+    /// Examines the machine by its own means and by starting sessions, one of which is shown the settings' read-only mounts.
+    pub async fn examine(&self, folders: &[Attachment]) -> Report {
         let ground = match self.ground().await {
             Ok(ground) => ground,
             Err(error) => return self.refused(&error),
@@ -95,10 +97,14 @@ impl Process {
         checks.push(requirement(ground, self.requirement()));
         checks.extend(self.session().await);
         checks.push(files::check(self, ground).await);
+        let (mounts, promised) = mounts::check(self, folders).await;
+        checks.push(mounts);
+        let mut guards = guards::of(&ground.mode);
+        guards.extend(promised);
         let serves = checks.iter().all(|check| check.state != State::Missing);
         Report {
             mode: Some(ground.mode.name().to_owned()),
-            guards: guards::of(&ground.mode),
+            guards,
             checks,
             serves,
         }

@@ -8,7 +8,8 @@ use crate::mode::Mode;
 /// One guard of the table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Guard {
-    /// Its name: `kernel user`, `counters`, `memory`, `processes`, `cpu`, `files` or `disk`.
+    /// Its name: `kernel user`, `counters`, `memory`, `processes`, `cpu`, `files`, `disk`, `mounts ro` or
+    /// `mounts rw`.
     pub name: &'static str,
     /// How far it goes.
     pub strength: Strength,
@@ -24,6 +25,8 @@ pub enum Strength {
     Full,
     /// Less far; the promise says what is not there.
     Weaker,
+    /// Nothing is promised; the reason is in its place.
+    NotPromised,
 }
 
 /// The guards of a mode, in the order of the table.
@@ -39,6 +42,32 @@ pub(crate) fn of(mode: &Mode) -> Vec<Guard> {
         "size and number of files of a session's own file system are bound by the kernel",
     );
     vec![user, counters, memory, processes, cpu, files, disk]
+}
+
+/// What folders of the user's give beside bytes. `bare` says why read-only ones have no overlay, if they have none.
+pub fn mounts(bare: Option<&str>) -> [Guard; 2] {
+    let read_only = match bare {
+        None => full(
+            "mounts ro",
+            "an overlay gives bytes and nothing else: no socket, FIFO, file lock or lease of the host is reached",
+        ),
+        Some(cause) => Guard {
+            strength: Strength::NotPromised,
+            ..full(
+                "mounts ro",
+                &format!("programs reach sockets, FIFOs and file locks in read-only folders: {cause}"),
+            )
+        },
+    };
+    let writable = Guard {
+        strength: Strength::NotPromised,
+        ..full(
+            "mounts rw",
+            "programs make no sockets and no FIFOs in writable folders, but reach those that the host keeps there, and \
+             its file locks",
+        )
+    };
+    [read_only, writable]
 }
 
 /// What depends on who sessions are outside.

@@ -7,7 +7,7 @@ use jail::cgroup::Group;
 use jail::spec::ZYGOTE_USER;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::Pid;
-use sandbox::{Attachment, BoxFuture, Leash, Left, Measured};
+use sandbox::{Access, Attachment, BoxFuture, Leash, Left, Measured};
 use tokio::io::unix::AsyncFd;
 use types::Limit;
 
@@ -124,14 +124,16 @@ impl ProcessLeash {
         self.station.map_owner(owner, user, &mut self.map).await
     }
 
-    /// Shows it directories of the host, those that it does not see yet.
+    /// Shows it directories of the host: those that it does not see yet, and those that it sees through an overlay, which
+    /// remembers the names that were looked up.
     pub async fn show(&mut self, files: &[Attachment]) -> Result<(), AttachError> {
         let user = self.user();
         let Some(process) = &self.process else {
             return Ok(());
         };
         let session = process.get_ref().as_fd();
-        let new: Vec<&Attachment> = files.iter().filter(|file| !self.shown.contains(file)).collect();
+        let is_new = |file: &&Attachment| file.access == Access::ReadOnly || !self.shown.contains(file);
+        let new: Vec<&Attachment> = files.iter().filter(is_new).collect();
         self.station.attach(session, user, &mut self.map, &new).await?;
         // What was shown at the same place is hidden now.
         self.shown
@@ -158,8 +160,7 @@ impl ProcessLeash {
         }
         settle::until_stopped(self.pid).await?;
         if !census::others(self.pid, self.pid).is_empty() {
-            let session = process.try_clone().map_err(|error| error.to_string())?;
-            Arc::clone(&self.station).kill_others(session).await?;
+            self.station.kill_others(process.as_fd()).await?;
             settle::until_alone(self.pid, self.pid).await?;
         }
         let threads = census::threads(self.pid).saturating_sub(1);

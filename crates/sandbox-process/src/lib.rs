@@ -13,6 +13,7 @@ pub mod census;
 mod config;
 pub mod doctor;
 pub mod fix;
+mod folders;
 mod guards;
 pub mod layout;
 mod leash;

@@ -10,7 +10,7 @@ use jail::cgroup::Group;
 use jail::guards::Removed;
 use jail::session::wire::{self, Guard, Request};
 use jail::spec::{Appearance, Counting, Identity};
-use jail::zygote::{LaunchError, Zygote};
+use jail::zygote::{Answer, LaunchError, Zygote};
 use rustix::pipe::PipeFlags;
 use sandbox::Channels;
 use serde::Deserialize;
@@ -21,7 +21,8 @@ use tokio::sync::Mutex;
 use types::Limits;
 
 use crate::appearance;
-use crate::config::{Config, Pool};
+use crate::config::{Config, Pool, Requirement};
+use crate::folders::Folders;
 use crate::layout::{LayoutError, Plan};
 use crate::leash::{Bounds, ProcessLeash};
 use crate::mode::Mode;
@@ -56,6 +57,8 @@ pub enum StationError {
     System(&'static str, #[source] io::Error),
     #[error("{}", explain("the zygote is gone"))]
     Gone,
+    #[error("the mounter did not answer in time")]
+    Late,
     #[error("clone a session: {0}")]
     Clone(#[source] io::Error),
 }
@@ -86,13 +89,13 @@ pub struct Station {
     zygote: Zygote,
     control: AsyncFd<OwnedFd>,
     networks: AsyncFd<OwnedFd>,
-    mounts: AsyncFd<OwnedFd>,
     /// Requests are answered in order, so one at a time waits for its answer.
     turn: Mutex<()>,
     network_turn: Mutex<()>,
-    mount_turn: Mutex<()>,
     mode: Arc<Mode>,
     mount_targets: Vec<String>,
+    folders: Arc<Folders>,
+    requirement: Requirement,
     appearance: Appearance,
     exec: bool,
     removed: Removed,
@@ -111,6 +114,7 @@ impl Station {
         interpreter: &Interpreter,
         environment: Option<&Environment>,
         profile: &'static str,
+        folders: Arc<Folders>,
     ) -> Result<Self, StationError> {
         let memory = if mode.groups.is_ok() {
             Counting::Counted
@@ -144,13 +148,13 @@ impl Station {
         let station = Self {
             control: copied(zygote.control()).map_err(watched("watch the zygote"))?,
             networks: copied(zygote.networks()).map_err(watched("watch the network attendant"))?,
-            mounts: copied(zygote.mounts()).map_err(watched("watch the mounter"))?,
             turn: Mutex::new(()),
-            mount_turn: Mutex::new(()),
             network_turn: Mutex::new(()),
             zygote,
             mode,
             mount_targets: config.mounts.clone(),
+            folders,
+            requirement: config.require,
             appearance: config.appearance,
             exec: config.exec,
             removed: config.removed,
@@ -322,44 +326,56 @@ impl Station {
     ///
     /// # Errors
     /// Why not, after [`settle::DEADLINE`] at the latest.
-    pub(crate) async fn kill_others(self: Arc<Self>, session: OwnedFd) -> Result<(), String> {
-        // A task of its own: an answer that nobody waits for any more must still be taken.
-        let asked = tokio::spawn(async move {
-            let order = |zygote: &Zygote| zygote.order_kill_others(session.as_fd());
-            self.ask_mounter(order).await
-        });
-        match tokio::time::timeout(settle::DEADLINE, asked).await {
-            Ok(Ok(Ok(Ok(_)))) => Ok(()),
-            Ok(Ok(Ok(Err(error)))) => Err(error),
-            Ok(Ok(Err(error))) => Err(error.to_string()),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_late) => Err("the mounter does not answer".to_owned()),
+    pub(crate) async fn kill_others(&self, session: BorrowedFd<'_>) -> Result<(), String> {
+        let order = |zygote: &Zygote| zygote.order_kill_others(session);
+        match self.ask_mounter(settle::DEADLINE, order).await {
+            Ok(answer) => answer.map(drop),
+            Err(error) => Err(error.to_string()),
         }
     }
 
     /// Sends an order to the mounter and waits for its answer.
     pub(crate) async fn ask_mounter(
         &self,
-        order: impl FnOnce(&Zygote) -> io::Result<()>,
-    ) -> Result<Result<Option<OwnedFd>, String>, StationError> {
-        let _turn = self.mount_turn.lock().await;
-        order(&self.zygote).map_err(|_| StationError::Gone)?;
-        loop {
-            let mut ready = self.mounts.readable().await.map_err(|_| StationError::Gone)?;
-            match ready.try_io(|_| self.zygote.mounted()) {
-                Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                    return Err(StationError::Gone);
+        deadline: Duration,
+        order: impl FnOnce(&Zygote) -> io::Result<OwnedFd>,
+    ) -> Result<Result<Answer, String>, StationError> {
+        let answer = order(&self.zygote).map_err(|_| StationError::Gone)?;
+        let answer = watch(answer).map_err(|error| StationError::System("watch the mounter", error))?;
+        let answered = tokio::time::timeout(deadline, async {
+            loop {
+                let mut ready = answer.readable().await?;
+                if let Ok(received) = ready.try_io(|socket| Answer::receive(socket.as_fd())) {
+                    return received;
                 }
-                Ok(Err(error)) => return Err(StationError::System("attach directories", error)),
-                Err(_would_block) => {}
             }
+        });
+        match answered.await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::UnexpectedEof => Err(StationError::Gone),
+            Ok(Err(error)) => Err(StationError::System("ask the mounter", error)),
+            Err(_late) => Err(StationError::Late),
         }
     }
 
     /// Who its sessions are outside.
     pub(crate) fn identity(&self) -> Identity {
         self.mode.identity
+    }
+
+    /// What is known of the directories that sessions are shown.
+    pub(crate) fn folders(&self) -> &Arc<Folders> {
+        &self.folders
+    }
+
+    /// The weakest guarantee that is accepted.
+    pub(crate) fn requirement(&self) -> Requirement {
+        self.requirement
+    }
+
+    /// Whether tests leave this guard away.
+    pub(crate) fn has_removed(&self, guard: Guard) -> bool {
+        self.removed.contains(guard)
     }
 
     /// Where folders of the settings appear.

@@ -317,6 +317,7 @@ async fn no_probe_gets_through() {
                 without_groups,
                 own_users,
                 limits: attack::limits(),
+                mounts: vec![attack::MOUNT.to_owned()],
                 ..config(&data, NOBODY, pool)
             };
             let backend = Process::new(config);
@@ -347,6 +348,7 @@ async fn attack_all(backend: &Process, standing: &Standing, data: &tempfile::Tem
         means: Means {
             own_users: standing.own_users,
             groups: standing.groups,
+            overlays: true,
             is_root: rustix::process::geteuid().is_root(),
         },
         ready: pooled.then_some(&ready),

@@ -41,6 +41,7 @@ without! {
     descriptors: ["descriptors"],
     disk: ["disk"],
     read_only: ["read-only"],
+    overlay: ["overlay"],
     pid_namespace: ["pid-namespace"],
     own_user: ["own-user"],
 }
@@ -89,6 +90,7 @@ async fn check(without: &[&str]) {
         means: Means {
             own_users: standing.own_users,
             groups: standing.groups,
+            overlays: true,
             is_root: rustix::process::geteuid().is_root(),
         },
         ready: None,
@@ -128,6 +130,7 @@ fn config(data: &Path, removed: Removed, owner: Option<(u32, u32)>) -> Config {
         profile: Profile::Plain,
         removed,
         limits: attack::limits(),
+        mounts: vec![attack::MOUNT.to_owned()],
         pool: Pool {
             most: 0,
             ..Pool::default()

@@ -141,7 +141,8 @@ pub trait Guest: Send {
     /// `Lost` the guest is gone and must be dropped.
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome>;
 
-    /// Shows it these directories from its next run on; those at the same places are hidden.
+    /// Shows it these directories from its next run on; those at the same places are hidden. A read-only directory that it
+    /// sees already is shown as it is now.
     fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), LaunchError>>;
 
     /// Bounds every file that its next runs write to so many bytes, beside the limit that it was launched with; `None` takes

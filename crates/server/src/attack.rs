@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use attack::{Controls, Means, Probe, Target};
 use sandbox::{Backend as _, LaunchError};
+use sandbox_process::doctor::overlay;
 use sandbox_process::{Config, Pool, Process, Profile, Standing};
 use workspace::Workspaces;
 
@@ -77,7 +78,7 @@ pub async fn attack(
     let base = Config {
         limits: attack::limits(),
         owner: workspaces.owner_on_disk(),
-        mounts: Vec::new(),
+        mounts: vec![attack::MOUNT.to_owned()],
         ..parts.sandbox
     };
     let standing = look(&base).await?;
@@ -86,7 +87,8 @@ pub async fn attack(
     let (variants, not_offered) = variants(&base, &standing).await;
     report.not_offered = not_offered;
     for variant in variants {
-        let backend = Process::new(variant.configure(&base));
+        let config = variant.configure(&base);
+        let backend = Process::new(config.clone());
         let standing = backend.standing().await?;
         backend.warm();
         let stage = variant.stage(&backend, &standing);
@@ -97,6 +99,7 @@ pub async fn attack(
             means: Means {
                 own_users: standing.own_users,
                 groups: standing.groups,
+                overlays: overlay(&config).await?.is_none(),
                 is_root: rustix::process::geteuid().is_root(),
             },
             ready: variant.pooled.then_some(&ready),

@@ -2,7 +2,7 @@
 
 mod quota;
 
-use sandbox::Backend as _;
+use sandbox::{Attachment, Backend as _};
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use store::Recording;
@@ -65,7 +65,9 @@ fn owners(files: workspace::Config) -> Option<Check> {
 async fn examine_process(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {
     let tenants_apart = crate::parts::shows_files_apart(&sandbox);
     let process = Process::new(sandbox);
-    let mut report = process.examine().await;
+    let read_only = files.mounts.iter().filter(|mount| !mount.writable);
+    let folders: Vec<Attachment> = read_only.map(crate::files::attachment).collect();
+    let mut report = process.examine(&folders).await;
     process.close().await;
     quota::examine(files, tenants_apart, &mut report);
     report

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use sandbox::{Access, Attachment, BoxFuture, LaunchError};
 use session::{Allowance, Given, SharedTree, Unlinked};
 use types::{Principal, SessionName};
-use workspace::{Keeping, PrincipalLease, WorkspaceError, Workspaces};
+use workspace::{Keeping, Mount, PrincipalLease, WorkspaceError, Workspaces};
 
 pub(crate) use tools::ToolFiles;
 use watch::Watch;
@@ -120,15 +120,7 @@ impl session::Files for SessionFiles {
             let mut given = self.kept(principal, session).await?;
             given
                 .attachments
-                .extend(self.workspaces.mounts().iter().map(|mount| Attachment {
-                    source: mount.source.clone(),
-                    target: mount.target.clone(),
-                    access: if mount.writable {
-                        Access::ReadWrite
-                    } else {
-                        Access::ReadOnly
-                    },
-                }));
+                .extend(self.workspaces.mounts().iter().map(attachment));
             Ok(given)
         })
     }
@@ -157,6 +149,19 @@ impl session::Files for SessionFiles {
 
     fn outgrown<'a>(&'a self, principal: &'a Principal) -> BoxFuture<'a, ()> {
         Box::pin(self.watch.outgrown(principal))
+    }
+}
+
+/// One of the user's folders, as sessions see it.
+pub(crate) fn attachment(mount: &Mount) -> Attachment {
+    Attachment {
+        source: mount.source.clone(),
+        target: mount.target.clone(),
+        access: if mount.writable {
+            Access::ReadWrite
+        } else {
+            Access::ReadOnly
+        },
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use check::Names;
-use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
+use sandbox::{Access, Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
 use serde_json::Value;
 use store::{RunRecord, SessionRecord};
 use tokio::sync::oneshot;
@@ -64,6 +64,8 @@ pub(crate) struct Driver {
     life: Option<SessionRecord>,
     /// The tree of tools and skills that the guest sees.
     shared_tree: Option<SharedTree>,
+    /// The user's folders that the guest may read; each run sees them as they are when it begins.
+    read_only: Vec<Attachment>,
     /// Keeps the directories that the guest sees where they are.
     lease: Option<Box<dyn Send + Sync>>,
     /// What the next result has to say of those directories.
@@ -134,6 +136,7 @@ impl Driver {
             limits: Limits::default(),
             life: None,
             shared_tree: None,
+            read_only: Vec::new(),
             lease: None,
             files_notice: None,
             keeps_files: false,
@@ -375,7 +378,7 @@ impl Driver {
                 asked: granted.limits.shown(limit),
             };
             return (Err(error), Ended::Kept);
-        } else if let Err(error) = self.renew_shared_tree(&run.code).await {
+        } else if let Err(error) = self.renew_files(&run.code).await {
             return (Err(error.into()), Ended::Kept);
         }
         record.bound(self.binding(run.limits));
@@ -431,8 +434,12 @@ impl Driver {
         }
     }
 
-    /// Shows the guest the tools and skills as they are now.
-    async fn renew_shared_tree(&mut self, code: &str) -> Result<(), LaunchError> {
+    /// Shows the guest read-only folders, tools and skills as they are now.
+    async fn renew_files(&mut self, code: &str) -> Result<(), LaunchError> {
+        let folders = self.read_only.clone();
+        if let Some(guest) = self.guest.as_mut().filter(|_| !folders.is_empty()) {
+            guest.attach(folders).await?;
+        }
         let now = self.shared.files.shared(code).await;
         let place = |tree: &SharedTree| tree.attachment.clone();
         if now.as_ref().map(place) == self.shared_tree.as_ref().map(place) {
@@ -458,6 +465,8 @@ impl Driver {
         self.lease = lease;
         self.files_notice = notice;
         self.keeps_files = files.iter().any(|file| file.target == "/workspace");
+        let is_read_only = |file: &&Attachment| file.access == Access::ReadOnly;
+        self.read_only = files.iter().filter(is_read_only).cloned().collect();
         self.shared_tree = source.shared(code).await;
         files.extend(self.shared_tree.as_ref().map(|tree| tree.attachment.clone()));
         Ok(files)

@@ -89,6 +89,7 @@ fn guards(report: &Report) -> String {
             let word = match guard.strength {
                 Strength::Full => "full",
                 Strength::Weaker => "weaker",
+                Strength::NotPromised => "not promised",
             };
             vec![word.to_owned(), guard.name.to_owned(), guard.promise.clone()]
         })

@@ -10,7 +10,7 @@ import struct
 import sys
 
 NEW_USER = 0x10000000
-CLONE, UNSHARE, CLONE3, LANDLOCK = 56, 272, 435, 444
+CLONE, UNSHARE, FSOPEN, CLONE3, LANDLOCK = 56, 272, 430, 435, 444
 
 # Of each call: its number, the index of the argument that is looked at and the bits that are refused (or nothing), the error.
 WHAT = {
@@ -23,6 +23,7 @@ WHAT = {
     "landlock-off": [(LANDLOCK, None, None, errno.EOPNOTSUPP)],
     "landlock-missing": [(LANDLOCK, None, None, errno.ENOSYS)],
     "landlock-forbidden": [(LANDLOCK, None, None, errno.EPERM)],
+    "overlay": [(FSOPEN, None, None, errno.ENODEV)],
 }
 
 LOAD, EQUAL, ANY_BIT, RETURN = 0x20, 0x15, 0x45, 0x06

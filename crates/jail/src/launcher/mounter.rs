@@ -1,80 +1,145 @@
 //! The mounter: attaches directories to sessions that are confined already, and kills what their runs left behind.
 //!
-//! It keeps the mount namespace of the host's files and the capabilities of the zygote's user namespace, and enters a
-//! session's mount namespace for as long as an attachment takes. It never looks at a path that a session could have
-//! made: places lie on the read-only template, and what is attached comes as a descriptor or is opened here first.
+//! It keeps the mount namespace of the host's files and the capabilities of the zygote's user namespace. A child of its own
+//! follows each order, enters the namespaces that the order takes and answers: one that a file system holds up delays no other.
+//! It never looks at a path that a session could have made: places lie on the read-only template, and what is attached comes
+//! as a descriptor or is opened here first.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
+use super::overlay::{self, Ready};
 use super::sys;
-use crate::attach::{self, Order, Placed};
+use crate::attach::{self, Bare, Directory, Order, Overlay, Placed};
 use crate::message;
 
 /// Largest order: its paths.
 const MAX_ORDER: usize = 128 * 1024;
+/// Seconds that an order may take. The host has given it up before.
+const LONGEST: u32 = 15;
 
 /// Serves until the host closes its end.
 pub fn attend(host: OwnedFd) -> io::Result<()> {
     sys::die_with_parent()?;
-    let own = Namespaces {
-        mounts: sys::own_mount_namespace()?,
-        pids: sys::own_pid_namespace()?,
-    };
     let mut buffer = vec![0; MAX_ORDER];
     loop {
         let (length, descriptors) = message::receive(host.as_fd(), &mut buffer)?;
         if length == 0 {
             return Ok(());
         }
-        let done = serde_json::from_slice(buffer.get(..length).unwrap_or_default())
-            .map_err(io::Error::other)
-            .and_then(|order| follow(order, descriptors, &own));
-        match done {
-            Ok(None) => message::send_done(host.as_fd())?,
-            Ok(Some(namespace)) => message::send_descriptors(host.as_fd(), &[namespace.as_fd()])?,
-            Err(error) => message::send_error(host.as_fd(), &error.to_string())?,
+        let mut descriptors = descriptors.into_iter();
+        let Some(answer) = descriptors.next() else {
+            continue;
+        };
+        sys::reap();
+        match sys::fork() {
+            Ok(Some(_)) => {}
+            Ok(None) => {
+                // The host learns from the closing of this socket that the mounter is gone.
+                drop(host);
+                sys::end_after(LONGEST);
+                let order = buffer.get(..length).unwrap_or_default();
+                serve(order, descriptors, answer.as_fd());
+                crate::session::exit(0);
+            }
+            // The host may have given up.
+            Err(error) => drop(message::send_error(answer.as_fd(), &error.to_string())),
         }
     }
 }
 
-/// The mounter's own namespaces, to which it returns after each order.
-struct Namespaces {
-    mounts: OwnedFd,
-    pids: OwnedFd,
-}
+/// Descriptors that came with an order.
+type Descriptors = std::vec::IntoIter<OwnedFd>;
 
-fn follow(order: Order, descriptors: Vec<OwnedFd>, own: &Namespaces) -> io::Result<Option<OwnedFd>> {
-    match order {
-        Order::Attach(placed) => attach(&placed, descriptors, own.mounts.as_fd()).map(|()| None),
-        Order::KillOthers => kill_others(&descriptors, own.pids.as_fd()).map(|()| None),
-        Order::Map { inside, outside } => sys::mapping_namespace(inside, outside).map(Some),
+/// Follows one order and answers.
+fn serve(order: &[u8], descriptors: Descriptors, answer: BorrowedFd<'_>) {
+    let done = serde_json::from_slice(order)
+        .map_err(io::Error::other)
+        .and_then(|order| follow(order, descriptors, answer));
+    if let Err(error) = done {
+        // The host may have given up.
+        let _ = message::send_error(answer, &error.to_string());
     }
 }
 
-/// Opens what it has to open, then enters the session's namespace, attaches, and comes back whatever happened.
-fn attach(placed: &[Placed], descriptors: Vec<OwnedFd>, own: BorrowedFd<'_>) -> io::Result<()> {
-    let mut descriptors = descriptors.into_iter();
+fn follow(order: Order, mut descriptors: Descriptors, answer: BorrowedFd<'_>) -> io::Result<()> {
+    match order {
+        Order::Attach { placed, reader } => {
+            let attached = attach(&placed, reader, descriptors)?;
+            message::send(answer, &serde_json::to_vec(&attached.bare)?, &[])
+        }
+        Order::KillOthers => {
+            kill_others(descriptors.next().ok_or(io::ErrorKind::InvalidInput)?.as_fd())?;
+            message::send_done(answer)
+        }
+        Order::Map { inside, outside } => {
+            let namespace = sys::mapping_namespace(inside, outside)?;
+            message::send_descriptors(answer, &[namespace.as_fd()])
+        }
+    }
+}
+
+/// What has become of an order to attach.
+#[derive(Default)]
+struct Attached {
+    bare: Vec<Bare>,
+    /// What was attached before, and where overlays were made. Letting go of a mount waits for all processors: the host need
+    /// not wait for that too.
+    _let_go_later: Vec<OwnedFd>,
+}
+
+/// Opens what it has to open, then enters the session's namespace and attaches. Where anything fails the session sees what
+/// it saw before.
+fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) -> io::Result<Attached> {
     let session = descriptors.next().ok_or(io::ErrorKind::InvalidInput)?;
     let mut trees = Vec::new();
     for one in placed {
         let tree = match &one.source {
-            Some(source) => attach::open(source, one.writing, None)
+            Some(source) => Directory::open(source)
+                .and_then(|directory| directory.tree(one.writing, None))
                 .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.display())))?,
             None => descriptors.next().ok_or(io::ErrorKind::InvalidInput)?,
         };
-        trees.push((tree, one.place.path()));
+        trees.push(tree);
+    }
+    let own = sys::own_namespaces()?;
+    sys::enter_mounts(session.as_fd())?;
+    let needs_overlay = |one: &Placed| one.overlay != Overlay::Unused;
+    if !placed.iter().any(needs_overlay) {
+        for (one, tree) in placed.iter().zip(&trees) {
+            attach_on(tree.as_fd(), &one.place.path())?;
+        }
+        return Ok(Attached::default());
+    }
+    sys::unshare(libc::CLONE_NEWNS)?;
+    let mut let_go_later = vec![sys::mount_namespace(own.as_fd())?];
+    if let Some(reader) = reader {
+        sys::read_files_as(reader)?;
+    }
+    let mut ready = Vec::new();
+    for (one, tree) in placed.iter().zip(trees) {
+        ready.push(if needs_overlay(one) {
+            overlay::cover(tree.as_fd(), &one.place.path(), one.overlay)?
+        } else {
+            Ready { tree, bare: None }
+        });
     }
     sys::enter_mounts(session.as_fd())?;
-    let attached = trees
-        .iter()
-        .try_for_each(|(tree, place)| attach_on(tree.as_fd(), place));
-    if sys::enter_mounts(own).is_err() {
-        // In a stranger's namespace it can serve nobody any more; the host sees it gone and starts another zygote.
-        crate::session::exit(1);
+    let mut bare = Vec::new();
+    for (one, ready) in placed.iter().zip(ready) {
+        let place = one.place.path();
+        let_go_later.push(attach::directory(&place)?);
+        attach_on(ready.tree.as_fd(), &place)?;
+        bare.extend(ready.bare.map(|cause| Bare {
+            place: one.place,
+            cause,
+        }));
     }
-    attached
+    Ok(Attached {
+        bare,
+        _let_go_later: let_go_later,
+    })
 }
 
 /// Attaches a tree in the place of what is there. It is never put on top: when a directory is removed from the host's disk,
@@ -89,21 +154,13 @@ fn attach_on(tree: BorrowedFd<'_>, place: &Path) -> io::Result<()> {
 ///
 /// A child enters the namespace and signals all others at once. The kernel holds the list of processes meanwhile and lets
 /// no fork with a pending kill succeed, so nothing escapes by forking.
-fn kill_others(descriptors: &[OwnedFd], own: BorrowedFd<'_>) -> io::Result<()> {
-    let session = descriptors.first().ok_or(io::ErrorKind::InvalidInput)?;
-    sys::enter_pids(session.as_fd())?;
-    let killed = sys::fork().map(|child| match child {
-        Some(child) => child,
-        None => {
-            sys::kill_all_in_reach();
-            crate::session::exit(0)
-        }
-    });
-    if sys::enter_pids(own).is_err() {
-        // Its next children would be born in the session's namespace.
-        crate::session::exit(1);
-    }
-    let child = rustix::process::Pid::from_raw(killed?);
+fn kill_others(session: BorrowedFd<'_>) -> io::Result<()> {
+    sys::enter_pids(session)?;
+    let Some(child) = sys::fork()? else {
+        sys::kill_all_in_reach();
+        crate::session::exit(0)
+    };
+    let child = rustix::process::Pid::from_raw(child);
     rustix::io::retry_on_intr(|| rustix::process::waitpid(child, rustix::process::WaitOptions::empty()))?;
     Ok(())
 }

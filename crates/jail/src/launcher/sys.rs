@@ -1,10 +1,13 @@
 //! System calls of the launcher that no safe library offers.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::thread::CapabilitySet;
 
 /// Mount attributes: read-only, no set-user-id, no devices, no execution.
 pub const RDONLY: u64 = 1;
@@ -195,9 +198,54 @@ pub fn set_mapped_attributes(
     .map(drop)
 }
 
-/// The mount namespace of this process.
-pub fn own_mount_namespace() -> io::Result<OwnedFd> {
-    Ok(std::fs::File::open("/proc/self/ns/mnt")?.into())
+/// Begins a new mount of a file system of this kind.
+pub fn open_filesystem(kind: &CStr) -> io::Result<OwnedFd> {
+    const CLOSE_ON_EXEC: libc::c_uint = 1;
+    // SAFETY: the name is NUL-terminated and outlives the call.
+    owned(check(unsafe {
+        libc::syscall(libc::SYS_fsopen, kind.as_ptr(), CLOSE_ON_EXEC)
+    })?)
+}
+
+/// Makes the file system with one option, as a detached mount.
+pub fn mount_filesystem(
+    context: BorrowedFd<'_>,
+    option: (&CStr, &CStr),
+    attributes: u64,
+) -> io::Result<OwnedFd> {
+    const SET_STRING: libc::c_uint = 1;
+    const CREATE: libc::c_uint = 6;
+    const CLOSE_ON_EXEC: libc::c_uint = 1;
+    let (context, none) = (context.as_raw_fd(), std::ptr::null::<libc::c_char>());
+    let configure = |command: libc::c_uint, key: *const libc::c_char, value: *const libc::c_char| {
+        // SAFETY: key and value are null or NUL-terminated, and outlive the call.
+        check(unsafe { libc::syscall(libc::SYS_fsconfig, context, command, key, value, 0) })
+    };
+    configure(SET_STRING, option.0.as_ptr(), option.1.as_ptr())?;
+    configure(CREATE, none, none)?;
+    // SAFETY: fsmount takes numbers.
+    owned(check(unsafe {
+        libc::syscall(libc::SYS_fsmount, context, CLOSE_ON_EXEC, attributes)
+    })?)
+}
+
+/// The directory of this process's namespaces, which shows them also when `/proc` is another's.
+pub fn own_namespaces() -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(
+        "/proc/self/ns",
+        OFlags::PATH | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?)
+}
+
+/// The mount namespace that this process is in now.
+pub fn mount_namespace(own: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::openat(
+        own,
+        "mnt",
+        OFlags::RDONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?)
 }
 
 /// Enters a mount namespace, given by itself or by the pidfd of a process in it; its root becomes this process's.
@@ -207,11 +255,6 @@ pub fn enter_mounts(namespace: BorrowedFd<'_>) -> io::Result<()> {
         libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNS)
     }))
     .map(drop)
-}
-
-/// The pid namespace of this process.
-pub fn own_pid_namespace() -> io::Result<OwnedFd> {
-    Ok(std::fs::File::open("/proc/self/ns/pid")?.into())
 }
 
 /// Has the next children of this process born in a pid namespace, given by itself or by the pidfd of a process in it.
@@ -379,6 +422,35 @@ pub fn keep_capabilities() -> io::Result<()> {
         check(libc::c_long::from(raised))?;
     }
     Ok(())
+}
+
+/// Accesses files as this user and group, without privileges over files; what it takes to mount stays.
+pub fn read_files_as(user: u32) -> io::Result<()> {
+    let kept = CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_CHROOT | CapabilitySet::SYS_PTRACE;
+    // These calls do not fail: they return the number that was set before.
+    // SAFETY: they take numbers.
+    let set = unsafe {
+        libc::syscall(libc::SYS_setfsgid, user);
+        libc::syscall(libc::SYS_setfsuid, user);
+        libc::syscall(libc::SYS_setfsuid, user)
+    };
+    if set != libc::c_long::from(user) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let mut sets = rustix::thread::capabilities(None)?;
+    sets.effective &= kept;
+    Ok(rustix::thread::set_capabilities(None, sets)?)
+}
+
+/// Kills this process after so many seconds.
+pub fn end_after(seconds: u32) {
+    // SAFETY: alarm takes a number; its signal ends a process that has no handler.
+    unsafe { libc::alarm(seconds) };
+}
+
+/// Reaps the children that have ended.
+pub fn reap() {
+    while let Ok(Some(_)) = rustix::process::wait(rustix::process::WaitOptions::NOHANG) {}
 }
 
 /// Puts descriptors at the numbers 0, 1, 2, … and closes every other one.

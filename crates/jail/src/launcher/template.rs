@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Mode;
 
 use super::{During, StepError, sys};
-use crate::attach::Place;
+use crate::attach::{EMPTY, Place};
 use crate::seccomp::{self, Namespaces};
 use crate::session::wire::Guard;
 use crate::spec::{Appearance, TextFile, ZygoteSpec};
@@ -183,6 +183,7 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
     for (content, path) in &sources.copies {
         write_file(&inside(root, path), content)?;
     }
+    make_directory(&inside(root, Path::new(EMPTY)))?;
     for (number, target) in (0..).zip(&spec.mounts) {
         let place = Place::Mount(number).path();
         make_directory(&inside(root, &place))?;

@@ -22,7 +22,7 @@ pub enum Access {
     Device = 2,
     /// Everything but device nodes and execution: the session's own file system.
     Own = 3,
-    /// Read, write and make files and directories; no sockets, no execution.
+    /// Read, write and make files and directories; no sockets, no FIFOs, no execution.
     Attached = 4,
     /// List directories, nothing else: for the root itself.
     List = 5,
@@ -36,6 +36,7 @@ const READ_FILE: u64 = 1 << 2;
 const READ_DIR: u64 = 1 << 3;
 const MAKE_CHAR: u64 = 1 << 6;
 const MAKE_SOCK: u64 = 1 << 9;
+const MAKE_FIFO: u64 = 1 << 10;
 const MAKE_BLOCK: u64 = 1 << 11;
 const TRUNCATE: u64 = 1 << 14;
 /// Rights that a rule on something other than a directory may name.
@@ -240,7 +241,9 @@ fn rights(access: u32) -> Result<u64> {
         a if a == Access::List as u32 => Ok(READ_DIR),
         a if a == Access::Own as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | EXECUTE)),
         a if a == Access::OwnExecutable as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK)),
-        a if a == Access::Attached as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | MAKE_SOCK | EXECUTE)),
+        a if a == Access::Attached as u32 => {
+            Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | MAKE_SOCK | MAKE_FIFO | EXECUTE))
+        }
         _ => Err(INVALID),
     }
 }

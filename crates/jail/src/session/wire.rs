@@ -45,6 +45,7 @@ pub enum Guard {
     Seccomp = 1 << 40,
     ReadOnly = 1 << 41,
     ControlGroup = 1 << 42,
+    Overlay = 1 << 43,
 }
 
 /// Descriptors of every request, in this order: channel, standard output, standard error, network namespace.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, chown};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jail::spec::Identity;
 use sandbox::{Access, Attachment, Backend as _, LaunchSpec, Run};
@@ -15,19 +15,20 @@ use crate::backend::{Ground, Process};
 /// Writes the file that is looked for.
 const PROGRAM: &str = "open('/workspace/written', 'w').close()";
 
-/// A directory of the owner's that goes when it is done.
-struct Place(PathBuf);
+/// A directory that goes when it is done.
+pub(super) struct Place(pub(super) PathBuf);
 
 impl Place {
-    fn new(process: &Process, (user, group): (u32, u32)) -> io::Result<Self> {
-        let path = process
-            .data()
+    pub(super) fn new(data: &Path, name: &str) -> io::Result<Self> {
+        let path = data
             .join("run")
-            .join(format!("doctor-{}", std::process::id()));
+            .join(format!("doctor-{name}-{}", std::process::id()));
         fs::create_dir_all(&path)?;
-        let place = Self(path);
-        chown(&place.0, Some(user), Some(group))?;
-        Ok(place)
+        Ok(Self(path))
+    }
+
+    fn of(self, (user, group): (u32, u32)) -> io::Result<Self> {
+        chown(&self.0, Some(user), Some(group)).map(|()| self)
     }
 }
 
@@ -50,7 +51,7 @@ pub(super) async fn check(process: &Process, ground: &Ground) -> Check {
             "run as root to keep them",
         );
     }
-    let written = match Place::new(process, owner) {
+    let written = match Place::new(process.data(), "files").and_then(|place| place.of(owner)) {
         Ok(place) => write(process, &place).await,
         Err(error) => Err(error.to_string()),
     };

@@ -1,0 +1,57 @@
+//! Read-only overlays: the bytes of a tree behind inodes of their own, whose sockets, FIFOs, locks and leases reach nobody.
+//!
+//! An overlay takes a lower layer only from the caller's mount namespace, so the tree is mounted in a copy of the session's.
+//! The session itself never sees the tree without its overlay.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use super::sys;
+use crate::attach::{self, EMPTY, Overlay};
+
+/// A tree that is ready to be attached to a session.
+pub struct Ready {
+    pub tree: OwnedFd,
+    /// Why there is no overlay, where one was preferred.
+    pub bare: Option<String>,
+}
+
+/// Puts an overlay over a tree. The caller is in a copy of the session's mount namespace, which goes with it.
+pub fn cover(tree: BorrowedFd<'_>, place: &Path, overlay: Overlay) -> io::Result<Ready> {
+    sys::attach_at(tree, attach::directory(place)?.as_fd())?;
+    match over(place) {
+        Ok(tree) => Ok(Ready { tree, bare: None }),
+        Err(error) if overlay == Overlay::Preferred && is_refusal(&error) => Ok(Ready {
+            tree: sys::open_tree_at(attach::directory(place)?.as_fd())?,
+            bare: Some(error.to_string()),
+        }),
+        Err(error) => Err(io::Error::new(
+            error.kind(),
+            format!("put a read-only overlay over it: {error}"),
+        )),
+    }
+}
+
+/// Whether the kernel or the file system has no overlay to offer, as opposed to one that fails.
+fn is_refusal(error: &io::Error) -> bool {
+    const REFUSALS: [i32; 5] = [
+        libc::ENODEV,
+        libc::EPERM,
+        libc::EINVAL,
+        libc::ENOSYS,
+        libc::EOPNOTSUPP,
+    ];
+    error
+        .raw_os_error()
+        .is_some_and(|errno| REFUSALS.contains(&errno))
+}
+
+/// A detached overlay over what is mounted at a path.
+fn over(lower: &Path) -> io::Result<OwnedFd> {
+    let layers = CString::new(format!("{}:{EMPTY}", lower.display()))?;
+    let context = sys::open_filesystem(c"overlay")?;
+    let attributes = sys::RDONLY | sys::NOSUID | sys::NODEV;
+    sys::mount_filesystem(context.as_fd(), (c"lowerdir", &layers), attributes)
+}

@@ -139,6 +139,7 @@ mod tests {
     const ROOT: Means = Means {
         own_users: true,
         groups: true,
+        overlays: true,
         is_root: true,
     };
 

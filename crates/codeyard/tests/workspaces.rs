@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "workspaces/hanging.rs"]
+mod hanging;
 #[path = "workspaces/image.rs"]
 mod image;
 #[path = "workspaces/owners.rs"]

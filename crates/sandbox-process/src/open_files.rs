@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
+use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags, makedev, statx};
 use rustix::process::{Pid, Resource, Rlimit};
 
 /// `st_blocks` counts in these.
@@ -48,8 +49,15 @@ pub fn unlinked(pid: u32, device: u64) -> u64 {
         .into_iter()
         .flatten()
         .flatten()
-        .filter_map(|entry| fs::metadata(entry.path()).ok())
-        .filter(|file| file.is_file() && file.nlink() == 0 && file.dev() == device && seen.insert(file.ino()))
-        .map(|file| file.blocks().saturating_mul(BLOCK))
+        .filter_map(|entry| known_of(&entry.path()))
+        .filter(|file| FileType::from_raw_mode(file.stx_mode.into()).is_file() && file.stx_nlink == 0)
+        .filter(|file| makedev(file.stx_dev_major, file.stx_dev_minor) == device && seen.insert(file.stx_ino))
+        .map(|file| file.stx_blocks.saturating_mul(BLOCK))
         .sum()
+}
+
+/// What the kernel knows of an open file without asking its file system, which may be one that hangs.
+fn known_of(descriptor: &Path) -> Option<Statx> {
+    let of_interest = StatxFlags::TYPE | StatxFlags::NLINK | StatxFlags::INO | StatxFlags::BLOCKS;
+    statx(CWD, descriptor, AtFlags::STATX_DONT_SYNC, of_interest).ok()
 }

@@ -86,6 +86,8 @@ enum Phase {
     Killed {
         status: Status,
         error: Option<GuestError>,
+        /// When it must be gone.
+        gone_by: Instant,
     },
 }
 
@@ -260,7 +262,11 @@ impl<L: Leash> Conversation<L> {
                 _ => None,
             };
             let running = matches!(progress.phase, Phase::Running);
-            let killed = matches!(progress.phase, Phase::Killed { .. });
+            let gone_by = match progress.phase {
+                Phase::Killed { gone_by, .. } => Some(gone_by),
+                _ => None,
+            };
+            let killed = gone_by.is_some();
             let room = self.wire.has_room();
             tokio::select! {
                 // What ends a run comes first: a guest that never stops writing would keep everything after its frames
@@ -282,6 +288,10 @@ impl<L: Leash> Conversation<L> {
                 }
                 _ = watch.tick(), if !killed => self.check_limits(&run.limits, progress),
                 () = self.leash.gone(), if killed => return None,
+                () = sleep_until(gone_by.unwrap_or(deadline)), if killed => {
+                    self.give_up(progress);
+                    return None;
+                }
                 () = self.wire.readable(), if !killed && room && calls.has_room() => {
                     match self.take_frames(run, progress, calls).await {
                         Ok(Some(done)) => return Some(done),
@@ -401,7 +411,20 @@ impl<L: Leash> Conversation<L> {
             Phase::Interrupted { status, .. } | Phase::Killed { status, .. } => status,
             Phase::Running => Status::Failed,
         });
-        progress.phase = Phase::Killed { status, error };
+        let gone_by = Instant::now() + GOING;
+        progress.phase = Phase::Killed {
+            status,
+            error,
+            gone_by,
+        };
+    }
+
+    /// Leaves a guest that was killed and does not go; the backend cleans up when it does.
+    fn give_up(&mut self, progress: &mut Progress) {
+        tracing::warn!(session = %self.session, "{}", report::STUCK);
+        if let Phase::Killed { error, .. } = &mut progress.phase {
+            error.get_or_insert_with(report::stuck);
+        }
     }
 
     /// Checks what only the host can.
@@ -463,7 +486,7 @@ impl<L: Leash> Conversation<L> {
             (Some(done), Phase::Interrupted { status, .. }) => report::Verdict::ended(done, status),
             (Some(done), _) => report::Verdict::told(done),
             (None, Phase::Killed { error: Some(_), .. }) if out_of_memory => report::Verdict::out_of_memory(),
-            (None, Phase::Killed { status, error }) => report::Verdict::killed(status, error),
+            (None, Phase::Killed { status, error, .. }) => report::Verdict::killed(status, error),
             (None, _) => report::Verdict::killed(Status::Failed, None),
         };
         let verdict = verdict.explained(&self.limits, &run.limits);

@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr;
+use std::sync::mpsc;
+use std::time::Duration;
 
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 
@@ -12,6 +14,9 @@ use crate::config::Mount;
 
 /// Most mounts of one process.
 pub const MOST_MOUNTS: usize = 16;
+
+/// How long a directory's file system may take to answer, as one on a network may.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// Longest place in a session; it is shown in errors and is one path of many.
 const LONGEST_TARGET: usize = 200;
@@ -99,6 +104,11 @@ pub enum MountError {
     Everything(PathBuf),
     #[error("{}: belongs to the kernel and is not shown to programs; copy what they need to a directory of yours", .0.display())]
     Kernel(PathBuf),
+    #[error(
+        "{}: its file system did not answer within {} s; check the server or the program behind it, or leave the mount away",
+        .0.display(), ANSWER.as_secs()
+    )]
+    Silent(PathBuf),
     #[error("{}: holds, or lies in, codeyard's own data directory {}; name another directory, or another data directory with --data",
         .path.display(), .data.display())]
     Data { path: PathBuf, data: PathBuf },
@@ -160,8 +170,25 @@ impl Asked {
     /// The mount, if it may be one. The path counts from `directory` where it is relative.
     ///
     /// # Errors
-    /// Why not, and what to do.
+    /// Why not, and what to do; after a while also if the file system does not answer.
     pub fn resolve(&self, directory: &Path, surroundings: Surroundings<'_>) -> Result<Mount, MountError> {
+        let (asked, from) = (self.clone(), directory.to_owned());
+        let (data, before) = (surroundings.data.to_owned(), surroundings.before.to_vec());
+        let (sender, receiver) = mpsc::sync_channel(1);
+        // A thread that hangs is left to itself: nothing can end it.
+        std::thread::spawn(move || {
+            let surroundings = Surroundings {
+                data: &data,
+                before: &before,
+            };
+            // Nobody may be waiting any more.
+            let _ = sender.send(asked.resolve_now(&from, surroundings));
+        });
+        let answered = receiver.recv_timeout(ANSWER);
+        answered.unwrap_or_else(|_| Err(MountError::Silent(normal(&directory.join(&self.path)))))
+    }
+
+    fn resolve_now(&self, directory: &Path, surroundings: Surroundings<'_>) -> Result<Mount, MountError> {
         let target = place(&self.target, surroundings.before)?;
         let path = normal(&directory.join(&self.path));
         let source = std::fs::canonicalize(&path).map_err(|cause| denied(&path, &cause))?;

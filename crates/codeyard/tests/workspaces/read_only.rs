@@ -211,10 +211,11 @@ async fn each_run_sees_what_became_of_a_read_only_mount_since_the_one_before() {
         fs::rename(folder.join("next"), folder.join("table.csv")).unwrap();
         fs::remove_file(folder.join("gone")).unwrap();
         let after = "import os\n[open('/data/table.csv').read(), open('/data/new').read(), open('/data/below/new').read(),\n\
-                     \x20os.path.exists('/data/gone'), sorted(os.listdir('/data'))]";
+                     \x20os.path.exists('/data/gone'), sorted(os.listdir('/data')),\n\
+                     \x20open('/proc/self/mountinfo').read().count(' /at/m0 ')]";
         let ran = client.run(after).await;
         let names = ["below", "new", "table.csv"];
-        let expected = json!(["replaced", "new", "below/new", false, names]);
+        let expected = json!(["replaced", "new", "below/new", false, names, 1]);
         assert_eq!(ran.result(), &expected, "{who}: {ran:?}");
     }
 }

@@ -166,6 +166,15 @@ pub fn unsettled(cause: &str) -> GuestError {
     )
 }
 
+/// What is said of a guest that was killed and is still there.
+pub const STUCK: &str = "the session was given up: a process of it was killed and does not end; it may wait for a file system \
+                         that does not answer";
+
+/// The guest was killed and is still there.
+pub fn stuck() -> GuestError {
+    error("SandboxLost", STUCK)
+}
+
 /// The guest sent what no guest sends.
 pub fn protocol(cause: &str) -> GuestError {
     error(

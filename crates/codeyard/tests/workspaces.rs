@@ -6,6 +6,8 @@
 mod hanging;
 #[path = "workspaces/image.rs"]
 mod image;
+#[path = "workspaces/kernel_quota.rs"]
+mod kernel_quota;
 #[path = "workspaces/owners.rs"]
 mod owners;
 #[path = "workspaces/quota.rs"]

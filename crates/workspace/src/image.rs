@@ -18,7 +18,7 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
 use jail::loopback::{self, Loop};
-use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, ResolveFlags};
+use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
 use crate::clean;
@@ -115,21 +115,32 @@ impl<'a> Images<'a> {
     /// The principal's directory with the image mounted, as large as it is.
     pub(crate) fn mounted(&self, file: &str) -> Result<Place, WorkspaceError> {
         let place = self.directory(file)?;
-        let image = self.open(file)?;
-        let attached = self.attached(&image, file)?;
-        if self.is_mount(&place)? {
-            return match attached.map(|device| device.number()) {
-                Some(Ok(number)) if number == place.stat()?.st_dev => Ok(place),
-                _ => Err(WorkspaceError::Foreign(place.path().to_path_buf())),
-            };
+        if !self.is_mount(&place)? {
+            return self.mount(place, file);
         }
+        let attached = self.attached(&self.open(file)?, file)?;
+        match attached.map(|device| device.number()) {
+            Some(Ok(number)) if number == place.stat()?.st_dev => {}
+            _ => return Err(WorkspaceError::Foreign(place.path().to_path_buf())),
+        }
+        if !is_read_only(&place) {
+            return Ok(place);
+        }
+        // The kernel found an error in it: it is checked before it is mounted again.
+        unmount_at(place)?;
+        self.mount(self.directory(file)?, file)
+    }
+
+    /// Mounts the image on a principal's directory.
+    fn mount(&self, place: Place, file: &str) -> Result<Place, WorkspaceError> {
         if place.child(WORKSPACE.as_ref())?.is_some() || place.child(RESULTS.as_ref())?.is_some() {
             return Err(WorkspaceError::BesideImage {
                 path: place.path().to_path_buf(),
                 image: self.path(file),
             });
         }
-        let device = match attached {
+        let image = self.open(file)?;
+        let device = match self.attached(&image, file)? {
             Some(device) => device,
             None => self.attach(&image, file)?,
         };
@@ -173,9 +184,7 @@ impl<'a> Images<'a> {
         }
         // Whoever opens a session needs the lock on the images, so nobody comes in between.
         drop(Lock::exclusive(&place)?);
-        let path = place.path().to_path_buf();
-        drop(place);
-        loopback::unmount(&path).map_err(|cause| WorkspaceError::io("unmount the image", &path, cause))
+        unmount_at(place)
     }
 
     /// Makes the first image of a principal, with the files that lie in its directory.
@@ -252,8 +261,7 @@ impl<'a> Images<'a> {
 
     fn open(&self, file: &str) -> Result<File, WorkspaceError> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let resolve: ResolveFlags = CONFINED;
-        fs::openat2(&self.place, image(file), flags, Mode::empty(), resolve)
+        fs::openat2(&self.place, image(file), flags, Mode::empty(), CONFINED)
             .map(File::from)
             .map_err(|cause| WorkspaceError::step("open the image", &self.path(file), cause))
     }
@@ -271,6 +279,17 @@ impl<'a> Images<'a> {
 
 fn image(file: &str) -> String {
     format!("{file}{SUFFIX}")
+}
+
+/// Unmounts an image that nobody has open but the caller.
+fn unmount_at(place: Place) -> Result<(), WorkspaceError> {
+    let path = place.path().to_path_buf();
+    drop(place);
+    loopback::unmount(&path).map_err(|cause| WorkspaceError::io("unmount the image", &path, cause))
+}
+
+fn is_read_only(place: &Place) -> bool {
+    fs::fstatvfs(place).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
 /// Gives the top of an image the permissions that the directory below it has.

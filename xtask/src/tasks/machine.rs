@@ -1,6 +1,7 @@
 //! Runs tests or a command in a QEMU machine: Debian's kernel, control groups of version 2 only, project quotas.
 
 use std::ffi::OsString;
+use std::fs::{self, File};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -44,17 +45,43 @@ pub struct Machine {
 /// Where the ordinary user's home is in the machine.
 const HOME: &str = "/data/home";
 
-/// Tests that depend on control groups or quotas.
-const DEFAULT: &[TestSet] = &[TestSet {
-    package: "workspace",
-    name: None,
-    filters: &["quota"],
-    user: User::Root,
-}];
+/// Tests that depend on control groups or quotas; none of them may skip itself.
+const TESTS: &[TestSet] = &[
+    TestSet {
+        package: "workspace",
+        name: None,
+        filters: &["quota"],
+        user: User::Root,
+    },
+    TestSet {
+        package: "codeyard",
+        name: Some("workspaces"),
+        filters: &["kernel_quota"],
+        user: User::Root,
+    },
+    TestSet {
+        package: "codeyard",
+        name: Some("limits"),
+        filters: &[],
+        user: User::Root,
+    },
+];
+
+/// Arguments of `codeyard doctor`, which fails where a guard does not hold.
+const DOCTOR: &[(&[&str], User)] = &[
+    (&[], User::Delegated),
+    (&["--attack"], User::Root),
+    (&["--attack", "--this-user"], User::Ordinary),
+    (&["--attack", "--this-user"], User::Delegated),
+];
+
+/// Shows that the machine can bound the rate of a disk.
+const IO_MAX: &str = "xtask/machine/io-max.sh";
 
 /// Sets up, starts the machine, and fails if a step failed.
 pub fn run(machine: &Machine) -> Result<()> {
     setup::packages(setup::FOR_MACHINE)?;
+    let _alone = lock()?;
     let files = debian::files()?;
     setup::build_codeyard()?;
     setup::environment(Some(setup::PLAIN_PATH))?;
@@ -71,6 +98,19 @@ pub fn run(machine: &Machine) -> Result<()> {
     }
 }
 
+/// Holds the machine's files: two machines of one checkout would write the same disk.
+fn lock() -> Result<File> {
+    fs::create_dir_all(layout::machine())?;
+    let file = File::create(layout::machine().join("lock"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(_) => bail!(
+            "{}: another machine of this checkout is running",
+            layout::machine().display()
+        ),
+    }
+}
+
 /// What `init.sh` reads: where the checkout, the machine's files and the environments are, and the ordinary user.
 fn settings() -> Result<Vec<String>> {
     [layout::root(), &layout::machine(), &layout::data()]
@@ -81,6 +121,23 @@ fn settings() -> Result<Vec<String>> {
         .context("the checkout's path is not UTF-8")
 }
 
+/// The tests, then the commands.
+fn default_steps() -> Result<Vec<Step>> {
+    let mut steps = steps::of_tests(TESTS)?;
+    for step in &mut steps {
+        step.is_whole = true;
+    }
+    let mut io_max = User::Root.command("bash".as_ref());
+    steps.push(Step::new("io.max binds", io_max.arg(IO_MAX)));
+    for (arguments, user) in DOCTOR {
+        let mut command = user.command(layout::codeyard().as_os_str());
+        command.arg("doctor").args(*arguments);
+        let title = format!("doctor {} {}", arguments.join(" "), user.words());
+        steps.push(Step::new(&title, &command));
+    }
+    Ok(steps)
+}
+
 impl Machine {
     fn steps(&self) -> Result<Vec<Step>> {
         if let Some((program, arguments)) = self.command.split_first() {
@@ -89,7 +146,7 @@ impl Machine {
             return Ok(vec![Step::new("command", &command)]);
         }
         let Some(test) = &self.test else {
-            return steps::of_tests(DEFAULT);
+            return default_steps();
         };
         let (package, name) = match test.split_once('/') {
             Some((package, name)) => (package, Some(name)),

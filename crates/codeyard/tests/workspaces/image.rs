@@ -23,7 +23,7 @@ impl Yard {
         }
         let said = String::from_utf8_lossy(&looked.stdout);
         assert!(said.contains("enforce = \"image\"` cannot be met"), "{said}");
-        println!("skipped: {said}");
+        eprintln!("skipped: {said}");
         None
     }
 

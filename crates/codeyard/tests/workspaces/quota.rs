@@ -11,7 +11,7 @@ const QUOTA: &str = "[workspace]\nquota = \"10 MiB\"\ninodes = 200\n";
 const OWN: u64 = 512 * 1024;
 
 /// Bytes on disk of all files below a directory.
-fn bytes_below(directory: &Path) -> u64 {
+pub(super) fn bytes_below(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries
         .map(|entry| {

@@ -217,6 +217,18 @@ fn a_mount_that_a_killed_process_left_is_used_again() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a program of the test, waited for")]
+fn an_image_that_the_kernel_made_read_only_is_checked_and_mounted_again() {
+    let Some(yard) = Yard::new() else { return };
+    drop(open(&yard.workspaces(4 * MIB, 200)).unwrap());
+    let mut remount = std::process::Command::new("mount");
+    remount.args(["-o", "remount,ro"]).arg(yard.directory());
+    assert!(remount.status().unwrap().success());
+    let files = open(&yard.workspaces(4 * MIB, 200)).unwrap();
+    std::fs::write(files.workspace.join("note"), "kept").unwrap();
+}
+
+#[test]
 fn an_image_is_unmounted_when_the_last_user_ends() {
     let Some(yard) = Yard::new() else { return };
     let (one, two) = (yard.workspaces(4 * MIB, 200), yard.workspaces(4 * MIB, 200));

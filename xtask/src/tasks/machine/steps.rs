@@ -10,10 +10,11 @@ use anyhow::{Result, bail};
 use clap::ValueEnum;
 
 use super::HOME;
-use crate::layout;
+use crate::tasks::setup;
 use crate::tasks::test::ordinary_user;
 use crate::tasks::test::programs::{self, TestProgram};
 use crate::tasks::test::rust::with_places;
+use crate::{layout, run};
 
 /// Whose rights a step has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -45,6 +46,8 @@ pub struct Step {
     words: Vec<OsString>,
     /// Whether it is a test program, which must run at least one test.
     pub is_test: bool,
+    /// Whether tests that skip themselves are a failure: the machine has all that the default ones need.
+    pub is_whole: bool,
 }
 
 impl Step {
@@ -66,6 +69,7 @@ impl Step {
             title: title.replace('/', " "),
             words,
             is_test: false,
+            is_whole: false,
         }
     }
 
@@ -113,7 +117,8 @@ impl User {
         }
     }
 
-    fn words(self) -> &'static str {
+    /// The user in a step's title.
+    pub fn words(self) -> &'static str {
         match self {
             User::Root => "as root",
             User::Ordinary => "as an ordinary user",
@@ -155,6 +160,8 @@ pub fn of_tests(sets: &[TestSet]) -> Result<Vec<Step>> {
             Some(name) => arguments.extend(["--test", name]),
         }
     }
+    // Tests start servers that are programs, too, and the machine has no cargo.
+    run::visible(setup::cargo().args(["build", "--locked", "--package=test-support", "--bins"]))?;
     let built = programs::built(&arguments)?;
     sets.iter()
         .map(|set| match built.iter().find(|program| set.is_of(program)) {

@@ -1,4 +1,6 @@
-//! Compiled checks of arguments: one cache for all tools, bounded by nodes. The check that was used least recently goes first.
+//! Compiled checks of arguments: one cache for all tools, bounded by nodes.
+//!
+//! The check that was used least recently goes first.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -28,6 +28,9 @@ pub struct Machine {
     /// Emulate the processor although /dev/kvm is there.
     #[arg(long)]
     emulate: bool,
+    /// Of the default steps run only those whose name contains this; may be repeated.
+    #[arg(long, conflicts_with_all = ["test", "command"])]
+    only: Vec<String>,
     /// Run only these tests: `PACKAGE` for its library's, `PACKAGE/NAME` for those of `tests/NAME.rs`.
     #[arg(long, conflicts_with = "command")]
     test: Option<String>,
@@ -67,12 +70,10 @@ const TESTS: &[TestSet] = &[
     },
 ];
 
-/// Arguments of `codeyard doctor`, which fails where a guard does not hold.
-const DOCTOR: &[(&[&str], User)] = &[
-    (&[], User::Delegated),
-    (&["--attack"], User::Root),
-    (&["--attack", "--this-user"], User::Ordinary),
-    (&["--attack", "--this-user"], User::Delegated),
+/// Who examines and attacks the sandbox, each with and without control groups, and the best mode that the user has.
+const ATTACKERS: [(User, &str); 2] = [
+    (User::Root, "root with control groups"),
+    (User::Delegated, "bare ordinary user with control groups"),
 ];
 
 /// Shows that the machine can bound the rate of a disk.
@@ -121,19 +122,34 @@ fn settings() -> Result<Vec<String>> {
         .context("the checkout's path is not UTF-8")
 }
 
-/// The tests, then the commands.
-fn default_steps() -> Result<Vec<Step>> {
-    let mut steps = steps::of_tests(TESTS)?;
+/// The tests, then the commands; only those whose title contains one of `only`, unless that is empty.
+fn default_steps(only: &[String]) -> Result<Vec<Step>> {
+    let is_wanted = |title: &str| only.is_empty() || only.iter().any(|word| title.contains(word));
+    let tests: Vec<TestSet> = TESTS
+        .iter()
+        .filter(|set| is_wanted(&set.title()))
+        .cloned()
+        .collect();
+    let mut steps = steps::of_tests(&tests)?;
     for step in &mut steps {
         step.is_whole = true;
     }
     let mut io_max = User::Root.command("bash".as_ref());
     steps.push(Step::new("io.max binds", io_max.arg(IO_MAX)));
-    for (arguments, user) in DOCTOR {
+    let doctor = |user: User, title: &str, arguments: &[&str]| {
         let mut command = user.command(layout::codeyard().as_os_str());
-        command.arg("doctor").args(*arguments);
-        let title = format!("doctor {} {}", arguments.join(" "), user.words());
-        steps.push(Step::new(&title, &command));
+        command.arg("doctor").args(arguments);
+        Step::new(&format!("{title} {}", user.words()), &command)
+    };
+    for (user, mode) in ATTACKERS {
+        steps.push(doctor(user, "doctor", &["--json"]).checked("mode.sh", mode));
+    }
+    for (user, _) in ATTACKERS {
+        steps.push(doctor(user, "doctor --attack", &["--attack", "--this-user"]));
+    }
+    steps.retain(|step| is_wanted(&step.title));
+    if steps.is_empty() {
+        bail!("no default step has such a name");
     }
     Ok(steps)
 }
@@ -146,7 +162,7 @@ impl Machine {
             return Ok(vec![Step::new("command", &command)]);
         }
         let Some(test) = &self.test else {
-            return default_steps();
+            return default_steps(&self.only);
         };
         let (package, name) = match test.split_once('/') {
             Some((package, name)) => (package, Some(name)),

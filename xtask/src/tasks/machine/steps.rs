@@ -73,6 +73,14 @@ impl Step {
         }
     }
 
+    /// The same, started by a script of `xtask/machine` that compares what it prints with `expected`.
+    pub fn checked(mut self, script: &str, expected: &str) -> Step {
+        let script = layout::root().join("xtask/machine").join(script);
+        let before = ["bash".into(), script.into(), expected.into()];
+        self.words.splice(0..0, before);
+        self
+    }
+
     fn of_tests(set: &TestSet, program: &TestProgram) -> Step {
         let mut command = set.user.command(program.executable.as_os_str());
         program.surround(&mut command);
@@ -128,7 +136,8 @@ impl User {
 }
 
 impl TestSet<'_> {
-    fn title(&self) -> String {
+    /// What people see.
+    pub fn title(&self) -> String {
         let name = self.name.unwrap_or("lib");
         let filters: String = self.filters.iter().map(|filter| format!(" {filter}")).collect();
         format!("{} {name}{filters} {}", self.package, self.user.words())
@@ -152,6 +161,9 @@ impl TestSet<'_> {
 
 /// Builds the programs of these tests, all at once, and makes their steps.
 pub fn of_tests(sets: &[TestSet]) -> Result<Vec<Step>> {
+    if sets.is_empty() {
+        return Ok(Vec::new());
+    }
     let mut arguments = Vec::new();
     for set in sets {
         arguments.extend(["--package", set.package]);

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Checks that a `codeyard doctor --json` finds this mode, and control groups of version 2 that bind:
+# mode.sh MODE COMMAND [ARGUMENT...]
+set -euo pipefail
+mode=$1
+shift
+report=$("$@")
+for expected in "\"mode\": ?\"$mode\"" 'cgroup v2: memory, processes and CPU are hard limits'; do
+  if ! grep -qE "$expected" <<<"$report"; then
+    echo "the doctor does not say $expected:"
+    echo "$report"
+    exit 1
+  fi
+  grep -E "$expected" <<<"$report"
+done

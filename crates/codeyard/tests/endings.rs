@@ -10,6 +10,8 @@
 mod guests;
 #[path = "endings/machine.rs"]
 mod machine;
+#[path = "endings/races.rs"]
+mod races;
 #[path = "endings/runs.rs"]
 mod runs;
 #[path = "endings/signals.rs"]

@@ -9,8 +9,9 @@ use jail::cgroup::Group;
 use jail::keeper::Keeper;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use sandbox::{Attachment, BoxFuture, Leash, Left, Measured};
+use sandbox_process::census;
 use sandbox_process::open_files::{self, FileBound};
-use sandbox_process::{census, settle};
+use sandbox_process::settle::Settling;
 use tokio::io::unix::AsyncFd;
 use types::{Limit, Limits};
 
@@ -102,10 +103,16 @@ impl LandlockLeash {
             return Ok(Left::default());
         };
         self.is_stopped = true;
-        // It may just have ended.
-        let _ = jail::signal::stop(keeper.guest());
-        settle::until_stopped(self.first).await?;
-        settle::until_killed(self.kept_by, self.first).await?;
+        let settling = Settling::new(self.kept_by, self.first);
+        loop {
+            // It may just have ended.
+            let _ = jail::signal::stop(keeper.guest());
+            settling.kill_each();
+            if settling.is_over() {
+                break;
+            }
+            settling.pause().await?;
+        }
         let threads = census::threads(self.first).saturating_sub(1);
         Ok(Left {
             threads: u32::try_from(threads).unwrap_or(u32::MAX),

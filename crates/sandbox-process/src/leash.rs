@@ -12,10 +12,11 @@ use tokio::io::unix::AsyncFd;
 use types::Limit;
 
 use crate::attach::{AttachError, Map};
+use crate::census;
 use crate::open_files::{self, FileBound};
 use crate::provisions::Provision;
+use crate::settle::Settling;
 use crate::station::Station;
-use crate::{census, settle};
 use std::sync::Arc;
 
 /// Niceness of a session that nobody waits for.
@@ -158,10 +159,14 @@ impl ProcessLeash {
         if self.is_alone() {
             return Ok(Left::default());
         }
-        settle::until_stopped(self.pid).await?;
-        if !census::others(self.pid, self.pid).is_empty() {
-            self.station.kill_others(process.as_fd()).await?;
-            settle::until_alone(self.pid, self.pid).await?;
+        let settling = Settling::new(self.pid, self.pid);
+        while !settling.is_over() {
+            if settling.has_others() {
+                self.station.kill_others(process.as_fd()).await?;
+            }
+            // It may just have ended.
+            let _ = jail::signal::stop(process.as_fd());
+            settling.pause().await?;
         }
         let threads = census::threads(self.pid).saturating_sub(1);
         Ok(Left {

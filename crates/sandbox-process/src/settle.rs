@@ -1,4 +1,7 @@
 //! The end of a run: what it started dies, and the guest's first process stands still with all of its threads.
+//!
+//! What is about to die can still wake the guest (`SIGCONT`), and a guest that is awake starts more. So the host stops and
+//! kills until nothing else was alive before and after a moment at which the guest stood still.
 
 use std::time::Duration;
 
@@ -6,57 +9,66 @@ use tokio::time::{Instant, sleep};
 
 use crate::census;
 
-/// How long threads may take to stop, and processes to die.
+/// How long one order to kill may take.
 pub const DEADLINE: Duration = Duration::from_secs(2);
+/// How long threads may take to stop, and processes to die. What has used up its CPU rate waits for its turn to do so.
+const LONGEST: Duration = Duration::from_secs(5);
 /// Time between two looks at them.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Waits until all threads of a process that was told to stop have stopped.
-///
-/// # Errors
-/// That they have not, after [`DEADLINE`].
-pub async fn until_stopped(first: u32) -> Result<(), String> {
-    wait(|| census::has_stopped(first))
-        .await
-        .map_err(|()| "its threads do not stop".to_owned())
+/// One run's end, from the first stop until it is over.
+#[derive(Debug)]
+pub struct Settling {
+    first: u32,
+    spared: u32,
+    deadline: Instant,
 }
 
-/// Waits until nothing that came from `first` is alive, apart from `first` and `spared`.
-///
-/// # Errors
-/// How many processes live on, after [`DEADLINE`].
-pub async fn until_alone(first: u32, spared: u32) -> Result<(), String> {
-    let others = || census::others(first, spared);
-    wait(|| others().is_empty())
-        .await
-        .map_err(|()| format!("{} of its processes do not end", others().len()))
-}
+impl Settling {
+    /// Of the processes that came from `root`, all but `root` and `first` have to end, and `first` has to stand still.
+    pub fn new(root: u32, first: u32) -> Self {
+        Self {
+            first,
+            spared: root,
+            deadline: Instant::now() + LONGEST,
+        }
+    }
 
-/// Kills what came from `first`, apart from `first` and `spared`, until nothing of it is alive.
-///
-/// # Errors
-/// As [`until_alone`].
-pub async fn until_killed(first: u32, spared: u32) -> Result<(), String> {
-    let kill_others = || {
-        let others = census::others(first, spared);
-        others.iter().for_each(|pid| jail::signal::kill_number(*pid));
-        others
-    };
-    wait(|| kill_others().is_empty()).await.map_err(|()| {
-        format!(
-            "{} of its processes do not end",
-            census::others(first, spared).len()
-        )
-    })
-}
+    /// Whether the run is over.
+    pub fn is_over(&self) -> bool {
+        !self.has_others() && census::has_stopped(self.first) && !self.has_others()
+    }
 
-async fn wait(mut done: impl FnMut() -> bool) -> Result<(), ()> {
-    let deadline = Instant::now() + DEADLINE;
-    while !done() {
-        if Instant::now() > deadline {
-            return Err(());
+    /// Whether something is alive that has to end.
+    pub fn has_others(&self) -> bool {
+        !self.others().is_empty()
+    }
+
+    /// Kills one after another what has to end, each as soon as it is found.
+    pub fn kill_each(&self) {
+        census::for_each(self.spared, |pid| {
+            if pid != self.first && pid != self.spared {
+                jail::signal::kill_number(pid);
+            }
+        });
+    }
+
+    /// Waits a moment.
+    ///
+    /// # Errors
+    /// What is not over, after [`LONGEST`].
+    pub async fn pause(&self) -> Result<(), String> {
+        if Instant::now() > self.deadline {
+            return Err(match self.others().len() {
+                0 => "its threads do not stop".to_owned(),
+                count => format!("{count} of its processes do not end"),
+            });
         }
         sleep(PAUSE).await;
+        Ok(())
     }
-    Ok(())
+
+    fn others(&self) -> Vec<u32> {
+        census::others(self.spared, self.first)
+    }
 }

@@ -218,6 +218,8 @@ impl<L: Leash> Conversation<L> {
             Err(cause) => {
                 tracing::warn!(session = %self.session, cause, "a run left behind what cannot be ended");
                 self.kill(Some(Status::Failed), Some(report::unsettled(&cause)), progress);
+                // Nothing of it acts after the answer; what cannot even be killed holds up no answer for ever.
+                let _ = timeout(GOING, self.leash.gone()).await;
                 None
             }
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, descendants};
 
-const LANDLOCK: &str = "[sandbox]\nbackend = \"landlock\"\n";
+pub const LANDLOCK: &str = "[sandbox]\nbackend = \"landlock\"\n";
 
 /// Each leaves a dozen processes or more.
 const RUNS_OF_FORKS: usize = 90;
@@ -22,7 +22,7 @@ async fn client(settings: &str) -> CodeClient {
 }
 
 /// Where a session's file lies on the host, wherever this mode keeps it.
-fn find(directory: &Path, name: &str) -> Option<PathBuf> {
+pub fn find(directory: &Path, name: &str) -> Option<PathBuf> {
     let entries = fs::read_dir(directory).ok()?;
     entries.flatten().find_map(|entry| {
         let path = entry.path();

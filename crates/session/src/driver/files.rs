@@ -1,0 +1,46 @@
+//! Which directories the guest of a session sees, when it starts and before each later run.
+
+use sandbox::{Access, Attachment, LaunchError};
+
+use super::Driver;
+use crate::files::{Given, SharedTree};
+
+impl Driver {
+    /// Shows the guest read-only folders, tools and skills as they are now.
+    pub(super) async fn renew_files(&mut self, code: &str) -> Result<(), LaunchError> {
+        let folders = self.read_only.clone();
+        if let Some(guest) = self.guest.as_mut().filter(|_| !folders.is_empty()) {
+            guest.attach(folders).await?;
+        }
+        let now = self.shared.files.shared(code).await;
+        let place = |tree: &SharedTree| tree.attachment.clone();
+        if now.as_ref().map(place) == self.shared_tree.as_ref().map(place) {
+            return Ok(());
+        }
+        // If the new one cannot be shown, the guest may have lost this one all the same.
+        let _before = self.shared_tree.take();
+        if let (Some(guest), Some(tree)) = (&mut self.guest, &now) {
+            guest.attach(vec![tree.attachment.clone()]).await?;
+        }
+        self.shared_tree = now;
+        Ok(())
+    }
+
+    /// Everything that a new guest is to see.
+    pub(super) async fn files(&mut self, code: &str) -> Result<Vec<Attachment>, LaunchError> {
+        let source = self.shared.files.clone();
+        let Given {
+            attachments: mut files,
+            lease,
+            notice,
+        } = source.of(&self.key.principal, &self.key.name).await?;
+        self.lease = lease;
+        self.files_notice = notice;
+        self.keeps_files = files.iter().any(|file| file.target == "/workspace");
+        let is_read_only = |file: &&Attachment| file.access == Access::ReadOnly;
+        self.read_only = files.iter().filter(is_read_only).cloned().collect();
+        self.shared_tree = source.shared(code).await;
+        files.extend(self.shared_tree.as_ref().map(|tree| tree.attachment.clone()));
+        Ok(files)
+    }
+}

@@ -1,12 +1,14 @@
 //! The task of one session: takes runs from its queue one after another and owns the guest.
 
+mod files;
+
 use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use check::Names;
-use sandbox::{Access, Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
+use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
 use serde_json::Value;
 use store::{RunRecord, SessionRecord};
 use tokio::sync::oneshot;
@@ -17,7 +19,7 @@ use types::{
 };
 
 use crate::check::{Checked, checked, refused};
-use crate::files::{Allowance, Files, Given, SharedTree};
+use crate::files::{Allowance, Files, SharedTree};
 use crate::names::mint_id;
 use crate::request::{RunResult, SessionError};
 use crate::sessions::Shared;
@@ -432,44 +434,6 @@ impl Driver {
             concurrent_host_calls: own.concurrent_host_calls,
             ..self.limits.clone()
         }
-    }
-
-    /// Shows the guest read-only folders, tools and skills as they are now.
-    async fn renew_files(&mut self, code: &str) -> Result<(), LaunchError> {
-        let folders = self.read_only.clone();
-        if let Some(guest) = self.guest.as_mut().filter(|_| !folders.is_empty()) {
-            guest.attach(folders).await?;
-        }
-        let now = self.shared.files.shared(code).await;
-        let place = |tree: &SharedTree| tree.attachment.clone();
-        if now.as_ref().map(place) == self.shared_tree.as_ref().map(place) {
-            return Ok(());
-        }
-        // If the new one cannot be shown, the guest may have lost this one all the same.
-        let _before = self.shared_tree.take();
-        if let (Some(guest), Some(tree)) = (&mut self.guest, &now) {
-            guest.attach(vec![tree.attachment.clone()]).await?;
-        }
-        self.shared_tree = now;
-        Ok(())
-    }
-
-    /// Everything that a new guest is to see.
-    async fn files(&mut self, code: &str) -> Result<Vec<Attachment>, LaunchError> {
-        let source = self.shared.files.clone();
-        let Given {
-            attachments: mut files,
-            lease,
-            notice,
-        } = source.of(&self.key.principal, &self.key.name).await?;
-        self.lease = lease;
-        self.files_notice = notice;
-        self.keeps_files = files.iter().any(|file| file.target == "/workspace");
-        let is_read_only = |file: &&Attachment| file.access == Access::ReadOnly;
-        self.read_only = files.iter().filter(is_read_only).cloned().collect();
-        self.shared_tree = source.shared(code).await;
-        files.extend(self.shared_tree.as_ref().map(|tree| tree.attachment.clone()));
-        Ok(files)
     }
 
     /// A new guest; `None` if the run was cancelled before it was there.

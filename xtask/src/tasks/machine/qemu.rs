@@ -138,8 +138,9 @@ impl Running {
             }
         }
         let reported = fs::read_to_string(statuses())?;
-        seen.report(reported.clone());
-        Ok(reported.starts_with(BOOTED).then_some(seen))
+        let is_result = seen.stopped.is_some() || reported.starts_with(BOOTED);
+        seen.report(reported);
+        Ok(is_result.then_some(seen))
     }
 }
 

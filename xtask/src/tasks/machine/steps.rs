@@ -85,9 +85,7 @@ impl Step {
         let mut command = set.user.command(program.executable.as_os_str());
         program.surround(&mut command);
         set.user.surround(&mut command);
-        command
-            .args(["--show-output", "--color=never", "--test-threads=2"])
-            .args(set.filters);
+        command.args(["--show-output", "--color=never"]).args(set.filters);
         Step {
             is_test: true,
             ..Step::new(&set.title(), &command)

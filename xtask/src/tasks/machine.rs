@@ -23,7 +23,7 @@ use steps::{Step, TestSet, User};
 #[derive(Debug, Args)]
 pub struct Machine {
     /// Minutes after which the machine is ended.
-    #[arg(long, default_value_t = 90)]
+    #[arg(long, default_value_t = 120)]
     minutes: u64,
     /// Emulate the processor although /dev/kvm is there.
     #[arg(long)]

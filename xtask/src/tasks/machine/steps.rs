@@ -22,6 +22,7 @@ pub enum User {
     /// Root in the root of the control groups.
     Root,
     /// An ordinary user without control groups.
+    #[value(name = "user")]
     Ordinary,
     /// An ordinary user alone in a control group that it may divide, as systemd gives with `Delegate=yes`.
     Delegated,

@@ -9,9 +9,13 @@ use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 use saphyr_parser::{Event, Parser, ScanError};
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item};
+use types::bulk::{self, Tree};
 
 /// Deepest level of a YAML file.
 const DEEPEST: usize = 128;
+
+/// Values of a YAML file, each once for each alias of it.
+const MOST_NODES: usize = 50_000;
 
 /// What a file is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +82,13 @@ impl Format {
     }
 }
 
+/// Refuses a text of which too large a tree would be built.
+fn small(text: &str, tree: Tree) -> Result<(), Unreadable> {
+    bulk::check_file(text.as_bytes(), tree).map_err(|refused| Unreadable::new(refused.to_string()))
+}
+
 pub(crate) fn json(text: &str) -> Result<CstRootNode, Unreadable> {
+    small(text, Tree::Json)?;
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -94,6 +104,7 @@ pub(crate) fn json(text: &str) -> Result<CstRootNode, Unreadable> {
 }
 
 pub(crate) fn toml(text: &str) -> Result<DocumentMut, Unreadable> {
+    small(text, Tree::Toml)?;
     text.parse::<DocumentMut>().map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
         let before = text.get(..start).unwrap_or_default();
@@ -103,7 +114,7 @@ pub(crate) fn toml(text: &str) -> Result<DocumentMut, Unreadable> {
 }
 
 pub(crate) fn yaml(text: &str) -> Result<Option<MarkedYaml<'_>>, Unreadable> {
-    shallow(text)?;
+    bounded(text)?;
     let loaded = MarkedYaml::load_from_str(text).map_err(|error| no_yaml(&error))?;
     match loaded.len() {
         0 => Ok(None),
@@ -119,33 +130,68 @@ fn no_yaml(error: &ScanError) -> Unreadable {
     )
 }
 
-/// Refuses what is nested so deep that reading it as values, which goes as deep, could exhaust the stack: a few bytes of YAML
-/// are a level. The readers of the two others have limits of their own.
-fn shallow(text: &str) -> Result<(), Unreadable> {
-    // The levels that are open, each with its anchor and the deepest level in it.
-    let mut open: Vec<(usize, usize)> = Vec::new();
-    let mut heights: HashMap<usize, usize> = HashMap::new();
+/// A list or a mapping of YAML that is not closed yet.
+#[derive(Default)]
+struct Open {
+    anchor: usize,
+    /// The deepest level in it so far, from the root.
+    deepest: usize,
+    /// Nodes in it so far, itself among them.
+    nodes: usize,
+}
+
+/// What an alias of YAML stands for.
+#[derive(Clone, Copy, Default)]
+struct Anchored {
+    height: usize,
+    nodes: usize,
+}
+
+/// Refuses a text that would take too much as values, from its events alone. It may be nested so deep that reading it, which
+/// goes as deep, could exhaust the stack: a few bytes are a level. Aliases of aliases may stand for more values than fit
+/// into memory, because each alias becomes a copy of what it names.
+fn bounded(text: &str) -> Result<(), Unreadable> {
+    let mut open = vec![Open::default()];
+    let mut anchors: HashMap<usize, Anchored> = HashMap::new();
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| no_yaml(&error))?;
-        let deepest = match event {
+        let level = open.len() - 1;
+        let (deepest, nodes) = match event {
             Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
-                open.push((anchor, open.len() + 1));
-                open.len()
+                open.push(Open {
+                    anchor,
+                    deepest: level + 1,
+                    nodes: 1,
+                });
+                (level + 1, 0)
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let (anchor, deepest) = open.pop().unwrap_or_default();
-                heights.insert(anchor, deepest.saturating_sub(open.len()));
-                deepest
+                let ended = open.pop().unwrap_or_default();
+                let anchored = Anchored {
+                    height: (ended.deepest + 1).saturating_sub(level),
+                    nodes: ended.nodes,
+                };
+                anchors.insert(ended.anchor, anchored);
+                (ended.deepest, ended.nodes)
             }
-            Event::Alias(anchor) => open.len() + heights.get(&anchor).copied().unwrap_or_default(),
+            Event::Alias(anchor) => {
+                let anchored = anchors.get(&anchor).copied().unwrap_or_default();
+                (level + anchored.height, anchored.nodes.max(1))
+            }
+            Event::Scalar(..) => (level, 1),
             _ => continue,
         };
+        let Some(around) = open.last_mut() else { continue };
+        around.deepest = around.deepest.max(deepest);
+        around.nodes = around.nodes.saturating_add(nodes);
         if deepest > DEEPEST {
             let what = format!("is nested more than {DEEPEST} levels deep");
             return Err(Unreadable::at(span.start.line(), what));
         }
-        if let Some((_, known)) = open.last_mut() {
-            *known = deepest.max(*known);
+        if around.nodes > MOST_NODES {
+            let what =
+                format!("holds more than {MOST_NODES} values; a value counts once for each alias of it");
+            return Err(Unreadable::at(span.start.line(), what));
         }
     }
     Ok(())
@@ -269,12 +315,12 @@ mod tests {
             (Format::Yaml, format!("a:\n  {}", rep("[", 4000)), 2),
             (Format::Yaml, format!("a: {}", rep("{a: ", 4000)), 1),
             (Format::Yaml, format!("a0: &a0 x\n{anchors}"), 4),
-            (Format::Json, format!("\n{}", rep("[", 100_000)), 2),
-            (Format::Json, rep("{\"a\":", 100_000), 1),
-            (Format::Toml, format!("\na = {}", rep("[", 100_000)), 2),
-            (Format::Toml, format!("a = {}", rep("{a = ", 100_000)), 1),
-            (Format::Toml, format!("a{} = 1", rep(".a", 100_000)), 1),
-            (Format::Toml, format!("[a{}]", rep(".a", 100_000)), 1),
+            (Format::Json, format!("\n{}", rep("[", 10_000)), 2),
+            (Format::Json, rep("{\"a\":", 10_000), 1),
+            (Format::Toml, format!("\na = {}", rep("[", 10_000)), 2),
+            (Format::Toml, format!("a = {}", rep("{a = ", 10_000)), 1),
+            (Format::Toml, format!("a{} = 1", rep(".a", 10_000)), 1),
+            (Format::Toml, format!("[a{}]", rep(".a", 10_000)), 1),
         ] {
             let start: String = text.chars().take(40).collect();
             let found = format.parse(&text).map_err(|error| error.line);
@@ -283,6 +329,35 @@ mod tests {
         }
         let deep = format!("a: {}1{}", rep("[", 100), rep("]", 100));
         assert!(Format::Yaml.parse(&deep).is_ok());
+    }
+
+    #[test]
+    fn aliases_of_aliases_are_refused_before_they_are_copied() {
+        let line = |n: usize| format!("a{n}: &a{n} [{}]\n", format!("*a{},", n - 1).repeat(9));
+        let lines = |levels: usize| (1..=levels).map(line).collect::<String>();
+        // Nine to the power of thirty values in a kilobyte.
+        let error = Format::Yaml
+            .parse(&format!("a0: &a0 [x]\n{}", lines(30)))
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "line 6: holds more than 50000 values; a value counts once for each alias of it"
+        );
+        let few = Format::Yaml.parse(&format!("a0: &a0 [x]\n{}", lines(3))).unwrap();
+        assert_eq!(few["a3"][8][8][8], json!(["x"]));
+        let wide = format!("a: [{}]", "0,".repeat(60_000));
+        assert_eq!(Format::Yaml.parse(&wide).unwrap_err().line, Some(1));
+    }
+
+    #[test]
+    fn what_would_become_too_large_a_tree_is_refused() {
+        for (format, text) in [
+            (Format::Json, format!("[{}0]", "0,".repeat(500_000))),
+            (Format::Toml, "a=0\n".repeat(200_000)),
+        ] {
+            let error = format.parse(&text).unwrap_err().to_string();
+            assert!(error.contains("parts, more than"), "{error}");
+        }
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! How many values a JSON text holds, counted from its bytes before anything is built from it.
+//! How many values a text holds, counted from its bytes before anything is built from it.
 
 /// Bytes that reading a text as values may take beside twice the text itself.
 const ALLOWANCE: usize = 6 * 1024 * 1024;
@@ -37,6 +37,67 @@ pub fn check(text: &[u8], cost: usize) -> Result<(), TooManyValues> {
     match values(text) {
         values if values > most => Err(TooManyValues { bytes, values, most }),
         _ => Ok(()),
+    }
+}
+
+/// Bytes of a tree for each byte of the file that it is built from, beside [`ALLOWANCE`].
+const TREE_FACTOR: usize = 24;
+
+/// A format of files of which a tree is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tree {
+    /// JSON, also with comments.
+    Json,
+    /// TOML.
+    Toml,
+}
+
+/// A file holds more parts than are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the file has {bytes} bytes and {parts} parts, more than the {most} that are read of so many bytes")]
+pub struct TooManyParts {
+    /// Bytes of the file.
+    pub bytes: usize,
+    /// Commas, brackets and signs between names and values in it.
+    pub parts: usize,
+    /// Parts that are read of a file of this length.
+    pub most: usize,
+}
+
+/// Refuses a file whose tree would take more than 24 times its bytes and 6 MiB.
+///
+/// # Errors
+/// If it has too many parts. Those inside of texts and comments count as well: an error of this count must not hide others.
+pub fn check_file(text: &[u8], tree: Tree) -> Result<(), TooManyParts> {
+    let bytes = text.len();
+    let most = (ALLOWANCE + TREE_FACTOR * bytes) / tree.cost();
+    let parts = || text.iter().filter(|byte| tree.parts(**byte)).count();
+    if bytes <= most {
+        return Ok(());
+    }
+    match parts() {
+        parts if parts > most => Err(TooManyParts { bytes, parts, most }),
+        _ => Ok(()),
+    }
+}
+
+// === impl Tree ===
+
+impl Tree {
+    /// Bytes that a part takes as nodes, with the room that lists reserve.
+    fn cost(self) -> usize {
+        match self {
+            Tree::Json => 256,
+            Tree::Toml => 320,
+        }
+    }
+
+    /// Whether a byte ends or begins a part.
+    fn parts(self, byte: u8) -> bool {
+        match self {
+            Tree::Json => b",[{:".contains(&byte),
+            Tree::Toml => b",[{=.\n".contains(&byte),
+        }
     }
 }
 
@@ -85,6 +146,23 @@ mod tests {
         check(r#"{"a": [1, -2.5e3, true], "b\"]": "x,y"}"#, 8);
         check(r#""never closed"#, 1);
         check(r#""\"#, 1);
+    }
+
+    #[test]
+    fn files_of_too_many_parts_are_refused_however_they_are_written() {
+        let refused = |text: &str, tree| check_file(text.as_bytes(), tree).is_err();
+        for text in ["a=0\n", "'\"', 0,", "# \" [[", "a.b.c.", "{},"] {
+            assert!(refused(&text.repeat(100_000), Tree::Toml), "{text}");
+        }
+        for text in ["0,", "\"a\":0,", "/*\"*/0,0,", "[[[[],"] {
+            assert!(refused(&text.repeat(100_000), Tree::Json), "{text}");
+        }
+        let usual = "  \"command\": \"/usr/bin/some-server\",\n  \"args\": [\"--port\", \"80\"],\n";
+        assert!(!refused(&usual.repeat(100_000), Tree::Json));
+        assert!(!refused(
+            &"[servers.a]\ncommand = '/usr/bin/a'\n".repeat(1_000),
+            Tree::Toml
+        ));
     }
 
     #[test]

@@ -270,6 +270,8 @@ async fn it_is_chosen_by_name_and_named() {
         shown.contains("programs can run here (mode: landlock, "),
         "{shown}"
     );
+    let promised = |line: &str| line.starts_with("not promised") && line.contains("mounts");
+    assert!(shown.lines().any(promised), "{shown}");
     let attack = codeyard().run(["doctor", "--attack"]).await.unwrap();
     assert!(!attack.status.success() && told(&attack).contains("backend `process`"));
     let run = codeyard()

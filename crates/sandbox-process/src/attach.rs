@@ -97,26 +97,35 @@ impl Station {
                 },
             });
         }
-        // A bare ordinary user's sessions are the mounter's own user.
-        let reader = self.identity().has_user_per_session().then_some(user);
         for (some, files) in attachments.chunks(MOST_TREES).zip(files.chunks(MOST_TREES)) {
-            let order = |zygote: &Zygote| zygote.order_attachments(session, reader, some);
-            let answer = self
-                .ask_mounter(DEADLINE, order)
-                .await
-                .map_err(|error| match error {
-                    StationError::Late => AttachError::Late {
-                        folders: listed(files),
-                    },
-                    error => AttachError::Station(error),
-                })?;
-            if let Answer::Attached(bare) =
-                answer.map_err(|cause| AttachError::Mounter(format!("{}: {cause}", listed(files))))?
-            {
-                self.note_bare(&bare, some, files);
-            }
+            self.attach_some(session, user, some, files).await?;
         }
         Ok(())
+    }
+
+    /// Has the mounter attach what one order holds.
+    async fn attach_some(
+        &self,
+        session: BorrowedFd<'_>,
+        user: u32,
+        attachments: &[zygote::Attachment<'_>],
+        files: &[&Attachment],
+    ) -> Result<(), AttachError> {
+        // A bare ordinary user's sessions are the mounter's own user.
+        let reader = self.identity().has_user_per_session().then_some(user);
+        let order = |zygote: &Zygote| zygote.order_attachments(session, reader, attachments);
+        match self.ask_mounter(DEADLINE, order).await {
+            Ok(Ok(Answer::Attached(bare))) => {
+                self.note_bare(&bare, attachments, files);
+                Ok(())
+            }
+            Ok(Ok(_)) => Err(AttachError::Mounter("another answer came".to_owned())),
+            Ok(Err(cause)) => Err(AttachError::Mounter(format!("{}: {cause}", listed(files)))),
+            Err(StationError::Late) => Err(AttachError::Late {
+                folders: listed(files),
+            }),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Notes which directories a session sees without the overlay that was preferred.

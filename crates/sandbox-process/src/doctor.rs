@@ -18,7 +18,7 @@ use crate::guards;
 use crate::mode::Mode;
 
 pub use self::mounts::overlay;
-pub use crate::guards::{Guard, Strength, mounts};
+pub use crate::guards::{Guard, Strength};
 
 /// Run inside.
 const PROGRAM: &str = include_str!("doctor.py");

@@ -45,7 +45,7 @@ pub(crate) fn of(mode: &Mode) -> Vec<Guard> {
 }
 
 /// What folders of the user's give beside bytes. `bare` says why read-only ones have no overlay, if they have none.
-pub fn mounts(bare: Option<&str>) -> [Guard; 2] {
+pub(crate) fn mounts(bare: Option<&str>) -> [Guard; 2] {
     let read_only = match bare {
         None => full(
             "mounts ro",

@@ -67,7 +67,9 @@ fn follow(order: Order, mut descriptors: Descriptors, answer: BorrowedFd<'_>) ->
     match order {
         Order::Attach { placed, reader } => {
             let attached = attach(&placed, reader, descriptors)?;
-            message::send(answer, &serde_json::to_vec(&attached.bare)?, &[])
+            message::send(answer, &serde_json::to_vec(&attached.bare)?, &[])?;
+            drop(attached.let_go_later);
+            Ok(())
         }
         Order::KillOthers => {
             kill_others(descriptors.next().ok_or(io::ErrorKind::InvalidInput)?.as_fd())?;
@@ -86,60 +88,59 @@ struct Attached {
     bare: Vec<Bare>,
     /// What was attached before, and where overlays were made. Letting go of a mount waits for all processors: the host need
     /// not wait for that too.
-    _let_go_later: Vec<OwnedFd>,
+    let_go_later: Vec<OwnedFd>,
 }
 
-/// Opens what it has to open, then enters the session's namespace and attaches. Where anything fails the session sees what
-/// it saw before.
+/// Opens what it has to open, then enters the session's namespace and attaches. Where opening or covering fails the session
+/// sees what it saw before.
 fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) -> io::Result<Attached> {
     let session = descriptors.next().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut trees = Vec::new();
-    for one in placed {
-        let tree = match &one.source {
-            Some(source) => Directory::open(source)
-                .and_then(|directory| directory.tree(one.writing, None))
-                .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.display())))?,
-            None => descriptors.next().ok_or(io::ErrorKind::InvalidInput)?,
-        };
-        trees.push(tree);
-    }
+    let trees = open(placed, descriptors)?;
     let own = sys::own_namespaces()?;
+    let mut attached = Attached::default();
     sys::enter_mounts(session.as_fd())?;
-    let needs_overlay = |one: &Placed| one.overlay != Overlay::Unused;
-    if !placed.iter().any(needs_overlay) {
-        for (one, tree) in placed.iter().zip(&trees) {
-            attach_on(tree.as_fd(), &one.place.path())?;
-        }
-        return Ok(Attached::default());
-    }
-    sys::unshare(libc::CLONE_NEWNS)?;
-    let mut let_go_later = vec![sys::mount_namespace(own.as_fd())?];
-    if let Some(reader) = reader {
-        sys::read_files_as(reader)?;
-    }
-    let mut ready = Vec::new();
-    for (one, tree) in placed.iter().zip(trees) {
-        ready.push(if needs_overlay(one) {
-            overlay::cover(tree.as_fd(), &one.place.path(), one.overlay)?
-        } else {
-            Ready { tree, bare: None }
-        });
-    }
-    sys::enter_mounts(session.as_fd())?;
-    let mut bare = Vec::new();
+    let ready = if placed.iter().any(|one| one.overlay != Overlay::Unused) {
+        sys::unshare(libc::CLONE_NEWNS)?;
+        attached.let_go_later.push(sys::mount_namespace(own.as_fd())?);
+        let ready = cover(placed, trees, reader)?;
+        sys::enter_mounts(session.as_fd())?;
+        ready
+    } else {
+        trees.into_iter().map(Ready::plain).collect()
+    };
     for (one, ready) in placed.iter().zip(ready) {
         let place = one.place.path();
-        let_go_later.push(attach::directory(&place)?);
+        attached.let_go_later.push(attach::directory(&place)?);
         attach_on(ready.tree.as_fd(), &place)?;
-        bare.extend(ready.bare.map(|cause| Bare {
+        attached.bare.extend(ready.bare.map(|cause| Bare {
             place: one.place,
             cause,
         }));
     }
-    Ok(Attached {
-        bare,
-        _let_go_later: let_go_later,
-    })
+    Ok(attached)
+}
+
+/// The trees to attach: opened here, or those that came along.
+fn open(placed: &[Placed], mut descriptors: Descriptors) -> io::Result<Vec<OwnedFd>> {
+    let open_one = |one: &Placed| match &one.source {
+        Some(source) => Directory::open(source)
+            .and_then(|directory| directory.tree(one.writing, None))
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", source.display()))),
+        None => Ok(descriptors.next().ok_or(io::ErrorKind::InvalidInput)?),
+    };
+    placed.iter().map(open_one).collect()
+}
+
+/// Puts overlays over the trees that are to have one, in a copy of the session's mount namespace.
+fn cover(placed: &[Placed], trees: Vec<OwnedFd>, reader: Option<u32>) -> io::Result<Vec<Ready>> {
+    if let Some(reader) = reader {
+        sys::read_files_as(reader)?;
+    }
+    let cover_one = |(one, tree): (&Placed, OwnedFd)| match one.overlay {
+        Overlay::Unused => Ok(Ready::plain(tree)),
+        overlay => overlay::cover(tree.as_fd(), &one.place.path(), overlay),
+    };
+    placed.iter().zip(trees).map(cover_one).collect()
 }
 
 /// Attaches a tree in the place of what is there. It is never put on top: when a directory is removed from the host's disk,

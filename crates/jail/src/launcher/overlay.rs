@@ -18,11 +18,18 @@ pub struct Ready {
     pub bare: Option<String>,
 }
 
+impl Ready {
+    /// A tree that is attached as it is.
+    pub fn plain(tree: OwnedFd) -> Self {
+        Self { tree, bare: None }
+    }
+}
+
 /// Puts an overlay over a tree. The caller is in a copy of the session's mount namespace, which goes with it.
 pub fn cover(tree: BorrowedFd<'_>, place: &Path, overlay: Overlay) -> io::Result<Ready> {
     sys::attach_at(tree, attach::directory(place)?.as_fd())?;
     match over(place) {
-        Ok(tree) => Ok(Ready { tree, bare: None }),
+        Ok(tree) => Ok(Ready::plain(tree)),
         Err(error) if overlay == Overlay::Preferred && is_refusal(&error) => Ok(Ready {
             tree: sys::open_tree_at(attach::directory(place)?.as_fd())?,
             bare: Some(error.to_string()),

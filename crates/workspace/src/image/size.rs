@@ -11,19 +11,21 @@ const INODE: u64 = 256;
 const DESCRIPTOR: u64 = 64;
 /// Groups with a copy of the descriptions of all groups; powers of 3, 5 and 7 are so few.
 const COPIES: u64 = 30;
-/// What survives a power failure is what the journal holds.
-pub(super) const JOURNAL: u64 = 4 * MIB;
+/// Journals, without which a power failure would destroy files: of 1 MiB below this quota, else of 4 MiB.
+const LARGE_JOURNAL: u64 = 32 * MIB;
 /// Blocks for root alone, so that codeyard can make a session's directory in a full image.
-pub(super) const RESERVED: u64 = 64;
+const RESERVED: u64 = 64;
 /// The file system's own inodes, and those that codeyard makes: two directories, the lock, `lost+found`.
 const OWN_INODES: u64 = 16;
 /// `lost+found` and the directories that codeyard makes.
-const OWN_BLOCKS: u64 = 24;
+const OWN_BLOCKS: u64 = 32;
 /// `mkfs.ext4` rounds the inodes of a group down to a multiple of this.
 const INODE_STEP: u64 = 8;
 /// ext4 keeps one part in so many of the blocks, and at most so many blocks, for its own growth.
 const KEPT_PART: u64 = 50;
 const MOST_KEPT: u64 = 4096;
+/// Blocks that the last group has beside its own.
+const LEAST_DATA: u64 = 64;
 /// Bytes for each file where the settings have no bound on files.
 const USUAL_FILE: u64 = 16 * KIB;
 /// Longest label of an ext4 file system.
@@ -56,6 +58,11 @@ impl Size {
         if self.quota < LARGE { KIB } else { 4 * KIB }
     }
 
+    /// MiB of its journal.
+    pub(super) fn journal(self) -> u64 {
+        if self.quota < LARGE_JOURNAL { 1 } else { 4 }
+    }
+
     /// Inodes of the whole image; ext4 has at most one for each block.
     pub(super) fn inodes(self) -> u64 {
         self.wanted_inodes() + self.groups() * INODE_STEP
@@ -73,17 +80,42 @@ impl Size {
 
     fn data(self) -> u64 {
         let block = self.block();
-        self.quota / block + JOURNAL / block + RESERVED + OWN_BLOCKS
+        self.quota / block + self.journal() * MIB / block + RESERVED + OWN_BLOCKS
     }
 
     /// Blocks of the whole image.
     pub(super) fn blocks(self) -> u64 {
-        let block = self.block();
-        let groups = self.groups();
-        let inodes_each = self.inodes().div_ceil(groups).next_multiple_of(block / INODE);
-        let copies = (1 + (groups * DESCRIPTOR).div_ceil(block)) * groups.min(COPIES);
-        let used = self.data() + groups * (inodes_each * INODE / block + 2) + copies;
+        self.needed_blocks() + self.padding()
+    }
+
+    /// Blocks for root alone: those of its own, and those that only make the last group large enough.
+    pub(super) fn reserved(self) -> u64 {
+        RESERVED + self.padding()
+    }
+
+    fn needed_blocks(self) -> u64 {
+        let used = self.data() + self.groups() * (self.table() + 2) + self.copy() * self.groups().min(COPIES);
         used + (used / (KEPT_PART - 1)).min(MOST_KEPT)
+    }
+
+    /// `mkfs.ext4` leaves away a last group that hardly holds its own blocks.
+    fn padding(self) -> u64 {
+        let smallest = self.table() + 2 + self.copy() + LEAST_DATA;
+        match self.needed_blocks() % (8 * self.block()) {
+            0 => 0,
+            last => smallest.saturating_sub(last),
+        }
+    }
+
+    /// Blocks of the inodes of one group.
+    fn table(self) -> u64 {
+        let inodes = self.inodes().div_ceil(self.groups());
+        inodes.next_multiple_of(self.block() / INODE) * INODE / self.block()
+    }
+
+    /// Blocks of a copy of the superblock and the descriptions of all groups.
+    fn copy(self) -> u64 {
+        1 + (self.groups() * DESCRIPTOR).div_ceil(self.block())
     }
 
     /// Bytes of the whole image.

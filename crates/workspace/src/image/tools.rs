@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::error::WorkspaceError;
-use crate::image::size::{JOURNAL, RESERVED, Size};
+use crate::image::size::Size;
 
 /// Where administrators' programs lie. A search path is whoever's that started this process.
 const DIRECTORIES: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin"];
@@ -34,10 +34,9 @@ pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), Works
     // A percentage of blocks, the one way to say it at once.
     let reserved = format!(
         "{:.9}",
-        100.0 * approximate(RESERVED) / approximate(size.blocks())
+        100.0 * approximate(size.reserved()) / approximate(size.blocks())
     );
     let block = size.block();
-    let journal = JOURNAL / (1024 * 1024);
     let arguments = [
         "-q".to_owned(),
         "-F".to_owned(),
@@ -45,7 +44,7 @@ pub(super) fn make(image: &Path, content: &Path, size: Size) -> Result<(), Works
         format!("-N{}", size.inodes()),
         "-I256".to_owned(),
         format!("-m{reserved}"),
-        format!("-Jsize={journal}"),
+        format!("-Jsize={}", size.journal()),
         format!("-L{}", size.label()),
         "-O^resize_inode".to_owned(),
         "-eremount-ro".to_owned(),
@@ -151,7 +150,60 @@ fn approximate(count: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::FileExt;
+
     use super::*;
+
+    const MIB: u64 = 1024 * 1024;
+    const GIB: u64 = 1024 * MIB;
+
+    /// A number of the superblock.
+    fn number(image: &Path, at: u64) -> u64 {
+        let mut bytes = [0; 4];
+        let file = std::fs::File::open(image).unwrap();
+        file.read_exact_at(&mut bytes, 1024 + at).unwrap();
+        u32::from_le_bytes(bytes).into()
+    }
+
+    #[test]
+    fn images_of_all_sizes_have_room_for_the_quota_and_little_more() {
+        if let Err(missing) = available() {
+            println!("skipped: {missing}");
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        let empty = tempfile::tempdir().unwrap();
+        for quota in [
+            MIB,
+            2 * MIB,
+            10 * MIB,
+            31 * MIB,
+            32 * MIB,
+            511 * MIB,
+            512 * MIB,
+            2 * GIB,
+            300 * GIB,
+        ] {
+            for inodes in [0, 100, 200_000] {
+                let size = Size::of(quota, inodes).unwrap();
+                let image = directory.path().join(format!("{quota}-{inodes}"));
+                make(&image, empty.path(), size).unwrap();
+                let [blocks, reserved, free, inodes_free] = [4, 8, 12, 16].map(|at| number(&image, at));
+                // What the kernel keeps for the growth of its own blocks.
+                let kept = (blocks / 50).min(4096);
+                let room = (free - reserved - kept) * size.block();
+                let most = quota + quota / 50 + 512 * 1024;
+                assert!((quota..=most).contains(&room), "{quota} {inodes}: {room}");
+                let rounding = 16 * blocks.div_ceil(8 * size.block());
+                let most = size.inodes() + rounding;
+                assert!(inodes_free <= most, "{quota} {inodes}: {inodes_free}");
+                if inodes > 0 {
+                    let least = inodes.min(quota / size.block());
+                    assert!(inodes_free >= least, "{quota} {inodes}: {inodes_free}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_program_that_is_missing_is_named_with_its_package() {

@@ -83,6 +83,13 @@ impl Context {
     fn tell_mounts(&self, loaded: &Loaded) {
         for mount in &loaded.settings.mounts {
             self.output.tell(&format!("mount: {mount}"));
+            for point in mount.not_shown() {
+                self.output.tell(&format!(
+                    "warning: {} is mounted below and is not shown at {}; mount it as a folder of its own",
+                    point.display(),
+                    mount.target
+                ));
+            }
         }
     }
 

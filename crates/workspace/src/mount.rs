@@ -1,5 +1,7 @@
 //! The user's own directories in sessions: what was asked for, checked and resolved once.
 
+mod below;
+
 use std::fmt;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -227,6 +229,16 @@ impl Asked {
             target,
             writable,
         })
+    }
+}
+
+impl Mount {
+    /// File systems that are mounted below the directory and not shown to sessions, as those of a read-only mount are.
+    pub fn not_shown(&self) -> Vec<PathBuf> {
+        if self.writable {
+            return Vec::new();
+        }
+        below::mounted_below(&self.source)
     }
 }
 

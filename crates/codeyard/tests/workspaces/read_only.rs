@@ -309,3 +309,22 @@ async fn a_file_system_that_refuses_an_overlay_is_shown_plain_and_named() {
     let codeyard = codeyard.below(unshare.iter().copied().chain(["sh", "-c", &script, "sh"]));
     check_plain(&codeyard, &folder).await;
 }
+
+#[tokio::test]
+async fn what_is_mounted_below_a_read_only_mount_is_named_and_not_shown() {
+    if !is_root() {
+        return eprintln!("skipped: only root mounts something below a folder");
+    }
+    let codeyard = Codeyard::new().unwrap();
+    let folder = user_directory(&codeyard, "folder");
+    let below = folder.join("below");
+    fs::create_dir(&below).unwrap();
+    let place = below.display();
+    let codeyard = codeyard.below_mounts(&format!("mount -t tmpfs below {place}; touch {place}/hidden"));
+    let mount = format!("{}:/data", folder.display());
+    let code = "import os\nprint(os.listdir('/data/below'))";
+    let ended = run(&codeyard, &["run", "-", "--mount", &mount], code).await;
+    assert_eq!(ended.out, "[]\n", "{ended:?}");
+    let warning = format!("warning: {place} is mounted below and is not shown at /data; ");
+    assert!(ended.err.contains(&warning), "{ended:?}");
+}

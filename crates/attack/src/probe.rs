@@ -21,6 +21,8 @@ pub struct Probe {
     pub(crate) before: Option<&'static str>,
     /// What B and H must still be able to do afterwards, while the attacker holds what it took.
     pub(crate) after: Option<&'static str>,
+    /// What the attacker runs next in the same session; what it prints counts like the first program's.
+    pub(crate) again: Option<&'static str>,
     /// What the next session of the attacker's tenant must be able to do when the attacker is gone.
     pub(crate) later: Option<&'static str>,
 }
@@ -174,6 +176,7 @@ fn read(name: &'static str, files: &[(&str, &'static str)]) -> Result<Probe, Pro
         guest: must("guest.py")?,
         before: find("before.py"),
         after: find("after.py"),
+        again: find("again.py"),
         later: find("later.py"),
     })
 }

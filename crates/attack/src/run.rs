@@ -132,7 +132,7 @@ async fn scene(
     let mut a = target.seat(tenant_a, "a", mounted).await?;
     let with_a = descriptors();
     let outcome = execute(&mut *a.guest, probe.guest, given).await;
-    let inside = answers(&outcome.stdout.text);
+    let mut inside = answers(&outcome.stdout.text);
     if !probe.plan.ends.iter().any(|end| end == outcome.status.name()) {
         let error = outcome.error.clone().unwrap_or_default();
         noticed.push(format!(
@@ -150,6 +150,11 @@ async fn scene(
         noticed.extend(outside.as_ref().err().map(|why| format!("host: {why}")));
         neighbours.extend(named("b", answers(&met.stdout.text)));
         neighbours.extend(named("host", outside.unwrap_or_default()));
+    }
+    if let Some(again) = probe.again {
+        let met = execute(&mut *a.guest, again, given).await;
+        noticed.extend(unless_completed("again", &met));
+        inside.extend(answers(&met.stdout.text));
     }
     for check in &probe.plan.host {
         noticed.extend(match check {

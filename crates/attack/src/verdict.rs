@@ -153,6 +153,7 @@ mod tests {
             guest: "",
             before: None,
             after: None,
+            again: None,
             later: None,
         };
         let answers = Answers {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use server::store::{CallView, CallsTaken, EventView, ReceiptTaken, RunDetail, RunView};
 
-use crate::output::{Output, Tone, harmless, table};
+use crate::output::{Output, Tone, harmless, one_line, table};
 use crate::times::{exact, when};
 
 /// Runs as a table.
@@ -23,7 +23,8 @@ pub fn list(output: &Output, runs: &[RunView]) -> anyhow::Result<()> {
 
 /// One run as a line.
 pub fn line(output: &Output, run: &RunView) -> anyhow::Result<()> {
-    output.line(&cells(run).join("  "))
+    let cells: Vec<String> = cells(run).iter().map(|cell| one_line(cell)).collect();
+    output.line(&cells.join("  "))
 }
 
 fn cells(run: &RunView) -> Vec<String> {

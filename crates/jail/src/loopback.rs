@@ -57,6 +57,7 @@ struct Configuration {
 #[derive(Debug)]
 pub struct Loop {
     device: OwnedFd,
+    path: PathBuf,
 }
 
 /// Whether this process can use loop devices.
@@ -84,7 +85,7 @@ pub fn find(file: &File, path: &Path) -> io::Result<Option<Loop>> {
             Err(_) if Path::new(shown.trim_end()).file_name() != path.file_name() => continue,
             Err(error) => return Err(error),
         };
-        let found = Loop { device };
+        let found = Loop { device, path: name };
         match found.status() {
             Ok(info) if (info.device, info.inode) == (wanted.st_dev, wanted.st_ino) => {
                 return Ok(Some(found));
@@ -103,7 +104,7 @@ pub fn find(file: &File, path: &Path) -> io::Result<Option<Loop>> {
 /// If there is no device, or the file cannot be one.
 pub fn attach(file: &File) -> io::Result<Loop> {
     for _ in 0..ATTEMPTS {
-        let device = Loop { device: free()? };
+        let device = free()?;
         match device.configure(file.as_fd()) {
             Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {}
             configured => return configured.map(|()| device),
@@ -135,13 +136,9 @@ impl Loop {
     /// # Errors
     /// The system's.
     pub fn mount_ext4(&self, target: BorrowedFd<'_>) -> io::Result<()> {
-        let link = |descriptor: BorrowedFd<'_>| {
-            c_path(&PathBuf::from(format!(
-                "/proc/self/fd/{}",
-                descriptor.as_raw_fd()
-            )))
-        };
-        let (source, target) = (link(self.device.as_fd())?, link(target)?);
+        let source = c_path(&self.path)?;
+        let target = format!("/proc/self/fd/{}", target.as_raw_fd());
+        let target = c_path(Path::new(&target))?;
         let options = c"errors=remount-ro,discard";
         // SAFETY: the strings are NUL-terminated and outlive the call.
         checked(c_long::from(unsafe {
@@ -210,14 +207,18 @@ impl Info {
 }
 
 /// A device that had no file a moment ago.
-fn free() -> io::Result<OwnedFd> {
+fn free() -> io::Result<Loop> {
     let control = open(Path::new(CONTROL))?;
     // SAFETY: the call takes no argument, and the descriptor is open.
     let number = checked(c_long::from(unsafe {
         libc::ioctl(control.as_raw_fd(), GET_FREE)
     }))
     .map_err(|error| named(Path::new(CONTROL), &error))?;
-    open(&PathBuf::from(format!("/dev/loop{number}")))
+    let path = PathBuf::from(format!("/dev/loop{number}"));
+    Ok(Loop {
+        device: open(&path)?,
+        path,
+    })
 }
 
 fn open(path: &Path) -> io::Result<OwnedFd> {

@@ -50,10 +50,9 @@ impl Yard {
 impl Drop for Yard {
     #[expect(clippy::disallowed_methods, reason = "a program of the test, waited for")]
     fn drop(&mut self) {
-        // A test that failed, or killed its codeyard, leaves the mount.
-        let _ = std::process::Command::new("umount")
-            .arg(self.directory())
-            .output();
+        // A test that failed, or killed its codeyard, leaves the mount; that codeyard may still be ending.
+        let mut unmount = std::process::Command::new("umount");
+        let _ = unmount.arg("--lazy").arg(self.directory()).output();
     }
 }
 

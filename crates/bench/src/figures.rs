@@ -55,8 +55,28 @@ pub struct Goal {
 pub struct Report {
     /// In the order in which they were measured.
     pub figures: Vec<Figure>,
+    /// What foreign inputs cost.
+    #[serde(default)]
+    pub inputs: Vec<Input>,
     /// What was not measured.
     pub skipped: Vec<Skipped>,
+}
+
+/// What one foreign input cost.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Input {
+    /// What read it.
+    pub parser: String,
+    /// What it was made of.
+    pub shape: String,
+    /// Its length.
+    pub bytes: usize,
+    /// Bytes of memory that it took at most.
+    pub growth: f64,
+    /// Bytes that it may take.
+    pub bound: f64,
+    /// The longest short run of another session meanwhile, in microseconds; none where there is no other session.
+    pub delay: Option<f64>,
 }
 
 /// Something that could not be measured on this machine.
@@ -78,6 +98,7 @@ impl Report {
     /// Adds what another part gave.
     pub fn extend(&mut self, other: Report) {
         self.figures.extend(other.figures);
+        self.inputs.extend(other.inputs);
         self.skipped.extend(other.skipped);
     }
 }
@@ -86,8 +107,36 @@ impl From<Vec<Figure>> for Report {
     fn from(figures: Vec<Figure>) -> Self {
         Self {
             figures,
-            skipped: Vec::new(),
+            ..Self::default()
         }
+    }
+}
+
+// === impl Input ===
+
+impl Input {
+    /// The longest that an input may hold up another session, in microseconds.
+    const LONGEST: f64 = 50_000.0;
+
+    /// A row of the table.
+    pub fn line(&self) -> String {
+        let delay = self
+            .delay
+            .map_or_else(String::new, |delay| Unit::Micros.show(delay));
+        format!(
+            "{:<26} {:<11} {:>10} {:>11} {:>11} {delay:>10}  {}",
+            self.parser,
+            self.shape,
+            self.bytes,
+            Unit::Bytes.show(self.growth),
+            Unit::Bytes.show(self.bound),
+            if self.is_kept() { "kept" } else { "NOT KEPT" },
+        )
+    }
+
+    /// Whether it took no more than it may, of memory and of time.
+    pub fn is_kept(&self) -> bool {
+        self.growth <= self.bound && self.delay.is_none_or(|delay| delay <= Self::LONGEST)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can be measured: every part by name, and where each is measured.
 
+mod amplify;
 mod before;
 mod bridge;
 mod clients;
@@ -72,6 +73,8 @@ pub enum Part {
     Before,
     /// Runs of 49 sessions beside one hostile session.
     Hostile,
+    /// Foreign input of every shape: memory that it takes, and the delay of another session.
+    Amplify,
     /// What a user would pick instead.
     Rivals,
 }
@@ -104,6 +107,7 @@ impl Part {
                 None => Vec::new(),
             },
             Part::Hostile => hostile::measure(setting).await?,
+            Part::Amplify => return amplify::measure(setting).await,
             Part::Rivals => return rivals::measure(setting).await,
             Part::Fresh | Part::Live | Part::Call => return self.measure_guests(setting).await,
         };
@@ -141,6 +145,7 @@ impl Part {
             | Part::Gather
             | Part::Servers
             | Part::Hostile
+            | Part::Amplify
             | Part::Rivals => &[Placement::Free],
         }
     }

@@ -1,5 +1,7 @@
 //! The least MCP client that can be written: blocking, over pipes, so that what is measured is the server.
 
+use std::collections::HashSet;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -30,6 +32,8 @@ pub struct Lines {
 pub struct Raw {
     lines: Lines,
     next_id: u64,
+    /// Requests that were answered while another answer was waited for.
+    answered: HashSet<u64>,
 }
 
 // === impl Lines ===
@@ -120,7 +124,11 @@ impl Raw {
     /// Starts a server and opens the conversation.
     pub fn open(command: &mut Command) -> Result<Self> {
         let lines = Lines::start(command)?;
-        let mut raw = Self { lines, next_id: 0 };
+        let mut raw = Self {
+            lines,
+            next_id: 0,
+            answered: HashSet::new(),
+        };
         let client = json!({"name": "bench", "version": "1.0.0"});
         raw.request(
             "initialize",
@@ -152,7 +160,17 @@ impl Raw {
 
     /// Calls a tool without waiting for its result, which is skipped when it arrives.
     pub fn start(&mut self, tool: &str, arguments: &Value) -> Result<u64> {
-        self.send("tools/call", &json!({"name": tool, "arguments": arguments}))
+        self.send("tools/call", json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Sends a request whose parameters are this JSON, byte for byte, without waiting for its answer.
+    pub fn start_text(&mut self, method: &str, params: &str) -> Result<u64> {
+        self.send(method, params)
+    }
+
+    /// Whether a request that was started has been answered, by a result or an error.
+    pub fn is_answered(&self, id: u64) -> bool {
+        self.answered.contains(&id)
     }
 
     /// Cancels a request.
@@ -162,11 +180,12 @@ impl Raw {
         self.lines.send(&notice.to_string())
     }
 
-    fn send(&mut self, method: &str, params: &Value) -> Result<u64> {
+    fn send(&mut self, method: &str, params: impl Display) -> Result<u64> {
         self.next_id += 1;
         let id = self.next_id;
-        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        self.lines.send(&request.to_string())?;
+        let request =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}");
+        self.lines.send(&request)?;
         Ok(id)
     }
 
@@ -178,7 +197,11 @@ impl Raw {
             let Ok(mut message) = serde_json::from_str::<Value>(&line) else {
                 continue;
             };
-            if message.get("method").is_some() || message["id"] != id {
+            if message.get("method").is_some() {
+                continue;
+            }
+            if message["id"] != id {
+                self.answered.extend(message["id"].as_u64());
                 continue;
             }
             if let Some(result) = message.get_mut("result") {

@@ -1,9 +1,34 @@
 //! Prints figures as a table.
 
-use crate::figures::{Figure, Report};
+use crate::figures::{Figure, Input, Report};
 
 /// Prints every figure, one a row, and what was not measured.
 pub fn print(report: &Report) {
+    if !report.figures.is_empty() {
+        figures(report);
+    }
+    if !report.inputs.is_empty() {
+        inputs(&report.inputs);
+    }
+    for skipped in &report.skipped {
+        println!("skipped: {}: {}", skipped.name, skipped.reason);
+    }
+}
+
+/// What foreign inputs cost, one a row.
+fn inputs(inputs: &[Input]) {
+    println!(
+        "{:<26} {:<11} {:>10} {:>11} {:>11} {:>10}",
+        "parser", "shape", "N", "growth", "bound", "delay"
+    );
+    for input in inputs {
+        println!("{}", input.line());
+    }
+    let broken = inputs.iter().filter(|input| !input.is_kept()).count();
+    println!("{broken} of {} inputs cost more than they may", inputs.len());
+}
+
+fn figures(report: &Report) {
     let width = report
         .figures
         .iter()
@@ -25,9 +50,6 @@ pub fn print(report: &Report) {
             promise(figure),
             beside(figure),
         );
-    }
-    for skipped in &report.skipped {
-        println!("skipped: {}: {}", skipped.name, skipped.reason);
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::amplify::Shape;
 use crate::programs::stub_server;
 use crate::servers::Era;
 
@@ -51,6 +52,11 @@ impl ServerDefinition {
     /// A server that misbehaves in this way; see `servers/hostile.rs` for the modes.
     pub fn hostile(mode: &str) -> Self {
         Self::test_server(&["hostile", mode])
+    }
+
+    /// A server that answers with input of every shape, and lists a tool whose definition has this one.
+    pub fn amplify(shape: Shape, bytes: usize) -> Self {
+        Self::test_server(&["amplify", &format!("{}:{bytes}", shape.name())])
     }
 
     /// A server that lists the tools of a real one.

@@ -17,8 +17,10 @@
 //! | to hold a backend to every limit | [`limits`] |
 //! | to know that nothing of a codeyard is left | [`Traces`] |
 //! | to check Python and TypeScript | [`checkers`] |
+//! | foreign input that makes parsers take more than its bytes | [`amplify`], [`ServerDefinition::amplify`] |
 //! | to wait for a condition | [`wait_until`] |
 
+pub mod amplify;
 mod bridge;
 pub mod catalogue;
 mod checkers;

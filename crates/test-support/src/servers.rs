@@ -1,5 +1,6 @@
 //! Upstream MCP servers for tests, written against the bare protocol so that each can break any rule of it.
 
+mod amplify;
 mod canned;
 mod conformance;
 mod hostile;
@@ -13,7 +14,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 pub use protocol::Era;
 
-const USAGE: &str = "usage: stub-server (stub [--extras] | canned FILE | conformance | hostile MODE | replay FILE [--page N]) [--era ERA]";
+const USAGE: &str = "usage: stub-server (stub [--extras] | canned FILE | conformance | hostile MODE | amplify SHAPE:BYTES | replay FILE [--page N]) [--era ERA]";
 
 /// Runs the server that the arguments name until stdin closes.
 pub fn main(args: impl Iterator<Item = String>) -> ExitCode {
@@ -48,6 +49,7 @@ fn serve(mut args: impl Iterator<Item = String>) -> Result<()> {
         ("conformance", None) => protocol::serve(options.era, &conformance::Conformance::default()),
         ("canned", Some(file)) => protocol::serve(options.era, &canned::Canned::read(&file)?),
         ("hostile", Some(mode)) => hostile::serve(&mode, options.era),
+        ("amplify", Some(shape)) => protocol::serve(options.era, &amplify::Amplify::read(&shape)?),
         ("replay", Some(file)) => protocol::serve(options.era, &replay::Replay::read(&file, options.page)?),
         _ => bail!("{USAGE}"),
     }

@@ -11,7 +11,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use serde_json::json;
-use types::SessionName;
+use types::{SessionName, spelled_out};
 use workspace::{Artifact, Artifacts, ReadError};
 
 /// What every URI begins with.
@@ -151,16 +151,10 @@ pub(crate) fn uri(session: &SessionName, path: &Path) -> String {
 }
 
 fn resource(artifact: &Artifact) -> Resource {
-    // A name is for people; what would move a cursor, or is no text, is spelled out.
+    // A name is for people; what would move a cursor, turn a line around or is no text is spelled out.
     let mut name = String::new();
     for chunk in artifact.path.as_os_str().as_bytes().utf8_chunks() {
-        for c in chunk.valid().chars() {
-            if c.is_control() {
-                name.extend(c.escape_debug());
-            } else {
-                name.push(c);
-            }
-        }
+        name.push_str(&spelled_out(chunk.valid()));
         name.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
     }
     let mut resource = Resource::new(uri(&artifact.session, &artifact.path), name)
@@ -309,11 +303,18 @@ mod tests {
 
     #[test]
     fn names_of_other_bytes_are_spelled_out() {
-        let mut odd = artifact("x");
-        odd.path = PathBuf::from(OsString::from_vec(b"a\xff\x1b[31m.txt".to_vec()));
-        let resource = resource(&odd);
-        assert_eq!(resource.name, "a\\xff\\u{1b}[31m.txt");
-        assert_eq!(parse(&resource.uri).unwrap().path, odd.path);
+        for (bytes, shown) in [
+            (b"a\xff\x1b[31m.txt".as_slice(), r"a\xff\u{1b}[31m.txt"),
+            (b"a\nnotice: all is well", r"a\nnotice: all is well"),
+            ("safe\u{202e}txt.exe".as_bytes(), r"safe\u{202e}txt.exe"),
+            ("a\u{2028}b\u{200b}".as_bytes(), r"a\u{2028}b\u{200b}"),
+        ] {
+            let mut odd = artifact("x");
+            odd.path = PathBuf::from(OsString::from_vec(bytes.to_vec()));
+            let resource = resource(&odd);
+            assert_eq!(resource.name, shown);
+            assert_eq!(parse(&resource.uri).unwrap().path, odd.path);
+        }
     }
 
     proptest! {

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use catalog::{Check, Entry};
 use types::Tool;
 
-/// Nodes of all checks that are kept, about 1 KB each. Real schemas have about twenty, the largest of them 2,000.
-const MAX_NODES: usize = 50_000;
+/// Nodes of all checks that are kept, about 2 KB each. Real schemas have about twenty, the largest of them 2,000.
+const MAX_NODES: usize = 25_000;
 
 /// The checks that are kept.
 #[derive(Debug, Default)]

@@ -18,10 +18,16 @@ use targets::Targets;
 /// tenth of that.
 pub(super) const MAX_NODES: usize = 20_000;
 
+/// Nodes that are compiled, about 2 KB each.
+pub(super) const MAX_SIZE: usize = 6_000;
+
 /// Levels of one recursive reference that are written out, in the order tried.
 const RECURSION: [usize; 3] = [3, 1, 0];
 
 const MAX_NESTING: usize = 64;
+
+/// Bytes of a path that count as a node.
+const PATH_OF_NODE: usize = 128;
 const MAX_NOTES: usize = 12;
 
 /// Steps of `multipleOf` outside these bounds cost exact arithmetic with huge numbers.
@@ -34,7 +40,7 @@ pub(super) struct Lowered {
     pub(super) schema: Value,
     /// What one check may pass, shared parts once for each reference: an estimate of the work.
     pub(super) nodes: usize,
-    /// What it is made of, shared parts once: an estimate of the memory.
+    /// What it is made of, shared parts once and long paths as several nodes: an estimate of the memory.
     pub(super) size: usize,
     /// What was left out, for people.
     pub(super) notes: BTreeSet<String>,
@@ -66,6 +72,7 @@ pub(super) fn lower(root: &Value, draft: Draft, keep_pattern: KeepPattern<'_>) -
             nodes: 0,
             size: 0,
             nesting: 0,
+            path: 0,
             deepest: 0,
             is_full: false,
             embedded: 0,
@@ -73,7 +80,7 @@ pub(super) fn lower(root: &Value, draft: Draft, keep_pattern: KeepPattern<'_>) -
             notes: BTreeSet::new(),
         };
         let part = lowerer.part(root);
-        let fits = lowerer.nodes < MAX_NODES && !lowerer.is_full;
+        let fits = !lowerer.is_spent() && !lowerer.is_full;
         lowered = Some(Lowered {
             schema: lowerer.targets.beside(part.schema),
             nodes: lowerer.nodes,
@@ -100,6 +107,8 @@ struct Lowerer<'a> {
     nodes: usize,
     size: usize,
     nesting: usize,
+    /// Bytes of the path from the target that is being lowered: the compiler writes down each node's path in full.
+    path: usize,
     /// The greatest nesting of the target that is being lowered.
     deepest: usize,
     /// Whether a shared part was left out because it is too large for its place.
@@ -130,11 +139,11 @@ impl Part {
 
 impl<'a> Lowerer<'a> {
     fn part(&mut self, schema: &'a Value) -> Part {
-        if self.nodes >= MAX_NODES || self.nesting >= MAX_NESTING {
+        if self.is_spent() || self.nesting >= MAX_NESTING {
             return self.beyond();
         }
         self.nodes += 1;
-        self.size += 1;
+        self.size += 1 + self.path / PATH_OF_NODE;
         self.nesting += 1;
         self.deepest = self.deepest.max(self.nesting);
         let part = match schema {
@@ -147,6 +156,11 @@ impl<'a> Lowerer<'a> {
         };
         self.nesting -= 1;
         part
+    }
+
+    /// Whether nothing more fits.
+    fn is_spent(&self) -> bool {
+        self.nodes >= MAX_NODES || self.size >= MAX_SIZE
     }
 
     fn left_out(&mut self, what: String) -> Part {
@@ -190,9 +204,11 @@ impl<'a> Lowerer<'a> {
             append(&mut lowered, "allOf", vec![target.schema]);
         }
         for (keyword, value) in object {
+            self.path += keyword.len() + 1;
             if keyword != "$ref" && !self.keyword(keyword, value, &mut lowered) {
                 inexact.insert(keyword.as_str());
             }
+            self.path -= keyword.len() + 1;
         }
         weaken(object, &mut lowered, &inexact);
         Part {
@@ -263,6 +279,9 @@ impl<'a> Lowerer<'a> {
             return self.unreadable(keyword);
         };
         let parts: Vec<Part> = items.iter().map(|item| self.part(item)).collect();
+        if self.is_spent() {
+            return self.beyond().exact;
+        }
         let exact = parts.iter().all(|part| part.exact);
         append(
             lowered,
@@ -279,11 +298,18 @@ impl<'a> Lowerer<'a> {
         let mut exact = true;
         let mut parts = Map::new();
         for (name, member) in members {
+            // Even a part that permits anything is compiled, with its path.
+            if self.is_spent() {
+                exact = self.beyond().exact;
+                break;
+            }
             if keyword == "patternProperties" && !(self.keep_pattern)(name) {
                 exact = self.unreadable("pattern");
                 continue;
             }
+            self.path += name.len() + 1;
             let part = self.part(member);
+            self.path -= name.len() + 1;
             exact &= part.exact;
             parts.insert(name.clone(), part.schema);
         }

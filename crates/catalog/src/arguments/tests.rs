@@ -424,6 +424,15 @@ fn a_shared_part_is_compiled_once() {
 }
 
 #[test]
+fn parts_below_a_long_name_are_bounded_by_the_bytes_of_their_paths() {
+    let parts: serde_json::Map<String, Value> = (0..2_000).map(|n| (format!("p{n}"), json!({}))).collect();
+    let schema = json!({"properties": {"k".repeat(16 * 1024): {"properties": parts}}});
+    let check = Check::compile(&schema);
+    assert!(check.size < lower::MAX_SIZE + 200, "{}", check.size);
+    assert_eq!(check.notes, ["parts beyond the bounds of depth and size"]);
+}
+
+#[test]
 fn a_condition_behind_a_reference_is_still_a_condition() {
     let schema = json!({
         "properties": {"a": {}, "b": {}},

@@ -96,10 +96,12 @@ impl<'a> Lowerer<'a> {
 
     fn lower_target(&mut self, key: (Place, usize), target: &'a Value) -> usize {
         let (nodes, deepest) = (self.nodes, self.deepest);
+        let path = std::mem::take(&mut self.path);
         self.deepest = self.nesting;
         self.targets.open.push(key);
         let part = self.part(target);
         self.targets.open.pop();
+        self.path = path;
         let target = Target {
             part,
             nodes: self.nodes - nodes,

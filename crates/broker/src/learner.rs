@@ -22,7 +22,7 @@ use store::{Learning, Records};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use types::{Principal, RunId};
+use types::{Principal, RunId, bulk};
 
 pub use known::LearnedTypes;
 use known::{Known, Whose};
@@ -131,7 +131,9 @@ impl Learner {
     ) {
         let shared = &self.shared;
         let bytes = answer.get().len();
-        if !shared.learning.enabled || bytes > LARGEST_RESULT {
+        // A short answer of many small values would take many times its bytes when it is looked at.
+        let is_small = |answer: &str| bulk::check(answer.as_bytes(), bulk::BUFFERED).is_ok();
+        if !shared.learning.enabled || bytes > LARGEST_RESULT || !is_small(answer.get()) {
             return;
         }
         let whose = Whose::of(principal, &shared.learning);

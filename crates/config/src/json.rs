@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use types::bulk::{self, Tree};
 
 /// A JSON value; objects keep order and duplicates.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +23,7 @@ pub(crate) enum Node {
 impl Node {
     /// Parses a whole file. The error is a place and a message.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Node, (String, String)> {
+        small(bytes, Tree::Json)?;
         serde_json::from_slice(unmarked(bytes)).map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
             let text = error.to_string();
@@ -45,6 +47,7 @@ impl Node {
                 "this is no TOML: it holds bytes that are no UTF-8 text".to_owned(),
             )
         })?;
+        small(bytes, Tree::Toml)?;
         toml::from_str(text).map_err(|error| {
             let before = error
                 .span()
@@ -69,6 +72,11 @@ impl Node {
             Node::Object(_) => "an object",
         }
     }
+}
+
+/// Refuses a file of which too large a tree would be built.
+fn small(bytes: &[u8], tree: Tree) -> Result<(), (String, String)> {
+    bulk::check_file(bytes, tree).map_err(|refused| (String::new(), refused.to_string()))
 }
 
 /// A text without the byte order mark that some editors put first.

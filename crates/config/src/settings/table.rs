@@ -3,6 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use types::Written;
+use types::bulk::{self, Tree};
 
 use crate::mistakes::{Findings, nearest};
 
@@ -15,6 +16,10 @@ pub(super) struct Value<'a>(&'a DeValue<'a>);
 impl<'a> Table<'a> {
     /// Parses a whole file; a syntax error is a mistake with line and column.
     pub(super) fn parse(text: &'a str, findings: &mut Findings) -> Option<Self> {
+        if let Err(refused) = bulk::check_file(text.as_bytes(), Tree::Toml) {
+            findings.mistake("", refused.to_string());
+            return None;
+        }
         match DeTable::parse(text) {
             Ok(table) => Some(Self(table.into_inner())),
             Err(error) => {

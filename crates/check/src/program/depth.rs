@@ -6,12 +6,19 @@ use ruff_python_parser::{Mode, lexer};
 /// Nesting up to which a program is read. People and models write a tenth of it.
 const MAX_DEPTH: usize = 400;
 
+/// Bytes that a token takes as a part of the tree, about, and one that opens a list: that reserves room for four items.
+const TOKEN: usize = 128;
+const LIST: usize = 320;
+
+/// Bytes that the tree of a program may take, beside 32 for each byte of its text.
+const ALLOWANCE: usize = 8 * 1024 * 1024;
+
 /// What the tokens of a program tell of its tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// It cannot be deeper than this, which is within the bound.
     Bounded(usize),
-    /// It may be deeper than is read.
+    /// It may be deeper than is read, or take more memory than it may.
     Deeper,
     /// Its brackets do not match: it does not parse.
     Broken,
@@ -37,8 +44,13 @@ impl Depth {
         let mut lexer = lexer::lex(source, Mode::Module);
         let mut levels = vec![Level::default()];
         let (mut total, mut indentation, mut deepest) = (0, 0_usize, 0);
+        let mut room = ALLOWANCE + 32 * source.len();
         loop {
             let kind = lexer.next_token();
+            match room.checked_sub(closing(kind).map_or(TOKEN, |_| LIST)) {
+                Some(left) => room = left,
+                None => return Depth::Deeper,
+            }
             let is_inner = levels.len() > 1;
             let Some(level) = levels.last_mut() else {
                 return Depth::Broken;
@@ -117,4 +129,23 @@ fn is_closing(kind: TokenKind) -> bool {
         kind,
         TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace | TokenKind::FStringEnd | TokenKind::TStringEnd
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_of_too_many_small_parts_is_not_read() {
+        let deep = format!("{}0{},", "[".repeat(60), "]".repeat(60));
+        for item in ["0,", "1:0,", "a.b,", deep.as_str()] {
+            let source = format!("x = [{}]", item.repeat(250 * 1024 / item.len()));
+            assert_eq!(Depth::of(&source), Depth::Deeper, "{item}");
+        }
+        let usual = "answer = await tools.crm.find_customers(name=\"Ann\", limit=20)\n";
+        assert!(matches!(
+            Depth::of(&usual.repeat(250 * 1024 / usual.len())),
+            Depth::Bounded(_)
+        ));
+    }
 }

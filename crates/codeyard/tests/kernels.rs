@@ -371,10 +371,11 @@ async fn the_doctor_says_what_each_guard_of_the_mode_promises() {
         ("processes", mode.groups),
         ("cpu", mode.groups),
         ("files", mode.own_users),
+        ("mounts rw", false),
     ] {
         assert_eq!(strength(name), full, "{name}: {report:#}");
     }
-    assert_eq!(guards.len(), 7, "{report:#}");
+    assert_eq!(guards.len(), 9, "{report:#}");
     let output = codeyard.run(["doctor"]).await.unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     for guard in guards {

@@ -75,7 +75,7 @@ pub struct Input {
     pub growth: f64,
     /// Bytes that it may take.
     pub bound: f64,
-    /// The longest short run of another session meanwhile, in microseconds; none where there is no other session.
+    /// The longest short run of another session meanwhile, in microseconds; `None` without another session.
     pub delay: Option<f64>,
 }
 

@@ -27,7 +27,7 @@ fn path(output: &Output, workspaces: &Workspaces, arguments: &PathArguments) -> 
     let principal = Principal {
         id: arguments.principal.clone(),
     };
-    // An image stays mounted for whoever goes there, until the next codeyard that uses it ends.
+    // The user wants to look into the image: it stays mounted until the next codeyard that uses it ends.
     workspaces.mount(&principal).map_err(failure)?;
     let path = workspaces.path(&principal);
     if arguments.json {

@@ -66,7 +66,7 @@ async fn files_without_a_name_take_their_part_until_they_are_closed() {
                 os.remove('/workspace/hidden')\n    held[-1].write(b'x' * 3_000_000)\n    os.fsync(held[-1])";
     let ran = client.run(code).await;
     assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");
-    // Nothing has a name, and yet there is no room.
+    // The files have no name and still take all the room.
     let write = "open('/workspace/more', 'wb', buffering=0).write(b'x' * 2_000_000)";
     let ran = client.run_in("another", write).await;
     assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");

@@ -77,16 +77,19 @@ async fn over_its_quota_a_session_can_only_delete() {
 async fn files_without_a_name_count_as_long_as_they_are_open() {
     let codeyard = Codeyard::new().unwrap().settings(QUOTA);
     let mut client = CodeClient::of(codeyard).await;
-    let code = "import os\nheld = []\nfor n in range(6):\n    held.append(open('/workspace/hidden', 'wb', buffering=0))\n    \
-                held[-1].write(b'x' * 3_000_000)\n    os.remove('/workspace/hidden')";
-    let ran = client.run(code).await;
-    assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");
-    let ran = client.run("open('/workspace/more', 'w').write('x')").await;
-    assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");
-    let ran = client.run("for file in held: file.close()").await;
+    let hold = "import os\nheld = []\nfor n in range(3):\n    held.append(open('/workspace/hidden', 'wb'))\n    \
+                held[-1].write(b'x' * 3_000_000)\n    held[-1].flush()\n    os.remove('/workspace/hidden')";
+    let ran = client.run(hold).await;
     assert_eq!(ran.status(), "completed", "{ran:?}");
-    let ran = client.run("open('/workspace/more', 'w').write('x')").await;
-    assert_eq!(ran.result(), &json!(1), "{ran:?}");
+    let write = "open('/workspace/more', 'wb').write(b'x' * 3_000_000)";
+    let ran = client.run(write).await;
+    assert_eq!(ran.fields()["limit"], "workspace", "{ran:?}");
+    let ran = client
+        .run("for file in held: file.close()\nos.remove('/workspace/more')")
+        .await;
+    assert_eq!(ran.status(), "completed", "{ran:?}");
+    let ran = client.run(write).await;
+    assert_eq!(ran.result(), &json!(3_000_000), "{ran:?}");
 }
 
 #[tokio::test]

@@ -151,7 +151,7 @@ pub(crate) fn uri(session: &SessionName, path: &Path) -> String {
 }
 
 fn resource(artifact: &Artifact) -> Resource {
-    // A name is for people; what would move a cursor, turn a line around or is no text is spelled out.
+    // People and models read the name: characters that move a cursor, reorder a line or are not printable are spelled out.
     let mut name = String::new();
     for chunk in artifact.path.as_os_str().as_bytes().utf8_chunks() {
         name.push_str(&spelled_out(chunk.valid()));

@@ -77,7 +77,7 @@ pub fn measure(setting: &Setting) -> Result<Vec<Input>> {
 // === impl Kind ===
 
 impl Kind {
-    /// The most memory that the command has had, in bytes. Whether it likes the file is no matter here.
+    /// The command's peak memory in bytes. It may accept or refuse the file.
     fn peak(&self, setting: &Setting, text: String) -> Result<f64> {
         let mut codeyard = Codeyard::new()?.data(&setting.data);
         codeyard = match self.path {

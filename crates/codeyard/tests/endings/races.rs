@@ -11,8 +11,11 @@ use crate::trees::ignores;
 const RACING: &str = include_str!("left/racing.py");
 /// SIGHUP and SIGCONT, which no process of codeyard ignores.
 const MARK: u64 = 1 << 0 | 1 << 17;
-/// Runs of each kind; each has fifteen processes or more of which most fork as fast as they can.
+/// Runs of each kind; each has fifteen processes or more of which most fork as fast as they can, or as many as an ordinary
+/// user may have.
 const RUNS: usize = 6;
+/// Processes by which a run is known to have begun to race: the guest and some of its own.
+const RACERS: usize = 4;
 /// What makes a run go on until somebody ends it: it stops when it is asked to, or it does not.
 const OBEYS: &str = "import time\ntime.sleep(600)\n";
 const DEAF: &str = "signal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass\n";
@@ -47,7 +50,7 @@ async fn run(client: &mut CodeClient, end: End) -> Option<Ran> {
         End::Cancelled(goes_on) => {
             let id = client.start(execute(format!("{RACING}{goes_on}"), 60_000)).await;
             wait_until("the run has started processes", || {
-                (marked(client).len() > 10).then_some(())
+                (marked(client).len() >= RACERS).then_some(())
             })
             .await;
             client.mcp.cancel(&id).await.unwrap();

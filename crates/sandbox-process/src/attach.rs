@@ -75,12 +75,7 @@ impl Station {
         map: &mut Option<Map>,
         files: &[&Attachment],
     ) -> Result<(), AttachError> {
-        let sources = files.iter().map(|file| file.source.clone()).collect();
-        let opened = self.folders().open(sources).await;
-        let directories = opened.map_err(|unopened| match files.get(unopened.number) {
-            Some(file) => failed(file, unopened.cause),
-            None => AttachError::Mounter(unopened.cause.to_string()),
-        })?;
+        let directories = self.directories(files).await?;
         let mut trees = Vec::new();
         for (file, directory) in files.iter().zip(&directories) {
             trees.push(self.tree_of(user, map, file, directory).await?);
@@ -101,6 +96,22 @@ impl Station {
             self.attach_some(session, user, some, files).await?;
         }
         Ok(())
+    }
+
+    /// Opens the directories, under a deadline if the user's own folders are among them: those may hang.
+    async fn directories(&self, files: &[&Attachment]) -> Result<Vec<Directory>, AttachError> {
+        let is_folder = |file: &&Attachment| self.mount_targets().contains(&file.target);
+        if !files.iter().any(is_folder) {
+            let open =
+                |file: &&Attachment| Directory::open(&file.source).map_err(|cause| failed(file, cause));
+            return files.iter().map(open).collect();
+        }
+        let sources = files.iter().map(|file| file.source.clone()).collect();
+        let opened = self.folders().open(sources).await;
+        opened.map_err(|unopened| match files.get(unopened.number) {
+            Some(file) => failed(file, unopened.cause),
+            None => AttachError::Mounter(unopened.cause.to_string()),
+        })
     }
 
     /// Has the mounter attach what one order holds.

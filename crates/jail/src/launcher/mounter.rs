@@ -1,7 +1,8 @@
 //! The mounter: attaches directories to sessions that are confined already, and kills what their runs left behind.
 //!
-//! It keeps the mount namespace of the host's files and the capabilities of the zygote's user namespace. A child of its own
-//! follows each order, enters the namespaces that the order takes and answers: one that a file system holds up delays no other.
+//! It keeps the mount namespace of the host's files and the capabilities of the zygote's user namespace. To attach codeyard's
+//! own directories it enters the session's mount namespace itself. Every other order is followed by a child of its own: one
+//! that a file system holds up delays no other.
 //! It never looks at a path that a session could have made: places lie on the read-only template, and what is attached comes
 //! as a descriptor or is opened here first.
 
@@ -11,7 +12,7 @@ use std::path::Path;
 
 use super::overlay::{self, Ready};
 use super::sys;
-use crate::attach::{self, Bare, Directory, Order, Overlay, Placed};
+use crate::attach::{self, Bare, Directory, Order, Overlay, Place, Placed};
 use crate::message;
 
 /// Largest order: its paths.
@@ -22,6 +23,7 @@ const LONGEST: u32 = 15;
 /// Serves until the host closes its end.
 pub fn attend(host: OwnedFd) -> io::Result<()> {
     sys::die_with_parent()?;
+    let own = sys::mount_namespace(sys::own_namespaces()?.as_fd())?;
     let mut buffer = vec![0; MAX_ORDER];
     loop {
         let (length, descriptors) = message::receive(host.as_fd(), &mut buffer)?;
@@ -32,6 +34,17 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
         let Some(answer) = descriptors.next() else {
             continue;
         };
+        let order = match serde_json::from_slice(buffer.get(..length).unwrap_or_default()) {
+            Ok(order) if is_prompt(&order) => {
+                serve_here(order, descriptors, answer.as_fd(), own.as_fd());
+                continue;
+            }
+            Ok(order) => order,
+            Err(error) => {
+                refuse(answer.as_fd(), &error.into());
+                continue;
+            }
+        };
         sys::reap();
         match sys::fork() {
             Ok(Some(_)) => {}
@@ -39,12 +52,10 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
                 // The host learns from the closing of this socket that the mounter is gone.
                 drop(host);
                 sys::end_after(LONGEST);
-                let order = buffer.get(..length).unwrap_or_default();
                 serve(order, descriptors, answer.as_fd());
                 crate::session::exit(0);
             }
-            // The host may have given up.
-            Err(error) => drop(message::send_error(answer.as_fd(), &error.to_string())),
+            Err(error) => refuse(answer.as_fd(), &error),
         }
     }
 }
@@ -52,15 +63,35 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
 /// Descriptors that came with an order.
 type Descriptors = std::vec::IntoIter<OwnedFd>;
 
-/// Follows one order and answers.
-fn serve(order: &[u8], descriptors: Descriptors, answer: BorrowedFd<'_>) {
-    let done = serde_json::from_slice(order)
-        .map_err(io::Error::other)
-        .and_then(|order| follow(order, descriptors, answer));
-    if let Err(error) = done {
-        // The host may have given up.
-        let _ = message::send_error(answer, &error.to_string());
+/// Whether an order waits for no file system but that of codeyard's own files.
+fn is_prompt(order: &Order) -> bool {
+    let is_own = |one: &Placed| one.overlay == Overlay::Unused && !matches!(one.place, Place::Mount(_));
+    match order {
+        Order::Attach { placed, .. } => placed.iter().all(is_own),
+        Order::Map { .. } => true,
+        Order::KillOthers => false,
     }
+}
+
+/// Follows an order in this process: a fork costs more than the order.
+fn serve_here(order: Order, descriptors: Descriptors, answer: BorrowedFd<'_>, own: BorrowedFd<'_>) {
+    serve(order, descriptors, answer);
+    if sys::enter_mounts(own).is_err() {
+        // In a session's namespace it can serve no others. The host sees it gone and starts another zygote.
+        crate::session::exit(1);
+    }
+}
+
+/// Follows one order and answers.
+fn serve(order: Order, descriptors: Descriptors, answer: BorrowedFd<'_>) {
+    if let Err(error) = follow(order, descriptors, answer) {
+        refuse(answer, &error);
+    }
+}
+
+fn refuse(answer: BorrowedFd<'_>, error: &io::Error) {
+    // The host may have given up.
+    let _ = message::send_error(answer, &error.to_string());
 }
 
 fn follow(order: Order, mut descriptors: Descriptors, answer: BorrowedFd<'_>) -> io::Result<()> {
@@ -96,18 +127,17 @@ struct Attached {
 fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) -> io::Result<Attached> {
     let session = descriptors.next().ok_or(io::ErrorKind::InvalidInput)?;
     let trees = open(placed, descriptors)?;
-    let own = sys::own_namespaces()?;
     let mut attached = Attached::default();
-    sys::enter_mounts(session.as_fd())?;
     let ready = if placed.iter().any(|one| one.overlay != Overlay::Unused) {
+        let own = sys::own_namespaces()?;
+        sys::enter_mounts(session.as_fd())?;
         sys::unshare(libc::CLONE_NEWNS)?;
         attached.let_go_later.push(sys::mount_namespace(own.as_fd())?);
-        let ready = cover(placed, trees, reader)?;
-        sys::enter_mounts(session.as_fd())?;
-        ready
+        cover(placed, trees, reader)?
     } else {
         trees.into_iter().map(Ready::plain).collect()
     };
+    sys::enter_mounts(session.as_fd())?;
     for (one, ready) in placed.iter().zip(ready) {
         let place = one.place.path();
         attached.let_go_later.push(attach::directory(&place)?);

@@ -77,7 +77,7 @@ pub enum Overlay {
 pub struct Bare {
     /// Where it appears.
     pub place: Place,
-    /// Why there is no overlay.
+    /// Why the kernel refused the overlay.
     pub cause: String,
 }
 

@@ -101,7 +101,7 @@ pub fn find(file: &File, path: &Path) -> io::Result<Option<Loop>> {
 /// Attaches a file that is open for reading and writing to a free device.
 ///
 /// # Errors
-/// If there is no device, or the file cannot be one.
+/// If all loop devices are taken, or the kernel cannot use the file as one.
 pub fn attach(file: &File) -> io::Result<Loop> {
     for _ in 0..ATTEMPTS {
         let device = free()?;

@@ -235,7 +235,7 @@ impl Answer {
     /// Takes the answer to an order, or why it was not followed.
     ///
     /// # Errors
-    /// `WouldBlock` if there is no answer yet; `UnexpectedEof` if nobody will give one.
+    /// `WouldBlock` before the answer arrives; `UnexpectedEof` if the mounter ended without one.
     pub fn receive(socket: BorrowedFd<'_>) -> io::Result<Result<Answer, String>> {
         match message::receive_said(socket)? {
             Said::Done => Ok(Ok(Answer::Done)),

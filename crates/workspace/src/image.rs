@@ -54,7 +54,7 @@ pub(crate) fn available(size: Option<Size>) -> Result<(), String> {
         return Err("an image has a size, and `[workspace] quota` is \"none\"".to_owned());
     }
     tools::available()?;
-    loopback::available().map_err(|error| format!("there is no loop device ({error})"))
+    loopback::available().map_err(|error| format!("loop devices are not available ({error})"))
 }
 
 impl<'a> Images<'a> {

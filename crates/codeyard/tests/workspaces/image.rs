@@ -148,7 +148,7 @@ async fn what_images_need_is_named_where_it_is_missing() {
         ),
         (
             "mount --bind /dev/null /dev/loop-control",
-            "there is no loop device",
+            "loop devices are not available",
         ),
     ] {
         let codeyard = Codeyard::new().unwrap().settings(IMAGE).below_mounts(hidden);

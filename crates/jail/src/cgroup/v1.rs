@@ -150,7 +150,7 @@ impl Group {
         let Some(directory) = &self.throttle else {
             return match rate {
                 None => Ok(()),
-                Some(_) => Err(io::Error::other("there is no controller blkio")),
+                Some(_) => Err(io::Error::other("the controller blkio is not mounted")),
             };
         };
         match rate {

@@ -14,7 +14,7 @@ use crate::attach::{self, EMPTY, Overlay};
 /// A tree that is ready to be attached to a session.
 pub struct Ready {
     pub tree: OwnedFd,
-    /// Why there is no overlay, where one was preferred.
+    /// Why the kernel refused the preferred overlay.
     pub bare: Option<String>,
 }
 

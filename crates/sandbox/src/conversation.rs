@@ -14,6 +14,7 @@ mod calls;
 mod kept;
 mod pace;
 mod report;
+mod turn;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use std::time::Duration;
 
 use guest::frames::{self, Done, GuestFrame, HostFrame};
 use tokio::net::unix::pipe;
+use tokio::task::yield_now;
 use tokio::time::{Instant, Interval, MissedTickBehavior, sleep_until, timeout};
 use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, Threads, Usage};
 
@@ -30,6 +32,7 @@ use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
 use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run};
 use calls::Calls;
 use pace::Pace;
+use turn::Turn;
 
 /// How long an interrupted program may take to stop before it is killed. Waiting for a processor does not count.
 const GRACE: Duration = Duration::from_millis(50);
@@ -100,6 +103,7 @@ struct Progress {
     stderr_open: bool,
     started: Instant,
     pace: Pace,
+    turn: Turn,
 }
 
 impl<L: Leash> Conversation<L> {
@@ -181,6 +185,7 @@ impl<L: Leash> Conversation<L> {
             stderr_open: true,
             started,
             pace: Pace::new(started, self.before.cpu.unwrap_or_default()),
+            turn: Turn::default(),
         };
         let mut calls = Calls::new(host, &run.limits);
         let threads_before = self.left.threads;
@@ -301,7 +306,11 @@ impl<L: Leash> Conversation<L> {
                         Err(error) => self.broken(error, progress),
                     }
                 }
-                Some((id, answer)) = calls.next(), if room => self.reply(id, answer),
+                () = yield_now(), if calls.may_launch() => calls.launch(),
+                Some((id, answer)) = calls.next(), if room => {
+                    self.reply(id, answer);
+                    progress.turn.step().await;
+                }
                 () = self.wire.writable(), if self.wire.has_output() && !killed => self.wire.flush(),
                 ready = self.stdout.readable(), if progress.stdout_open => {
                     let take = |bytes: &[u8]| progress.stdout.push(bytes);
@@ -324,6 +333,7 @@ impl<L: Leash> Conversation<L> {
     ) -> Result<Option<Done>, WireError> {
         self.wire.fill()?;
         while let Some((frame, size)) = self.wire.next_frame().await? {
+            progress.turn.step().await;
             match frame {
                 GuestFrame::Ready { v, .. } if !self.ready && v == frames::VERSION => self.ready = true,
                 GuestFrame::Jail { step, errno } if !self.ready => {

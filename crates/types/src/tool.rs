@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::bulk;
 
 /// Values that one definition may hold: what is built of them takes some MiB. The largest real ones hold a few thousand.
-const MAX_VALUES: usize = 50_000;
+const MAX_VALUES: usize = 20_000;
 
 /// One tool of one server, by the names of configuration and definition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

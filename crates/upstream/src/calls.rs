@@ -41,7 +41,7 @@ impl Server {
     pub(crate) async fn ask<T>(
         &self,
         asked: Asked<'_>,
-        request: impl Fn(&Connection) -> Result<ClientRequest, UpstreamError>,
+        mut request: impl FnMut(&Connection) -> Result<ClientRequest, UpstreamError>,
         read: impl Fn(&Connection, String) -> Result<T, UpstreamError>,
     ) -> Result<T, UpstreamError> {
         let _under_way = self.calls.token();
@@ -50,7 +50,7 @@ impl Server {
         let outcome: Result<_, UpstreamError> = async {
             let _place = self.place(asked, start).await?;
             let admission = self.admit()?;
-            let answer = match self.answer(asked, &request).await {
+            let answer = match self.answer(asked, &mut request).await {
                 // Nothing is known of it then; starts have pauses of their own.
                 Err(RequestError::Unasked(error)) => return Err(error),
                 answer => answer.map_err(UpstreamError::from),
@@ -103,7 +103,7 @@ impl Server {
     async fn answer(
         &self,
         asked: Asked<'_>,
-        request: &impl Fn(&Connection) -> Result<ClientRequest, UpstreamError>,
+        request: &mut impl FnMut(&Connection) -> Result<ClientRequest, UpstreamError>,
     ) -> Result<(Arc<Connection>, String), RequestError> {
         match self.once(asked, request).await {
             // It ended unnoticed since its last call; the next life of it is asked instead.
@@ -120,7 +120,7 @@ impl Server {
     async fn once(
         &self,
         asked: Asked<'_>,
-        request: &impl Fn(&Connection) -> Result<ClientRequest, UpstreamError>,
+        request: &mut impl FnMut(&Connection) -> Result<ClientRequest, UpstreamError>,
     ) -> Result<(Arc<Connection>, String), RequestError> {
         let patience = Patience {
             idle: self.link.timeout(),

@@ -50,7 +50,7 @@ struct Shared {
 }
 
 /// One call of a tool. Dropping its future cancels the call upstream.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Call {
     /// Which tool.
     pub tool: ToolRef,
@@ -300,10 +300,20 @@ impl Hub {
             deadline: call.deadline,
             may_repeat: server.link.may_repeat(&call.tool.tool),
         };
+        // The values of the arguments go with the first try, so that no call waits with two trees of them.
+        let text = serde_json::to_string(&call.arguments).unwrap_or_default();
+        let mut values = Some(call.arguments);
+        let tool = &call.tool.tool;
         server
             .ask(
                 asked,
-                |_connection| Ok(request(call.clone())),
+                |connection| {
+                    let again = || serde_json::from_str(&text);
+                    let values = values.take().map_or_else(again, Ok);
+                    values
+                        .map(|values| request(tool.clone(), values))
+                        .map_err(|error| connection.bad_answer(&name, error.to_string()))
+                },
                 |connection, raw| result(connection, raw, &name),
             )
             .await
@@ -440,8 +450,8 @@ impl Drop for Reading {
     }
 }
 
-fn request(call: Call) -> ClientRequest {
-    let params = CallToolRequestParams::new(call.tool.tool).with_arguments(call.arguments);
+fn request(tool: String, arguments: Map<String, Value>) -> ClientRequest {
+    let params = CallToolRequestParams::new(tool).with_arguments(arguments);
     ClientRequest::CallToolRequest(CallToolRequest::new(params))
 }
 

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
 use types::RunLimits;
 
+use super::turn::STEPS;
 use crate::wire::WireError;
 use crate::{BoxFuture, HostCall, HostCallError, HostCalls};
 
@@ -47,6 +48,8 @@ pub struct Calls {
     built: Measure,
     under_way: FuturesUnordered<BoxFuture<'static, (u64, usize, Measure, Answer)>>,
     waiting: VecDeque<(u64, Unbuilt)>,
+    /// Calls started in this turn: each new one is polled before any other task of the thread goes on.
+    started: u32,
 }
 
 impl Calls {
@@ -64,6 +67,7 @@ impl Calls {
             built: Measure::default(),
             under_way: FuturesUnordered::new(),
             waiting: VecDeque::new(),
+            started: 0,
         }
     }
 
@@ -98,28 +102,45 @@ impl Calls {
         }
         self.bytes += size;
         self.waiting.push_back((id, Unbuilt { name, args, size }));
-        self.launch();
+        self.launch_next();
         Ok(None)
     }
 
-    /// Starts the calls that wait, in their order, as far as their number and their values allow.
-    fn launch(&mut self) {
-        while let Some((_, call)) = self.waiting.front() {
-            let together = self.built.and(call.args.measure);
-            let is_first = self.under_way.is_empty();
-            if self.under_way.len() >= self.at_once || !(is_first || together.fits()) {
-                return;
-            }
-            let Some((id, call)) = self.waiting.pop_front() else {
-                return;
-            };
-            self.built = together;
-            let host = Arc::clone(&self.host);
-            let (size, measure) = (call.size, call.args.measure);
-            self.under_way.push(Box::pin(
-                async move { (id, size, measure, made(host, call).await) },
-            ));
-        }
+    /// Begins a turn: as many calls may start in it as have their place.
+    pub fn launch(&mut self) {
+        self.started = 0;
+        while self.launch_next() {}
+    }
+
+    /// Whether calls wait for the next turn alone.
+    pub fn may_launch(&self) -> bool {
+        self.started >= STEPS && self.next_fits().is_some()
+    }
+
+    /// Starts the first call that waits, if its place and its turn have come.
+    fn launch_next(&mut self) -> bool {
+        let Some(together) = self.next_fits().filter(|_| self.started < STEPS) else {
+            return false;
+        };
+        let Some((id, call)) = self.waiting.pop_front() else {
+            return false;
+        };
+        self.started += 1;
+        self.built = together;
+        let host = Arc::clone(&self.host);
+        let (size, measure) = (call.size, call.args.measure);
+        self.under_way.push(Box::pin(
+            async move { (id, size, measure, made(host, call).await) },
+        ));
+        true
+    }
+
+    /// What the calls under way cost together with the first that waits, if their number and their values allow it.
+    fn next_fits(&self) -> Option<Measure> {
+        let (_, call) = self.waiting.front()?;
+        let together = self.built.and(call.args.measure);
+        let is_first = self.under_way.is_empty();
+        (self.under_way.len() < self.at_once && (is_first || together.fits())).then_some(together)
     }
 
     /// The next answer. Pends while no call is under way.
@@ -131,7 +152,7 @@ impl Calls {
         self.ids.remove(&id);
         self.bytes = self.bytes.saturating_sub(size);
         self.built = self.built.without(measure);
-        self.launch();
+        self.launch_next();
         Some((id, answer))
     }
 }

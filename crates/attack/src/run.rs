@@ -125,14 +125,14 @@ async fn scene(
     if let Some(before) = probe.before {
         let outcome = execute(&mut *b.guest, before, given).await;
         noticed.extend(unless_completed("b", &outcome));
-        given["before"] = json!(answers(&outcome.stdout.text));
+        given["before"] = json!(answers(&outcome.stdout.shown()));
     }
     let held = descriptors();
     let mounted = probe.plan.mounted.then(|| host.folder());
     let mut a = target.seat(tenant_a, "a", mounted).await?;
     let with_a = descriptors();
     let outcome = execute(&mut *a.guest, probe.guest, given).await;
-    let mut inside = answers(&outcome.stdout.text);
+    let mut inside = answers(&outcome.stdout.shown());
     if !probe.plan.ends.iter().any(|end| end == outcome.status.name()) {
         let error = outcome.error.clone().unwrap_or_default();
         noticed.push(format!(
@@ -148,13 +148,13 @@ async fn scene(
         noticed.extend(unless_completed("b", &met));
         let outside = controls.run(&compose(after, given), Control::Plain).await;
         noticed.extend(outside.as_ref().err().map(|why| format!("host: {why}")));
-        neighbours.extend(named("b", answers(&met.stdout.text)));
+        neighbours.extend(named("b", answers(&met.stdout.shown())));
         neighbours.extend(named("host", outside.unwrap_or_default()));
     }
     if let Some(again) = probe.again {
         let met = execute(&mut *a.guest, again, given).await;
         noticed.extend(unless_completed("again", &met));
-        inside.extend(answers(&met.stdout.text));
+        inside.extend(answers(&met.stdout.shown()));
     }
     for check in &probe.plan.host {
         noticed.extend(match check {
@@ -171,7 +171,7 @@ async fn scene(
         let mut next = target.seat(tenant_a, "next", None).await?;
         let met = execute(&mut *next.guest, later, given).await;
         noticed.extend(unless_completed("next", &met));
-        neighbours.extend(named("next", answers(&met.stdout.text)));
+        neighbours.extend(named("next", answers(&met.stdout.shown())));
         next.guest.close().await;
     }
     b.guest.close().await;

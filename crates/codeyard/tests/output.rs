@@ -8,6 +8,8 @@ mod binary;
 mod formats;
 #[path = "output/handles.rs"]
 mod handles;
+#[path = "output/printed.rs"]
+mod printed;
 #[path = "output/tables.rs"]
 mod tables;
 

@@ -334,6 +334,7 @@ const EVERY_KEY: &str = r#"
         [output]
         format = "toon"
         max_result = "2 KiB"
+        max_printed = "4 KiB"
 
         [records]
         record = ["full", "required"]

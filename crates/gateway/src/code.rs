@@ -13,6 +13,7 @@ mod shown;
 mod table;
 mod tools;
 
+pub(crate) use binary::spare;
 pub use exposed::exposed_definitions;
 pub(crate) use handler::CodeHandler;
 pub use handler::{own_definitions, receipt_of};

@@ -5,6 +5,7 @@
 
 mod bridge;
 mod code;
+mod printed;
 mod receipt;
 mod running;
 mod serve;

@@ -46,16 +46,16 @@ pub async fn serve_code<S: CodeService>(
     }
 }
 
-/// The same with the `bridge` surface.
+/// The same with the `bridge` surface: its form of answers, and the bytes that are shown of what a program printed.
 pub async fn serve_bridge<S: BridgeService>(
     service: S,
     timeouts: Timeouts,
-    output: Output,
+    (output, printed): (Output, u64),
     receipts: Receipts,
     connection: Connection,
 ) {
     let closed = connection.signals.closed.clone();
-    let handler = BridgeHandler::new(service, timeouts, output, receipts, closed);
+    let handler = BridgeHandler::new(service, timeouts, (output, printed), receipts, closed);
     serve(handler, connection).await;
 }
 

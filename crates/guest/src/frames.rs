@@ -171,6 +171,8 @@ pub struct Done {
     pub content: Vec<Content>,
     /// Names below `/results` made or changed by this run.
     pub artifacts: Vec<String>,
+    /// The streams, `stdout` or `stderr`, of which all that the program printed is in a file.
+    pub copied: Vec<String>,
     /// Bytes held by the session's files.
     pub disk: Option<u64>,
 }

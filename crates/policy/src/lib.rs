@@ -87,6 +87,11 @@ impl Policy {
         limits::within(&self.limits, self.max_wall_time, timeout)
     }
 
+    /// The longest wall time that a caller may ask for.
+    pub fn longest(&self) -> Duration {
+        self.max_wall_time
+    }
+
     /// What a sandbox must give.
     pub fn requirement(&self) -> Requirement {
         self.require

@@ -287,7 +287,7 @@ async fn its_places_have_their_sizes_or_a_share_of_the_limits() {
         let full = "import errno\ntry: open('more', 'w').write('x' * 8192)\nexcept OSError as error: print(error.errno == errno.ENOSPC)";
         let caught = run(guest.as_mut(), &full.replace("more", &format!("{place}/more"))).await;
         assert_eq!(
-            (caught.status, caught.stdout.text.trim()),
+            (caught.status, caught.stdout.shown().trim()),
             (Status::Completed, "True"),
             "{place}"
         );
@@ -460,7 +460,7 @@ async fn limits_bind_as_in_any_session() {
             assert_eq!(ended, expected, "{}: {outcome:?}", case.limit);
             if caught {
                 assert_eq!(
-                    outcome.stdout.text.trim(),
+                    outcome.stdout.shown().trim(),
                     case.felt,
                     "{}: {outcome:?}",
                     case.limit

@@ -39,8 +39,9 @@ impl Capture {
         self.tail.drain(..over);
     }
 
-    /// The text, cut in the middle if it was too long. `full_copy` names where all of it is, if it is anywhere.
-    pub fn finish(self, full_copy: Option<&str>) -> Text {
+    /// The text, cut in the middle if it was too long: at line ends, unless that costs more than half of what is kept.
+    /// `copy` names where all of it is, if it is anywhere.
+    pub fn finish(self, copy: Option<String>) -> Text {
         let Self {
             mut head, tail, cut, ..
         } = self;
@@ -48,29 +49,49 @@ impl Capture {
         if cut == 0 {
             head.extend(tail);
             return Text {
-                text: String::from_utf8_lossy(&head).into_owned(),
-                cut,
-                copy: None,
+                copy,
+                ..Text::whole(String::from_utf8_lossy(&head))
             };
         }
-        let whole = full_copy.map_or_else(String::new, |copy| {
-            format!("; the whole output is in {copy} if the program printed it itself")
-        });
-        let text = format!(
-            "{}\n[{cut} bytes cut here{whole}]\n{}",
-            String::from_utf8_lossy(whole_characters_at_end(&head)),
-            String::from_utf8_lossy(whole_characters_at_start(&tail)),
-        );
+        let (first, last) = (whole_lines_at_start(&head), whole_lines_at_end(&tail));
+        let lost = head.len() - first.len() + tail.len() - last.len();
         Text {
-            text,
-            cut,
-            copy: None,
+            head: String::from_utf8_lossy(first).into_owned(),
+            tail: String::from_utf8_lossy(last).into_owned(),
+            cut: cut + lost as u64,
+            copy,
         }
     }
 }
 
 /// Most bytes of a character that a cut can leave behind.
 const MAX_PARTIAL: usize = 3;
+
+/// Without the line that the cut split, if at least half remains; else without the character.
+fn whole_lines_at_start(head: &[u8]) -> &[u8] {
+    let end = head
+        .iter()
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |at| at + 1);
+    if end >= head.len() / 2 && end > 0 {
+        &head[..end]
+    } else {
+        whole_characters_at_end(head)
+    }
+}
+
+/// The same at the other side of the cut.
+fn whole_lines_at_end(tail: &[u8]) -> &[u8] {
+    let begin = tail
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .map_or(tail.len(), |at| at + 1);
+    if begin <= tail.len() / 2 {
+        &tail[begin..]
+    } else {
+        whole_characters_at_start(tail)
+    }
+}
 
 /// Without the first bytes of a character that the cut split.
 fn whole_characters_at_end(bytes: &[u8]) -> &[u8] {
@@ -102,42 +123,48 @@ fn whole_characters_at_start(bytes: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
-    fn check(limit: u64, pieces: &[&str], expected: &str) {
+    fn check(limit: u64, pieces: &[&str], (head, cut, tail): (&str, u64, &str)) {
         let mut capture = Capture::new(limit);
         pieces.iter().for_each(|piece| capture.push(piece.as_bytes()));
-        assert_eq!(capture.finish(Some("/results/all")).text, expected);
+        let text = capture.finish(None);
+        assert_eq!(
+            (&*text.head, text.cut, &*text.tail),
+            (head, cut, tail),
+            "{pieces:?}"
+        );
     }
 
     #[test]
     fn short_output_is_whole() {
-        check(8, &["ab", "cd", "efgh"], "abcdefgh");
-        check(8, &[], "");
+        check(8, &["ab", "cd", "efgh"], ("abcdefgh", 0, ""));
+        check(8, &[], ("", 0, ""));
     }
 
     #[test]
     fn long_output_keeps_both_ends() {
-        let marker = |n| {
-            format!(
-                "\n[{n} bytes cut here; the whole output is in /results/all if the program printed it itself]\n"
-            )
-        };
-        check(4, &["abcdefgh"], &format!("ab{}gh", marker(4)));
-        check(4, &["a", "bc", "d", "e", "fgh"], &format!("ab{}gh", marker(4)));
-        check(4, &["aé", "xxxx", "éb"], &format!("a{}b", marker(6)));
+        check(4, &["abcdefgh"], ("ab", 4, "gh"));
+        check(4, &["a", "bc", "d", "e", "fgh"], ("ab", 4, "gh"));
+        check(4, &["aé", "xxxx", "éb"], ("a", 8, "b"));
+    }
+
+    #[test]
+    fn a_cut_is_at_line_ends_if_there_are_any_nearby() {
+        check(12, &["abc\nde\nf", "\nghi\njkl\nmno\n"], ("abc\n", 13, "mno\n"));
+        check(12, &["a\nbcdefgh", "ijklmn\no"], ("a\nbcde", 5, "klmn\no"));
     }
 
     proptest::proptest! {
         #[test]
         fn nothing_is_lost_without_being_counted(
             limit in 2u64..64,
-            pieces in proptest::collection::vec(proptest::collection::vec(b'a'..=b'z', 0..100), 0..10),
+            pieces in proptest::collection::vec("[a-z\\n]{0,100}", 0..10),
         ) {
             let mut capture = Capture::new(limit);
-            pieces.iter().for_each(|piece| capture.push(piece));
-            let total: usize = pieces.iter().map(Vec::len).sum();
-            let kept = capture.head.len() + capture.tail.len();
-            proptest::prop_assert_eq!(kept as u64 + capture.cut, total as u64);
-            proptest::prop_assert!(kept as u64 <= limit);
+            pieces.iter().for_each(|piece| capture.push(piece.as_bytes()));
+            let total: usize = pieces.iter().map(String::len).sum();
+            let text = capture.finish(None);
+            proptest::prop_assert_eq!(text.bytes(), total as u64);
+            proptest::prop_assert!((text.head.len() + text.tail.len()) as u64 <= limit);
         }
     }
 }

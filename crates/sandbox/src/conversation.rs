@@ -492,6 +492,7 @@ impl<L: Leash> Conversation<L> {
             bytes_written: done.as_ref().and_then(|done| done.disk),
             host_calls,
         };
+        let copied = done.as_ref().map(|done| done.copied.clone()).unwrap_or_default();
         let out_of_memory = measured.out_of_memory > self.before.out_of_memory;
         self.before = measured;
         let verdict = match (done, progress.phase) {
@@ -502,13 +503,12 @@ impl<L: Leash> Conversation<L> {
             (None, _) => report::Verdict::killed(Status::Failed, None),
         };
         let verdict = verdict.explained(&self.limits, &run.limits);
-        let (runs, has_results) = (self.runs, run.surface.is_none());
+        // A surface of its own has no results: what a program leaves there is in its temporary directory.
+        let directory = if run.surface.is_none() { "/results" } else { "/tmp" };
+        let runs = self.runs;
         let text = |stream: &str, capture: Capture| {
-            let name = format!("{stream}-{runs}.txt");
-            let copy = has_results.then(|| format!("/results/{name}"));
-            let mut text = capture.finish(copy.as_deref());
-            text.copy = copy.filter(|_| verdict.outcome.artifacts.contains(&name));
-            text
+            let is_copied = copied.iter().any(|name| name == stream);
+            capture.finish(is_copied.then(|| format!("{directory}/{stream}-{runs}.txt")))
         };
         Outcome {
             stdout: text("stdout", progress.stdout),

@@ -111,7 +111,8 @@ impl BridgeService for Bridge {
             return Err(NotExecuted(no_containers(container)));
         }
         let limits = self.server.shared.policy.limits_within(Some(request.timeout));
-        let limits = limits.map_err(|error| NotExecuted(error.to_string()))?;
+        let mut limits = limits.map_err(|error| NotExecuted(error.to_string()))?;
+        limits.output = limits.output.min(self.server.shared.answers.max_printed);
         let asked = Asked {
             code: request.code,
             language: Language::Python,

@@ -78,9 +78,13 @@ impl Server {
             Surface::Bridge(surface) => {
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
                 let receipts = self.shared.receipts.clone();
-                let (timeouts, output) = (surface.timeouts, surface.output);
+                let output = (surface.output, self.shared.answers.max_printed);
                 Box::pin(gateway::serve_bridge(
-                    bridge, timeouts, output, receipts, connection,
+                    bridge,
+                    surface.timeouts,
+                    output,
+                    receipts,
+                    connection,
                 ))
             }
             Surface::Standard => Box::pin(gateway::serve_standard(self.clone(), connection)),

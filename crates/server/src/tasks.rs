@@ -245,7 +245,7 @@ fn tools(entries: &[Arc<Entry>]) -> Tools {
 
 /// What the program printed, and its result if it has one.
 fn output(outcome: &Outcome) -> Option<String> {
-    let mut output = outcome.stdout.text.trim_end().to_owned();
+    let mut output = outcome.stdout.shown().trim_end().to_owned();
     let result = match &outcome.result {
         None | Some(Value::Null) => None,
         Some(Value::String(text)) => Some(text.clone()),
@@ -263,7 +263,8 @@ fn output(outcome: &Outcome) -> Option<String> {
 
 /// What the program told of its failure; the exit by which it tells that it failed is not told again.
 fn error(ran: &Ran) -> String {
-    let told = ran.outcome.stderr.text.trim_end();
+    let told = ran.outcome.stderr.shown();
+    let told = told.trim_end();
     let is_exit = ran
         .outcome
         .error

@@ -2,6 +2,8 @@
 
 /// About 8,000 tokens: JSON took 3.2 bytes a token over ten results of real servers (docs/output.md).
 const MAX_RESULT: u64 = 24 * 1024;
+/// 4,000 tokens.
+const MAX_PRINTED: u64 = 16 * 1024;
 
 /// The form of a result's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,6 +24,8 @@ pub struct Answers {
     pub format: Format,
     /// A result of more bytes of JSON stays in its session, and the model gets a handle; `None` where none does.
     pub max_result: Option<u64>,
+    /// Bytes that are shown of what a program printed, or four times its tokens if those are more.
+    pub max_printed: u64,
 }
 
 impl Format {
@@ -48,6 +52,7 @@ impl Default for Answers {
         Self {
             format: Format::default(),
             max_result: Some(MAX_RESULT),
+            max_printed: MAX_PRINTED,
         }
     }
 }

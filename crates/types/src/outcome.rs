@@ -1,10 +1,12 @@
 //! The outcome of a run: a failing program is an outcome, never an `Err`.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::numbers::grouped;
 use crate::{Content, Kept, Limit};
 
 /// How a run ended.
@@ -55,12 +57,55 @@ pub enum SessionFate {
 /// Captured text of one stream. Bytes that are no UTF-8 arrive as replacement characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
-    /// The text; cut in the middle with a marker where it was longer than the limit.
-    pub text: String,
-    /// Bytes that the marker stands for; 0 if nothing was cut.
+    /// All of it, or its beginning where the middle was cut.
+    pub head: String,
+    /// Its end where the middle was cut.
+    pub tail: String,
+    /// Bytes that were cut between them; 0 if nothing was.
     pub cut: u64,
-    /// The file below `/results` that has all of it, if the program left one.
+    /// The file that has all that the program itself printed, if there is one: a path as the program sees it.
     pub copy: Option<String>,
+}
+
+impl Text {
+    /// A text of which nothing was cut.
+    pub fn whole(text: impl Into<String>) -> Text {
+        Text {
+            head: text.into(),
+            ..Text::default()
+        }
+    }
+
+    /// Whether nothing was printed.
+    pub fn is_empty(&self) -> bool {
+        self.bytes() == 0
+    }
+
+    /// Bytes that were printed.
+    pub fn bytes(&self) -> u64 {
+        (self.head.len() + self.tail.len()) as u64 + self.cut
+    }
+
+    /// The text to read, with a line in place of what was cut: how much it was, and where all of it is.
+    pub fn shown(&self) -> Cow<'_, str> {
+        if self.cut == 0 {
+            return Cow::Borrowed(&self.head);
+        }
+        let whole = match &self.copy {
+            Some(copy) => format!("all of it: {copy}"),
+            None => "no file has them".to_owned(),
+        };
+        let parted = if self.head.is_empty() || self.head.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
+        let cut = grouped(self.cut);
+        Cow::Owned(format!(
+            "{}{parted}[{cut} bytes cut here; {whole}]\n{}",
+            self.head, self.tail
+        ))
+    }
 }
 
 /// An error as the guest reports it: untrusted text, for the model to read.

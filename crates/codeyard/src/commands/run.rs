@@ -107,9 +107,9 @@ fn failure(error: NotRun) -> Failure {
 
 fn show(output: &Output, ran: &Ran, format: Option<Format>, images: &[String]) -> anyhow::Result<()> {
     let outcome = &ran.outcome;
-    output.foreign(&outcome.stdout.text)?;
-    if !outcome.stderr.text.is_empty() {
-        output.tell(&harmless(outcome.stderr.text.trim_end_matches('\n')));
+    output.foreign(&outcome.stdout.shown())?;
+    if !outcome.stderr.is_empty() {
+        output.tell(&harmless(outcome.stderr.shown().trim_end_matches('\n')));
     }
     match &outcome.result {
         None | Some(Value::Null) => {}
@@ -163,8 +163,8 @@ fn described(ran: &Ran, images: &[String]) -> Value {
         "status": outcome.status.name(),
         "limit": limit,
         "result": outcome.result,
-        "stdout": outcome.stdout.text,
-        "stderr": outcome.stderr.text,
+        "stdout": outcome.stdout.shown(),
+        "stderr": outcome.stderr.shown(),
         "error": ran.error_text(),
         "check": ran.findings,
         "images": images,

@@ -84,7 +84,7 @@ async fn every_status_is_recorded_with_its_sizes_and_limits() {
 #[tokio::test]
 async fn attempts_that_were_refused_or_cancelled_are_recorded() {
     let mut client = CodeClient::with_stub().await;
-    let wrong = client.execute(json!({"code": "1", "timeout_ms": 0})).await;
+    let wrong = client.execute(json!({"code": "1", "timeout_ms": "soon"})).await;
     assert_eq!(wrong.status(), "refused");
     let record = loop {
         if let Some(record) = runs(&client.codeyard, &["--status", "refused"]).await.pop() {

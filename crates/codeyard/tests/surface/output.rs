@@ -117,15 +117,14 @@ async fn long_output_is_cut_in_the_middle_and_whole_in_a_file() {
         out.starts_with("begin\nxxx") && out.ends_with("xxx\nend\n"),
         "both ends stay"
     );
-    let limit = 1024 * 1024;
-    assert!((limit..limit + 200).contains(&out.len()), "{} bytes", out.len());
+    assert!((4_000..16 * 1024).contains(&out.len()), "{} bytes", out.len());
     let marker = out.lines().find(|line| line.contains("bytes cut here")).unwrap();
     let file = marker
         .split_whitespace()
         .find(|word| word.starts_with("/results/"))
         .unwrap();
-    let name = file.strip_prefix("/results/").unwrap();
-    assert_eq!(ran.fields()["artifacts"], json!([name]), "{marker}");
+    let file = file.trim_end_matches(']');
+    assert_eq!(ran.fields().get("artifacts"), None, "the marker names it");
     let code = format!("text = open({file:?}).read()\nreturn [len(text), text[:9], text[-8:]]");
     let ran = client.run(&code).await;
     assert_eq!(ran.result(), &json!([3_000_011, "begin\nxxx", "xxx\nend\n"]));
@@ -164,7 +163,7 @@ async fn an_output_limit_of_the_settings_binds() {
     let mut client = CodeClient::of(codeyard).await;
     let ran = client.run("print('y' * 10_000)").await;
     assert!(
-        ran.stdout().len() < 2500 && ran.stdout().contains("bytes cut here"),
+        ran.stdout().len() < 2200 && ran.stdout().contains("bytes cut here"),
         "{ran:?}"
     );
     assert_eq!(ran.status(), "completed");

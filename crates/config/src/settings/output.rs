@@ -10,6 +10,9 @@ use super::unknown;
 /// Below the lower end hardly a sentence would be a result; beyond the upper end no result is sent at all.
 const MAX_RESULT: RangeInclusive<u64> = 1024..=24 * 1024 * 1024;
 
+/// Below the lower end a marker would be most of it; a model reads no more than the upper end at once.
+const MAX_PRINTED: RangeInclusive<u64> = 1024..=1024 * 1024;
+
 pub(super) fn set(answers: &mut Answers, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
         "format" => answers.format = value.one_of(Format::ALL.map(|format| (format.name(), format)))?,
@@ -24,7 +27,8 @@ pub(super) fn set(answers: &mut Answers, key: &str, value: &Value<'_>) -> Result
                 ),
             };
         }
-        _ => return Err(unknown("key", key, ["format", "max_result"])),
+        "max_printed" => answers.max_printed = value.written().size(MAX_PRINTED)?,
+        _ => return Err(unknown("key", key, ["format", "max_printed", "max_result"])),
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use super::render::{self, Output};
 use super::service::{BridgeService, RunPython};
 use super::tools::{self, Timeouts};
 use crate::code::NotExecuted;
+use crate::printed;
 use crate::receipt::{self, DirectCost, Form, Material, Receipt, Receipts, Searched};
 use crate::running;
 
@@ -31,6 +32,8 @@ pub(crate) struct BridgeHandler<S> {
     service: S,
     timeouts: Timeouts,
     output: Output,
+    /// Bytes that are shown of what a program printed.
+    printed: u64,
     receipts: Receipts,
     tool: Tool,
     closed: CancellationToken,
@@ -41,7 +44,7 @@ impl<S: BridgeService> BridgeHandler<S> {
     pub(crate) fn new(
         service: S,
         timeouts: Timeouts,
-        output: Output,
+        (output, printed): (Output, u64),
         receipts: Receipts,
         closed: CancellationToken,
     ) -> Self {
@@ -49,6 +52,7 @@ impl<S: BridgeService> BridgeHandler<S> {
             service,
             timeouts,
             output,
+            printed,
             receipts,
             tool: tools::tool(timeouts),
             closed,
@@ -91,6 +95,7 @@ impl<S: BridgeService> BridgeHandler<S> {
         match running::drive(context, &self.closed, cancel, run).await {
             Ok(mut ran) => {
                 let (run, usage, direct) = (ran.run_id.clone(), ran.outcome.usage, ran.direct.take());
+                printed::bound(&mut ran.outcome, self.printed);
                 let mut result = render::ran(ran, &named, timeout, self.output);
                 if let Some(direct) = direct {
                     self.add_receipt(&mut result, &run, usage, written, direct).await;

@@ -31,8 +31,8 @@ pub(super) fn ran(run: Executed, servers: &[String], timeout: Duration, output: 
     let outcome = &run.outcome;
     let mut answer = Answer {
         servers: servers.to_vec(),
-        stdout: lines(&outcome.stdout.text),
-        stderr: lines(&outcome.stderr.text),
+        stdout: lines(&outcome.stdout.shown()),
+        stderr: lines(&outcome.stderr.shown()),
         ..answer_of(outcome, timeout)
     };
     answer.stderr.extend(explanation(outcome, timeout));
@@ -176,11 +176,7 @@ mod tests {
 
     fn run(status: Status, stdout: &str) -> Executed {
         let mut outcome = Outcome::bare(status, SessionFate::Kept, None);
-        outcome.stdout = Text {
-            text: stdout.to_owned(),
-            cut: 0,
-            copy: None,
-        };
+        outcome.stdout = Text::whole(stdout);
         Executed {
             run_id: RunId::new("r1"),
             session: SessionName::new("default"),

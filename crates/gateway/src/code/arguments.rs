@@ -39,6 +39,8 @@ const LATER_LANGUAGES: [&str; 5] = ["typescript", "javascript", "shell", "bash",
 pub(super) struct ExecuteArguments {
     pub(super) request: Execute,
     pub(super) format: Format,
+    /// What was changed of what the caller wrote, and why.
+    pub(super) note: Option<String>,
 }
 
 /// Everything that is wrong with the arguments of one call.
@@ -54,6 +56,9 @@ impl fmt::Display for BadArguments {
     }
 }
 
+/// A shorter run would end before it begins.
+const LEAST_TIMEOUT_MS: u64 = 100;
+
 /// Checks the arguments of `execute_code`; the policy decides what may be asked for, and `receipts` whether there is a receipt
 /// where nothing is said of it.
 pub(super) fn execute(
@@ -66,10 +71,11 @@ pub(super) fn execute(
     let code = check.text("code", MAX_CODE);
     let language = check.language();
     let session = check.session();
-    let granted = check.limits(policy);
+    let (mut granted, note) = check.limits(policy);
     let receipt = check.flag("receipt");
     let before = check.word("check", CheckMode::ALL.map(CheckMode::name));
     let answers = format::asked(&mut check, usual);
+    granted.limits.output = granted.limits.output.min(answers.max_printed);
     let request = Execute {
         code: code.unwrap_or_default(),
         language,
@@ -83,6 +89,7 @@ pub(super) fn execute(
     check.finish(ExecuteArguments {
         request,
         format: answers.format,
+        note,
     })
 }
 
@@ -130,9 +137,11 @@ impl<'a> Check<'a> {
         Self { arguments, bad }
     }
 
-    /// The argument, unless it is absent. `null` is how some clients write absent.
+    /// The argument, unless it is absent. `null` and `""` are how some clients write absent.
     fn get(&self, name: &str) -> Option<&'a Value> {
-        self.arguments.get(name).filter(|value| !value.is_null())
+        self.arguments
+            .get(name)
+            .filter(|value| !value.is_null() && value.as_str() != Some(""))
     }
 
     fn mistake(&mut self, text: String) {
@@ -141,8 +150,8 @@ impl<'a> Check<'a> {
 
     /// A text that must be there and not blank.
     fn text(&mut self, name: &str, max: usize) -> Option<String> {
-        match self.get(name) {
-            None => self.mistake(format!("`{name}` is missing; it must be a string")),
+        match self.arguments.get(name) {
+            None | Some(Value::Null) => self.mistake(format!("`{name}` is missing; it must be a string")),
             Some(Value::String(text)) if text.trim().is_empty() => {
                 self.mistake(format!("`{name}` is blank; it must be a string with some text"));
             }
@@ -178,15 +187,30 @@ impl<'a> Check<'a> {
         None
     }
 
-    fn limits(&mut self, policy: &Policy) -> Granted {
+    /// What the policy grants. A whole number of milliseconds that is too small or too large is replaced by the nearest
+    /// right one, with a note that says so.
+    fn limits(&mut self, policy: &Policy) -> (Granted, Option<String>) {
+        let highest = u64::try_from(policy.longest().as_millis()).unwrap_or(u64::MAX);
+        let lowest = LEAST_TIMEOUT_MS.min(highest);
+        let timeout = self.get("timeout_ms");
+        let whole = timeout
+            .and_then(Value::as_f64)
+            .filter(|number| number.fract() == 0.0);
+        let near = whole.and_then(|number| near_number(Some(number), lowest, highest));
+        let near = near.filter(|near| timeout.and_then(Value::as_u64) != Some(*near));
+        let note = near.map(|near| {
+            let given = timeout.map(shown).unwrap_or_default();
+            format!("timeout_ms may be {lowest} to {highest}; {near} was used instead of {given}")
+        });
         let asked = Asked {
-            timeout_ms: self.arguments.get("timeout_ms").cloned(),
-            limits: self.arguments.get("limits").cloned(),
+            timeout_ms: near.map(Value::from).or_else(|| timeout.cloned()),
+            limits: self.get("limits").cloned(),
         };
-        policy.limits(&asked).unwrap_or_else(|errors| {
+        let granted = policy.limits(&asked).unwrap_or_else(|errors| {
             self.mistake(errors.to_string());
             Granted::default()
-        })
+        });
+        (granted, note)
     }
 
     fn flag(&mut self, name: &str) -> Option<bool> {
@@ -203,9 +227,11 @@ impl<'a> Check<'a> {
         words: [&'static str; N],
     ) -> Option<&'static str> {
         let value = self.get(name)?;
-        let found = value
-            .as_str()
-            .and_then(|text| words.into_iter().find(|word| *word == text));
+        let found = value.as_str().and_then(|text| {
+            words
+                .into_iter()
+                .find(|word| word.eq_ignore_ascii_case(text.trim()))
+        });
         if found.is_none() {
             let hint = value.as_str().map_or(String::new(), |text| {
                 format!("; the nearest is \"{}\"", nearest(text, &words))
@@ -222,7 +248,7 @@ impl<'a> Check<'a> {
     fn language(&mut self) -> Language {
         match self.get("language") {
             None => {}
-            Some(Value::String(language)) if language == "python" => {}
+            Some(Value::String(language)) if language.trim().eq_ignore_ascii_case("python") => {}
             Some(Value::String(language)) if LATER_LANGUAGES.contains(&language.as_str()) => {
                 self.mistake(format!(
                     "`language` \"{language}\" is not available in this version; write the program in \"python\""

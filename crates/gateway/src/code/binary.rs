@@ -24,8 +24,8 @@ struct Part {
     what: String,
 }
 
-/// The text with a marker for each part that is no text; `whole` says where all of it is.
-pub(super) fn spare<'t>(text: &'t str, whole: &str) -> Cow<'t, str> {
+/// The text with a marker for each part that is no text; `place` says where all of it is.
+pub(crate) fn spare<'t>(text: &'t str, place: &str) -> Cow<'t, str> {
     if text.len() < LEAST {
         return Cow::Borrowed(text);
     }
@@ -40,7 +40,7 @@ pub(super) fn spare<'t>(text: &'t str, whole: &str) -> Cow<'t, str> {
     let mut from = 0;
     for part in parts {
         out.push_str(&text[from..part.start]);
-        out.push_str(&format!("[{}; all of it: {whole}]", part.what));
+        out.push_str(&format!("[{}; {place}]", part.what));
         from = part.end;
     }
     out.push_str(&text[from..]);
@@ -48,15 +48,15 @@ pub(super) fn spare<'t>(text: &'t str, whole: &str) -> Cow<'t, str> {
 }
 
 /// The same with every text of a value.
-pub(super) fn spare_in(value: &mut Value, whole: &str) {
+pub(super) fn spare_in(value: &mut Value, place: &str) {
     match value {
         Value::String(text) => {
-            if let Cow::Owned(spared) = spare(text, whole) {
+            if let Cow::Owned(spared) = spare(text, place) {
                 *text = spared;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| spare_in(item, whole)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| spare_in(field, whole)),
+        Value::Array(items) => items.iter_mut().for_each(|item| spare_in(item, place)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| spare_in(field, place)),
         _ => {}
     }
 }

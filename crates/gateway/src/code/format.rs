@@ -12,6 +12,7 @@ pub(super) fn asked(check: &mut Check<'_>, usual: Answers) -> Answers {
     let format = check.word("format", Format::ALL.map(Format::name));
     let max_result = check.whole("max_result", MAX_RESULT);
     Answers {
+        max_printed: usual.max_printed,
         format: format.and_then(Format::from_name).unwrap_or(usual.format),
         max_result: max_result.or(usual.max_result),
     }

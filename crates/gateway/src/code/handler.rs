@@ -77,6 +77,7 @@ impl<S: CodeService> CodeHandler<S> {
         let manner = Manner {
             format: arguments.format,
             receipt: arguments.request.receipt,
+            printed: self.answers.max_printed,
             wall_time: arguments.request.granted.limits.wall_time,
         };
         let searched = self.searches.take();
@@ -86,7 +87,8 @@ impl<S: CodeService> CodeHandler<S> {
         };
         let cancel = CancellationToken::new();
         let run = self.service.execute(arguments.request, cancel.clone());
-        match running::drive(context, &self.closed, cancel, run).await {
+        let ran = running::drive(context, &self.closed, cancel, run).await;
+        match ran.map(|ran| ran.noted(arguments.note)) {
             Ok(ran) if ran.outcome.status == Status::Refused => {
                 self.searches.put_back(searched);
                 self.answer(ran, manner, written, Searched::default()).await
@@ -335,6 +337,7 @@ pub fn receipt_of(
     let manner = Manner {
         format: Format::Text,
         receipt: false,
+        printed: Answers::default().max_printed,
         wall_time,
     };
     let material = Material {

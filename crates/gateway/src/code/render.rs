@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
-use types::{Content, Format, GuestError, Outcome, SessionFate, Status, spelled_out};
+use types::{Content, Format, GuestError, Outcome, SessionFate, Status, Text, spelled_out};
 
 use super::service::Executed;
 use super::{handle, shown};
+use crate::printed;
 use crate::receipt::used;
 
 /// How a result is written.
@@ -16,6 +17,8 @@ pub(super) struct Manner {
     pub(super) format: Format,
     /// Whether it says what the run used.
     pub(super) receipt: bool,
+    /// What may be shown of what was printed, in bytes.
+    pub(super) printed: u64,
     /// Longest duration that the run had.
     pub(super) wall_time: Duration,
 }
@@ -23,15 +26,16 @@ pub(super) struct Manner {
 /// The result of one program.
 pub(super) fn executed(mut run: Executed, manner: Manner) -> CallToolResult {
     shown::spare_result(&mut run);
+    printed::bound(&mut run.outcome, manner.printed);
     let error = error_text(&run.outcome, manner.wall_time);
     let structured = structured(&run, error.as_deref(), manner.receipt);
     let text = match manner.format {
         Format::Text => text(&run, error.as_deref()),
         Format::Toon => {
-            let fields = Value::Object(for_model(&run, structured.clone()));
+            let fields = Value::Object(for_model(structured.clone()));
             crate::toon::encode(&fields).unwrap_or_else(|| fields.to_string())
         }
-        Format::Json => Value::Object(for_model(&run, structured.clone())).to_string(),
+        Format::Json => Value::Object(for_model(structured.clone())).to_string(),
     };
     let mut content = Vec::new();
     // An image that is all there is needs no empty text before it.
@@ -88,8 +92,8 @@ fn structured(run: &Executed, error: Option<&str>, receipt: bool) -> Map<String,
         (None, None) => None,
     };
     for (name, stream) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
-        if !stream.text.is_empty() {
-            put(name, json!(shown::stream(stream)));
+        if !stream.is_empty() {
+            put(name, json!(stream.shown()));
         }
     }
     if let Some(error) = error {
@@ -121,14 +125,9 @@ fn structured(run: &Executed, error: Option<&str>, receipt: bool) -> Map<String,
     fields
 }
 
-/// The fields for a model, which is not shown what is no text; its receipt comes when it is counted.
-fn for_model(run: &Executed, mut fields: Map<String, Value>) -> Map<String, Value> {
+/// The fields for a model; its receipt comes when it is counted.
+fn for_model(mut fields: Map<String, Value>) -> Map<String, Value> {
     fields.remove("receipt");
-    for (name, stream) in [("stdout", &run.outcome.stdout), ("stderr", &run.outcome.stderr)] {
-        if let Some(field) = fields.get_mut(name) {
-            *field = json!(shown::stream_text(name, stream));
-        }
-    }
     fields
 }
 
@@ -177,11 +176,11 @@ fn text(run: &Executed, error: Option<&str>) -> String {
         (None, Some(kept)) => Some(handle::text(kept, &run.session)),
         (None, None) => None,
     };
-    let stream = |name, text| Some(shown::stream_text(name, text).into_owned());
+    let stream = |text: &Text| Some(text.shown().into_owned());
     let parts: Vec<(&str, String)> = [
         ("result", result),
-        ("stdout", stream("stdout", &outcome.stdout)),
-        ("stderr", stream("stderr", &outcome.stderr)),
+        ("stdout", stream(&outcome.stdout)),
+        ("stderr", stream(&outcome.stderr)),
         ("error", error.map(str::to_owned)),
     ]
     .into_iter()
@@ -295,7 +294,7 @@ fn tool_line(tool: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use types::{Limit, RunId, SessionName, Text, Usage};
+    use types::{Limit, RunId, SessionName, Usage};
 
     use super::*;
 
@@ -324,17 +323,14 @@ mod tests {
     }
 
     fn out(text: &str) -> Text {
-        Text {
-            text: text.to_owned(),
-            cut: 0,
-            copy: None,
-        }
+        Text::whole(text)
     }
 
     fn manner(format: Format, receipt: bool) -> Manner {
         Manner {
             format,
             receipt,
+            printed: 16 * 1024,
             wall_time: Duration::from_millis(1500),
         }
     }

@@ -119,6 +119,15 @@ pub struct Executed {
     pub direct: Option<DirectCost>,
 }
 
+impl Executed {
+    /// With one more thing that the client should know.
+    pub(super) fn noted(mut self, note: Option<String>) -> Executed {
+        let notes: Vec<String> = self.notice.take().into_iter().chain(note).collect();
+        self.notice = (!notes.is_empty()).then(|| notes.join("; "));
+        self
+    }
+}
+
 /// The program was not run; the text says why and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

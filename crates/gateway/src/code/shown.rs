@@ -1,9 +1,7 @@
-//! What a model is shown of a run's value and of what it printed.
-
-use std::borrow::Cow;
+//! What a model is shown of a run's value.
 
 use serde_json::Value;
-use types::{Format, Text};
+use types::Format;
 
 use super::binary;
 use super::service::Executed;
@@ -13,25 +11,9 @@ use super::table;
 pub(super) fn spare_result(run: &mut Executed) {
     let outcome = &mut run.outcome;
     let Some(kept) = &mut outcome.kept else { return };
-    let whole = format!("runtime.result(\"{}\")", kept.name);
+    let place = format!("all of it: runtime.result(\"{}\")", kept.name);
     for value in outcome.result.iter_mut().chain(&mut kept.sample) {
-        binary::spare_in(value, &whole);
-    }
-}
-
-/// What was printed, as structured content has it: with markers only where all of it is in a file.
-pub(super) fn stream(text: &Text) -> Cow<'_, str> {
-    match &text.copy {
-        Some(copy) => binary::spare(&text.text, copy),
-        None => Cow::Borrowed(&text.text),
-    }
-}
-
-/// The same for a model, which is never shown what is no text.
-pub(super) fn stream_text<'t>(name: &str, text: &'t Text) -> Cow<'t, str> {
-    match &text.copy {
-        Some(copy) => binary::spare(&text.text, copy),
-        None => binary::spare(&text.text, &format!("`{name}` of the structured content")),
+        binary::spare_in(value, &place);
     }
 }
 

@@ -108,7 +108,7 @@ class Session:
         self.channel.limit = max(1, limits["concurrent_calls"])
         most = limits.get("result") if self._bridge is None else None
         self._handing.begin(number, most)
-        self._streams.begin(number if self._bridge is None else None, limits["output"], most is not None)
+        self._streams.begin(number, limits["output"], places.RESULTS if self._bridge is None else "/tmp")
         self._watch.begin_run()
         calls.unawaited.clear()
         files.forget()
@@ -256,7 +256,11 @@ class Session:
         if self.channel.forked:
             self._end_fork(error)
         self._streams.end_run()
+        copied = self._streams.copied()
+        if copied:
+            done["copied"] = list(copied)
         changed = self._artifacts.changed() if self._bridge is None else ()
+        changed = [name for name in changed if name not in copied.values()]
         if changed:
             done["artifacts"] = changed
         if (changed or _PYPLOT in sys.modules) and not self._interrupts.raised:

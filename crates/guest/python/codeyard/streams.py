@@ -7,14 +7,18 @@ from _thread import allocate_lock
 from collections import deque
 from time import monotonic
 
-from codeyard import places
 from codeyard.binary import LEAST, may_print_binary
+from codeyard.printed import most_tokens
 
 # The first lines of a run go out one by one, so that they are there whatever becomes of the process.
 # A program that prints more gets them bundled.
 _IMMEDIATE_LINES = 32
 _BUNDLE_SECONDS = 0.002
 _BUNDLE_BYTES = 64 * 1024
+# A stream that has fewer bytes is never cut for the sake of the other.
+_LEAST_CUT = 1_000
+# Bytes of the limit for one token of it.
+_TOKEN_BYTES = 4
 
 
 class Output(io.BufferedIOBase):
@@ -24,36 +28,34 @@ class Output(io.BufferedIOBase):
 
     def __init__(self, fd, name, interrupts):
         self.name = f"<{name}>"
-        self._short_name = name
+        self.short_name = name
         self._fd = fd
         self._interrupts = interrupts
         self._lock = allocate_lock()
         self._pending = deque()
         self._size = 0
         self._run = self._limit = 0
+        self._directory = None
         self._immediate = _IMMEDIATE_LINES  # lines that still go out at once
         self._due = 0.0  # when the next bundle goes out
-        self._total = 0
+        self.total = 0  # bytes printed in this run
+        self.is_copied = False  # whether all of it is in a file
         self._kept = []  # what a copy must begin with
         self._copy = None
         self._spares = False
 
-    def begin(self, run, limit, spares=False):
-        """Starts a run; beyond `limit` bytes of output the full text goes to `/results` too, unless `run` is `None`.
-
-        With `spares` it does so as well if the model may be spared some of it, because it is no text.
-        """
+    def begin(self, run, limit, directory):
+        """Starts a run; beyond half of `limit` bytes of output the full text goes to a file in `directory` too."""
         self._run = run
+        self._directory = directory
         self._limit = limit
-        self._spares = spares
-        if self._total:
+        self.is_copied = False
+        if self.total:
             self._end_copy()
             self._immediate = _IMMEDIATE_LINES
             self._due = 0.0
-            self._total = 0
+            self.total = 0
             self._kept = []
-        if run is None:
-            self._kept = None
 
     def writable(self):
         return True
@@ -98,13 +100,24 @@ class Output(io.BufferedIOBase):
         """In a forked process the thread that holds the lock may not exist."""
         self._lock = allocate_lock()
 
-    def end_run(self):
-        """Sends what is left and closes the copy."""
+    def send_rest(self):
+        """Sends what is left."""
         try:
             self.flush()
         except OSError:
             pass  # The program has closed the descriptor.
-        if self._spares and self._total >= LEAST and self._kept and may_print_binary(b"".join(self._kept)):
+
+    def tokens(self):
+        """About how many tokens was printed, rather too many; what is copied already does not count."""
+        return most_tokens(b"".join(self._kept)) if self._kept else 0
+
+    def may_hold_binary(self):
+        """Whether a model may be spared some of what was printed, because it is no text."""
+        return self.total >= LEAST and bool(self._kept) and may_print_binary(b"".join(self._kept))
+
+    def end_run(self, copies):
+        """Closes the copy; with `copies` there has to be one, whatever the length."""
+        if copies and self._kept:
             self._start_copy()
         self._end_copy()
 
@@ -119,21 +132,26 @@ class Output(io.BufferedIOBase):
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(self._fd, rest) :]
-        self._total += len(data)
+        self.total += len(data)
         if self._copy is not None:
             self._write_copy(data)
         elif self._kept is not None:
             self._kept.append(data)
-            if self._total > self._limit and self._run:
+            if self.total > self._limit // 2 and self._run:
                 self._start_copy()
+
+    def file_name(self):
+        """The name of the copy."""
+        return f"{self.short_name}-{self._run}.txt"
 
     def _start_copy(self):
         kept, self._kept = self._kept, None
         try:
-            path = f"{places.RESULTS}/{self._short_name}-{self._run}.txt"
+            path = f"{self._directory}/{self.file_name()}"
             self._copy = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         except OSError:
             return
+        self.is_copied = True
         self._write_copy(b"".join(kept))
 
     def _write_copy(self, data):
@@ -142,6 +160,7 @@ class Output(io.BufferedIOBase):
             while rest:
                 rest = rest[os.write(self._copy, rest) :]
         except OSError:
+            self.is_copied = False
             self._end_copy()  # The disk is full: that must not fail the run.
 
     def _end_copy(self):
@@ -167,8 +186,9 @@ class Streams:
             for output in self._outputs
         ]
 
-    def begin(self, run, limit, spares=False):
+    def begin(self, run, limit, directory):
         """Starts a run. A program may have replaced or closed the streams of the last one."""
+        self._limit = limit
         out, err = self._texts
         try:
             whole = not (out.closed or err.closed)
@@ -180,7 +200,7 @@ class Streams:
         sys.stdout = sys.__stdout__ = out
         sys.stderr = sys.__stderr__ = err
         for output in self._outputs:
-            output.begin(run, limit, spares)
+            output.begin(run, limit, directory)
 
     def flush(self):
         """Sends what has gathered."""
@@ -201,4 +221,21 @@ class Streams:
                 except Exception:
                     pass  # Not ours: whatever it is, it cannot fail the run now.
         for output in self._outputs:
-            output.end_run()
+            output.send_rest()
+        is_long = self._is_long()
+        for output in self._outputs:
+            output.end_run(copies=is_long and output.total >= _LEAST_CUT or output.may_hold_binary())
+
+    def _is_long(self):
+        """Whether the host may cut what was printed, of both streams together."""
+        if any(output.is_copied for output in self._outputs):
+            return True
+        total = sum(output.total for output in self._outputs)
+        if total * _TOKEN_BYTES <= self._limit:
+            return False  # A token has at least one byte.
+        tokens = sum(output.tokens() for output in self._outputs)
+        return total > self._limit or tokens * _TOKEN_BYTES > self._limit
+
+    def copied(self):
+        """The streams whose whole text is in a file: names of files by those of streams."""
+        return {output.short_name: output.file_name() for output in self._outputs if output.is_copied}

@@ -57,6 +57,7 @@ class Outcome:
         self.error = done.get("error")
         self.content = done.get("content", [])
         self.artifacts = done.get("artifacts", [])
+        self.copied = done.get("copied", [])
         self.disk = done.get("disk")
         self.stdout = stdout
         self.stderr = stderr

@@ -123,23 +123,31 @@ class FullCopy(GuestCase):
     def test_beyond_the_limit_all_of_it_is_in_results(self):
         outcome = self.check("for n in range(300): print('line', n)")
         name = f"stdout-{self.guest._runs}.txt"
-        self.assertEqual(outcome.artifacts, [name])
+        self.assertEqual((outcome.copied, outcome.artifacts), (["stdout"], []))
         with open(self.guest.path("results", name), "rb") as file:
             self.assertEqual(file.read(), outcome.stdout)
 
     def test_standard_error_too(self):
         outcome = self.check("import sys\nsys.stderr.write('x' * 5000)\nNone")
         name = f"stderr-{self.guest._runs}.txt"
-        self.assertEqual(outcome.artifacts, [name])
+        self.assertEqual((outcome.copied, outcome.artifacts), (["stderr"], []))
         self.assertEqual(os.path.getsize(self.guest.path("results", name)), 5000)
 
     def test_up_to_the_limit_there_is_no_copy(self):
-        self.assertEqual(self.check("print('x' * 999)").artifacts, [])
-        self.assertEqual(self.check("print('x' * 999)").artifacts, [])
+        self.assertEqual(self.check("print('word ' * 90)").copied, [])
+        self.assertEqual(self.check("print('word ' * 90)").copied, [])
+        self.assertEqual(self.check("print('x' * 499)").copied, [])
+
+    def test_few_bytes_of_many_tokens_have_a_copy(self):
+        self.assertEqual(self.check("print('[]' * 480)").copied, ["stdout"])
+
+    def test_both_streams_together_are_bounded(self):
+        code = "import sys\nfor s in (sys.stdout, sys.stderr): print('word ' * 199 + 'end', file=s)"
+        self.assertEqual(self.own_guest(output=1900).run(code).copied, ["stdout", "stderr"])
 
     def test_a_failing_run_has_its_copy(self):
         outcome = self.check_error("print('x' * 5000)\n1/0", "ZeroDivisionError")
-        self.assertEqual(len(outcome.artifacts), 1)
+        self.assertEqual(outcome.copied, ["stdout"])
 
     def test_a_full_disk_fails_nothing(self):
         code = """
@@ -151,14 +159,15 @@ for n in range(100): print('x' * 100)
         outcome = guest.run(code)
         self.assertIsNone(outcome.error, outcome)
         self.assertEqual(len(outcome.stdout), 10100)
-        self.assertEqual(os.path.getsize(guest.path("results", outcome.artifacts[0])), 2000)
+        self.assertEqual(outcome.copied, [])
+        self.assertEqual(os.path.getsize(guest.path("results", "stdout-1.txt")), 2000)
 
     def test_results_that_cannot_be_written(self):
         guest = self.own_guest(output=1000)
         os.rmdir(guest.path("results"))
         outcome = guest.run("print('x' * 5000)")
         self.assertIsNone(outcome.error, outcome)
-        self.assertEqual(outcome.artifacts, [])
+        self.assertEqual(outcome.copied, [])
 
 
 class Artifacts(GuestCase):

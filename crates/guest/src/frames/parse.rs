@@ -15,6 +15,8 @@ use super::{Args, Done, DoneError, GuestFrame, ResultText};
 const MAX_CONTENT_NODES: usize = 1 + 32 * 5;
 /// Names in `artifacts`.
 const MAX_ARTIFACTS: usize = 1_000;
+/// Names in `copied`: the two streams.
+const MAX_COPIED: usize = 2;
 /// Bytes of the words about a result that stays in the session.
 const MAX_KEPT: usize = 64 * 1024;
 
@@ -76,6 +78,8 @@ struct End<'a> {
     content: Option<&'a RawValue>,
     #[serde(borrow, default)]
     artifacts: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    copied: Option<&'a RawValue>,
     #[serde(default)]
     disk: Option<u64>,
 }
@@ -133,7 +137,8 @@ fn end(end: End<'_>) -> Result<Done, Error> {
         kept: end.kept.map(kept).transpose()?.flatten(),
         error: end.error,
         content: end.content.map(content).transpose()?.unwrap_or_default(),
-        artifacts: end.artifacts.map(artifacts).transpose()?.unwrap_or_default(),
+        artifacts: names(end.artifacts, MAX_ARTIFACTS)?,
+        copied: names(end.copied, MAX_COPIED)?,
         disk: end.disk,
     })
 }
@@ -179,9 +184,12 @@ fn content(raw: &RawValue) -> Result<Vec<Content>, Error> {
     content.collect()
 }
 
-fn artifacts(raw: &RawValue) -> Result<Vec<String>, Error> {
-    if measured(raw)?.nodes > 1 + MAX_ARTIFACTS {
-        return Err(Error::custom("too many names in `artifacts`"));
+fn names(raw: Option<&RawValue>, most: usize) -> Result<Vec<String>, Error> {
+    let Some(raw) = raw else {
+        return Ok(Vec::new());
+    };
+    if measured(raw)?.nodes > 1 + most {
+        return Err(Error::custom("too many names in `artifacts` or `copied`"));
     }
     serde_json::from_str(raw.get())
 }

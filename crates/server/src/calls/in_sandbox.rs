@@ -70,8 +70,8 @@ fn answer(outcome: &Outcome, error: Option<String>) -> Value {
             texts.push(text.to_owned());
         }
     };
-    add(&outcome.stdout.text);
-    add(&outcome.stderr.text);
+    add(&outcome.stdout.shown());
+    add(&outcome.stderr.shown());
     match &outcome.result {
         None => {}
         Some(Value::String(text)) => add(text),

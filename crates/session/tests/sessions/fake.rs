@@ -135,11 +135,7 @@ impl Actor {
                 // Others get their turn in the middle of every run.
                 tokio::task::yield_now().await;
                 let mut outcome = self.outcome(Status::Completed, SessionFate::Kept);
-                outcome.stdout = Text {
-                    text: argument.to_owned(),
-                    cut: 0,
-                    copy: None,
-                };
+                outcome.stdout = Text::whole(argument);
                 outcome
             }
             "lose" => self.outcome(Status::TimedOut, SessionFate::Lost),

@@ -90,7 +90,7 @@ async fn each_of_many_runs_gets_its_own_output_in_the_order_they_came() {
     for (i, task) in tasks.into_iter().enumerate() {
         let outcome = task.await.unwrap().expect("a result").outcome;
         assert_eq!(
-            (outcome.stdout.text, outcome.result),
+            (outcome.stdout.head, outcome.result),
             (i.to_string(), Some(json!(i + 1)))
         );
     }
@@ -129,7 +129,7 @@ async fn a_full_queue_says_so() {
     );
     stage.open("gate");
     running.await.unwrap().expect("a result");
-    assert_eq!(waiting.await.unwrap().expect("a result").outcome.stdout.text, "2");
+    assert_eq!(waiting.await.unwrap().expect("a result").outcome.stdout.head, "2");
 }
 
 #[tokio::test]
@@ -469,7 +469,7 @@ proptest! {
                 match (act, task.await.expect("no panic")) {
                     (_, Some(Err(error))) => assert!(matches!(error, SessionError::TooManySessions { .. }), "{error}"),
                     (Act::Say, Some(Ok(result))) => {
-                        assert_eq!((result.outcome.status, result.outcome.stdout.text), (Status::Completed, i.to_string()));
+                        assert_eq!((result.outcome.status, result.outcome.stdout.head), (Status::Completed, i.to_string()));
                     }
                     (Act::Lose, Some(Ok(result))) => assert_eq!(result.outcome.session, SessionFate::Lost),
                     (Act::CancelSoon, Some(Ok(result))) => assert_eq!(result.outcome.status, Status::Cancelled),

@@ -49,9 +49,18 @@ fn timeout_ms_is_for_the_policy_to_grant() {
     let wall_time = |arguments| taken(arguments).request.granted.limits.wall_time.as_millis();
     assert_eq!(wall_time(json!({})), 60_000);
     assert_eq!(wall_time(json!({"timeout_ms": 1500})), 1500);
+    assert_eq!(wall_time(json!({"timeout_ms": ""})), 60_000);
+    for (given, used) in [(0, 100), (-5, 100), (1, 100), (300_001, 300_000)] {
+        let taken = taken(json!({"timeout_ms": given}));
+        assert_eq!(taken.request.granted.limits.wall_time.as_millis(), used);
+        assert_eq!(
+            taken.note.unwrap(),
+            format!("timeout_ms may be 100 to 300000; {used} was used instead of {given}")
+        );
+    }
     refused(
-        json!({"code": "1", "timeout_ms": 0}),
-        "timeout_ms must be a whole number of milliseconds from 1 to 300000, not 0; use 1",
+        json!({"code": "1", "timeout_ms": "500"}),
+        "timeout_ms must be a whole number of milliseconds from 1 to 300000, not the text \"500\"; use 500",
     );
 }
 
@@ -71,6 +80,10 @@ fn languages() {
     assert_eq!(
         taken(json!({"language": "python"})).request.language,
         Language::Python
+    );
+    assert_eq!(
+        taken(json!({"language": "Python", "session": "", "format": "JSON"})).format,
+        Format::Json
     );
     refused(
         json!({"code": "1", "language": "ruby"}),

@@ -18,6 +18,11 @@ const MIB: u64 = 1024 * 1024;
 /// Waits for a line, then writes 2 MiB in 32 steps and waits for the disk at each.
 const WRITES: &str = "read go; dd if=/dev/zero of=\"$1\" bs=65536 count=32 oflag=dsync 2>/dev/null";
 
+/// How long these take at 1 MiB/s at least.
+const AT_LEAST: Duration = Duration::from_millis(1500);
+/// How often an unbound disk may be slow.
+const TRIES: u32 = 10;
+
 fn bounds(disk_rate: Option<u64>) -> Bounds {
     Bounds {
         memory: 256 * MIB,
@@ -69,13 +74,18 @@ fn a_process_that_forces_data_to_disk_is_as_slow_as_the_rate() {
         "{}: 2 MiB took {free:?} unbound and {bound:?} at 1 MiB/s",
         groups.version()
     );
-    assert!(bound > Duration::from_millis(1500), "{bound:?}");
+    assert!(bound > AT_LEAST, "{bound:?}");
 
     group.bound(bounds(None)).unwrap();
-    let child = start(&directory.path().join("again"));
-    group.enter(child.id()).unwrap();
-    let again = writes(child);
-    assert!(again < bound, "without a rate: {again:?}");
+    // On a busy machine the disk itself may take as long, but not each time.
+    let is_free = (0..TRIES).any(|number| {
+        let child = start(&directory.path().join(format!("again-{number}")));
+        group.enter(child.id()).unwrap();
+        let again = writes(child);
+        println!("2 MiB took {again:?} when the rate was lifted");
+        again < AT_LEAST
+    });
+    assert!(is_free, "without a rate, {TRIES} times as slow as with it");
     assert!(group.remove());
 }
 

@@ -63,6 +63,12 @@ const TESTS: &[TestSet] = &[
         user: User::Root,
     },
     TestSet {
+        package: "jail",
+        name: Some("disk_rate"),
+        filters: &[],
+        user: User::Root,
+    },
+    TestSet {
         package: "codeyard",
         name: Some("limits"),
         filters: &[],

@@ -4,6 +4,7 @@ import ctypes
 import errno
 import json
 import os
+import tempfile
 import threading
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -81,3 +82,30 @@ def start_thread():
 def attempt_in_child(name, action):
     """As `attempt`, in a process of its own."""
     attempt(name, in_child(action))
+
+
+takings = []
+
+
+def exceed(name, take, most, give_back=lambda: None):
+    """Takes that often, then gives back; between two runs what was left behind takes (see `leave.py`)."""
+    if given["between"]:
+        takings.append((take, give_back))
+        return
+
+    def take_all():
+        try:
+            for number in range(most):
+                take(number)
+        finally:
+            give_back()
+
+    attempt(name, take_all)
+
+
+def new_directory(name):
+    """A new directory below the session's temporary one, outside below that of this program. The host looks at it, too."""
+    place = os.path.join(tempfile.gettempdir() if given["inside"] else os.getcwd(), name)
+    os.mkdir(place)
+    say("place", place)
+    return place

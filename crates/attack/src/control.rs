@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::probe::{Control, Probe};
-use crate::program::{answers, compose};
+use crate::program::{self, answers, compose};
 
 /// Longest run of a control.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -23,7 +23,7 @@ const STAY: &str = "\nimport sys\nsay('stays', 'allowed')\nsys.stdin.read()\n";
 pub struct Controls {
     python: PathBuf,
     left_aside: bool,
-    kept: HashMap<&'static str, Result<BTreeMap<String, String>, String>>,
+    kept: HashMap<String, Result<BTreeMap<String, String>, String>>,
 }
 
 /// What stands for B in a control; it ends when it is dropped.
@@ -61,13 +61,13 @@ impl Controls {
         if self.left_aside {
             return Err("controls are left aside".to_owned());
         }
-        if let Some(kept) = self.kept.get(probe.name) {
+        if let Some(kept) = self.kept.get(&probe.name) {
             return kept.clone();
         }
         let mut given = given.clone();
         given["inside"] = Value::Bool(false);
         let ran = self.run_probe(probe, given).await;
-        self.kept.insert(probe.name, ran.clone());
+        self.kept.insert(probe.name.clone(), ran.clone());
         ran
     }
 
@@ -80,7 +80,8 @@ impl Controls {
             }
             None => None,
         };
-        self.run(&compose(probe.guest, &given), probe.plan.control).await
+        self.run(&program::control(probe, &given), probe.plan.control)
+            .await
     }
 
     /// Runs a program to its end.

@@ -116,6 +116,17 @@ impl Host {
         while self.bait.take() > 0 {}
     }
 
+    /// The name of B's tenant. Paths of its files may be in command lines, where H looks for the token.
+    pub(crate) fn neighbour(&self) -> String {
+        let own = self.token.rsplit('-').next().unwrap_or_default();
+        format!("neighbour-{own}")
+    }
+
+    /// Processes with the token in their command line or as their name.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        processes(&self.token)
+    }
+
     /// Waits until no process has the token in its command line or as its name; tells how many still do.
     pub(crate) async fn leftovers(&self) -> usize {
         let start = Instant::now();

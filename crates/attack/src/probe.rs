@@ -2,8 +2,15 @@
 
 use serde::Deserialize;
 
+use crate::program;
+
 /// Every file of every probe, by folder.
 const FOLDERS: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/probes.rs"));
+
+/// What every probe must meet between two runs, beside what its folder says.
+const BETWEEN: &str = include_str!("../probes/between-runs.toml");
+/// The probes of all folders that go on between two runs have names that begin so.
+pub const BETWEEN_RUNS: &str = "between-runs";
 
 /// Where A sees the folder of H, if its probe asks for that. Backends under attack have this place for a mount.
 pub const MOUNT: &str = "/data";
@@ -11,8 +18,10 @@ pub const MOUNT: &str = "/data";
 /// One attack.
 #[derive(Debug, Clone)]
 pub struct Probe {
-    /// The folder's name.
-    pub name: &'static str,
+    /// The folder's name; between two runs, below [`BETWEEN_RUNS`].
+    pub name: String,
+    /// When it attacks.
+    pub when: When,
     /// What `probe.toml` says.
     pub plan: Plan,
     /// The attacker's program.
@@ -33,6 +42,14 @@ pub struct Probe {
 pub struct Plan {
     /// In one sentence.
     pub tries: String,
+    /// When it attacks; each makes a probe of its own.
+    #[serde(default = "during")]
+    pub when: Vec<When>,
+    /// CPU time of the attacker's run in milliseconds, if it is less than that of all others.
+    pub cpu_time_ms: Option<u64>,
+    /// Whether sessions of the backend `landlock` meet the same.
+    #[serde(default)]
+    pub landlock: bool,
     /// Guards that stop it: with all of these removed, and only then, it gets through. Empty if no guard can be removed
     /// by itself to show it.
     #[serde(default)]
@@ -57,6 +74,16 @@ pub struct Plan {
     pub host: Vec<HostCheck>,
     /// What the attempts must meet.
     pub expect: Vec<Expect>,
+}
+
+/// When a probe attacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// While its run is under way.
+    During,
+    /// When the run has been answered and the next has not begun, by what the run has left behind.
+    Between,
 }
 
 /// Where a promise holds.
@@ -97,6 +124,12 @@ pub enum HostCheck {
     Artifacts,
     /// That all of the attacker's processes end when its zygote is killed.
     ZygoteDeath,
+    /// That no more of its output is kept than its limit.
+    Output,
+    /// That no more of its calls arrive than its limit.
+    Calls,
+    /// That its session uses nothing more between two runs: processors, processes, memory, descriptors, files.
+    Idle,
 }
 
 /// Attempts that must end alike.
@@ -138,7 +171,7 @@ pub enum ProbeError {
     #[error("{probe}/probe.toml: {cause}")]
     Plan {
         /// The folder.
-        probe: &'static str,
+        probe: String,
         /// What is wrong.
         cause: toml::de::Error,
     },
@@ -152,15 +185,17 @@ pub enum ProbeError {
     },
 }
 
-/// All probes, by name.
+/// All probes, by name; after each those of the same folder that attack at another time.
 ///
 /// # Errors
 /// If a folder is no probe; a test of this crate sees to it that none is.
 pub fn probes() -> Result<Vec<Probe>, ProbeError> {
-    FOLDERS.iter().map(|(name, files)| read(name, files)).collect()
+    let folders: Result<Vec<_>, _> = FOLDERS.iter().map(|(name, files)| read(name, files)).collect();
+    Ok(folders?.into_iter().flatten().collect())
 }
 
-fn read(name: &'static str, files: &[(&str, &'static str)]) -> Result<Probe, ProbeError> {
+/// The probes of one folder: one for each time at which it attacks.
+fn read(name: &'static str, files: &[(&str, &'static str)]) -> Result<Vec<Probe>, ProbeError> {
     let find = |wanted: &str| {
         files
             .iter()
@@ -168,17 +203,54 @@ fn read(name: &'static str, files: &[(&str, &'static str)]) -> Result<Probe, Pro
             .map(|(_, text)| *text)
     };
     let must = |file| find(file).ok_or(ProbeError::Missing { probe: name, file });
-    let plan =
-        toml::from_str(must("probe.toml")?).map_err(|cause| ProbeError::Plan { probe: name, cause })?;
-    Ok(Probe {
-        name,
+    let plan = plan(name, must("probe.toml")?)?;
+    let during = Probe {
+        name: name.to_owned(),
+        when: When::During,
         plan,
         guest: must("guest.py")?,
         before: find("before.py"),
         after: find("after.py"),
         again: find("again.py"),
         later: find("later.py"),
+    };
+    let times = during.plan.when.clone();
+    times
+        .into_iter()
+        .map(|when| match when {
+            When::During => Ok(during.clone()),
+            When::Between => during.between_runs(),
+        })
+        .collect()
+}
+
+fn plan(probe: &str, text: &str) -> Result<Plan, ProbeError> {
+    toml::from_str(text).map_err(|cause| ProbeError::Plan {
+        probe: probe.to_owned(),
+        cause,
     })
+}
+
+impl Probe {
+    /// The same acts, by what its run leaves behind.
+    fn between_runs(&self) -> Result<Probe, ProbeError> {
+        let shared = plan(BETWEEN_RUNS, BETWEEN)?;
+        let tries = format!("{}: {}", shared.tries, self.plan.tries);
+        Ok(Probe {
+            name: format!("{BETWEEN_RUNS}/{}", self.name),
+            when: When::Between,
+            plan: Plan { tries, ..shared },
+            guest: self.guest,
+            before: None,
+            after: None,
+            again: Some(program::FOUND),
+            later: None,
+        })
+    }
+}
+
+fn during() -> Vec<When> {
+    vec![When::During]
 }
 
 fn completed() -> Vec<String> {

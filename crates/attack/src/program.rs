@@ -4,8 +4,34 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::probe::{Probe, When};
+
 /// Shared by all programs.
 const PRELUDE: &str = include_str!("../probes/prelude.py");
+
+/// Stands after a program that goes on between two runs: what it leaves behind.
+const LEAVE: &str = include_str!("../probes/leave.py");
+/// The run after: which of these came to act.
+pub(crate) const FOUND: &str = include_str!("../probes/found.py");
+/// Outside, the time between the two.
+const PAUSE: &str = include_str!("../probes/pause.py");
+
+/// The attacker's program in a session.
+pub(crate) fn attacker(probe: &Probe, given: &Value) -> String {
+    match probe.when {
+        When::During => compose(probe.guest, given),
+        When::Between => compose(&format!("{}\n{LEAVE}", probe.guest), given),
+    }
+}
+
+/// The attacker's program outside of any session, where there are no runs.
+pub(crate) fn control(probe: &Probe, given: &Value) -> String {
+    let whole = attacker(probe, given);
+    match probe.when {
+        When::During => whole,
+        When::Between => format!("{whole}\n{PAUSE}\n{FOUND}"),
+    }
+}
 
 /// A program with what it is given.
 pub(crate) fn compose(source: &str, given: &Value) -> String {

@@ -2,17 +2,23 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use sandbox::{Access, Attachment, Backend, Guest, LaunchError, LaunchSpec, NoCalls, Run};
+use sandbox::{
+    Access, Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchError,
+    LaunchSpec, NoCalls, Run,
+};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use types::{Limits, Network, Outcome, Principal, SessionId, SessionName, Status};
+use types::{Limits, Network, Outcome, Principal, RunLimits, SessionId, SessionName, Status};
 use workspace::{Keeping, Lease, Workspaces};
 
 use crate::control::Controls;
 use crate::host::{Host, descriptors};
-use crate::probe::{Control, HostCheck, MOUNT, Probe};
-use crate::program::{answers, compose};
+use crate::idle;
+use crate::probe::{Control, HostCheck, MOUNT, Probe, When};
+use crate::program::{self, answers, compose};
 use crate::report::{Row, Stage};
 use crate::verdict::{Answers, Means, judge};
 
@@ -83,8 +89,14 @@ pub fn limits() -> Limits {
 /// If no session can be had; what a session meets is in the row.
 pub async fn attack(probe: &Probe, target: &Target<'_>, controls: &mut Controls) -> Result<Row, AttackError> {
     let host = Host::plant()?;
-    let mut given =
-        json!({"inside": true, "token": host.token, "host": host.given(), "words": words(target, &host)});
+    let mut given = json!({
+        "inside": true,
+        "between": probe.when == When::Between,
+        "token": host.token,
+        "neighbour": host.neighbour(),
+        "host": host.given(),
+        "words": words(target, &host),
+    });
     given["host"]["workspaces"] = json!(target.directory);
     let outside = controls.of(probe, &given).await;
     host.forget_controls();
@@ -98,7 +110,7 @@ pub async fn attack(probe: &Probe, target: &Target<'_>, controls: &mut Controls)
     };
     let judged = judge(probe, &found, target.means);
     Ok(Row {
-        probe: probe.name.to_owned(),
+        probe: probe.name.clone(),
         tries: probe.plan.tries.clone(),
         stage: target.stage.clone(),
         verdict: judged.verdict,
@@ -120,7 +132,11 @@ async fn scene(
 ) -> Result<(Printed, Printed, Vec<String>), AttackError> {
     let mut noticed = Vec::new();
     let tenant_a = host.token.as_str();
-    let tenant_b = format!("{tenant_a}{}", if probe.plan.same_tenant { "" } else { "-b" });
+    let tenant_b = if probe.plan.same_tenant {
+        tenant_a.to_owned()
+    } else {
+        host.neighbour()
+    };
     let mut b = target.seat(&tenant_b, "b", None).await?;
     if let Some(before) = probe.before {
         let outcome = execute(&mut *b.guest, before, given).await;
@@ -131,7 +147,12 @@ async fn scene(
     let mounted = probe.plan.mounted.then(|| host.folder());
     let mut a = target.seat(tenant_a, "a", mounted).await?;
     let with_a = descriptors();
-    let outcome = execute(&mut *a.guest, probe.guest, given).await;
+    let calls = Arc::new(CountedCalls::default());
+    let run = Run::of(program::attacker(probe, given), limits_of(probe));
+    let outcome = a
+        .guest
+        .execute(run, Arc::clone(&calls) as Arc<dyn HostCalls>)
+        .await;
     let mut inside = answers(&outcome.stdout.shown());
     if !probe.plan.ends.iter().any(|end| end == outcome.status.name()) {
         let error = outcome.error.clone().unwrap_or_default();
@@ -151,6 +172,11 @@ async fn scene(
         neighbours.extend(named("b", answers(&met.stdout.shown())));
         neighbours.extend(named("host", outside.unwrap_or_default()));
     }
+    if probe.plan.host.contains(&HostCheck::Idle) {
+        let idle = idle::look_on(host, inside.get("place").map(String::as_str)).await;
+        noticed.extend(idle.noticed);
+        given["idle"] = json!(idle.time);
+    }
     if let Some(again) = probe.again {
         let met = execute(&mut *a.guest, again, given).await;
         noticed.extend(unless_completed("again", &met));
@@ -161,6 +187,10 @@ async fn scene(
             HostCheck::Descriptors => more_descriptors(with_a),
             HostCheck::Artifacts => read_artifacts(target, host),
             HostCheck::ZygoteDeath => host.kill_zygote().await,
+            HostCheck::Output => too_much_output(&outcome),
+            HostCheck::Calls => calls.too_many(),
+            // Seen before the next run.
+            HostCheck::Idle => None,
         });
     }
     a.guest.close().await;
@@ -249,6 +279,43 @@ fn principal(tenant: &str) -> Principal {
     Principal {
         id: tenant.to_owned(),
     }
+}
+
+/// The limits of the attacker's run.
+fn limits_of(probe: &Probe) -> RunLimits {
+    let usual = limits().of_run();
+    RunLimits {
+        cpu_time: probe
+            .plan
+            .cpu_time_ms
+            .map_or(usual.cpu_time, Duration::from_millis),
+        ..usual
+    }
+}
+
+/// Counts the calls that arrive, and answers none.
+#[derive(Debug, Default)]
+struct CountedCalls(AtomicU32);
+
+impl HostCalls for CountedCalls {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        NoCalls.call(call)
+    }
+}
+
+impl CountedCalls {
+    fn too_many(&self) -> Option<String> {
+        let (arrived, most) = (self.0.load(Ordering::Relaxed), limits().host_calls);
+        (arrived > most).then(|| format!("{arrived} calls arrived, and the limit is {most}"))
+    }
+}
+
+/// Whether more of what was printed is kept than the limit and what says that some was left out.
+fn too_much_output(outcome: &Outcome) -> Option<String> {
+    const NOTE: u64 = 1024;
+    let (kept, most) = (outcome.stderr.shown().len() as u64, limits().output);
+    (kept > most + NOTE).then(|| format!("{kept} bytes of output are kept, and the limit is {most}"))
 }
 
 async fn execute(guest: &mut dyn Guest, program: &str, given: &Value) -> Outcome {

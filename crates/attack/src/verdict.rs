@@ -134,6 +134,7 @@ fn control(row: &Expect, attempt: &str, inside: &str, answers: &Answers, means: 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::When;
     use crate::program::answers as read;
 
     const ROOT: Means = Means {
@@ -148,7 +149,8 @@ mod tests {
         let plan = "tries = 'x'\npromised = 'groups'\n[[expect]]\nattempts = ['one', 'two']\ninside = 'EPERM|EACCES'\n\
                     outside = 'allowed-for-root'\n";
         let probe = Probe {
-            name: "x",
+            name: "x".to_owned(),
+            when: When::During,
             plan: toml::from_str(plan).unwrap(),
             guest: "",
             before: None,

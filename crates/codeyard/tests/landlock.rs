@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
@@ -226,6 +227,34 @@ async fn programs_that_exhaust_the_interpreter_end_within_their_limits() {
 }
 
 #[tokio::test]
+async fn what_a_run_leaves_behind_takes_nothing_in_any_mode() {
+    let codeyard = codeyard();
+    let attack = codeyard
+        .run(["doctor", "--attack", "--json", "--this-user"])
+        .await
+        .unwrap();
+    let report: Value = serde_json::from_slice(&attack.stdout).unwrap();
+    let rows = report["rows"].as_array().unwrap();
+    assert!(attack.status.success(), "{report:#}");
+    let names =
+        |field: &str| -> BTreeSet<&str> { rows.iter().filter_map(|row| row[field].as_str()).collect() };
+    assert!(
+        names("probe")
+            .iter()
+            .all(|name| name.starts_with("between-runs/"))
+    );
+    assert_eq!(names("backend"), BTreeSet::from(["landlock"]));
+    let mode = Mode::of(&codeyard).await.unwrap();
+    let modes = 1 + usize::from(mode.groups);
+    assert_eq!(names("mode").len(), modes, "{report:#}");
+    assert_eq!(rows.len(), names("probe").len() * modes);
+    assert!(
+        rows.len() >= 9 * modes && rows.iter().all(|row| row["verdict"] == "held"),
+        "{report:#}"
+    );
+}
+
+#[tokio::test]
 async fn who_does_not_stop_is_killed_and_the_name_begins_again() {
     let mut client = CodeClient::of(codeyard().settings("[limits]\nwall_time = \"500ms\"")).await;
     let deaf = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('before', flush=True)\nwhile True: pass";
@@ -272,7 +301,10 @@ async fn it_is_chosen_by_name_and_named() {
     );
     let promised = |line: &str| line.starts_with("not promised") && line.contains("mounts");
     assert!(shown.lines().any(promised), "{shown}");
-    let attack = codeyard().run(["doctor", "--attack"]).await.unwrap();
+    let attack = codeyard()
+        .run(["doctor", "--attack", "--only", "suid"])
+        .await
+        .unwrap();
     assert!(!attack.status.success() && told(&attack).contains("backend `process`"));
     let run = codeyard()
         .run_with_input(["run", "--json", "-"], "1")

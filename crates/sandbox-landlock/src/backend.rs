@@ -36,6 +36,19 @@ pub struct Landlock {
     ground: Arc<OnceCell<Result<Arc<Ground>, String>>>,
 }
 
+/// What sessions stand on here, for who attacks them.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// The name of the mode.
+    pub mode: &'static str,
+    /// The interpreter that sessions run.
+    pub python: PathBuf,
+    /// Each session is a kernel user of its own.
+    pub own_users: bool,
+    /// Control groups count memory and processes.
+    pub groups: bool,
+}
+
 /// Why a session could not be started.
 #[derive(Debug, thiserror::Error)]
 enum StartError {
@@ -79,6 +92,20 @@ impl Landlock {
             found.map(Arc::new).map_err(|refusal| refusal.to_string())
         });
         found.await.clone().map_err(LaunchError::Refused)
+    }
+
+    /// Finds what sessions stand on.
+    ///
+    /// # Errors
+    /// If nothing is served here; the text says why.
+    pub async fn standing(&self) -> Result<Standing, LaunchError> {
+        let ground = self.ground().await?;
+        Ok(Standing {
+            mode: ground.mode(),
+            python: ground.interpreter.executable.clone(),
+            own_users: ground.has_user_per_session(),
+            groups: ground.groups.is_ok(),
+        })
     }
 
     async fn start(&self, spec: LaunchSpec) -> Result<Box<dyn Guest>, LaunchError> {

@@ -123,10 +123,12 @@ impl Ground {
         let place = Place::make(&config.data, &lease.slot().to_string(), is_root)?;
         let mut directories = config.on_disk.clone();
         directories.push(place.trees());
-        let groups = Groups::prepare(
-            &lease.name().map_err(Refusal::LeaseName)?,
-            Disks::of(&directories),
-        );
+        let name = lease.name().map_err(Refusal::LeaseName)?;
+        let groups = if config.without_groups {
+            Err(Missing::NotWanted)
+        } else {
+            Groups::prepare(&name, Disks::of(&directories))
+        };
         check_rate(config.limits.disk_rate, &groups)?;
         Ok(Self {
             groups,

@@ -18,7 +18,7 @@ mod place;
 mod session;
 mod trees;
 
-pub use backend::Landlock;
+pub use backend::{Landlock, Standing};
 
 /// The backend's name in settings and results.
 pub const NAME: &str = "landlock";

@@ -107,7 +107,7 @@ async fn check(without: &[&str]) {
             through.insert(row.probe);
         }
         if gets_through(&probe, &left_away) {
-            expected.insert(probe.name.to_owned());
+            expected.insert(probe.name.clone());
         }
     }
     backend.close().await;

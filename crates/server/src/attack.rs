@@ -1,15 +1,17 @@
-//! `codeyard doctor --attack`: every probe on every stage that this user has on this machine.
+//! `codeyard doctor --attack`: every probe on every stage that this user has on this machine, for the backend of the settings.
 //!
 //! A stage is a mode of the machine, a profile and whether sessions stand ready before they are asked for. Weaker modes
 //! than the best are entered on purpose, by leaving means aside.
 
+mod landlock;
+
 use std::path::{Path, PathBuf};
 
-use attack::{Controls, Means, Probe, Target};
-use sandbox::{Backend as _, LaunchError};
+use attack::{BETWEEN_RUNS, Controls, Means, Probe, Target, When};
+use sandbox::{Backend, LaunchError};
 use sandbox_process::doctor::overlay;
 use sandbox_process::{Config, Pool, Process, Profile, Standing};
-use workspace::Workspaces;
+use workspace::{Keeping, Workspaces};
 
 pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
 
@@ -31,12 +33,12 @@ pub enum Error {
     /// There is no probe of that name.
     #[error("there is no probe {0}; `codeyard doctor --attack --json` names all that there are")]
     Unknown(String),
-    /// The probes say what sessions of another backend must meet.
+    /// The probe says only what sessions of another backend must meet.
     #[error(
-        "the probes say what sessions of the backend `process` must meet, and `[sandbox] backend` is another; \
-         `codeyard doctor` without `--attack` tries what its sessions can do"
+        "the probe {0} says what sessions of the backend `process` must meet, and `[sandbox] backend` is `landlock`, which is \
+         attacked with `--only between-runs`"
     )]
-    Backend,
+    OtherBackend(String),
     /// The sandbox refuses to serve at all.
     #[error(transparent)]
     Refused(#[from] LaunchError),
@@ -60,10 +62,7 @@ pub async fn attack(
     options: &Options,
     mut told: impl FnMut(&Row),
 ) -> Result<Report, Error> {
-    if parts.backend != config::Backend::Process {
-        return Err(Error::Backend);
-    }
-    let chosen = choose(&options.only)?;
+    let chosen = choose(&options.only, parts.backend)?;
     let place = Place(
         parts
             .sandbox
@@ -71,7 +70,12 @@ pub async fn attack(
             .join("run")
             .join(format!("attack-{}", std::process::id())),
     );
+    let keeping = match parts.backend {
+        config::Backend::Landlock if !sandbox_landlock::keeps_files() => Keeping::Own,
+        _ => Keeping::default(),
+    };
     let workspaces = workspace::Config {
+        keeping,
         owner: parts.workspace.owner,
         ..workspace::Config::below(&place.0)
     };
@@ -81,69 +85,108 @@ pub async fn attack(
         mounts: vec![attack::MOUNT.to_owned()],
         ..parts.sandbox
     };
-    let standing = look(&base).await?;
-    let mut controls = Controls::new(standing.python.clone());
-    let mut report = Report::default();
-    let (variants, not_offered) = variants(&base, &standing).await;
-    report.not_offered = not_offered;
-    for variant in variants {
-        let config = variant.configure(&base);
-        let backend = Process::new(config.clone());
-        let standing = backend.standing().await?;
-        backend.warm();
-        let stage = variant.stage(&backend, &standing);
-        let ready = || backend.ready() > 0;
-        let workspaces = Workspaces::new(workspaces.clone());
-        let target = Target {
-            backend: &backend,
-            means: Means {
+    let mut scene = Scene {
+        chosen: &chosen,
+        workspaces,
+        directory: place.0.join("workspaces"),
+        secrets: &options.secrets,
+        report: Report::default(),
+        told: &mut told,
+    };
+    match parts.backend {
+        config::Backend::Process => scene.attack_process(&base).await?,
+        config::Backend::Landlock => landlock::attack(&mut scene, &base).await?,
+    }
+    Ok(scene.report)
+}
+
+/// What is the same on all stages, and what has come of them.
+struct Scene<'a> {
+    chosen: &'a [Probe],
+    workspaces: workspace::Config,
+    directory: PathBuf,
+    secrets: &'a [(String, String)],
+    report: Report,
+    told: &'a mut dyn FnMut(&Row),
+}
+
+impl Scene<'_> {
+    async fn attack_process(&mut self, base: &Config) -> Result<(), Error> {
+        let standing = look(base).await?;
+        let mut controls = Controls::new(standing.python.clone());
+        let (variants, not_offered) = variants(base, &standing).await;
+        self.report.not_offered = not_offered;
+        for variant in variants {
+            let config = variant.configure(base);
+            let backend = Process::new(config.clone());
+            let standing = backend.standing().await?;
+            backend.warm();
+            let means = Means {
                 own_users: standing.own_users,
                 groups: standing.groups,
                 overlays: overlay(&config).await?.is_none(),
                 is_root: rustix::process::geteuid().is_root(),
-            },
-            ready: variant.pooled.then_some(&ready),
-            workspaces: &workspaces,
-            directory: &place.0.join("workspaces"),
-            secrets: options.secrets.clone(),
+            };
+            let ready = || backend.ready() > 0;
+            let ready: Option<&(dyn Fn() -> bool + Sync)> = if variant.pooled { Some(&ready) } else { None };
+            let stage = variant.stage(&backend, &standing);
+            self.on_stage(&backend, stage, means, ready, &mut controls).await;
+            backend.close().await;
+        }
+        Ok(())
+    }
+
+    /// All probes on one stage; the report says which could not be run, and why.
+    async fn on_stage(
+        &mut self,
+        backend: &dyn Backend,
+        stage: Stage,
+        means: Means,
+        ready: Option<&(dyn Fn() -> bool + Sync)>,
+        controls: &mut Controls,
+    ) {
+        let workspaces = Workspaces::new(self.workspaces.clone());
+        let target = Target {
+            backend,
             stage,
+            means,
+            ready,
+            workspaces: &workspaces,
+            directory: &self.directory,
+            secrets: self.secrets.to_vec(),
         };
-        let attacked = on_stage(&chosen, &target, &mut controls, &mut report, &mut told).await;
-        backend.close().await;
-        if let Err(failed) = attacked {
-            report.failed.push(failed);
+        for probe in self.chosen {
+            match attack::attack(probe, &target, controls).await {
+                Ok(row) => {
+                    (self.told)(&row);
+                    self.report.rows.push(row);
+                }
+                Err(cause) => {
+                    let failed = format!("{} ({}): {cause}", probe.name, target.stage);
+                    self.report.failed.push(failed);
+                    return;
+                }
+            }
         }
     }
-    Ok(report)
 }
 
-/// All probes on one stage; or which could not be run, and why.
-async fn on_stage(
-    chosen: &[Probe],
-    target: &Target<'_>,
-    controls: &mut Controls,
-    report: &mut Report,
-    told: &mut impl FnMut(&Row),
-) -> Result<(), String> {
-    for probe in chosen {
-        let row = attack::attack(probe, target, controls)
-            .await
-            .map_err(|cause| format!("{} ({}): {cause}", probe.name, target.stage))?;
-        told(&row);
-        report.rows.push(row);
-    }
-    Ok(())
-}
-
-fn choose(only: &[String]) -> Result<Vec<Probe>, Error> {
+/// The probes of these names that this backend is attacked with: all if none is named, and a whole group by its name.
+fn choose(only: &[String], backend: config::Backend) -> Result<Vec<Probe>, Error> {
     let mut all = probes()?;
-    if let Some(unknown) = only
-        .iter()
-        .find(|name| !all.iter().any(|probe| probe.name == **name))
-    {
-        return Err(Error::Unknown(unknown.clone()));
+    let is_named = |probe: &Probe, name: &String| {
+        probe.name == *name || (*name == BETWEEN_RUNS && probe.when == When::Between)
+    };
+    let meets = |probe: &Probe| backend == config::Backend::Process || probe.plan.landlock;
+    for name in only {
+        if !all.iter().any(|probe| is_named(probe, name)) {
+            return Err(Error::Unknown(name.clone()));
+        }
+        if !all.iter().any(|probe| is_named(probe, name) && meets(probe)) {
+            return Err(Error::OtherBackend(name.clone()));
+        }
     }
-    all.retain(|probe| only.is_empty() || only.iter().any(|name| name == probe.name));
+    all.retain(|probe| meets(probe) && (only.is_empty() || only.iter().any(|name| is_named(probe, name))));
     Ok(all)
 }
 

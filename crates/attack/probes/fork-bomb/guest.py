@@ -1,21 +1,23 @@
-"""Forks four hundred times and keeps all; outside they end with it."""
+"""Forks four hundred times and keeps all."""
 
 import signal
+import time
+
+children = []
 
 
-def fork():
-    children = []
-    try:
-        for _ in range(400):
-            child = os.fork()
-            if child == 0:
-                signal.pause()
-            children.append(child)
-    finally:
-        if not given["inside"]:
-            for child in children:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
+def take(_number):
+    child = os.fork()
+    if child == 0:
+        time.sleep(30)
+        os._exit(0)
+    children.append(child)
 
 
-attempt("forked_hundreds", fork)
+def give_back():
+    while children:
+        os.kill(children[-1], signal.SIGKILL)
+        os.waitpid(children.pop(), 0)
+
+
+exceed("forked_hundreds", take, 400, give_back)

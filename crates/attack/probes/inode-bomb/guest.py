@@ -1,19 +1,27 @@
-"""Makes four thousand empty files in each place of its own file system."""
+"""Makes four thousand empty files in each place of its own file system, five at a time."""
 
 
-def fill(directory):
-    os.mkdir(directory)
-    made = []
+def bomb(name, place):
+    def take(number):
+        for part in range(5):
+            os.close(os.open(f"{place}/{number}-{part}", os.O_CREAT | os.O_WRONLY))
+
+    def give_back():
+        for file in os.listdir(place):
+            os.unlink(f"{place}/{file}")
+
+    exceed(name, take, 800, give_back)
+
+
+def shared_memory():
+    """A directory there, or beside the other where sessions have no shared memory."""
+    if not given["inside"]:
+        return tempfile.mkdtemp(dir=os.getcwd())
     try:
-        for number in range(4_000):
-            path = f"{directory}/{number}"
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY))
-            made.append(path)
-    finally:
-        for path in made:
-            os.unlink(path)
-        os.rmdir(directory)
+        return tempfile.mkdtemp(dir="/dev/shm")
+    except PermissionError:
+        return tempfile.mkdtemp()
 
 
-attempt("in_temporary", lambda: fill("/tmp/bomb" if given["inside"] else "bomb"))
-attempt("in_shared_memory", lambda: fill("/dev/shm/bomb" if given["inside"] else "bomb"))
+bomb("in_temporary", new_directory("bomb"))
+bomb("in_shared_memory", shared_memory())

@@ -15,13 +15,13 @@ def climbing():
     """Up from here further than any path is deep, then to where the host has workspaces."""
     above = "../" * 40
     below = given["before"]["directory"].lstrip("/") + "/of-b"
-    hosts = [given["host"]["workspaces"].lstrip("/") + f"/{given['token']}-b/workspace/of-b"]
+    hosts = [given["host"]["workspaces"].lstrip("/") + f"/{given['neighbour']}/workspace/of-b"]
     return [above + path for path in ([] if given["inside"] else [below]) + hosts]
 
 
 def own_directory():
     """What B calls its directory; inside, that is A's own of the same name, which has no such file."""
-    return [given["before"]["directory"] + "/of-b", given["host"]["workspaces"] + f"/{given['token']}-b/workspace/of-b"]
+    return [given["before"]["directory"] + "/of-b", given["host"]["workspaces"] + f"/{given['neighbour']}/workspace/of-b"]
 
 
 def processes():

@@ -25,7 +25,7 @@ pub use fields::{NoField, Step, no_field};
 pub use learned::{Drift, DriftKind, LARGEST_RESULT, Learned, SETTLED, declared_drift, seen};
 pub use names::{PYTHON_KEYWORDS, normalise};
 pub use resolve::{Unknown, UnknownKind, nearest};
-pub use search::{Found, Hit, Ranking, Search, meant, stem, words};
+pub use search::{Found, Hit, Ranking, SIGNS, Search, Signs, meant, stem, words};
 pub use signature::type_of_value;
 pub use stub::{Language, Observed, SHARED_MODULE, declarations, modules, wrappers};
 pub use text::{python_scalar, python_string, summary};

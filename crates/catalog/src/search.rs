@@ -1,29 +1,31 @@
-//! Ranking of tools for a query: what they say (BM25 over weighted fields), what they mean (a static embedding), and the
-//! server that the query names; with an index that is built once per snapshot.
+//! Ranking of tools for a query by a weighted sum of what speaks for each: words that they share, words that are meant,
+//! likeness of meaning, and the server; with an index that is built once per snapshot.
 
 mod embedding;
 mod lexicon;
-mod named;
 mod order;
 mod pieces;
 mod postings;
 mod query;
 mod said;
+mod signs;
+mod titles;
 mod words;
 
 use std::cell::OnceCell;
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::entry::Entry;
 use embedding::{Sum, Vector, dot};
 use lexicon::Lexicon;
-use named::Names;
 use order::Placed;
-use postings::{Postings, Texts};
+use postings::{Postings, Texts, small};
 use query::Query;
 use said::{Known, MAX_FIELD, Said};
+use signs::{NOTHING, WEIGHTS};
+pub use signs::{SIGNS, Signs};
+use titles::Titles;
 use words::stems;
 pub use words::{stem, words};
 
@@ -33,48 +35,41 @@ const MIN_SHARE: f32 = 0.1;
 /// A tool that shares no word with the query is a hit if its meaning is as near as this.
 const MIN_LIKENESS: f32 = 0.35;
 
-/// What counts, beside a likeness of 1, that tools have words for all that is asked, and that a tool has one of the rarest.
-const KNOWN_SPEAKS: f32 = 0.5;
-const HELD_SPEAKS: f32 = 0.4;
-
 /// What the rarest word weighs among some two thousand tools: there chance likeness is as high as the floor expects.
 const MANY: f32 = 7.2;
 
 /// The part of the floor that holds among the fewest tools, which know few words and are seldom like anything by chance.
-const LOWEST_FLOOR: f32 = 0.6;
+const LOWEST_FLOOR: f32 = 0.4;
 
 /// How steeply the floor rises with the rarity of the rarest word: the tools of one server or a few answer in few words.
-const STEEPNESS: i32 = 5;
+const STEEPNESS: i32 = 6;
 
 /// Tools that are named where nothing answers the query.
 const NEAREST: usize = 3;
 
-/// What counts in a search beside the words themselves. Measurements change it or leave some of it out; 0 leaves out.
+/// What counts in a search. Measurements change it or leave some of it out; 0 leaves out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ranking {
-    /// What a word counts that people say in place of the tools' own.
-    pub meant: f32,
-    /// What such words count in the meaning of a query beside its own.
-    pub leaning: f32,
-    /// What a likeness of meaning counts beside the rarest word.
-    pub likeness: f32,
-    /// What it counts that the query names a server, beside the rarest word.
-    pub names: f32,
+    /// What each sign counts.
+    pub weights: Signs,
+    /// What a tool has that has nothing in common with the query.
+    pub nothing: f32,
+    /// Whether the lexicon is asked for what words may mean.
+    pub meant: bool,
     /// The share of its score that a tool loses for each other server that offers the same further up.
     pub spread: f32,
-    /// How much must speak for a hit for the query to count as answered.
+    /// The score that the best hit must have for the query to count as answered.
     pub floor: f32,
 }
 
 impl Default for Ranking {
     fn default() -> Ranking {
         Ranking {
-            meant: 0.6,
-            leaning: 0.5,
-            likeness: 2.77,
-            names: 0.14,
+            weights: WEIGHTS,
+            nothing: NOTHING,
+            meant: true,
             spread: 0.2,
-            floor: 0.9,
+            floor: 4.5,
         }
     }
 }
@@ -109,7 +104,9 @@ pub struct Search {
     meanings: Vec<Vector>,
     /// The number of each entry's server.
     servers: Vec<usize>,
-    names: Names,
+    /// The logarithm of the number of tools of each server.
+    sizes: Vec<f32>,
+    titles: Titles,
     known: Known,
 }
 
@@ -148,8 +145,10 @@ impl Search {
                 search.servers.push(number);
                 texts.push(&said, &name, &about);
                 search.said.push(said);
+                search.titles.push(&entry.tool.tool);
             }
-            search.names.insert(&server.name, first..search.entries.len());
+            let size = search.entries.len() - first;
+            search.sizes.push(small(size.max(1)).ln());
         }
         search.known.settle();
         search.postings = texts.finish();
@@ -184,13 +183,13 @@ impl Search {
             asked.is_some_and(|asked| *asked.get_or_init(|| visible(&self.entries[entry])))
         };
         let is_seen = |entry: u32| usize::try_from(entry).is_ok_and(is_visible);
-        let read = Query::read(query, self.postings.seen(&is_seen), ranking);
-        let mut hits = self.placed(query, &read, &is_visible, ranking);
-        let best = hits.first();
-        let is_answered =
-            best.is_some_and(|best| self.evidence(&read, best.entry) >= ranking.floor * self.floor());
-        if hits.is_empty() && !read.asked.is_empty() {
-            hits = self.likeliest(&read, &is_visible, ranking);
+        let read = Query::read(query, self.postings.seen(&is_seen), ranking.meant);
+        let mut hits = self.placed(&read, &is_visible, ranking);
+        let is_answered = hits
+            .first()
+            .is_some_and(|best| best.score >= ranking.floor * self.floor() || read.is_held_by(best.entry));
+        if !is_answered && hits.len() < NEAREST && !read.asked.is_empty() {
+            hits = self.likeliest(&read, &is_visible);
         }
         let hit = |placed: &Placed| Hit {
             entry: &self.entries[placed.entry],
@@ -208,26 +207,37 @@ impl Search {
         }
     }
 
+    /// What speaks for each tool that has something to do with a query, in the order of the tools.
+    pub fn signs(&self, query: &str) -> Vec<Option<Signs>> {
+        let query = &query[..query.floor_char_boundary(MAX_FIELD)];
+        let read = Query::read(query, self.postings.seen(&|_| true), true);
+        self.signs_of(&read, &|_| true)
+    }
+
     /// Every visible match in its place.
     fn placed(
         &self,
-        text: &str,
         query: &Query<'_>,
         is_visible: &impl Fn(usize) -> bool,
         ranking: &Ranking,
     ) -> Vec<Placed> {
-        let mut named = self.names.named_in(text);
-        named.retain(|(entries, _)| entries.clone().any(is_visible));
-        let scores = self.scores(query, &named, ranking);
-        let matches = scores.into_iter().enumerate().filter(|(_, score)| *score > 0.0);
-        let mut hits: Vec<Placed> = matches
-            .filter(|(entry, _)| is_visible(*entry))
+        let signs = self.signs_of(query, is_visible).into_iter().enumerate();
+        let score = |signs: Signs| {
+            let weighed = signs
+                .iter()
+                .zip(&ranking.weights)
+                .map(|(sign, weight)| sign * weight);
+            weighed.sum::<f32>() - ranking.nothing
+        };
+        let scores = signs.filter_map(|(entry, signs)| Some((entry, score(signs?))));
+        let mut hits: Vec<Placed> = scores
+            .filter(|(_, score)| *score > 0.0)
             .map(|(entry, score)| Placed { entry, score })
             .collect();
         let best = hits.iter().map(|hit| hit.score).fold(0.0, f32::max);
         hits.retain(|hit| hit.score >= best * MIN_SHARE);
         order::sort(&mut hits);
-        if ranking.spread > 0.0 && named.is_empty() {
+        if ranking.spread > 0.0 {
             order::spread(&mut hits, ranking.spread, |entry| {
                 (self.servers[entry], &self.said[entry].direction)
             });
@@ -236,72 +246,22 @@ impl Search {
     }
 
     /// The visible entries that are most like a query that nothing matches.
-    fn likeliest(
-        &self,
-        query: &Query<'_>,
-        is_visible: &impl Fn(usize) -> bool,
-        ranking: &Ranking,
-    ) -> Vec<Placed> {
-        let weight = ranking.likeness * self.postings.rarity(1);
+    fn likeliest(&self, query: &Query<'_>, is_visible: &impl Fn(usize) -> bool) -> Vec<Placed> {
         let likeness = self.meanings.iter().map(|meaning| dot(meaning, &query.meaning));
         let mut near: Vec<Placed> = likeness
             .enumerate()
             .filter(|(entry, likeness)| *likeness > 0.0 && is_visible(*entry))
-            .map(|(entry, likeness)| Placed {
-                entry,
-                score: weight * likeness,
-            })
+            .map(|(entry, score)| Placed { entry, score })
             .collect();
         order::sort(&mut near);
         near.truncate(NEAREST);
         near
     }
 
-    /// How well each entry matches; 0 where it has nothing to do with the query.
-    fn scores(&self, query: &Query<'_>, named: &[(Range<usize>, f32)], ranking: &Ranking) -> Vec<f32> {
-        let mut scores = vec![0.0f32; self.entries.len()];
-        for (postings, weight) in &query.terms {
-            for (entry, score) in *postings {
-                let entry = usize::try_from(*entry).ok();
-                if let Some(sum) = entry.and_then(|entry| scores.get_mut(entry)) {
-                    *sum += weight * score;
-                }
-            }
-        }
-        let rarest = self.postings.rarity(1);
-        for (score, meaning) in scores.iter_mut().zip(&self.meanings) {
-            let likeness = dot(meaning, &query.meaning);
-            if *score > 0.0 || (ranking.likeness > 0.0 && likeness >= MIN_LIKENESS) {
-                *score += ranking.likeness * rarest * likeness.max(0.0);
-            }
-        }
-        for (entries, weight) in named {
-            for score in scores[entries.clone()].iter_mut().filter(|score| **score > 0.0) {
-                *score += ranking.names * rarest * weight;
-            }
-        }
-        scores
-    }
-
     /// The part of the floor that holds among so many tools.
     fn floor(&self) -> f32 {
         let many = (self.postings.rarity(1) / MANY).min(1.0);
         LOWEST_FLOOR + (1.0 - LOWEST_FLOOR) * many.powi(STEEPNESS)
-    }
-
-    /// How much speaks for it that the entry answers the query: the share of the query that tools have words for, how much
-    /// of it this one has, and how near their meanings are.
-    fn evidence(&self, query: &Query<'_>, entry: usize) -> f32 {
-        let number = u32::try_from(entry).unwrap_or(u32::MAX);
-        let asked = query.asked.iter();
-        let [mut all, mut known, mut held] = [f32::MIN_POSITIVE, 0.0, 0.0];
-        for word in asked {
-            all += word.rarity;
-            known += if word.known { word.rarity } else { 0.0 };
-            held += word.rarity * word.held_by(number);
-        }
-        let likeness = dot(&self.meanings[entry], &query.meaning);
-        KNOWN_SPEAKS * known / all + HELD_SPEAKS * held / self.postings.rarity(1) + likeness
     }
 }
 

@@ -7,34 +7,41 @@ use anyhow::Result;
 use super::setup;
 use crate::{layout, run};
 
-/// Where the queries are, from the root of the checkout.
-const QUERIES: &str = "crates/test-support/queries/tool-queries.jsonl";
-const UNANSWERABLE: &str = "crates/test-support/queries/unanswerable-queries.jsonl";
+/// Where the queries are, from the root of the checkout: a file for each author.
+const FOLDER: &str = "crates/test-support/queries";
+const AUTHORS: [&str; 4] = ["tool-queries", "unseen-queries", "author-a", "author-b"];
+const UNANSWERABLE: &str = "unanswerable-queries";
 
 /// What is measured.
 #[derive(Debug, clap::Args)]
 pub struct SearchEval {
-    /// Queries as JSON lines with `query`, `relevant` and `kind`; those of the project if absent.
-    queries: Option<PathBuf>,
-    /// Cross-validate: choose the weights on all folds but one, measure on that one, for each.
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    folds: usize,
+    /// A file of queries as JSON lines with `query`, `relevant` and `kind`, one for each author; those of the project if absent.
+    #[arg(long, value_name = "FILE")]
+    queries: Vec<PathBuf>,
+    /// Fit the weights anew, and measure each author's queries with the weights that the others' give.
+    #[arg(long)]
+    fit: bool,
     /// Measure recall and time against 100 to 20,000 tools, too.
     #[arg(long)]
     scale: bool,
 }
 
-/// Builds the catalog optimised and has it look for everything in the file, or in our own.
+/// Builds the catalog optimised and has it look for everything in the files, or in our own.
 pub fn run(asked: &SearchEval) -> Result<()> {
-    let root = layout::root();
-    let own = root.join(QUERIES);
+    let file = |name: &str| layout::root().join(FOLDER).join(name).with_extension("jsonl");
+    let own = AUTHORS.map(file);
+    let queries: &[PathBuf] = if asked.queries.is_empty() {
+        &own
+    } else {
+        &asked.queries
+    };
     let mut command = setup::cargo();
     command
         .args(["run", "--locked", "--release", "--quiet", "--package=catalog"])
         .args(["--example=search_eval", "--"])
-        .arg(asked.queries.as_ref().unwrap_or(&own))
-        .arg(root.join(UNANSWERABLE))
-        .args(["--folds", &asked.folds.to_string()])
+        .arg(file(UNANSWERABLE))
+        .args(queries)
+        .args(asked.fit.then_some("--fit"))
         .args(asked.scale.then_some("--scale"));
     run::visible(&mut command)
 }

@@ -15,6 +15,32 @@ pub struct Query {
     pub kind: String,
 }
 
+/// The queries of one author.
+pub struct Author {
+    pub name: String,
+    pub queries: Vec<Query>,
+}
+
+impl Query {
+    /// Whether it describes work, rather than the tool.
+    pub fn is_work(&self) -> bool {
+        matches!(self.kind.as_str(), "task" | "paraphrase")
+    }
+}
+
+impl Author {
+    /// The queries of a file, which names the author.
+    pub fn read(file: &Path) -> Result<Author, Box<dyn Error>> {
+        let name = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let queries = queries(file)?;
+        Ok(Author { name, queries })
+    }
+}
+
 /// One query a line.
 pub fn queries(file: &Path) -> Result<Vec<Query>, Box<dyn Error>> {
     let text = std::fs::read_to_string(file)?;

@@ -4,7 +4,7 @@
 
 mod alone;
 mod data;
-mod folds;
+mod fit;
 mod measure;
 mod scale;
 
@@ -14,17 +14,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use catalog::{Catalog, Ranking, Search};
-use data::Query;
-use measure::score;
+use catalog::{Catalog, Ranking, SIGNS, Search};
+use data::{Author, Query};
+use measure::{Score, score};
 use test_support::catalogue;
 
-const USAGE: &str = "usage: search_eval QUERIES UNANSWERABLE-QUERIES [--folds N] [--scale]";
+const USAGE: &str = "usage: search_eval UNANSWERABLE-QUERIES QUERIES... [--fit] [--scale]";
 
 /// What is asked for on the command line.
+#[derive(Default)]
 struct Arguments {
-    files: [String; 2],
-    folds: usize,
+    files: Vec<String>,
+    fit: bool,
     scale: bool,
 }
 
@@ -33,38 +34,15 @@ struct Times(Vec<Duration>);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::read(std::env::args().skip(1)).ok_or(USAGE)?;
-    let [queries, unanswerable] = arguments.files.each_ref().map(Path::new);
+    let (unanswerable, files) = arguments.files.split_first().ok_or(USAGE)?;
     let servers = catalogue::lists()?;
-    let queries = data::queries(queries)?;
-    let unanswerable = data::queries(unanswerable)?;
+    let authors = files.iter().map(|file| Author::read(Path::new(file)));
+    let authors = authors.collect::<Result<Vec<Author>, _>>()?;
+    let queries: Vec<&Query> = authors.iter().flat_map(|author| &author.queries).collect();
+    let unanswerable = data::queries(Path::new(unanswerable))?;
     let search = built(Arc::new(Catalog::build(&servers)));
-    println!(
-        "\n{:28}{:>10}{:>10}{:>10}{:>12}",
-        "", "recall@1", "@5", "@10", "unanswered"
-    );
-    for (name, ranking) in rankings() {
-        row(name, queries.iter(), &search, &ranking);
-    }
-    println!();
-    for (kind, queries) in kinds(&queries) {
-        row(kind, queries.into_iter(), &search, &Ranking::default());
-    }
-    println!();
-    for (half, name) in ["no answer, to choose by", "no answer, to report"]
-        .into_iter()
-        .enumerate()
-    {
-        let queries = unanswerable.iter().skip(half).step_by(2);
-        row(name, queries, &search, &Ranking::default());
-    }
-    for (kind, queries) in kinds(&unanswerable) {
-        row(
-            &format!("no answer, {kind}"),
-            queries.into_iter(),
-            &search,
-            &Ranking::default(),
-        );
-    }
+    answered(&search, &authors, &queries);
+    silent(&search, &unanswerable);
     alone::report(&servers, &queries, &unanswerable);
     let times = times(&search, &queries);
     println!(
@@ -72,13 +50,74 @@ fn main() -> Result<(), Box<dyn Error>> {
         times.at(50),
         times.at(99)
     );
-    if arguments.folds > 1 {
-        folds::report(&search, &queries, &unanswerable, arguments.folds);
+    if arguments.fit {
+        fit::report(&search, &authors);
+        fit::floors(&search, &queries, &unanswerable);
     }
     if arguments.scale {
-        scale::report(&servers, &queries);
+        scale::report(&servers, &authors[0].queries);
     }
     Ok(())
+}
+
+/// Prints how often right tools are found: with parts of the ranking left out, of each author, and of each kind.
+fn answered(search: &Search, authors: &[Author], queries: &[&Query]) {
+    let row = |name: &str, queries: &[&Query], ranking: &Ranking| {
+        println!(
+            "{}",
+            numbers(name, &score(search, queries.iter().copied(), ranking))
+        );
+    };
+    header();
+    for (name, ranking) in rankings() {
+        row(&name, queries, &ranking);
+    }
+    let usual = Ranking::default();
+    let work: Vec<&Query> = queries.iter().copied().filter(|query| query.is_work()).collect();
+    row("work (task and paraphrase)", &work, &usual);
+    println!();
+    for (kind, queries) in kinds(queries.iter().copied()) {
+        row(kind, &queries, &usual);
+    }
+    println!();
+    for author in authors {
+        let queries: Vec<&Query> = author.queries.iter().collect();
+        row(&author.name, &queries, &usual);
+    }
+}
+
+/// Prints how often a query without an answer is told so.
+fn silent(search: &Search, unanswerable: &[Query]) {
+    let row = |name: &str, queries: &[&Query]| {
+        println!(
+            "{}",
+            numbers(name, &score(search, queries.iter().copied(), &Ranking::default()))
+        );
+    };
+    println!();
+    for (half, name) in ["no answer, to choose by", "no answer, to report"]
+        .into_iter()
+        .enumerate()
+    {
+        let queries: Vec<&Query> = unanswerable.iter().skip(half).step_by(2).collect();
+        row(name, &queries);
+    }
+    for (kind, queries) in kinds(unanswerable.iter()) {
+        row(&format!("no answer, {kind}"), &queries);
+    }
+}
+
+/// What the columns of [`numbers`] are.
+fn header() {
+    println!(
+        "\n{:44}{:>10}{:>10}{:>10}{:>12}",
+        "", "recall@1", "@5", "@10", "unanswered"
+    );
+}
+
+fn numbers(name: &str, score: &Score) -> String {
+    let shares = score.recall.map(|share| format!("{share:>10.3}")).concat();
+    format!("{name:44}{shares}{:>12.3}", score.unanswered)
 }
 
 /// Builds what is searched, and says what that takes.
@@ -109,48 +148,23 @@ fn built(catalog: Arc<Catalog>) -> Search {
 }
 
 /// The whole ranking, and each part of it left out.
-fn rankings() -> Vec<(&'static str, Ranking)> {
+fn rankings() -> Vec<(String, Ranking)> {
     let all = Ranking::default();
     let always = Ranking { floor: 0.0, ..all };
-    let words = Ranking {
-        meant: 0.0,
-        leaning: 0.0,
-        likeness: 0.0,
-        names: 0.0,
-        spread: 0.0,
-        ..always
-    };
-    vec![
-        ("all", all),
-        ("answering always", always),
-        (
-            "without meaning",
-            Ranking {
-                likeness: 0.0,
-                ..always
-            },
-        ),
-        (
-            "without the lexicon",
-            Ranking {
-                meant: 0.0,
-                leaning: 0.0,
-                ..always
-            },
-        ),
-        ("without servers' names", Ranking { names: 0.0, ..always }),
-        (
-            "without spreading",
-            Ranking {
-                spread: 0.0,
-                ..always
-            },
-        ),
-        ("words alone", words),
-    ]
+    let mut rankings = vec![("all".to_owned(), all), ("answering always".to_owned(), always)];
+    for (sign, name) in SIGNS.iter().enumerate() {
+        let mut without = always;
+        without.weights[sign] = 0.0;
+        rankings.push((format!("without {name}"), without));
+    }
+    let meant = false;
+    rankings.push(("without the lexicon".to_owned(), Ranking { meant, ..always }));
+    let spread = 0.0;
+    rankings.push(("without spreading".to_owned(), Ranking { spread, ..always }));
+    rankings
 }
 
-fn kinds(queries: &[Query]) -> BTreeMap<&str, Vec<&Query>> {
+fn kinds<'a>(queries: impl Iterator<Item = &'a Query>) -> BTreeMap<&'a str, Vec<&'a Query>> {
     let mut kinds: BTreeMap<&str, Vec<&Query>> = BTreeMap::new();
     for query in queries {
         kinds.entry(&query.kind).or_default().push(query);
@@ -158,15 +172,9 @@ fn kinds(queries: &[Query]) -> BTreeMap<&str, Vec<&Query>> {
     kinds
 }
 
-fn row<'a>(name: &str, queries: impl Iterator<Item = &'a Query>, search: &Search, ranking: &Ranking) {
-    let score = score(search, queries, ranking);
-    let shares = score.recall.map(|share| format!("{share:>10.3}")).concat();
-    println!("{name:28}{shares}{:>12.3}", score.unanswered);
-}
-
 /// Asks every query once more for the time it takes.
-fn times(search: &Search, queries: &[Query]) -> Times {
-    let time = |query: &Query| {
+fn times(search: &Search, queries: &[&Query]) -> Times {
+    let time = |query: &&Query| {
         let start = Instant::now();
         std::hint::black_box(search.find(&query.query, |_| true));
         start.elapsed()
@@ -199,17 +207,14 @@ impl Times {
 
 impl Arguments {
     fn read(words: impl Iterator<Item = String>) -> Option<Arguments> {
-        let mut words = words.peekable();
-        let mut files = Vec::new();
-        let (mut folds, mut scale) = (0, false);
-        while let Some(word) = words.next() {
+        let mut arguments = Arguments::default();
+        for word in words {
             match word.as_str() {
-                "--folds" => folds = words.next()?.parse().ok()?,
-                "--scale" => scale = true,
-                _ => files.push(word),
+                "--fit" => arguments.fit = true,
+                "--scale" => arguments.scale = true,
+                _ => arguments.files.push(word),
             }
         }
-        let files = files.try_into().ok()?;
-        Some(Arguments { files, folds, scale })
+        (arguments.files.len() > 1).then_some(arguments)
     }
 }

@@ -30,7 +30,7 @@ pub fn report(servers: &[ServerTools], queries: &[Query]) {
         let search = Search::build(catalog);
         let built = ms(start.elapsed());
         let score = score(&search, queries.iter(), &Ranking::default());
-        let times = times(&search, &queries);
+        let times = times(&search, &queries.iter().collect::<Vec<_>>());
         println!(
             "{:>8}{:>10}{built:>12.0}{:>10.3}{:>10.3}{:>12.3}{:>12.2}{:>12.2}",
             search.catalog().entries().count(),

@@ -12,6 +12,9 @@ pub(super) const SIZE: usize = 128;
 /// Bytes of a number in the file.
 const WIDTH: usize = 2;
 
+/// Numbers that are added side by side.
+const LANES: usize = 32;
+
 /// The rows of the table, in the file's own bytes.
 static ROWS: LazyLock<&'static [u8]> = LazyLock::new(|| {
     let file = include_bytes!("../../assets/tool-embedding/model.safetensors");
@@ -27,15 +30,11 @@ pub(super) type Vector = [f32; SIZE];
 #[derive(Debug, Clone)]
 pub(super) struct Sum {
     vector: Vector,
-    rows: usize,
 }
 
 impl Default for Sum {
     fn default() -> Sum {
-        Sum {
-            vector: [0.0; SIZE],
-            rows: 0,
-        }
+        Sum { vector: [0.0; SIZE] }
     }
 }
 
@@ -47,7 +46,6 @@ impl Sum {
             for (sum, number) in sum.vector.iter_mut().zip(row) {
                 *sum += number;
             }
-            sum.rows += 1;
         }
         sum
     }
@@ -58,19 +56,7 @@ impl Sum {
         for (sum, number) in sum.vector.iter_mut().zip(other.vector) {
             *sum += number;
         }
-        sum.rows += other.rows;
         sum
-    }
-
-    /// Adds another text, which counts `weight` times as much as this one in whole, however long they are.
-    pub(super) fn lean(&mut self, other: &Sum, weight: f32) {
-        if other.rows == 0 {
-            return;
-        }
-        let scale = weight * count(self.rows.max(1)) / count(other.rows);
-        for (sum, number) in self.vector.iter_mut().zip(other.vector) {
-            *sum += scale * number;
-        }
     }
 
     /// Its direction.
@@ -88,8 +74,8 @@ impl Sum {
 /// The cosine of two directions.
 pub(super) fn dot(a: &Vector, b: &Vector) -> f32 {
     // Lanes that do not wait for each other, so that the processor adds them at once.
-    let mut lanes = [0.0f32; 8];
-    for (a, b) in a.chunks_exact(8).zip(b.chunks_exact(8)) {
+    let mut lanes = [0.0f32; LANES];
+    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
         for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
             *lane += a * b;
         }
@@ -102,11 +88,6 @@ fn row(number: usize) -> Option<impl Iterator<Item = f32>> {
     let bytes = ROWS.get(start..start.checked_add(SIZE * WIDTH)?)?;
     let numbers = bytes.chunks_exact(WIDTH);
     Some(numbers.map(|bytes| f16::from_le_bytes([bytes[0], bytes[1]]).to_f32()))
-}
-
-/// Texts are bounded far below where this would be inexact.
-fn count(rows: usize) -> f32 {
-    f32::from(u16::try_from(rows).unwrap_or(u16::MAX))
 }
 
 #[cfg(test)]

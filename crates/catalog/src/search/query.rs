@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Ranking;
 use super::embedding::{Sum, Vector};
 use super::lexicon::Lexicon;
 use super::postings::{Posting, Seen, small};
 use super::said::MAX_FIELD;
-use super::words::{stem, stems, words};
+use super::words::{is_telling, stem, stems, words};
 
 /// Words of one query that count; more say nothing more.
 const MAX_WORDS: usize = 64;
@@ -27,12 +26,20 @@ const SIMILAR_WEIGHT: f32 = 0.6;
 /// What a word counts that tools use themselves.
 const SAID_WEIGHT: f32 = 1.0;
 
+/// What a word counts that people say in place of the tools' own, where tools use what was said as well.
+const MEANT_WEIGHT: f32 = 0.6;
+
+/// Words of tools with how surely each is meant.
+type Links = BTreeMap<String, f32>;
+
 /// A query that was read.
 #[derive(Debug)]
 pub(super) struct Query<'a> {
-    /// Words that some tool has, with what each counts.
-    pub(super) terms: Vec<(&'a [Posting], f32)>,
-    /// The query's own words, without common ones.
+    /// Its own words that some tool has, or similar ones, with what each counts.
+    pub(super) said: Vec<(&'a [Posting], f32)>,
+    /// Words of tools that it does not say and may mean.
+    pub(super) meant: Vec<(&'a [Posting], f32)>,
+    /// Its own words, each once, without common ones.
     pub(super) asked: Vec<Asked<'a>>,
     pub(super) meaning: Vector,
 }
@@ -40,85 +47,81 @@ pub(super) struct Query<'a> {
 /// One word of a query.
 #[derive(Debug)]
 pub(super) struct Asked<'a> {
+    pub(super) stem: String,
     /// How much it says.
     pub(super) rarity: f32,
-    /// Whether tools have it themselves, perhaps spelt otherwise.
-    pub(super) known: bool,
-    /// The tools' words that it is or may stand for, with how surely.
-    terms: Vec<(&'a [Posting], f32)>,
+    /// Whether it is more than everyday speech.
+    pub(super) telling: bool,
+    pub(super) meaning: Vector,
+    /// The tools' words that it may stand for.
+    pub(super) links: Links,
+    /// Where those are held that it is or may stand for, with how surely.
+    pub(super) terms: Vec<(&'a [Posting], f32)>,
+}
+
+/// What the words of a query may mean beside what they say.
+struct Meant {
+    /// All that may be meant.
+    all: Links,
+    /// What each word may mean, by its place.
+    links: Vec<Links>,
 }
 
 // === impl Query ===
 
 impl<'a> Query<'a> {
     /// Words that no tool has and that mean nothing known are replaced by similar ones.
-    pub(super) fn read(text: &str, postings: Seen<'a>, ranking: &Ranking) -> Query<'a> {
+    pub(super) fn read(text: &str, postings: Seen<'a>, is_meant: bool) -> Query<'a> {
         let said: Vec<&str> = words(text).take(MAX_WORDS).collect();
-        let mut weights: BTreeMap<String, f32> = BTreeMap::new();
-        let mut meant: BTreeSet<&str> = BTreeSet::new();
-        let mut links: Vec<BTreeMap<String, f32>> = vec![BTreeMap::new(); said.len()];
-        let meanings = match ranking.meant > 0.0 {
-            true => Lexicon::get().meanings(&said),
-            false => Vec::new(),
+        let Meant { mut all, links } = Meant::of(if is_meant { &said } else { &[] }, postings);
+        let mut query = Query {
+            said: Vec::new(),
+            meant: Vec::new(),
+            asked: Vec::new(),
+            meaning: Sum::of(text).direction(),
         };
-        for meaning in meanings {
-            let is_used = meaning.said.len() == 1 && postings.of(&of(said[meaning.said.start])).is_some();
-            let weight = if is_used { ranking.meant } else { SAID_WEIGHT };
-            let share = weight / small(meaning.words.len()).sqrt();
-            for word in meaning.words {
-                let stem = of(word);
-                for link in &mut links[meaning.said.clone()] {
-                    raise(link, stem.clone(), share);
-                }
-                raise(&mut weights, stem, share);
-            }
-            meant.extend(meaning.words);
-        }
         let mut repairs = 0;
-        let mut terms = Vec::new();
-        let mut asked = Vec::new();
-        for (word, link) in said.iter().zip(links) {
+        let mut links = links.into_iter();
+        for word in said {
+            let links = links.next().unwrap_or_default();
             let Some(stem) = stems(word, MAX_FIELD).pop() else {
                 continue;
             };
-            let mut own: Vec<(&[Posting], f32)> = Vec::new();
+            all.remove(&stem);
+            if query.asked.iter().any(|asked| asked.stem == stem) {
+                continue;
+            }
+            let mut terms: Vec<(&[Posting], f32)> = Vec::new();
             if let Some(held) = postings.of(&stem) {
-                own.push((held, SAID_WEIGHT));
-                weights.insert(stem, SAID_WEIGHT);
-            } else if link.is_empty() && repairs < MAX_REPAIRS && word.len() >= MIN_REPAIRED {
+                terms.push((held, SAID_WEIGHT));
+            } else if links.is_empty() && repairs < MAX_REPAIRS && word.len() >= MIN_REPAIRED {
                 repairs += 1;
                 let similar = similar(postings, &stem, word.len() > MIN_REPAIRED).into_iter();
-                own.extend(similar.map(|held| (held, SIMILAR_WEIGHT)));
-                terms.extend(&own);
+                terms.extend(similar.map(|held| (held, SIMILAR_WEIGHT)));
             }
-            let known = !own.is_empty();
-            own.extend(
-                link.iter()
-                    .filter_map(|(stem, share)| Some((postings.of(stem)?, *share))),
-            );
-            asked.push(Asked::new(known, own, postings));
+            query.said.extend(&terms);
+            query.asked.push(Asked::new(word, stem, terms, links, postings));
         }
         let held = |(stem, weight): (&String, &f32)| Some((postings.of(stem)?, *weight));
-        terms.extend(weights.iter().filter_map(held));
-        let meant = meant.into_iter().collect::<Vec<_>>().join(" ");
-        let mut meaning = Sum::of(text);
-        meaning.lean(&Sum::of(&meant), ranking.leaning);
-        Query {
-            terms,
-            asked,
-            meaning: meaning.direction(),
+        query.meant.extend(all.iter().filter_map(held));
+        if query.asked.iter().all(|asked| !asked.telling) {
+            query.asked.iter_mut().for_each(|asked| asked.telling = true);
         }
+        query
     }
-}
 
-fn raise(weights: &mut BTreeMap<String, f32>, stem: String, weight: f32) {
-    let most = weights.entry(stem).or_default();
-    *most = most.max(weight);
-}
+    /// Whether an entry has all that it asks for, in its own words or in others.
+    pub(super) fn is_held_by(&self, entry: usize) -> bool {
+        let number = u32::try_from(entry).unwrap_or(u32::MAX);
+        let holds = |held: &[Posting]| held.binary_search_by_key(&number, |(entry, _)| *entry).is_ok();
+        let mut asked = self.telling();
+        asked.all(|asked| asked.terms.iter().any(|(held, _)| holds(held)))
+    }
 
-/// The stem of one word of tools.
-fn of(word: &str) -> String {
-    stem(word.to_lowercase())
+    /// Its words that are more than everyday speech; all of them where none is.
+    pub(super) fn telling(&self) -> impl Iterator<Item = &Asked<'a>> {
+        self.asked.iter().filter(|asked| asked.telling)
+    }
 }
 
 /// Where words stand that begin with `stem`, else, of a word long enough, those one typing mistake away with the same
@@ -133,23 +136,66 @@ fn similar<'a>(postings: Seen<'a>, stem: &str, is_long: bool) -> Vec<&'a [Postin
     postings.beginning(&first, near).take(MAX_SIMILAR).collect()
 }
 
+// === impl Meant ===
+
+impl Meant {
+    /// What is meant counts less the more it may mean; a word of everyday speech means something in phrases only.
+    fn of(said: &[&str], postings: Seen<'_>) -> Meant {
+        let mut meant = Meant {
+            all: Links::new(),
+            links: vec![Links::new(); said.len()],
+        };
+        for meaning in Lexicon::get().meanings(said) {
+            let is_word = meaning.said.len() == 1;
+            let word = said[meaning.said.start];
+            if is_word && !is_telling(word) {
+                continue;
+            }
+            let is_used = is_word && postings.of(&stem(word.to_lowercase())).is_some();
+            let weight = if is_used { MEANT_WEIGHT } else { SAID_WEIGHT };
+            let share = weight / small(meaning.words.len()).sqrt();
+            let stems: BTreeSet<String> = meaning
+                .words
+                .iter()
+                .map(|word| stem(word.to_lowercase()))
+                .collect();
+            for stem in stems {
+                for links in &mut meant.links[meaning.said.clone()] {
+                    raise(links, stem.clone(), share);
+                }
+                raise(&mut meant.all, stem, share);
+            }
+        }
+        meant
+    }
+}
+
+fn raise(links: &mut Links, stem: String, weight: f32) {
+    let most = links.entry(stem).or_default();
+    *most = most.max(weight);
+}
+
 // === impl Asked ===
 
 impl<'a> Asked<'a> {
     /// An unknown word says as much as the rarest; one that stands for others as much as the most common of them.
-    fn new(known: bool, terms: Vec<(&'a [Posting], f32)>, postings: Seen<'_>) -> Self {
+    fn new(
+        word: &str,
+        stem: String,
+        mut terms: Vec<(&'a [Posting], f32)>,
+        links: Links,
+        postings: Seen<'a>,
+    ) -> Self {
+        let held = |(stem, share): (&String, &f32)| Some((postings.of(stem)?, *share));
+        terms.extend(links.iter().filter_map(held));
         let holders = terms.iter().map(|(held, _)| held.len()).max();
         Self {
             rarity: postings.rarity(holders.unwrap_or(1)),
+            telling: is_telling(word),
+            meaning: Sum::of(word).direction(),
+            stem,
+            links,
             terms,
-            known,
         }
-    }
-
-    /// How surely an entry has this word, from 0 to 1.
-    pub(super) fn held_by(&self, entry: u32) -> f32 {
-        let holds = |held: &[Posting]| held.binary_search_by_key(&entry, |(entry, _)| *entry).is_ok();
-        let sure = self.terms.iter().filter(|(held, _)| holds(held));
-        sure.map(|(_, weight)| *weight).fold(0.0, f32::max)
     }
 }

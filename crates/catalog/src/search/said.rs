@@ -16,6 +16,9 @@ use crate::text::first_sentence;
 /// Characters of one field that are read.
 pub(super) const MAX_FIELD: usize = 16 * 1024;
 
+/// Bytes of a description whose meaning counts: further down are examples.
+const MAX_DESCRIBED: usize = 2_000;
+
 /// Definitions that no server lists any more are remembered for so many snapshots: servers come back.
 const REMEMBERED: u64 = 16;
 
@@ -32,6 +35,8 @@ pub(super) struct Said {
     pub(super) fields: [Box<str>; OWN_FIELDS],
     /// The meaning of its name, its title, and the first sentence of its description.
     pub(super) meaning: Sum,
+    /// The direction of its whole description.
+    pub(super) described: Vector,
     /// The direction of that meaning.
     pub(super) direction: Vector,
 }
@@ -60,7 +65,9 @@ impl Said {
         let [parameters, values] = of_schema(&definition.input_schema());
         let meant = format!("{} {title} {}", definition.name, first_sentence(description));
         let meaning = Sum::of(&meant[..meant.floor_char_boundary(MAX_FIELD)]);
+        let described = &description[..description.floor_char_boundary(MAX_DESCRIBED)];
         Said {
+            described: Sum::of(described).direction(),
             fields: [
                 joined(&stems(&definition.name, MAX_FIELD)),
                 joined(&stems(title, MAX_FIELD)),

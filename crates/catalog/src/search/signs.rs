@@ -1,0 +1,140 @@
+//! What speaks for a tool: a few numbers for each query and tool, and what each counts.
+
+use super::embedding::dot;
+use super::postings::{Posting, small};
+use super::query::Query;
+use super::{MIN_LIKENESS, Search};
+
+/// Tools of a server whose words speak for the others.
+const SPOKESMEN: usize = 3;
+
+/// The names of the signs, in their order.
+pub const SIGNS: [&str; 10] = [
+    "words",
+    "meant words",
+    "best word for each",
+    "likeness",
+    "likeness of the description",
+    "nearness of the name to the query",
+    "farthest word of the name",
+    "the server's best",
+    "size of the server",
+    "length of the name",
+];
+
+/// What speaks for one tool, in the order of [`SIGNS`].
+pub type Signs = [f32; SIGNS.len()];
+
+/// What each sign counts: among many tools of one server a right one is less likely to be this one, and a long name says
+/// more than was asked for. Signs lie about between 0 and 1, but for the last two. The numbers are what
+/// `cargo xtask search-eval --fit` found.
+pub(super) const WEIGHTS: Signs = [
+    0.982, 6.902, 3.044, 6.201, 2.565, 2.529, 1.310, 2.125, -0.816, -0.134,
+];
+
+/// What a tool has that has nothing in common with the query, so that its score is about 0.
+pub(super) const NOTHING: f32 = -0.834;
+
+impl Search {
+    /// What speaks for each tool that has something to do with the query, and is visible.
+    pub(super) fn signs_of(
+        &self,
+        query: &Query<'_>,
+        is_visible: &impl Fn(usize) -> bool,
+    ) -> Vec<Option<Signs>> {
+        let rarest = self.postings.rarity(1);
+        let count = self.entries.len();
+        let words = sums(&query.said, count);
+        let meant = sums(&query.meant, count);
+        let best = self.best(query);
+        let nearness = self.titles.nearness(query);
+        let likeness: Vec<f32> = self
+            .meanings
+            .iter()
+            .map(|meaning| dot(meaning, &query.meaning))
+            .collect();
+        let is_match =
+            |entry: &usize| words[*entry] + meant[*entry] > 0.0 || likeness[*entry] >= MIN_LIKENESS;
+        let matches: Vec<bool> = (0..count)
+            .map(|entry| is_match(&entry) && is_visible(entry))
+            .collect();
+        let servers = self.spokesmen(&words, &matches);
+        let signs = |entry: usize| {
+            let near = nearness[entry];
+            let server = self.servers[entry];
+            [
+                words[entry] / rarest,
+                meant[entry] / rarest,
+                best[entry] / rarest,
+                likeness[entry],
+                dot(&self.said[entry].described, &query.meaning),
+                near.query,
+                near.farthest,
+                servers[server] / rarest,
+                self.sizes[server],
+                self.titles.length(entry),
+            ]
+        };
+        let entries = matches.iter().enumerate();
+        entries
+            .map(|(entry, is_match)| is_match.then(|| signs(entry)))
+            .collect()
+    }
+
+    /// For each entry the sum over the query's words of the best that it has for a word.
+    fn best(&self, query: &Query<'_>) -> Vec<f32> {
+        let mut sums = vec![0.0f32; self.entries.len()];
+        let mut most = vec![0.0f32; self.entries.len()];
+        for asked in query.telling() {
+            for (held, weight) in &asked.terms {
+                for (entry, score) in places(held) {
+                    most[entry] = most[entry].max(weight * score);
+                }
+            }
+            for (held, _) in &asked.terms {
+                for (entry, _) in places(held) {
+                    sums[entry] += std::mem::take(&mut most[entry]);
+                }
+            }
+        }
+        sums
+    }
+
+    /// For each server the mean over the tools that match best by their words.
+    fn spokesmen(&self, words: &[f32], matches: &[bool]) -> Vec<f32> {
+        let mut best: Vec<[f32; SPOKESMEN]> = vec![[0.0; SPOKESMEN]; self.sizes.len()];
+        for ((words, server), _) in words
+            .iter()
+            .zip(&self.servers)
+            .zip(matches)
+            .filter(|(_, is)| **is)
+        {
+            let mut next = *words;
+            for place in &mut best[*server] {
+                if next > *place {
+                    std::mem::swap(place, &mut next);
+                }
+            }
+        }
+        best.iter()
+            .map(|best| best.iter().sum::<f32>() / small(SPOKESMEN))
+            .collect()
+    }
+}
+
+/// The sum of what words weigh in each entry.
+fn sums(terms: &[(&[Posting], f32)], count: usize) -> Vec<f32> {
+    let mut sums = vec![0.0f32; count];
+    for (held, weight) in terms {
+        for (entry, score) in places(held) {
+            sums[entry] += weight * score;
+        }
+    }
+    sums
+}
+
+/// Postings with the places of their entries.
+fn places(held: &[Posting]) -> impl Iterator<Item = (usize, f32)> + '_ {
+    held.iter()
+        .filter_map(|(entry, score)| Some((usize::try_from(*entry).ok()?, *score)))
+}

@@ -15,6 +15,9 @@ const USES_ALL: f32 = 0.35;
 /// What it counts that the step has all words of the tool's name, somewhere.
 const NAMED: f32 = 0.15;
 
+/// What it counts that a value could hardly be meant for anything but the tool's parameter.
+const TELLING: f32 = 0.2;
+
 /// What it costs that a needed argument is not said.
 const LACKS_ONE: f32 = 0.12;
 
@@ -31,6 +34,11 @@ pub(crate) struct Chosen {
 
 /// Chooses among the tools of a step with their ranks, 1 to 0.
 pub(crate) fn choose(selected: &Selected, task: &str, said: &Said, earlier: &[Earlier]) -> Option<Chosen> {
+    let near: Vec<(Arc<Entry>, f32)> = selected
+        .nearest
+        .iter()
+        .map(|entry| (entry.clone(), 0.0))
+        .collect();
     let strong = judged(&selected.tools, task, said, earlier);
     let judged = if strong.is_empty() {
         let mut weak = judged(&selected.weak, task, said, earlier);
@@ -38,6 +46,16 @@ pub(crate) fn choose(selected: &Selected, task: &str, said: &Said, earlier: &[Ea
         weak
     } else {
         strong
+    };
+    let lacks = judged
+        .first()
+        .is_none_or(|(_, _, filled)| !filled.missing.is_empty());
+    let judged = if said.is_question && lacks {
+        let mut telling = self::judged(&near, task, said, earlier);
+        telling.retain(|(_, _, filled)| filled.is_telling && filled.missing.is_empty());
+        if telling.is_empty() { judged } else { telling }
+    } else {
+        judged
     };
     let best = judged.first()?.0;
     let as_good = judged
@@ -96,7 +114,8 @@ fn worth(filled: &Filled, said: &Said) -> f32 {
     } else {
         small(used) / small(values)
     };
-    USES_ALL * share - LACKS_ONE * small(filled.missing.len().min(2))
+    let telling = if filled.is_telling { TELLING } else { 0.0 };
+    telling + USES_ALL * share - LACKS_ONE * small(filled.missing.len().min(2))
 }
 
 /// The share of the words of the tool's name that the step has; twice as much where it says the name as one.

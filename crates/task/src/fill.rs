@@ -40,6 +40,8 @@ pub(crate) struct Filled {
     pub(crate) turned: Vec<usize>,
     /// Literals, and the names of the parameters that took them whole.
     pub(crate) takers: Vec<(usize, String)>,
+    /// Whether a value could hardly be meant for anything else: a calculation for an expression, a place for a time zone.
+    pub(crate) is_telling: bool,
     /// What is said and may mean more than one thing, or is no value of its parameter; in words that follow the step.
     pub(crate) unclear: Option<String>,
 }
@@ -235,7 +237,7 @@ impl Filling<'_> {
         let (argument, literal) = match source {
             Source::Literal(number) if !self.overlaps(number) => {
                 let literal = &self.said.literals[number];
-                let value = self.value(&self.parameters[at].takes, literal);
+                let value = self.value(&self.parameters[at], literal);
                 if let Some(refusal) = self.refusal(at, &value) {
                     if literal.key.is_some() {
                         self.used[number] = true;
@@ -256,7 +258,11 @@ impl Filling<'_> {
     }
 
     /// What is passed for the literal.
-    fn value(&self, takes: &Takes, literal: &Literal) -> Value {
+    fn value(&self, parameter: &Parameter, literal: &Literal) -> Value {
+        if let Some(zone) = parameter.zone(literal) {
+            return zone.into();
+        }
+        let takes = &parameter.takes;
         let written = (*takes == Takes::Text)
             .then(|| written(literal, self.task))
             .flatten();
@@ -328,6 +334,7 @@ impl Filling<'_> {
         };
         for (parameter, value) in self.parameters.iter().zip(self.values) {
             if let Some((_, Some(literal))) = value {
+                filled.is_telling |= self.said.tells(parameter, &self.said.literals[literal]);
                 filled.takers.push((literal, parameter.name.clone()));
             }
             let default = || {

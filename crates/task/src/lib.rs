@@ -13,6 +13,7 @@ mod fill;
 mod language;
 mod literals;
 mod parameters;
+mod places;
 mod plan;
 mod program;
 mod python;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::literals::{Kind, kind_of, literals};
+use crate::literals::{Kind, Literal, kind_of, literals};
 use crate::vocabulary;
 
 /// One parameter of a tool.
@@ -25,6 +25,8 @@ pub(crate) struct Parameter {
     pub(crate) example: Option<Value>,
     /// What the author says of it.
     pub(crate) about: String,
+    /// Whether it takes the name of a time zone, such as `Europe/Paris`.
+    pub(crate) is_zone: bool,
 }
 
 /// The type of a value.
@@ -281,23 +283,31 @@ impl Parameter {
             } else {
                 Vec::new()
             },
-            takes,
+            takes: takes.clone(),
             role: role(
                 schema.get("items").and_then(Value::as_object).unwrap_or(schema),
                 &words,
                 about,
                 example.as_ref(),
             ),
-            words,
+            words: words.clone(),
             is_required,
             choices,
             default: schema
                 .get("default")
                 .filter(|default| !default.is_null())
                 .cloned(),
+            is_zone: takes == Takes::Text && is_zone(&words, about, example.as_ref()),
             example,
             about: about.to_owned(),
         }
+    }
+
+    /// The time zone of a place, where zones are taken.
+    pub(crate) fn zone(&self, literal: &Literal) -> Option<&'static str> {
+        let is_name = matches!(literal.kind, Kind::Name | Kind::Phrase | Kind::Quoted);
+        let place = literal.text().filter(|_| self.is_zone && is_name);
+        place.and_then(crate::places::zone)
     }
 
     /// Whether its paths are those of directories.
@@ -313,6 +323,15 @@ impl Parameter {
             .iter()
             .any(|own| own == word || catalog::stem(own.clone()) == stem)
     }
+}
+
+/// Whether a name says that a time zone is meant, and the description or an example that its name is one of IANA.
+fn is_zone(words: &[String], about: &str, example: Option<&Value>) -> bool {
+    let is_named = words
+        .iter()
+        .any(|word| matches!(word.as_str(), "timezone" | "tz" | "zone"));
+    let example = example.and_then(Value::as_str).unwrap_or_default();
+    is_named && (about.contains("IANA") || crate::places::is_zone_name(example))
 }
 
 /// The schema that counts: a reference followed, of alternatives the first that is not null, with the description kept.

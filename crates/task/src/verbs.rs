@@ -87,7 +87,13 @@ pub(crate) fn reads(entry: &Entry) -> bool {
     let is_noun = vocabulary::is_preposition(&second) && !vocabulary::is_imperative(&first);
     let is_reckoned = matches!(first.as_str(), "figure" | "work" | "works") && second == "out";
     let changes = |word: &str| vocabulary::is_imperative(word) && !is_named_so(word);
-    !changes(&named) && (vocabulary::is_reading(&first) || is_noun || is_reckoned)
+    // "Reckons/evaluates": the second word explains the first, which is not known.
+    let is_explained = description.len() > first.len()
+        && description.is_char_boundary(first.len())
+        && description[first.len()..].starts_with('/')
+        && !vocabulary::is_imperative(first.trim_end_matches('s'));
+    let is_reading = vocabulary::is_reading(&first) || (is_explained && vocabulary::is_reading(&second));
+    !changes(&named) && (is_reading || is_noun || is_reckoned)
 }
 
 /// Whether the verb is a noun as often: "order status".

@@ -49,7 +49,7 @@ impl Filling<'_> {
             }
             let values = same
                 .iter()
-                .map(|number| self.value(&item.takes, &self.said.literals[*number]));
+                .map(|number| self.value(&item, &self.said.literals[*number]));
             let values: Value = values.collect();
             if self.refusal(at, &values).is_some() {
                 continue;
@@ -100,7 +100,7 @@ impl Filling<'_> {
             let (mut values, mut numbers) = (Vec::new(), Vec::new());
             for (other, literal) in self.said.literals.iter().enumerate().filter(|_| is_one) {
                 let is_left = literal.kind == first.kind && !self.used[other] && literal.span.start >= end;
-                let value = self.value(&parameter.takes, literal);
+                let value = self.value(parameter, literal);
                 if is_left
                     && is_joint(&self.task[end..literal.span.start], first)
                     && self.refusal(at, &value).is_none()

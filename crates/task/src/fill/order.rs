@@ -44,7 +44,7 @@ impl Filling<'_> {
             let parameter = &self.parameters[at];
             let may = self.may_take(parameter, literal(number));
             let is_valid = || {
-                let value = self.value(&parameter.takes, literal(number));
+                let value = self.value(parameter, literal(number));
                 self.refusal(at, &value).is_none()
             };
             let score = score::literal(parameter, literal(number)).filter(|_| may)?;

@@ -5,7 +5,8 @@ mod unfollowed;
 use std::ops::Range;
 
 use crate::literals::{Kind, Literal};
-use crate::vocabulary;
+use crate::parameters::{Parameter, Role};
+use crate::{places, vocabulary};
 
 /// What one step says.
 #[derive(Debug)]
@@ -100,12 +101,24 @@ impl Said {
             at = literal.span.end.max(at);
         }
         query.push_str(task.get(at..span.end).unwrap_or_default());
+        query.push_str(self.asked_otherwise());
         let words = query.split_whitespace();
         let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         let words: Vec<&str> = words
             .filter(|word| !vocabulary::is_referring(&bare(word)))
             .collect();
         words.join(" ")
+    }
+
+    /// What tools say for what people ask in other words: "how late is it", "what day is it".
+    fn asked_otherwise(&self) -> &'static str {
+        let says = |word: &str| self.words.iter().any(|own| own == word);
+        let is_of_now = self.is_question && (says("it") || says("today") || says("now"));
+        let is_of_clock = self.words.iter().any(|word| places::is_of_clock(word));
+        match is_of_now && is_of_clock && !says("time") {
+            true => " current time",
+            false => "",
+        }
     }
 
     /// Its first word that is not small, which is a verb in most; what "do" and "have" ask for: "do a sum", "have it shipped".
@@ -166,6 +179,13 @@ impl Said {
     pub(crate) fn is_courtesy(&self) -> bool {
         self.words.iter().all(|word| vocabulary::is_courtesy(word))
             && self.literals.iter().all(|literal| !literal.kind.is_marked())
+    }
+
+    /// Whether a literal could hardly be meant for anything but a parameter.
+    pub(crate) fn tells(&self, parameter: &Parameter, literal: &Literal) -> bool {
+        let is_calculation = parameter.role == Role::Expression && literal.kind == Kind::Expression;
+        let asks_time = || self.words.iter().any(|word| places::is_of_clock(word));
+        is_calculation || parameter.zone(literal).is_some() && asks_time()
     }
 
     /// Whether it only asks to see what came before.

@@ -169,6 +169,7 @@ pub(crate) fn literal(parameter: &Parameter, literal: &Literal) -> Option<f32> {
         return is_it.then_some(KEYED);
     }
     let base = match &parameter.takes {
+        Takes::Text if parameter.zone(literal).is_some() => 1.0,
         Takes::Integer | Takes::Number => (literal.kind == Kind::Number).then_some(1.0)?,
         Takes::Boolean => return None,
         Takes::List(_) => literal.value.is_array().then_some(1.5)?,

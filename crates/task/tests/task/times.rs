@@ -1,6 +1,7 @@
 //! Words of time, of repetition and of conditions: what would change something is not called as if they were not there.
 
-use crate::tools::{calls, planned, search, tool};
+use crate::tools::{calls, check, planned, samples, search, tool, units};
+use catalog::Search;
 use serde_json::json;
 
 fn planned_calls(text: &str) -> Vec<String> {
@@ -93,5 +94,121 @@ fn what_a_parameter_takes_is_followed() {
             r#"desk.get_weather(city="Paris")"#,
             r#"desk.get_weather takes nothing like "tomorrow", which is left out"#,
         ],
+    );
+}
+
+/// The public server for the time, as it lists its tools.
+fn clock() -> Search {
+    let zone = |about: &str| json!({"type": "string", "description": about});
+    let now = tool(
+        "get_current_time",
+        "Get current time in a specific timezone",
+        1,
+        &[(
+            "timezone",
+            zone(
+                "IANA timezone name (e.g., 'America/New_York', 'Europe/London'). Use 'UTC' as local timezone if no timezone provided by the user.",
+            ),
+        )],
+    );
+    let convert = tool(
+        "convert_time",
+        "Convert time between timezones",
+        3,
+        &[
+            (
+                "source_timezone",
+                zone("Source IANA timezone name (e.g., 'America/New_York')"),
+            ),
+            (
+                "time",
+                json!({"type": "string", "description": "Time to convert in 24-hour format (HH:MM)"}),
+            ),
+            (
+                "target_timezone",
+                zone("Target IANA timezone name (e.g., 'Asia/Tokyo')"),
+            ),
+        ],
+    );
+    samples(&[("time", json!([now, convert])), units()])
+}
+
+#[test]
+fn places_stand_for_their_time_zones() {
+    let tools = clock();
+    let check = |text: &str, zone: &str| {
+        let expected = format!("time.get_current_time(timezone={zone:?})");
+        check(&tools, text, &[expected.as_str()]);
+    };
+    check("What time is it in Tokyo?", "Asia/Tokyo");
+    check("what time is it in tokyo", "Asia/Tokyo");
+    check("What's the hour in Tokyo right now?", "Asia/Tokyo");
+    check("How late is it in Paris?", "Europe/Paris");
+    check("What day is it in Sydney?", "Australia/Sydney");
+    check("Is it night in Japan?", "Asia/Tokyo");
+    check("Tell me the local time in New York", "America/New_York");
+    check("What is the current time in Europe/Berlin?", "Europe/Berlin");
+    check("What time is it in Atlantis?", "Atlantis");
+}
+
+#[test]
+fn times_are_converted_between_places() {
+    check(
+        &clock(),
+        "Convert 14:00 from London to Tokyo",
+        &[
+            r#"time.convert_time(source_timezone="Europe/London", time="14:00", target_timezone="Asia/Tokyo")"#,
+        ],
+    );
+}
+
+#[test]
+fn a_place_alone_is_no_question_for_the_time() {
+    for text in [
+        "Is it raining in Tokyo?",
+        "Who lives in Paris?",
+        "Delete the time in Tokyo",
+        "Set the clock in Tokyo to 10:00",
+    ] {
+        let plan = planned(&clock(), text);
+        let calls = plan.steps.iter().filter_map(|step| step.call.as_ref());
+        let called: Vec<String> = calls.map(|call| call.entry.tool.to_string()).collect();
+        assert!(
+            !called.iter().any(|tool| tool.starts_with("time.")),
+            "{text}: {called:?}"
+        );
+    }
+}
+
+#[test]
+fn questions_that_are_calculations_go_to_what_takes_one() {
+    let reckon = tool(
+        "reckon",
+        "Reckons/evaluates the given expression.",
+        1,
+        &[("expression", json!({"title": "Expression", "type": "string"}))],
+    );
+    let sum = tool(
+        "get-sum",
+        "Returns the sum of two numbers",
+        2,
+        &[("a", json!({"type": "number"})), ("b", json!({"type": "number"}))],
+    );
+    let change = tool(
+        "purge",
+        "Purges/deletes what the given expression matches.",
+        1,
+        &[("expression", json!({"type": "string"}))],
+    );
+    let tools = search([("figures".to_owned(), json!([reckon, sum, change]))]);
+    check(
+        &tools,
+        "What is 15 * 80?",
+        &[r#"figures.reckon(expression="15 * 80")"#],
+    );
+    check(
+        &tools,
+        "How much is 7 times 6?",
+        &[r#"figures.reckon(expression="7 * 6")"#],
     );
 }

@@ -11,7 +11,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::variables::{is_name, reference};
-pub use found::found;
+pub use found::{found, is_plain};
 use signs::{Position, bare, begins_secret, is_named_so, is_secret, secret_word};
 
 /// Parameters of an address that are secrets, beside those that are named so everywhere.

@@ -6,9 +6,16 @@ use serde_json::{Map, Value};
 
 use super::signs::{Position, bare, begins_secret, is_named_so};
 use super::{collect, hide, parameter};
+use crate::variables::reference;
 
 /// What a word of a text ends at, so that a secret in a script, an address or a list is found by itself.
 const ENDS: &str = " \t\r\n\"'`,;(){}[]<>|&?#";
+
+/// Letters and digits of the shortest text that counts as drawn at random.
+const SHORTEST_DRAWN: usize = 20;
+
+/// How often letters and digits follow each other in it.
+const FEWEST_TURNS: usize = 4;
 
 /// The secrets of an entry in our form whose variables have been expanded: every value that [`hide`] would hide, and those that
 /// it would leave for a person to see.
@@ -43,6 +50,45 @@ pub fn found(definition: &Map<String, Value>) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// Whether a value may be shown under that name: nothing of it is a secret, by the name or by how it looks.
+pub fn is_plain(name: &str, value: &str) -> bool {
+    let mut found = BTreeSet::new();
+    // What a reference stands for is not here; its default is.
+    let literal = without_references(value);
+    named(name, &literal, &mut found);
+    search(&literal, &mut found);
+    found.retain(|secret| !secret.is_empty());
+    found.is_empty() && !looks_drawn(&literal)
+}
+
+/// The text without `${NAME}`; what stands for a variable that is not set remains.
+fn without_references(text: &str) -> String {
+    let mut rest = text;
+    let mut out = String::new();
+    while let Some((before, inner, after)) = reference(rest, "${") {
+        out.push_str(before);
+        out.push_str(inner.split_once(":-").map_or("", |(_name, default)| default));
+        rest = after;
+    }
+    out + rest
+}
+
+/// Whether a part of a text looks as if it were drawn at random, as keys are: long, and letters and digits in turn. Paths are
+/// read part by part.
+fn looks_drawn(text: &str) -> bool {
+    let is_path = text.starts_with(['/', '.', '~']);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_-+=".contains(c) || (c == '/' && !is_path);
+    text.split(|c| !is_part(c)).any(|part| {
+        let digits: Vec<bool> = part
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .map(|c| c.is_ascii_digit())
+            .collect();
+        let turns = digits.windows(2).filter(|two| two[0] != two[1]).count();
+        digits.len() >= SHORTEST_DRAWN && turns >= FEWEST_TURNS
+    })
 }
 
 /// Takes a value that is a secret by its name.

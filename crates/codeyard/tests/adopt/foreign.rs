@@ -381,9 +381,9 @@ async fn a_file_is_given_as_a_path() {
 }
 
 #[tokio::test]
-async fn the_diff_of_goose_and_codex_shows_no_value() {
+async fn the_diff_of_goose_and_codex_shows_no_secret() {
     let goose = "extensions:\n  a:\n    enabled: true # token ghp_s3cret\n    type: stdio\n    cmd: x\n    timeout: 300 # API_KEY=s3cret\n    envs: # TOKEN=s3cret\n      API_KEY: 7777777777777\n";
-    let codex = "[mcp_servers.a] # API_KEY=s3cret\ncommand = \"x\"\nenv = { A = \"\"\"a\\\"\"\"s3cret\"\"\", PIN = 7777777 }\n";
+    let codex = "[mcp_servers.a] # API_KEY=s3cret\ncommand = \"x\"\nenv = { KEY = \"\"\"a\\\"\"\"s3cret\"\"\", PIN = 7777777 }\n";
     for (client, path, text) in [
         ("goose", ".config/goose/config.yaml", goose),
         ("codex", ".codex/config.toml", codex),

@@ -1,6 +1,6 @@
-//! The changes of a file as a person reads them, without what it holds.
+//! The changes of a file as a person reads them, without its secrets.
 
-use clients::{Client, masked};
+use clients::{Client, masked, plain_texts};
 use similar::TextDiff;
 
 use crate::output::harmless;
@@ -8,9 +8,12 @@ use crate::output::harmless;
 /// Lines around a change.
 const CONTEXT: usize = 2;
 
-/// What changes, in the unified form; texts that are not `shown` are hidden.
+/// What changes, in the unified form; texts that may be secrets are hidden, unless they are `shown`.
 pub(super) fn diff(client: Client, before: &str, after: &str, shown: &[String]) -> String {
-    let [hidden_before, hidden_after] = [before, after].map(|text| masked(client.format(), text, shown));
+    let documents = [before, after].map(|text| client.format().parse(text));
+    let plain = documents.iter().flatten().flat_map(plain_texts);
+    let shown: Vec<String> = shown.iter().cloned().chain(plain).collect();
+    let [hidden_before, hidden_after] = [before, after].map(|text| masked(client.format(), text, &shown));
     let diff = TextDiff::from_lines(&hidden_before, &hidden_after);
     let mut out = String::new();
     for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
@@ -31,11 +34,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_we_write_is_shown() {
-        let before = "{\n  \"a\": 1,\n  \"env\": {\"X\": \"s3c\\u0072et\"},\n  \"b\": 2\n}\n";
-        let after = "{\n  \"a\": 1,\n  \"command\": \"/bin/codeyard\",\n  \"b\": 2\n}\n";
+    fn all_but_secrets_is_shown() {
+        let before = "{\n  \"a\": \"plain\",\n  \"env\": {\"KEY\": \"s3c\\u0072et\"},\n  \"b\": 2\n}\n";
+        let after = "{\n  \"a\": \"plain\",\n  \"command\": \"/bin/codeyard\",\n  \"b\": 2\n}\n";
         let shown = diff(Client::Cursor, before, after, &["/bin/codeyard".to_owned()]);
-        assert!(shown.contains("-  \"env\": {\"X\": \"[hidden]\"},\n"), "{shown}");
+        assert!(
+            shown.contains("-  \"env\": {\"KEY\": \"[hidden]\"},\n"),
+            "{shown}"
+        );
+        assert!(shown.contains("   \"a\": \"plain\",\n"), "{shown}");
         assert!(shown.contains("+  \"command\": \"/bin/codeyard\",\n"), "{shown}");
         let other = before.replace("s3c", "s4c");
         assert!(diff(Client::Cursor, before, &other, &[]).contains("hidden here differ"));

@@ -20,7 +20,7 @@ pub enum UpstreamError {
         server: String,
     },
     /// The server could not be started.
-    #[error("server '{server}' did not start: {cause}{stderr}")]
+    #[error("server '{server}' did not start: {}{cause}{stderr}", stderr.reason())]
     Start {
         /// The server's name.
         server: String,
@@ -196,7 +196,10 @@ pub enum StartError {
         cause: String,
     },
     /// The command is not there.
-    #[error("command '{command}' was not found on PATH ({path}); give its full path in `command`")]
+    #[error(
+        "command '{command}' was not found on PATH{}; give its full path in `command`",
+        in_short(path)
+    )]
     CommandNotFound {
         /// The definition's command.
         command: String,
@@ -231,8 +234,8 @@ pub enum StartError {
         /// What it did instead, if that may explain the silence.
         seen: String,
     },
-    /// Nor did it start when it was greeted in the other way before.
-    #[error("{last}; greeted in another way before, {first}")]
+    /// Nor did it start when it was greeted in the other way before, which says less.
+    #[error("{last}")]
     Twice {
         /// The first attempt.
         first: Box<StartError>,
@@ -281,7 +284,35 @@ impl StartError {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StderrTail(pub(crate) String);
 
+/// The places where a command was looked for, unless they are too many to read.
+fn in_short(path: &str) -> String {
+    match path.len() {
+        0..=LONGEST_PATH => format!(" ({path})"),
+        _ => String::new(),
+    }
+}
+
+/// Longest `PATH` that a message shows.
+const LONGEST_PATH: usize = 120;
+
+/// Ends of the words by which a line says what went wrong.
+const ERRORS: [&str; 6] = ["Error", "Exception", "error", "ERROR", "fatal", "FATAL"];
+
 impl StderrTail {
+    /// The line of several that says what went wrong, to stand first: the last that begins as errors do; with what goes before
+    /// the rest of a message.
+    fn reason(&self) -> String {
+        if !self.0.contains('\n') {
+            return String::new();
+        }
+        let is_one = |line: &&str| {
+            let kind = line.split([':', ' ']).next().unwrap_or_default();
+            line.contains(':') && ERRORS.iter().any(|end| kind.ends_with(end))
+        };
+        let reason = self.0.lines().map(str::trim).rfind(is_one);
+        reason.map_or(String::new(), |reason| format!("{reason}; "))
+    }
+
     /// The text itself.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -292,6 +323,9 @@ impl std::fmt::Display for StderrTail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.0.is_empty() {
             return Ok(());
+        }
+        if self.0.contains('\n') {
+            return write!(f, "; it wrote to stderr:\n{}", self.0);
         }
         write!(f, "; it wrote to stderr: {}", self.0)
     }
@@ -369,5 +403,53 @@ impl UpstreamError {
                 }
                 | UpstreamError::Replaced { .. }
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(stderr: &str, expected: &str) {
+        let error = UpstreamError::Start {
+            server: "s".to_owned(),
+            cause: StartError::Exited {
+                cause: "exited with status 1".to_owned(),
+            },
+            stderr: StderrTail(stderr.to_owned()),
+        };
+        assert_eq!(error.to_string(), format!("server 's' did not start: {expected}"));
+    }
+
+    #[test]
+    fn what_went_wrong_stands_first() {
+        let exited = "it exited with status 1 before it answered";
+        check("", exited);
+        check("no key", &format!("{exited}; it wrote to stderr: no key"));
+        for (stderr, reason) in [
+            (
+                "Traceback:\n  line 3\nRuntimeError: no URL",
+                "RuntimeError: no URL; ",
+            ),
+            ("at x.js:3\n\nError: no key\n    at main", "Error: no key; "),
+            ("fatal: no key\nbye", "fatal: no key; "),
+            ("first\nsecond", ""),
+        ] {
+            check(
+                stderr,
+                &format!("{reason}{exited}; it wrote to stderr:\n{stderr}"),
+            );
+        }
+    }
+
+    #[test]
+    fn a_long_path_is_left_out() {
+        let error = |path: &str| {
+            let (command, path) = ("x".to_owned(), path.to_owned());
+            StartError::CommandNotFound { command, path }.to_string()
+        };
+        assert!(error("/usr/bin:/bin").contains("on PATH (/usr/bin:/bin); give"));
+        assert!(error(&"/a".repeat(100)).contains("on PATH; give"));
     }
 }

@@ -50,7 +50,11 @@ pub(crate) async fn start(link: &Arc<Link>) -> Result<Life, UpstreamError> {
     };
     tracing::debug!(server = %link.config.name, error = %first, "greeting it in the other way");
     let second = attempt(link, probes[1], deadline).await;
-    second.map_err(|failure| failure.error.after(first))
+    second.map_err(|failure| match probes[1] {
+        Probe::Initialize => failure.error.after(first),
+        // What came of the question for the other lifecycle says less.
+        Probe::Both => first.after(failure.error),
+    })
 }
 
 struct Failure {

@@ -2,7 +2,10 @@
 
 mod adopt;
 mod advise;
+mod call;
+mod examples;
 mod generate;
+mod help;
 mod learned;
 mod login;
 mod runs;
@@ -21,7 +24,9 @@ use types::{CheckMode, Format};
 
 pub use adopt::{ImportArguments, InstallArguments};
 pub use advise::AdviseArguments;
+pub use call::CallArguments;
 pub use generate::GenerateArguments;
+pub use help::{command, explain, with_shared_options};
 pub use learned::{ForgetArguments, LearnedArguments};
 pub use login::{LoginArguments, LogoutArguments};
 pub use runs::{By, RunsArguments};
@@ -36,7 +41,13 @@ pub use top::TopArguments;
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
-#[command(name = "codeyard", version, arg_required_else_help = true, after_help = AFTER_HELP)]
+#[command(
+    name = "codeyard",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true,
+    after_help = examples::AFTER_HELP
+)]
 pub struct Cli {
     #[command(flatten)]
     pub sources: SourceArguments,
@@ -48,20 +59,50 @@ pub struct Cli {
 #[derive(Debug, Clone, Default, Args)]
 pub struct SourceArguments {
     /// File with `mcpServers`; may be given more than once [default: mcp.json of the configuration directory, then ./.mcp.json]
-    #[arg(long, value_name = "FILE", global = true, help_heading = "Configuration")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        global = true,
+        hide = true,
+        help_heading = "Shared options"
+    )]
     pub config: Vec<PathBuf>,
     /// File with codeyard's own settings [default: codeyard.toml of the configuration directory]
-    #[arg(long, value_name = "FILE", global = true, help_heading = "Configuration")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        global = true,
+        hide = true,
+        help_heading = "Shared options"
+    )]
     pub settings: Option<PathBuf>,
     /// Directory of everything that codeyard keeps [default: $XDG_DATA_HOME/codeyard or ~/.local/share/codeyard]
-    #[arg(long, value_name = "DIR", global = true, help_heading = "Configuration")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        hide = true,
+        help_heading = "Shared options"
+    )]
     pub data: Option<PathBuf>,
     /// Directory of Python files that are tools, as DIR/servers/<server>/<tool>.py; may be given more than once
-    #[arg(long, value_name = "DIR", global = true, help_heading = "Configuration")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        global = true,
+        hide = true,
+        help_heading = "Shared options"
+    )]
     pub tools: Vec<PathBuf>,
     /// What to log on standard error: off, error, warn, info, debug, trace, or a list such as info,upstream=debug
     /// [default: $CODEYARD_LOG, else `[log] level` of the settings, else warn]
-    #[arg(long, value_name = "LEVEL", global = true, help_heading = "Configuration")]
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        global = true,
+        hide = true,
+        help_heading = "Shared options"
+    )]
     pub log: Option<String>,
 }
 
@@ -69,10 +110,10 @@ pub struct SourceArguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve an MCP client over standard input and output
-    #[command(after_help = MCP_HELP)]
+    #[command(after_help = examples::MCP_HELP)]
     Mcp(McpArguments),
     /// Run a program as a client's model would
-    #[command(after_help = RUN_HELP)]
+    #[command(after_help = examples::RUN_HELP)]
     Run(RunArguments),
     /// List what has run, or show one run
     #[command(after_help = runs::HELP)]
@@ -108,41 +149,45 @@ pub enum Command {
     #[command(after_help = top::HELP)]
     Top(TopArguments),
     /// List the connected tools, or find some
-    #[command(after_help = TOOLS_HELP)]
+    #[command(after_help = examples::TOOLS_HELP)]
     Tools(ToolsArguments),
     /// Call one tool
-    #[command(after_help = CALL_HELP)]
+    #[command(after_help = call::HELP)]
     Call(CallArguments),
     /// Do a task that is given in words, without a language model
     #[command(after_help = task::HELP)]
     Task(TaskArguments),
     /// Let a project's .mcp.json start its servers
-    #[command(after_help = TRUST_HELP)]
+    #[command(after_help = examples::TRUST_HELP)]
     Trust(TrustArguments),
     /// Manage the Python that programs run on
-    #[command(subcommand, after_help = PYTHON_HELP)]
+    #[command(subcommand, after_help = examples::PYTHON_HELP)]
     Python(PythonCommand),
     /// Find, list and remove the files that sessions keep
-    #[command(subcommand, after_help = WORKSPACE_HELP)]
+    #[command(subcommand, after_help = examples::WORKSPACE_HELP)]
     Workspace(WorkspaceCommand),
     /// Examine this machine: what holds, what is missing, what to do about it
-    #[command(after_help = DOCTOR_HELP)]
+    #[command(after_help = examples::DOCTOR_HELP)]
     Doctor(DoctorArguments),
     /// Show what codeyard does, with three servers of its own
-    #[command(after_help = DEMO_HELP)]
+    #[command(after_help = examples::DEMO_HELP)]
     Demo(DemoArguments),
     /// Serve one of the demo's servers over standard input and output
-    #[command(after_help = DEMO_SERVER_HELP)]
+    #[command(after_help = examples::DEMO_SERVER_HELP)]
     DemoServer(DemoServerArguments),
     /// Print completions for a shell
-    #[command(after_help = COMPLETIONS_HELP)]
+    #[command(after_help = examples::COMPLETIONS_HELP)]
     Completions(CompletionsArguments),
+    /// Show the help of a command, or of the shared options
+    #[command(after_help = examples::HELP_HELP)]
+    Help(HelpArguments),
 }
 
 /// Arguments of `mcp`.
 #[derive(Debug, Args)]
 pub struct McpArguments {
-    /// The tools that the client sees
+    /// What the client sees: execute_code and search_tools (code), run_python in the place of the one-tool bridge (bridge),
+    /// or the tools, resources and prompts of the servers themselves (standard)
     #[arg(long, value_enum, default_value_t)]
     pub surface: Surface,
     /// Directory of yours that programs see, read-only unless :rw is added; may be given more than once
@@ -226,7 +271,7 @@ pub struct ToolsArguments {
 #[derive(Debug, Subcommand)]
 pub enum ToolsCommand {
     /// Show one tool with its parameters
-    #[command(after_help = SHOW_HELP)]
+    #[command(after_help = examples::SHOW_HELP)]
     Show(ShowArguments),
     /// Write files that declare tools with their types
     #[command(after_help = stubs::STUBS_HELP)]
@@ -256,20 +301,6 @@ pub struct ShowArguments {
     pub language: Option<Language>,
 }
 
-/// Arguments of `call`.
-#[derive(Debug, Args)]
-pub struct CallArguments {
-    /// The tool
-    #[arg(value_name = "SERVER.TOOL")]
-    pub tool: String,
-    /// Its arguments as a JSON object; `-` reads them from standard input
-    #[arg(value_name = "JSON", default_value = "{}", allow_hyphen_values = true)]
-    pub arguments: String,
-    /// Print the server's answer with all its fields
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// Arguments of `trust`.
 #[derive(Debug, Args)]
 pub struct TrustArguments {
@@ -282,10 +313,10 @@ pub struct TrustArguments {
 #[derive(Debug, Subcommand)]
 pub enum PythonCommand {
     /// Make the environment with numpy, pandas and more that programs import from
-    #[command(after_help = SYNC_HELP)]
+    #[command(after_help = examples::SYNC_HELP)]
     Sync(SyncArguments),
     /// Show which Python programs run on and what it has
-    #[command(after_help = INFO_HELP)]
+    #[command(after_help = examples::INFO_HELP)]
     Info(InfoArguments),
 }
 
@@ -312,13 +343,13 @@ pub struct InfoArguments {
 #[derive(Debug, Subcommand)]
 pub enum WorkspaceCommand {
     /// Print the directory that programs see as /workspace
-    #[command(after_help = PATH_HELP)]
+    #[command(after_help = examples::PATH_HELP)]
     Path(PathArguments),
     /// List whose files there are, and how much they take
-    #[command(after_help = LIST_HELP)]
+    #[command(after_help = examples::LIST_HELP)]
     List(ListArguments),
     /// Remove files that sessions kept
-    #[command(after_help = CLEAN_HELP)]
+    #[command(after_help = examples::CLEAN_HELP)]
     Clean(CleanArguments),
 }
 
@@ -408,6 +439,14 @@ pub struct CompletionsArguments {
     pub shell: Shell,
 }
 
+/// Arguments of `help`.
+#[derive(Debug, Args)]
+pub struct HelpArguments {
+    /// The command, such as `servers add`; `options` for what every command takes
+    #[arg(value_name = "COMMAND")]
+    pub topic: Vec<String>,
+}
+
 impl Cli {
     /// The usage line of a command.
     pub fn usage_of(command: &str) -> String {
@@ -429,143 +468,6 @@ fn parse_check(text: &str) -> Result<CheckMode, String> {
 fn parse_format(text: &str) -> Result<Format, String> {
     Format::from_name(text).ok_or_else(|| "write text, toon or json".to_owned())
 }
-
-const AFTER_HELP: &str = "\
-Examples:
-  codeyard demo                          see what it does
-  codeyard mcp                           what an MCP client starts
-  codeyard import                        take over the servers of another client
-  codeyard servers add files -- CMD      add a server
-  codeyard run report.py                 run a program that calls tools
-  codeyard tools send mail               find tools
-  codeyard runs                          what has run
-  codeyard doctor                        what this machine can and cannot do
-
-Exit codes:
-  0  done
-  1  the program failed or is not there, or the tool reported an error
-  2  the command line or a configuration file is wrong
-  3  this machine cannot give the sandbox that is required
-  4  an upstream server failed
-  5  codeyard could not do its own work, such as read or write a file
-  124  the program took longer than it may
-  130, 143, 129  ended by SIGINT, SIGTERM, SIGHUP";
-
-const MCP_HELP: &str = "\
-Example, an entry in a client's configuration:
-  {\"mcpServers\": {
-    \"codeyard\": {\"command\": \"codeyard\", \"args\": [\"mcp\", \"--config\", \"/home/me/servers.json\"]}
-  }}
-With a directory that programs read, and one that they write to:
-  codeyard mcp --mount ~/tables:/data --mount ~/reports:/reports:rw
-With lower limits than the settings have:
-  codeyard mcp --limit memory=256MiB --limit processes=16
-In the place of the one-tool bridge, with its variables and its definitions in ~/MCPs:
-  {\"mcpServers\": {
-    \"bridge\": {\"command\": \"codeyard\", \"args\": [\"run\"], \"env\": {\"MCP_BRIDGE_TIMEOUT\": \"60s\"}}
-  }}";
-
-const RUN_HELP: &str = "\
-Examples:
-  codeyard run report.py --timeout 30s
-  echo 'return (await tools.crm.get_customer(customer_id=\"C-0042\"))[\"name\"]' | codeyard run -
-  codeyard run chart.py --images charts --json
-  codeyard run totals.py --format text         tables as a model sees them
-  codeyard run totals.py --mount ~/tables:/data
-  codeyard run totals.py --limit memory=256MiB --limit cpu_time=5s";
-
-const TOOLS_HELP: &str = "\
-Examples:
-  codeyard tools                         every tool of every server
-  codeyard tools send a message          the best matches
-  codeyard tools mailbox                 every tool of one server
-  codeyard tools mailbox.send_mail       one tool with its parameters
-  codeyard tools show mailbox.send_mail  the same, and an error if there is none
-  codeyard tools --tools DIR             also the Python files of this directory
-  codeyard tools --json                  for another program";
-
-const SHOW_HELP: &str = "\
-Examples:
-  codeyard tools show mailbox.send_mail
-  codeyard tools show mailbox.send_mail --json
-  codeyard tools show mailbox.send_mail --language typescript";
-
-const CALL_HELP: &str = "\
-Examples:
-  codeyard call crm.get_customer '{\"customer_id\": \"C-0042\"}'
-  codeyard call crm.list_customers --json";
-
-const TRUST_HELP: &str = "\
-A project's .mcp.json names commands that would run on this machine. It is used only after this command, and \
-only as long as its content stays the same.
-
-Examples:
-  codeyard trust                         ./.mcp.json
-  codeyard trust ~/projects/shop";
-
-const PYTHON_HELP: &str = "\
-Examples:
-  codeyard python sync                   numpy, pandas, matplotlib, scikit-learn and more
-  codeyard python sync --requirements requirements.txt
-  codeyard python info";
-
-const SYNC_HELP: &str = "\
-Examples:
-  codeyard python sync
-  codeyard python sync --requirements requirements.txt
-  codeyard python sync --refresh         anew, even if nothing has changed";
-
-const INFO_HELP: &str = "\
-Examples:
-  codeyard python info
-  codeyard python info --json";
-
-const WORKSPACE_HELP: &str = "\
-Examples:
-  codeyard workspace path
-  codeyard workspace list
-  codeyard workspace clean --results     what sessions wrote to /results
-  codeyard workspace clean               /workspace too";
-
-const PATH_HELP: &str = "\
-Examples:
-  codeyard workspace path
-  cp table.csv \"$(codeyard workspace path)\"";
-
-const LIST_HELP: &str = "\
-Examples:
-  codeyard workspace list
-  codeyard workspace list --json";
-
-const CLEAN_HELP: &str = "\
-Files that a running codeyard uses are not removed.
-
-Examples:
-  codeyard workspace clean
-  codeyard workspace clean --results --yes";
-
-const DOCTOR_HELP: &str = "\
-Examples:
-  codeyard doctor
-  codeyard doctor --json
-  codeyard doctor --attack
-  codeyard doctor --attack --only fork-bomb --this-user
-  codeyard doctor --fix                  what an administrator can do here, and what each line is for
-  sudo codeyard doctor --fix --yes       do it
-  sudo codeyard doctor --fix --yes --user ann --only ranges";
-
-const DEMO_HELP: &str = "\
-Example:
-  codeyard demo --out /tmp";
-
-const DEMO_SERVER_HELP: &str = "\
-Example, an entry in a client's configuration:
-  {\"mcpServers\": {\"crm\": {\"command\": \"codeyard\", \"args\": [\"demo-server\", \"crm\"]}}}";
-
-const COMPLETIONS_HELP: &str = "\
-Examples:
-  codeyard completions bash > ~/.local/share/bash-completion/completions/codeyard
-  codeyard completions zsh > ~/.zfunc/_codeyard";
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod demo_server;
 mod doctor;
+mod help;
 mod import;
 mod install;
 mod login;
@@ -56,6 +57,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Command::Demo(arguments) => block_on(demo::run(&context, &arguments)),
         Command::DemoServer(arguments) => block_on(demo_server::run(&arguments)),
         Command::Completions(arguments) => completions::run(&context, &arguments),
+        Command::Help(arguments) => help::run(&context, &arguments),
     }
 }
 

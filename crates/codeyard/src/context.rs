@@ -12,6 +12,9 @@ use crate::output::Output;
 /// The log of a command that tells itself which servers do not start.
 const WITHOUT_STARTS: &str = "warn,upstream::driver=error";
 
+/// The log of a command that attacks the sandbox.
+const ONLY_ERRORS: &str = "error";
+
 /// What a command has at hand.
 #[derive(Debug)]
 pub struct Context {
@@ -108,6 +111,21 @@ impl Context {
     pub fn load_settings_and_tell(&self) -> anyhow::Result<Loaded> {
         let loaded = config::load_settings_only(&self.sources(), &Machine);
         self.begin_with(loaded, Some(WITHOUT_STARTS))
+    }
+
+    /// Settings and data directory for a command that provokes what is warned of elsewhere, and tells itself what held.
+    pub fn load_settings_for_probes(&self) -> anyhow::Result<Loaded> {
+        let loaded = config::load_settings_only(&self.sources(), &Machine);
+        self.begin_with(loaded, Some(ONLY_ERRORS))
+    }
+
+    /// The whole configuration for a command that may say nothing of servers but what it says itself; with what programs
+    /// will see of the user's directories.
+    pub fn load_serving_and_tell(&self, mounts: &[String], limits: &[String]) -> anyhow::Result<Loaded> {
+        let loaded = config::load(&self.serving(mounts, limits), &Machine);
+        let loaded = self.begin_with(loaded, Some(WITHOUT_STARTS))?;
+        self.tell_mounts(&loaded);
+        Ok(loaded)
     }
 
     /// What the parts need to know of this program.

@@ -12,7 +12,7 @@ mod times;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 
 use cli::Cli;
 use exit::Exit;
@@ -20,7 +20,7 @@ use output::{Closed, Output};
 
 fn main() -> ExitCode {
     server::dispatch_helpers();
-    let exit = match commands::dispatch(Cli::parse()) {
+    let exit = match commands::dispatch(parsed()) {
         Ok(exit) => exit,
         // Whoever read our output has seen enough.
         Err(error) if error.is::<Closed>() => Exit::Done,
@@ -30,6 +30,13 @@ fn main() -> ExitCode {
         }
     };
     exit.into()
+}
+
+/// What the command line says; what is wrong with it ends the process.
+fn parsed() -> Cli {
+    let mut command = cli::command();
+    let parsed = Cli::from_arg_matches(&command.get_matches_mut());
+    parsed.unwrap_or_else(|error| error.format(&mut command).exit())
 }
 
 /// Adds what to do where the system's words name only what is missing.

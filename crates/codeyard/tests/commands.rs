@@ -2,6 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "commands/calls.rs"]
+mod calls;
+#[path = "commands/friendly.rs"]
+mod friendly;
 #[path = "commands/messages.rs"]
 mod messages;
 #[path = "commands/saved.rs"]
@@ -179,7 +183,10 @@ async fn failures_of_tools_and_servers_have_their_own_codes() {
         .unwrap()
         .server("dead", &ServerDefinition::new("false", &[]));
     let ended = run(&codeyard, &["call", "stub.fail", "{\"message\": \"nope\"}"], "").await;
-    assert_eq!((ended.out.as_str(), ended.code), ("nope\n", 1));
+    assert_eq!(
+        (ended.out.as_str(), ended.err.as_str(), ended.code),
+        ("", "error: nope\n", 1)
+    );
     let ended = run(&codeyard, &["call", "stub.crash"], "").await;
     assert_eq!(ended.code, 4, "{ended:?}");
     assert!(ended.err.contains("stub"), "{ended:?}");

@@ -45,7 +45,7 @@ pub use load::{
     Loaded, Parts, Program, Sources, data_directory, load, load_bridge, load_forgiving, load_settings_only,
     python_settings,
 };
-pub use mistakes::{Mistake, Mistakes, Warning, why_unreadable};
+pub use mistakes::{Mistake, Mistakes, Warning, nearest, why_unreadable};
 pub use overview::{Defined, Use, as_written, defined, meaning};
 pub use places::{config_dir, data_dir};
 pub use reread::{Reloaded, Reread};

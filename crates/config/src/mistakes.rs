@@ -124,7 +124,7 @@ pub fn why_unreadable(error: &io::Error) -> String {
 }
 
 /// The candidate nearest to `word`, if one is near enough to be meant.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     candidates
         .into_iter()

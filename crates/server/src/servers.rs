@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use upstream::{ServerConfig, Transport, find_program, is_self_reference};
+use upstream::{ServerConfig, Status, Transport, find_program, is_self_reference};
 use url::Url;
 
 use crate::Server;
@@ -120,6 +120,24 @@ impl Server {
                 Some((name, tools))
             })
             .collect()
+    }
+
+    /// The names of all servers of the configuration.
+    pub fn names(&self) -> Vec<String> {
+        let states = self.shared.hub.states().into_iter();
+        states.map(|state| state.name).collect()
+    }
+
+    /// The servers that could not be started when they were last wanted, and of which no tools are known.
+    pub fn failed(&self) -> Vec<String> {
+        let states = self.shared.hub.states().into_iter();
+        let failed = states.filter(|state| {
+            matches!(
+                state.status,
+                Status::Failed { .. } | Status::NeedsLogin { .. } | Status::Suspended { .. }
+            )
+        });
+        failed.map(|state| state.name).collect()
     }
 
     /// Starts one server and has it list its tools.

@@ -1,6 +1,6 @@
 //! What was recorded, for those who look at it: on a connection of its own that changes nothing.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use sqlx::sqlite::SqliteRow;
@@ -10,9 +10,12 @@ use crate::config::Config;
 use crate::database;
 use crate::prune;
 use crate::receipts::{self, CostView, ReceiptTaken};
-use crate::rows::DRIFT;
+use crate::rows::{DRIFT, TASK};
 use crate::traffic::{self, Traffic};
 use crate::trouble::Trouble;
+
+/// Runs whose deeds one statement asks for.
+const DEEDS_AT_ONCE: usize = 500;
 
 /// Reads records.
 #[derive(Debug)]
@@ -123,6 +126,15 @@ pub struct CallView {
     pub result_bytes: Option<i64>,
 }
 
+/// What one run did, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Deeds {
+    /// The tools that it called, in the order of their first calls, and how often.
+    pub tools: Vec<(String, i64)>,
+    /// The words of the task that it was for.
+    pub task: Option<String>,
+}
+
 /// Something that an operator may want to know.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EventView {
@@ -179,6 +191,21 @@ impl Reader {
     pub async fn runs(&mut self, filter: &Filter) -> Result<Vec<RunView>, Trouble> {
         let found = list(&mut self.connection, filter).await;
         found.map_err(|error| self.trouble(&error))
+    }
+
+    /// What these runs did, by their handles; nothing of those that did nothing.
+    pub async fn deeds(&mut self, runs: &[RunView]) -> Result<HashMap<String, Deeds>, Trouble> {
+        let found = deeds(&mut self.connection, runs).await;
+        found.map_err(|error| self.trouble(&error))
+    }
+
+    /// The handle of the newest run.
+    pub async fn newest(&mut self) -> Result<Option<String>, Trouble> {
+        let newest = Filter {
+            limit: Some(1),
+            ..Filter::default()
+        };
+        Ok(self.runs(&newest).await?.pop().map(|run| run.id))
     }
 
     /// One run with everything that belongs to it; `None` if there is none of that handle.
@@ -339,6 +366,51 @@ async fn detail(connection: &mut SqliteConnection, id: &str) -> Result<Option<Ru
         calls: calls.iter().map(call).collect::<Result<_, _>>()?,
         events: events.iter().map(event).collect::<Result<_, _>>()?,
     }))
+}
+
+async fn deeds(
+    connection: &mut SqliteConnection,
+    runs: &[RunView],
+) -> Result<HashMap<String, Deeds>, sqlx::Error> {
+    let mut found: HashMap<String, Deeds> = HashMap::new();
+    // A statement takes a bounded number of values.
+    for some in runs.chunks(DEEDS_AT_ONCE) {
+        let ids = |query: &mut QueryBuilder<Sqlite>| {
+            let mut ids = query.separated(", ");
+            for run in some {
+                ids.push_bind(run.id.clone());
+            }
+        };
+        let mut query = QueryBuilder::<Sqlite>::new(
+            "SELECT run, server, tool, COUNT(*) AS calls FROM calls WHERE run IN (",
+        );
+        ids(&mut query);
+        query.push(") GROUP BY run, server, tool ORDER BY MIN(seq)");
+        for row in query
+            .build()
+            .persistent(false)
+            .fetch_all(&mut *connection)
+            .await?
+        {
+            let (server, tool): (String, String) = (row.try_get("server")?, row.try_get("tool")?);
+            let run = found.entry(row.try_get("run")?).or_default();
+            run.tools
+                .push((format!("{server}.{tool}"), row.try_get("calls")?));
+        }
+        let mut query = QueryBuilder::<Sqlite>::new("SELECT run, detail FROM events WHERE kind = ");
+        query.push_bind(TASK).push(" AND run IN (");
+        ids(&mut query);
+        query.push(")");
+        for row in query
+            .build()
+            .persistent(false)
+            .fetch_all(&mut *connection)
+            .await?
+        {
+            found.entry(row.try_get("run")?).or_default().task = row.try_get("detail")?;
+        }
+    }
+    Ok(found)
 }
 
 fn call(row: &SqliteRow) -> Result<CallView, sqlx::Error> {

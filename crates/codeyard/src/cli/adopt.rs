@@ -16,6 +16,7 @@ Servers that codeyard has are disabled in the client, or taken out of its file w
 it was stays beside it. Give it after `codeyard import`.
 
 Examples:
+  codeyard install                       the clients, and where codeyard is installed
   codeyard install cursor --dry-run      show the changes
   codeyard install cursor
   codeyard install cursor --undo         the file as it was; only codeyard's part, if it changed since";
@@ -43,9 +44,9 @@ pub struct ImportArguments {
 /// Arguments of `install`.
 #[derive(Debug, Args)]
 pub struct InstallArguments {
-    /// The client
+    /// The client; without it the clients that codeyard knows are listed
     #[arg(value_name = "CLIENT")]
-    pub client: String,
+    pub client: Option<String>,
     /// Restore the client's file as it was before, or take codeyard's part out of it if it was changed since
     #[arg(long)]
     pub undo: bool,

@@ -19,9 +19,10 @@ pub(super) const HELP: &str = "\
 Examples:
   codeyard runs                          the last 20
   codeyard runs --status failed --since 2h
+  codeyard runs last                     the newest, with its calls and events
   codeyard runs r-6h2xk4m9qwtz           one run with its calls and events
   codeyard runs --follow --json          each as it begins and as it ends, one JSON object a line
-  codeyard runs --savings --since 7d     what they cost in tokens, and what direct calls would have cost
+  codeyard runs --savings --since 7d     what they cost in tokens, beside direct calls
 
 A run whose codeyard was killed before it ended is `interrupted`.";
 
@@ -40,7 +41,7 @@ pub enum By {
 /// Arguments of `runs`.
 #[derive(Debug, Args)]
 pub struct RunsArguments {
-    /// The run to show; without it runs are listed, the newest first
+    /// The run to show, or `last` for the newest; without it runs are listed, the newest first
     #[arg(value_name = "ID", conflicts_with_all = ["limit", "status", "session", "since", "follow", "savings"])]
     pub id: Option<String>,
     /// At most this many

@@ -6,7 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 pub(super) const HELP: &str = "\
 Examples:
-  codeyard servers                                    every server, and what it does now
+  codeyard servers list                               every server, and what it does now
+  codeyard servers show files                         what it starts, its tools, its last error
   codeyard servers add files -- npx -y @modelcontextprotocol/server-filesystem /home/me/notes
   codeyard servers add tickets --url https://mcp.example.com/mcp --header 'Authorization=Bearer ${TICKETS}'
   codeyard servers test files                         start it, list its tools
@@ -23,6 +24,11 @@ Examples:
   codeyard servers add github --env 'GITHUB_TOKEN=${GITHUB_TOKEN}' -- github-mcp-server stdio
   codeyard servers add tickets --url https://mcp.example.com/mcp
   codeyard servers add tickets --url https://mcp.example.com/sse --type sse --no-check --yes";
+
+const SHOW_HELP: &str = "\
+Examples:
+  codeyard servers show files
+  codeyard servers show files --json";
 
 const TEST_HELP: &str = "\
 Example:
@@ -58,6 +64,11 @@ pub struct ServersArguments {
 /// What can be done with servers.
 #[derive(Debug, Subcommand)]
 pub enum ServersCommand {
+    /// List every server, and what it does now
+    List,
+    /// Show one server: what it starts, its tools, how it does
+    #[command(after_help = SHOW_HELP)]
+    Show(NamedServer),
     /// Add a server to the configuration
     #[command(after_help = ADD_HELP)]
     Add(AddServer),
@@ -66,7 +77,7 @@ pub enum ServersCommand {
     /// Use a server again, or agree to its changed command
     Enable(ChangeServer),
     /// Keep a server in the configuration and do not use it
-    Disable(DisableServer),
+    Disable(NamedServer),
     /// Start a server and list its tools
     #[command(after_help = TEST_HELP)]
     Test(ChangeServer),
@@ -96,7 +107,7 @@ pub struct AddServer {
     /// Header of each request to it; may be given more than once
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair, requires = "url", conflicts_with = "command")]
     pub header: Vec<(String, String)>,
-    /// How it speaks [default: what it answers to]
+    /// How it speaks: Streamable HTTP, or HTTP with server-sent events as of 2024 [default: what it answers to]
     #[arg(long = "type", value_enum, requires = "url", conflicts_with = "command")]
     pub kind: Option<RemoteKind>,
     /// Save it although the command is not there or the address does not answer
@@ -135,9 +146,9 @@ pub struct ChangeServer {
     pub yes: bool,
 }
 
-/// Arguments of `servers disable`.
+/// Arguments of commands that name a server.
 #[derive(Debug, Args)]
-pub struct DisableServer {
+pub struct NamedServer {
     /// The server
     #[arg(value_name = "NAME")]
     pub name: String,

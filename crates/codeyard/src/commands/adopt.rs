@@ -38,8 +38,10 @@ pub(super) fn surroundings() -> anyhow::Result<Surroundings> {
 pub(super) fn client(name: &str) -> anyhow::Result<Client> {
     Client::of_id(name).ok_or_else(|| {
         let known: Vec<&str> = Client::ALL.iter().map(|client| client.id()).collect();
+        let nearest = config::nearest(name, known.iter().copied());
+        let nearest = nearest.map_or(String::new(), |near| format!("did you mean `{near}`? "));
         let why = format!(
-            "`{name}` is no client that codeyard knows; it knows {}",
+            "`{name}` is no client that codeyard knows; {nearest}it knows {}",
             known.join(", ")
         );
         Failure::new(Exit::Usage, why).into()

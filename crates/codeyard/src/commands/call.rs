@@ -1,42 +1,57 @@
 //! `codeyard call`: calls one tool by the same path as a program's call.
 
-use std::path::Path;
+mod given;
 
 use config::Machine;
 use serde_json::{Map, Value};
 use server::{CallFailed, Fault, Server};
 
 use crate::cli::CallArguments;
-use crate::context::{Context, read_input};
+use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
+use given::Given;
 
 /// Calls it.
 pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result<Exit> {
-    let loaded = context.load()?;
-    let given = parse(&arguments.arguments)?;
+    let given = Given::read(arguments)?;
+    let loaded = context.load_and_tell()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
     let answer = tokio::select! {
-        answer = async { server.look().await; server.call(&arguments.tool, given).await } => Some(answer),
+        answer = call(&server, &arguments.tool, given) => Some(answer),
         () = interrupt.token.cancelled() => None,
     };
     server.close().await;
     let Some(answer) = answer else {
         return Ok(interrupt.exit(Exit::Done));
     };
-    let answer = answer.map_err(failure)?;
-    if arguments.json {
+    let answer = answer?;
+    let has_failed = answer["isError"] == true;
+    if arguments.prints_all() {
         context.output.json(&answer)?;
+    } else if has_failed {
+        context.output.tell(&format!("error: {}", text(&answer)?));
     } else {
         context.output.foreign(&format!("{}\n", text(&answer)?))?;
     }
-    Ok(if answer["isError"] == true {
+    Ok(if has_failed {
         Exit::ProgramFailed
     } else {
         Exit::Done
     })
+}
+
+/// The tool's schema says how the values are read; whether they fit, the call itself says, as it does for a program.
+async fn call(server: &Server, tool: &str, given: Given) -> anyhow::Result<Value> {
+    server.look().await;
+    let arguments = match server.show(tool).await {
+        Ok(shown) => given.by_schema(tool, &shown.input_schema)?,
+        // The attempt is made all the same, for it says why and leaves its record.
+        Err(_) => Map::new(),
+    };
+    Ok(server.call(tool, arguments).await.map_err(failure)?)
 }
 
 /// Why a call came to no answer, and whose business that is.
@@ -48,36 +63,37 @@ pub fn failure(error: CallFailed) -> Failure {
     Failure::new(exit, error)
 }
 
-fn parse(text: &str) -> anyhow::Result<Map<String, Value>> {
-    let text = match text {
-        "-" => read_input(Path::new("-"))?,
-        text => text.to_owned(),
-    };
-    match serde_json::from_str(&text) {
-        Ok(Value::Object(arguments)) => Ok(arguments),
-        Ok(_) => Err(Failure::new(
-            Exit::Usage,
-            "the arguments must be a JSON object, such as '{\"name\": \"ana\"}'",
-        )
-        .into()),
-        Err(error) => Err(Failure::new(Exit::Usage, format!("the arguments are no JSON: {error}")).into()),
+/// What a person wants to see: the structured content unless it only wraps the text, else the texts, else everything.
+fn text(answer: &Value) -> anyhow::Result<String> {
+    let texts = texts(answer);
+    if let Some(structured) = answer.get("structuredContent") {
+        return Ok(match texts {
+            Some(text) if wraps(structured, &text) => text,
+            _ => serde_json::to_string_pretty(structured)?,
+        });
+    }
+    match texts {
+        Some(text) => Ok(text),
+        None => Ok(serde_json::to_string_pretty(answer)?),
     }
 }
 
-/// What a person wants to see: the structured content, else the texts, else everything.
-fn text(answer: &Value) -> anyhow::Result<String> {
-    if let Some(structured) = answer.get("structuredContent") {
-        return Ok(serde_json::to_string_pretty(structured)?);
-    }
+/// Whether a value is an object of one member that is this text.
+fn wraps(structured: &Value, text: &str) -> bool {
+    let members = structured.as_object().filter(|members| members.len() == 1);
+    members.is_some_and(|members| members.values().any(|value| value == text))
+}
+
+/// The texts of an answer that holds nothing else.
+fn texts(answer: &Value) -> Option<String> {
     let blocks = answer["content"]
         .as_array()
         .map(Vec::as_slice)
         .unwrap_or_default();
     let texts: Option<Vec<&str>> = blocks.iter().map(|block| block["text"].as_str()).collect();
-    match texts {
-        Some(texts) if !texts.is_empty() => Ok(texts.join("\n")),
-        _ => Ok(serde_json::to_string_pretty(answer)?),
-    }
+    texts
+        .filter(|texts| !texts.is_empty())
+        .map(|texts| texts.join("\n"))
 }
 
 #[cfg(test)]
@@ -94,22 +110,13 @@ mod tests {
         );
         let blocks = json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]});
         assert_eq!(text(&blocks).unwrap(), "a\nb");
+        let wrapped =
+            json!({"structuredContent": {"content": "a\nb"}, "content": [{"type": "text", "text": "a\nb"}]});
+        assert_eq!(text(&wrapped).unwrap(), "a\nb");
         assert!(
             text(&json!({"content": [{"type": "image", "data": "x"}]}))
                 .unwrap()
                 .contains("image")
         );
-    }
-
-    #[test]
-    fn arguments_are_an_object() {
-        assert_eq!(parse("{\"a\": 1}").unwrap()["a"], 1);
-        assert!(
-            parse("[1]")
-                .unwrap_err()
-                .to_string()
-                .contains("must be a JSON object")
-        );
-        assert!(parse("{a}").unwrap_err().to_string().contains("are no JSON"));
     }
 }

@@ -53,7 +53,7 @@ pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Resu
         return Ok(Exit::Done);
     }
     let interrupt = Interrupt::watch()?;
-    output.progress("connecting ...");
+    output.progress(&format!("connecting to {number} ..."));
     let bill = tokio::select! {
         bill = probe::run(context, loaded, &plan) => Some(bill?),
         () = interrupt.token.cancelled() => None,

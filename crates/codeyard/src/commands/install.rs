@@ -2,6 +2,7 @@
 
 mod diff;
 mod file;
+mod overview;
 mod undo;
 
 use std::path::{Path, PathBuf};
@@ -22,8 +23,11 @@ use file::ClientFile;
 
 /// Installs, or undoes it.
 pub fn run(context: &Context, arguments: &InstallArguments) -> anyhow::Result<Exit> {
-    let client = client(&arguments.client)?;
     let here = surroundings()?;
+    let Some(name) = &arguments.client else {
+        return overview::run(context, &here, arguments);
+    };
+    let client = client(name)?;
     let place = own_file(client, &here);
     if arguments.undo {
         return undo::run(context, &place, arguments);

@@ -1,5 +1,9 @@
 //! `codeyard mcp`: serves one client until it closes its side.
 
+mod greeting;
+
+use std::io::{self, IsTerminal as _};
+
 use anyhow::Context as _;
 use config::{Bridge, Machine, OutputMode, Parts};
 use server::control::Attendance;
@@ -19,6 +23,9 @@ pub async fn run(context: &Context, arguments: &McpArguments) -> anyhow::Result<
     if arguments.receipt && arguments.surface == cli::Surface::Standard {
         let message = "--receipt is for the surfaces `code` and `bridge`: `standard` runs no programs; leave it out, or serve another surface";
         return Err(Failure::new(Exit::Usage, message).into());
+    }
+    if let Some(text) = greeting::of_terminal(io::stdin().is_terminal(), arguments.surface) {
+        context.output.tell(text);
     }
     match arguments.surface {
         cli::Surface::Code => configured(context, arguments, Surface::Code, "code").await,

@@ -7,13 +7,16 @@ mod show;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use server::store::{Config, Filter, Reader, RunView, State, Trouble};
+use server::store::{Config, Deeds, Filter, Reader, RunView, State, Trouble};
 
 use crate::cli::RunsArguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::harmless;
+
+/// The word for the newest run.
+const LAST: &str = "last";
 
 /// Between two looks at the records.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -25,7 +28,7 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
         return follow(context, &config, arguments).await;
     }
     let State::Open(mut reader) = Reader::open(&config).await.map_err(failure)? else {
-        if let Some(id) = &arguments.id {
+        if let Some(id) = arguments.id.as_ref().filter(|id| *id != LAST) {
             return Err(unknown(id));
         }
         context.output.tell("nothing has been recorded yet");
@@ -34,7 +37,12 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
     if arguments.savings {
         return savings::show(context, &mut reader, arguments).await;
     }
-    if let Some(id) = &arguments.id {
+    if let Some(asked) = &arguments.id {
+        let newest = match asked == LAST {
+            true => reader.newest().await.map_err(failure)?,
+            false => None,
+        };
+        let id = newest.as_ref().unwrap_or(asked);
         let detail = reader.run(id).await.map_err(failure)?;
         let detail = detail.ok_or_else(|| unknown(id))?;
         show::detail(&context.output, &detail, arguments.json)?;
@@ -45,12 +53,14 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
         ..filter(arguments)
     };
     let runs = reader.runs(&filter).await.map_err(failure)?;
+    let deeds = reader.deeds(&runs).await.map_err(failure)?;
     if arguments.json {
         for run in &runs {
-            context.output.line(&show::json(run).to_string())?;
+            let deeds = deeds.get(&run.id);
+            context.output.line(&show::json_with(run, deeds).to_string())?;
         }
     } else {
-        show::list(&context.output, &runs)?;
+        show::list(&context.output, &runs, &deeds)?;
     }
     Ok(Exit::Done)
 }
@@ -82,11 +92,12 @@ async fn follow(context: &Context, config: &Config, arguments: &RunsArguments) -
     let work = async {
         let mut follower = Follower::start(config).await?;
         loop {
-            for run in follower.news(&filter(arguments)).await? {
+            for (run, deeds) in follower.news(&filter(arguments)).await? {
                 if arguments.json {
-                    context.output.line(&show::json(&run).to_string())?;
+                    let json = show::json_with(&run, Some(&deeds));
+                    context.output.line(&json.to_string())?;
                 } else {
-                    show::line(&context.output, &run)?;
+                    show::line(&context.output, &run, &deeds)?;
                 }
             }
             tokio::time::sleep(LOOK_EVERY).await;
@@ -139,7 +150,23 @@ impl Follower {
     }
 
     /// What has begun or ended since the last time, in the order in which it began.
-    async fn news(&mut self, filter: &Filter) -> anyhow::Result<Vec<RunView>> {
+    async fn news(&mut self, filter: &Filter) -> anyhow::Result<Vec<(RunView, Deeds)>> {
+        let runs = self.changed(filter).await?;
+        let Some(reader) = self.reader().await? else {
+            return Ok(Vec::new());
+        };
+        let mut deeds = match runs.as_slice() {
+            [] => HashMap::new(),
+            runs => reader.deeds(runs).await.map_err(failure)?,
+        };
+        let with_deeds = |run: RunView| {
+            let deeds = deeds.remove(&run.id).unwrap_or_default();
+            (run, deeds)
+        };
+        Ok(runs.into_iter().map(with_deeds).collect())
+    }
+
+    async fn changed(&mut self, filter: &Filter) -> anyhow::Result<Vec<RunView>> {
         let oldest = self.running.values().copied().min();
         let after = oldest.map_or(self.last, |oldest| self.last.min(oldest - 1));
         let running = std::mem::take(&mut self.running);

@@ -4,6 +4,7 @@ pub(crate) mod add;
 mod change;
 mod list;
 mod logs;
+mod show;
 pub mod shown;
 mod test;
 
@@ -19,7 +20,8 @@ use crate::exit::{Exit, Failure};
 pub async fn run(context: &Context, arguments: &ServersArguments) -> anyhow::Result<Exit> {
     let json = arguments.json;
     match &arguments.command {
-        None => list::run(context, json).await,
+        None | Some(ServersCommand::List) => list::run(context, json).await,
+        Some(ServersCommand::Show(named)) => show::run(context, &named.name, json).await,
         Some(ServersCommand::Add(add)) => add::run(context, add, json).await,
         Some(ServersCommand::Remove(change)) => change::remove(context, change, json),
         Some(ServersCommand::Enable(change)) => change::enable(context, change, json),
@@ -67,7 +69,11 @@ fn unknown(name: &str, names: &[&str]) -> String {
         [] => "none is defined; `codeyard servers add` adds one".to_owned(),
         names => format!("there is {}", names.join(", ")),
     };
-    format!("MCP server '{name}' not found in configuration; {there}")
+    let nearest = config::nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`? "));
+    format!(
+        "MCP server '{name}' not found in configuration; {}{there}",
+        nearest.unwrap_or_default()
+    )
 }
 
 /// The secrets that definitions refer to, over this machine's variables.

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 /// Plans it, and runs it unless it is only to be planned.
 pub async fn run(context: &Context, arguments: &TaskArguments) -> anyhow::Result<Exit> {
     let request = request(arguments)?;
-    let loaded = context.load_serving(&[], &[])?;
+    let loaded = context.load_serving_and_tell(&[], &[])?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
@@ -24,10 +24,12 @@ pub async fn run(context: &Context, arguments: &TaskArguments) -> anyhow::Result
         report = server.task(request, interrupt.token.clone()) => Some(report),
         () = cancelled_before_the_run(&interrupt, arguments) => None,
     };
+    let failed = server.failed();
     server.close().await;
     let Some(report) = report else {
         return Ok(interrupt.exit(Exit::Done));
     };
+    tell_failed(context, &failed);
     let report = report.map_err(|error| Failure::new(Exit::Usage, error))?;
     if arguments.json {
         context.output.json(&serde_json::to_value(&report)?)?;
@@ -35,6 +37,16 @@ pub async fn run(context: &Context, arguments: &TaskArguments) -> anyhow::Result
         show::report(&context.output, &report, arguments)?;
     }
     Ok(interrupt.exit(exit(&report)))
+}
+
+/// Servers whose tools could not be looked at, in a line: why, their own command says.
+fn tell_failed(context: &Context, failed: &[String]) {
+    if let [first, ..] = failed {
+        let names = failed.join(", ");
+        context.output.tell(&format!(
+            "note: the tools of {names} were left out: not started; `codeyard servers test {first}` says why"
+        ));
+    }
 }
 
 /// A plan has nothing to end in order; a run ends by the token that it was given.

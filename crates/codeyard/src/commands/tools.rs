@@ -24,7 +24,7 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
         Some(ToolsCommand::Forget(arguments)) => return learned::forget(context, arguments).await,
         Some(ToolsCommand::Show(_) | ToolsCommand::Stubs(_) | ToolsCommand::Generate(_)) | None => {}
     }
-    let loaded = context.load()?;
+    let loaded = context.load_and_tell()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;

@@ -32,7 +32,7 @@ async fn runs_are_listed_filtered_and_shown() {
 
     let list = run(codeyard, &["runs"], "").await.out;
     let mut lines = list.lines();
-    assert!(lines.next().unwrap().starts_with("RUN "), "{list}");
+    assert!(lines.next().unwrap().starts_with("run "), "{list}");
     assert!(lines.next().unwrap().starts_with(id.as_str().unwrap()), "{list}");
     let shown = run(codeyard, &["runs", id.as_str().unwrap()], "").await.out;
     for part in ["status", "completed", "by", "mcp of local", "code", "sha256 "] {

@@ -33,7 +33,7 @@ struct Account {
 
 /// Attacks and prints the table.
 pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exit> {
-    let loaded = context.load_settings()?;
+    let loaded = context.load_settings_for_probes()?;
     let options = Options {
         only: arguments.only.clone(),
         secrets: secrets(&loaded.data_dir),

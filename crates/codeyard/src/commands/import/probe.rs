@@ -1,10 +1,13 @@
 //! Connects to each server once and counts what its definitions cost a model.
 
+use std::time::Instant;
+
 use clients::Client;
 use config::{Loaded, Machine, ServerConfig};
 use serde_json::{Value, json};
 use server::{Server, Surface};
 use tokens::{Counter, Tokenizer};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::plan::{Fate, Plan};
@@ -41,9 +44,38 @@ pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &Plan) -> a
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.upstream.asks_anew = true;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    ask_all(context, &server).await;
     let counted = count(&server, plan).await;
     server.close().await;
     counted
+}
+
+/// Asks all servers side by side, and tells a person who watches of each as it answers.
+async fn ask_all(context: &Context, server: &Server) {
+    let mut asked = JoinSet::new();
+    let begun = Instant::now();
+    for name in server.names() {
+        let server = server.clone();
+        asked.spawn(async move {
+            let tried = server.try_server(&name).await;
+            (name, tried, begun.elapsed())
+        });
+    }
+    let all = asked.len();
+    while let Some(answered) = asked.join_next().await {
+        let Ok((name, tried, after)) = answered else {
+            continue;
+        };
+        let seconds = after.as_secs_f64();
+        let place = format!("[{}/{all}]", all - asked.len());
+        context.output.progress(&match tried {
+            Ok(tried) => {
+                let tools = tried.offer.tools.map_or(0, |tools| tools.len());
+                format!("{place} {name}: {}, {seconds:.1} s", counted(tools, "tool"))
+            }
+            Err(_) => format!("{place} {name}: failed, {seconds:.1} s"),
+        });
+    }
 }
 
 async fn count(server: &Server, plan: &Plan) -> anyhow::Result<Bill> {

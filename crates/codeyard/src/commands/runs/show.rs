@@ -1,43 +1,83 @@
 //! How records are shown: a table, a line, everything of one run, JSON.
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
-use server::store::{CallView, CallsTaken, EventView, ReceiptTaken, RunDetail, RunView};
+use server::store::{CallView, CallsTaken, Deeds, EventView, ReceiptTaken, RunDetail, RunView};
 
 use crate::output::{Output, Tone, harmless, one_line, table};
 use crate::times::{exact, when};
 
+/// Tools that a line names.
+const MOST_TOOLS: usize = 2;
+
+/// Letters of a task that a line shows.
+const MOST_WORDS: usize = 48;
+
 /// Runs as a table.
-pub fn list(output: &Output, runs: &[RunView]) -> anyhow::Result<()> {
+pub fn list(output: &Output, runs: &[RunView], deeds: &HashMap<String, Deeds>) -> anyhow::Result<()> {
     if runs.is_empty() {
         output.tell("no run of that kind is recorded");
         return Ok(());
     }
     let mut rows = vec![
-        ["RUN", "ASKED (UTC)", "STATUS", "TIME", "CALLS", "BY", "SESSION"]
+        ["run", "asked (UTC)", "status", "took", "what", "by", "session"]
             .map(str::to_owned)
             .to_vec(),
     ];
-    rows.extend(runs.iter().map(cells));
+    let none = Deeds::default();
+    rows.extend(
+        runs.iter()
+            .map(|run| cells(run, deeds.get(&run.id).unwrap_or(&none))),
+    );
     output.print(&table(&rows))
 }
 
 /// One run as a line.
-pub fn line(output: &Output, run: &RunView) -> anyhow::Result<()> {
-    let cells: Vec<String> = cells(run).iter().map(|cell| one_line(cell)).collect();
+pub fn line(output: &Output, run: &RunView, deeds: &Deeds) -> anyhow::Result<()> {
+    let cells: Vec<String> = cells(run, deeds).iter().map(|cell| one_line(cell)).collect();
     output.line(&cells.join("  "))
 }
 
-fn cells(run: &RunView) -> Vec<String> {
+fn cells(run: &RunView, deeds: &Deeds) -> Vec<String> {
     vec![
         harmless(&run.id),
         when(run.asked_ms),
         status(run),
         run.duration_us.map_or_else(|| "-".to_owned(), duration),
-        run.host_calls
-            .map_or_else(|| "-".to_owned(), |calls| calls.to_string()),
+        what(run, deeds),
         harmless(&run.front),
         harmless(run.session.as_deref().unwrap_or("-")),
     ]
+}
+
+/// What a run did, in a few words: its task or its tools, else how long its program is.
+fn what(run: &RunView, deeds: &Deeds) -> String {
+    if let Some(task) = &deeds.task {
+        return format!("task: {}", shortened(&one_line(task), MOST_WORDS));
+    }
+    let tool = |(name, calls): &(String, i64)| match calls {
+        1 => one_line(name),
+        calls => format!("{} x{calls}", one_line(name)),
+    };
+    let shown: Vec<String> = deeds.tools.iter().take(MOST_TOOLS).map(tool).collect();
+    match (deeds.tools.len().saturating_sub(MOST_TOOLS), run.code_bytes) {
+        (0, Some(bytes)) if shown.is_empty() => {
+            let language = run.language.as_deref().unwrap_or("program");
+            format!("{language}, {bytes} bytes, no tool")
+        }
+        (0, None) if shown.is_empty() => "-".to_owned(),
+        (0, _) => shown.join(", "),
+        (more, _) => format!("{}, {more} more", shown.join(", ")),
+    }
+}
+
+/// The beginning of a text, with dots where it goes on.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// Everything of one run.
@@ -93,7 +133,6 @@ fn facts(run: &RunView) -> Vec<(&'static str, String)> {
     let bytes = |value: Option<i64>| value.map(|value| format!("{value} bytes"));
     let all = [
         ("status", Some(status(run))),
-        ("error", text(&run.error_kind)),
         ("asked", Some(when(run.asked_ms))),
         ("ended", run.ended_ms.map(when)),
         ("waited", run.waited_us.map(duration)),
@@ -183,8 +222,20 @@ fn event_cells(event: &EventView) -> Vec<String> {
     .to_vec()
 }
 
+/// A run as JSON, with its tools and its task.
+pub fn json_with(run: &RunView, deeds: Option<&Deeds>) -> Value {
+    let mut value = json(run);
+    let tools = deeds.map(|deeds| deeds.tools.as_slice()).unwrap_or_default();
+    let tool = |(name, calls): &(String, i64)| json!({"tool": name, "calls": calls});
+    value["tools"] = tools.iter().map(tool).collect();
+    if let Some(task) = deeds.and_then(|deeds| deeds.task.as_ref()) {
+        value["task"] = json!(task);
+    }
+    value
+}
+
 /// A run as JSON; what is not known is left out.
-pub fn json(run: &RunView) -> Value {
+fn json(run: &RunView) -> Value {
     let mut value = filled(json!(run));
     if let Some(limits) = &run.limits {
         value["limits"] = parsed(limits);
@@ -234,8 +285,12 @@ fn limits_text(limits: &str) -> String {
 }
 
 fn status(run: &RunView) -> String {
-    match &run.limit {
-        Some(limit) => harmless(&format!("{}: {limit}", run.status)),
+    let why = run.limit.as_ref().or(run.error_kind.as_ref());
+    match why.map(String::as_str) {
+        Some("caller") => format!("{}: call refused", run.status),
+        Some("upstream") => format!("{}: server", run.status),
+        Some("tool_error") => format!("{}: tool", run.status),
+        Some(why) => harmless(&format!("{}: {why}", run.status)),
         None => harmless(&run.status),
     }
 }

@@ -3,7 +3,7 @@
 use config::{Defined, Loaded, Machine, Transport, Use};
 use serde_json::{Value, json};
 use server::Server;
-use server::control::{self, Activity, ServerReport};
+use server::control::{self, Activity, Asked, ServerReport, Status};
 use server::servers::{Era, Offer};
 use tokens::{Counter, Tokenizer};
 
@@ -17,29 +17,71 @@ const SHORT: usize = 60;
 
 /// One server.
 #[derive(Debug, Default)]
-struct Row {
-    name: String,
-    transport: Option<String>,
+pub(super) struct Row {
+    pub(super) name: String,
+    pub(super) transport: Option<String>,
     /// What the definition says of its use; `None` if it is not in this configuration.
     use_: Option<Use>,
-    file: Option<String>,
-    era: Option<Era>,
+    pub(super) file: Option<String>,
+    pub(super) era: Option<Era>,
     /// What is most alive of it in any codeyard; `None` if none knows it.
     activity: Option<Activity>,
     /// What is kept of a login to it.
     login: Option<String>,
-    tools: Option<usize>,
-    tokens: Option<u64>,
-    calls: u64,
+    pub(super) tools: Option<usize>,
+    pub(super) tokens: Option<u64>,
+    pub(super) calls: u64,
     /// Numbers of the codeyards that have it running.
     running_in: Vec<u32>,
     /// Numbers of its own processes, below those.
     processes: Vec<u32>,
-    last_error: Option<String>,
+    pub(super) last_error: Option<String>,
+}
+
+/// What is known of all servers; nothing was started for it.
+pub(super) struct Known {
+    pub(super) rows: Vec<Row>,
+    /// What each last listed.
+    pub(super) offers: Vec<Offer>,
+    pub(super) mistakes: config::Mistakes,
+    statuses: Vec<Asked<Status>>,
+    running: Vec<Asked<Vec<ServerReport>>>,
 }
 
 /// Lists them.
 pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit> {
+    let Known {
+        rows,
+        mistakes,
+        statuses,
+        running,
+        ..
+    } = known(context).await?;
+    let output = &context.output;
+    if as_json {
+        output.json(&json!({
+            "servers": rows.iter().map(Row::json).collect::<Vec<_>>(),
+            "mistakes": mistakes.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        }))?;
+    } else if rows.is_empty() && mistakes.0.is_empty() {
+        output.tell("no server is defined; `codeyard servers add` adds one");
+    } else {
+        output.print(&shown(&rows))?;
+    }
+    ps::tell_broken(output, &statuses);
+    for asked in &running {
+        if let Err(why) = &asked.answer {
+            output.tell(&format!("warning: codeyard {} does not answer: {why}", asked.pid));
+        }
+    }
+    if mistakes.0.is_empty() {
+        return Ok(Exit::Done);
+    }
+    Err(Failure::new(Exit::Usage, mistakes).into())
+}
+
+/// Looks at definitions, at what is remembered, and at what running codeyards say.
+pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
     let (loaded, mistakes) = context.load_forgiving()?;
     let data = loaded.data_dir.clone();
     let unreadable = |error| Failure::new(Exit::Broken, format!("{}: {error}", data.display()));
@@ -86,27 +128,19 @@ pub(super) async fn run(context: &Context, as_json: bool) -> anyhow::Result<Exit
     for (name, tools) in &directories {
         rows.push(Row::directory(name, tools, tokenizer));
     }
-    let output = &context.output;
-    if as_json {
-        output.json(&json!({
-            "servers": rows.iter().map(Row::json).collect::<Vec<_>>(),
-            "mistakes": mistakes.0.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        }))?;
-    } else if rows.is_empty() && mistakes.0.is_empty() {
-        output.tell("no server is defined; `codeyard servers add` adds one");
-    } else {
-        output.print(&shown(&rows))?;
-    }
-    ps::tell_broken(output, &statuses);
-    for asked in &running {
-        if let Err(why) = &asked.answer {
-            output.tell(&format!("warning: codeyard {} does not answer: {why}", asked.pid));
-        }
-    }
-    if mistakes.0.is_empty() {
-        return Ok(Exit::Done);
-    }
-    Err(Failure::new(Exit::Usage, mistakes).into())
+    let files = directories.into_iter().map(|(name, tools)| Offer {
+        name,
+        era: None,
+        tools: Some(tools),
+        warnings: Vec::new(),
+    });
+    Ok(Known {
+        rows,
+        offers: remembered.into_iter().chain(files).collect(),
+        mistakes,
+        statuses,
+        running,
+    })
 }
 
 /// What is kept of logins, by the name of the server.
@@ -136,12 +170,12 @@ fn shown(rows: &[Row]) -> String {
     let mut lines = vec![
         [
             "name",
-            "transport",
-            "era",
             "state",
             "tools",
             "tokens",
             "calls",
+            "transport",
+            "protocol",
             "last error",
         ]
         .map(str::to_owned)
@@ -152,22 +186,36 @@ fn shown(rows: &[Row]) -> String {
             |number: Option<usize>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
         lines.push(vec![
             row.name.clone(),
-            row.transport.clone().unwrap_or_else(|| "-".to_owned()),
-            row.era.map_or("-", Era::name).to_owned(),
             row.state_told(),
             number(row.tools),
             row.tokens
                 .map_or_else(|| "-".to_owned(), |tokens| tokens.to_string()),
             row.calls.to_string(),
+            row.transport.clone().unwrap_or_else(|| "-".to_owned()),
+            row.era.map_or("-", protocol).to_owned(),
             row.last_error.as_deref().map_or_else(|| "-".to_owned(), short),
         ]);
     }
     table(&lines)
 }
 
-/// The first line, cut; `--json` has the whole.
+/// The versions of the protocol that a server speaks.
+pub(super) fn protocol(era: Era) -> &'static str {
+    match era {
+        Era::Legacy => "2025 or older",
+        Era::Modern => "2026",
+    }
+}
+
+/// The first line without the server's name, cut; `servers show` has the whole.
 fn short(error: &str) -> String {
     let line = error.lines().next().unwrap_or_default();
+    let line = line.split_once("' ").map_or(
+        line,
+        |(name, rest)| {
+            if name.starts_with("server '") { rest } else { line }
+        },
+    );
     match line.char_indices().nth(SHORT) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line.to_owned(),
@@ -240,7 +288,7 @@ impl Row {
         }
     }
 
-    fn state_told(&self) -> String {
+    pub(super) fn state_told(&self) -> String {
         let state = match self.running_in.len() {
             0 | 1 => self.state().to_owned(),
             several => format!("{} ({several})", self.state()),
@@ -254,7 +302,7 @@ impl Row {
         }
     }
 
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         json!({
             "name": self.name,
             "transport": self.transport,

@@ -3,7 +3,11 @@
 use std::path::Path;
 
 use config::{Confinement, Http, ServerConfig, Stdio, Transport};
+use serde_json::json;
 use types::is_unseen;
+
+/// What stands in the place of a secret.
+const HIDDEN: &str = "[hidden]";
 
 /// What is shown of a header whose value is not just a reference to a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,13 +16,15 @@ pub enum Literals {
     Hidden,
     /// All of it: secrets have been taken out.
     Shown,
+    /// All of it but what may be a secret, in arguments and variables too: nobody decides over it.
+    Masked,
 }
 
 /// The command or the address, with everything that belongs to it, indented.
 pub fn start(server: &ServerConfig, headers: Literals) -> String {
     let mut out = String::new();
     match &server.transport {
-        Transport::Stdio(stdio) => show_command(&mut out, stdio),
+        Transport::Stdio(stdio) => show_command(&mut out, &masked(stdio, headers)),
         Transport::Http(http) => show_address(&mut out, http, headers),
     }
     if server.trusted {
@@ -30,6 +36,24 @@ pub fn start(server: &ServerConfig, headers: Literals) -> String {
         }
     }
     out
+}
+
+/// The command without what may be a secret, where nobody decides over it.
+fn masked(stdio: &Stdio, literals: Literals) -> Stdio {
+    let mut stdio = stdio.clone();
+    if literals != Literals::Masked {
+        return stdio;
+    }
+    let entry = json!({"command": stdio.command, "args": stdio.args, "env": stdio.env});
+    let plain = clients::plain_texts(&entry);
+    let texts = stdio.args.iter_mut().chain(stdio.env.values_mut());
+    for text in texts.filter(|text| !plain.contains(text)) {
+        *text = match text.split_once('=').filter(|(name, _)| name.starts_with('-')) {
+            Some((option, _)) => format!("{option}={HIDDEN}"),
+            None => HIDDEN.to_owned(),
+        };
+    }
+    stdio
 }
 
 /// Rules as an error names them; what is not seen is spelled out.

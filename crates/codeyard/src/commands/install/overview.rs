@@ -1,0 +1,110 @@
+//! The clients that codeyard knows: where their files are, and in which it is installed.
+
+use std::path::Path;
+
+use clients::{Client, Surroundings};
+use config::{Host, Machine};
+use serde_json::json;
+
+use crate::cli::InstallArguments;
+use crate::commands::adopt::own_file;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::output::{harmless, table};
+
+/// One client.
+struct Row {
+    client: Client,
+    file: String,
+    /// Whether the client is on this machine, as far as its files tell.
+    is_found: bool,
+    /// Whether codeyard is in the file; or why that is not known.
+    is_installed: Result<bool, String>,
+}
+
+/// Lists them; changes nothing.
+pub(super) fn run(
+    context: &Context,
+    here: &Surroundings,
+    arguments: &InstallArguments,
+) -> anyhow::Result<Exit> {
+    let only_listed = [
+        ("--undo", arguments.undo),
+        ("--dry-run", arguments.dry_run),
+        ("--yes", arguments.yes),
+    ];
+    if let Some((option, _)) = only_listed.iter().find(|(_, is_given)| *is_given) {
+        let why = format!(
+            "{option} needs the client: `codeyard install CLIENT {option}`; `codeyard install` lists them"
+        );
+        return Err(Failure::new(Exit::Usage, why).into());
+    }
+    let rows: Vec<Row> = Client::ALL.iter().map(|client| Row::of(*client, here)).collect();
+    let output = &context.output;
+    if arguments.json {
+        let all: Vec<_> = rows.iter().map(Row::json).collect();
+        output.json(&json!({ "clients": all }))?;
+        return Ok(Exit::Done);
+    }
+    let mut lines = vec![
+        ["name", "client", "found", "codeyard", "file"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    lines.extend(rows.iter().map(Row::cells));
+    output.print(&table(&lines))?;
+    output.line("`codeyard install NAME` puts codeyard into one; `codeyard install NAME --dry-run` shows the change first")?;
+    Ok(Exit::Done)
+}
+
+// === impl Row ===
+
+impl Row {
+    fn of(client: Client, here: &Surroundings) -> Row {
+        let path = own_file(client, here).path;
+        // A client makes its directory when it is first started; one in the home directory itself says nothing.
+        let directory = path.parent().filter(|directory| *directory != here.home);
+        Row {
+            client,
+            file: path.display().to_string(),
+            is_found: path.exists() || directory.is_some_and(Path::exists),
+            is_installed: is_installed(client, &path),
+        }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let word = |is: bool| if is { "yes" } else { "no" };
+        let installed = match &self.is_installed {
+            Ok(true) => "installed".to_owned(),
+            Ok(false) => "-".to_owned(),
+            Err(why) => format!("unreadable: {}", harmless(why)),
+        };
+        vec![
+            self.client.id().to_owned(),
+            self.client.to_string(),
+            word(self.is_found).to_owned(),
+            installed,
+            self.file.clone(),
+        ]
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "client": self.client.id(), "file": self.file, "found": self.is_found,
+            "installed": self.is_installed.as_ref().ok(), "problem": self.is_installed.as_ref().err(),
+        })
+    }
+}
+
+/// Whether the file of a client has codeyard's entry; one that is not there has none.
+fn is_installed(client: Client, path: &Path) -> Result<bool, String> {
+    if !path.exists() {
+        return Ok(false);
+    }
+    let bytes = Machine
+        .read(path)
+        .map_err(|error| config::why_unreadable(&error))?;
+    let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
+    let document = client.format().parse(&text).map_err(|error| error.to_string())?;
+    Ok(clients::installed(client, &document).is_some())
+}

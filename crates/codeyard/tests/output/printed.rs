@@ -34,7 +34,7 @@ async fn a_hundred_thousand_lines() {
     let lines: Vec<&str> = ran.stdout().lines().collect();
     assert_eq!((lines[0], lines[lines.len() - 1]), ("line 0", "line 99999"));
     let is_whole = |line: &&str| line.starts_with("line ") || line.starts_with('[');
-    assert!(lines.iter().all(|line| is_whole(line)), "lines are whole");
+    assert!(lines.iter().all(is_whole), "lines are whole");
     let marker = lines.iter().find(|line| line.starts_with('['));
     assert!(
         marker.is_some_and(|marker| marker.ends_with("bytes cut here; all of it: /results/stdout-1.txt]")),

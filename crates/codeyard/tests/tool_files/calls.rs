@@ -301,22 +301,22 @@ async fn a_call_from_the_command_line_runs_in_the_sandbox() {
     let failed = call(&["host.fail"]).await;
     assert!(
         failed.code == 1
-            && failed.out.contains("fail.py\", line 3")
-            && failed.out.ends_with("\nValueError: no\n"),
+            && failed.err.contains("fail.py\", line 3")
+            && failed.err.ends_with("\nValueError: no\n"),
         "{failed:?}"
     );
     // Nobody has written the program that makes the call.
     for call in [vec!["host.fail"], vec!["host.exit"], vec!["host.chain"]] {
         let failed = call_of(&codeyard, &call).await;
         assert!(
-            failed.code == 1 && failed.out.contains("/tools/host/") && !failed.out.contains("program"),
+            failed.code == 1 && failed.err.contains("/tools/host/") && !failed.err.contains("program"),
             "{failed:?}"
         );
-        assert!(!failed.out.contains("__toolcall__"), "{failed:?}");
+        assert!(!failed.err.contains("__toolcall__"), "{failed:?}");
     }
     let wrong = call(&["calculator.add", r#"{"a": 1}"#]).await;
     assert!(
-        wrong.code == 1 && wrong.out.contains("missing required argument 'b'"),
+        wrong.code == 1 && wrong.err.contains("missing required argument 'b'"),
         "{wrong:?}"
     );
     let unknown = call(&["calculator.subtract"]).await;

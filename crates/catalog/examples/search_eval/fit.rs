@@ -128,8 +128,8 @@ fn fitted(examples: &[&Example]) -> Ranking {
     }
     let weights = over(&weights, &scale);
     Ranking {
-        weights: weights.map(|weight| weight as f32),
-        nothing: mean(examples, &weights) as f32,
+        weights: weights.map(single),
+        nothing: single(mean(examples, &weights)),
         ..Ranking::default()
     }
 }
@@ -190,4 +190,9 @@ fn deviations(examples: &[&Example]) -> Numbers {
             .sum::<f64>();
         (square / count).sqrt().max(1e-6)
     })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the ranking keeps three decimals")]
+fn single(number: f64) -> f32 {
+    number as f32
 }

@@ -128,10 +128,18 @@ fn fitted(examples: &[&Example]) -> Ranking {
     }
     let weights = over(&weights, &scale);
     Ranking {
-        weights: weights.map(single),
-        nothing: single(mean(examples, &weights)),
+        weights: weights.map(narrow),
+        nothing: narrow(mean(examples, &weights)),
         ..Ranking::default()
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "weights are printed with three digits"
+)]
+fn narrow(weight: f64) -> f32 {
+    weight as f32
 }
 
 /// How much the loss grows with each weight.
@@ -190,9 +198,4 @@ fn deviations(examples: &[&Example]) -> Numbers {
             .sum::<f64>();
         (square / count).sqrt().max(1e-6)
     })
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the ranking keeps three decimals")]
-fn single(number: f64) -> f32 {
-    number as f32
 }

@@ -63,7 +63,11 @@ fn assert_shown(shown: Option<&str>, expected: &str) {
         let part = format!("\n{part}");
         left = left.and_then(|left| left.split_once(&part)).map(|(_, left)| left);
     }
-    assert_eq!(left, Some(""), "the page says:\n{expected}\nand this is shown:\n{shown}");
+    assert_eq!(
+        left,
+        Some(""),
+        "the page says:\n{expected}\nand this is shown:\n{shown}"
+    );
 }
 
 #[tokio::test]

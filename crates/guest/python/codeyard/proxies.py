@@ -117,6 +117,20 @@ class Server(ModuleType):
             self.__dict__.setdefault(name, tool)
         return tool
 
+    # Without these Python would iterate over items 0, 1, 2 and so on, each of which would be a tool.
+
+    def __iter__(self):
+        return iter(self.__all__)
+
+    def __len__(self):
+        return len(self.__all__)
+
+    def __contains__(self, name):
+        return any(name in (entry["name"], entry["alias"]) for entry in self._flavour.tools_of(self._server))
+
+    def __bool__(self):
+        return True  # Whether it has tools is worth a question only where somebody counts them.
+
     def __dir__(self):
         return _quietly(lambda: self.__all__)
 
@@ -166,6 +180,20 @@ class Servers(ModuleType):
             server = self._make(self._flavour, name)
             self.__dict__.setdefault(name, server)
         return server
+
+    # As above: iteration names what there is.
+
+    def __iter__(self):
+        return iter(self.__all__)
+
+    def __len__(self):
+        return len(self.__all__)
+
+    def __contains__(self, name):
+        return any(name in (entry["name"], entry["alias"]) for entry in self._flavour.directory.servers())
+
+    def __bool__(self):
+        return True
 
     def __dir__(self):
         return _quietly(lambda: self.__all__)

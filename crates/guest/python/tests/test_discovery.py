@@ -164,6 +164,14 @@ class Names(GuestCase):
         self.check("dir(tools.stub)", ["add", "echo", "list_things"])
         self.check("tools.stub.__all__", ["echo", "add", "list_things"])
 
+    def test_iteration_names_what_there_is(self):
+        self.check("[*tools], len(tools)", [["stub", "my_stub"], 2])
+        self.check("'stub' in tools, 'My-Stub' in tools, 'nothing' in tools", [True, True, False])
+        self.check("[*tools.stub], len(tools.stub)", [["echo", "add", "list_things"], 3])
+        self.check("'list-things' in tools.stub, 'nothing' in tools.stub", [True, False])
+        self.check("[name for name in tools if 'add' in tools[name]]", ["stub", "my_stub"])
+        self.check("bool(tools), bool(tools.stub), repr(tools), repr(tools.stub)", [True, True, "<servers of tools>", "<server stub>"])
+
     def test_docstrings(self):
         self.check("tools.stub.add.__doc__", "add(message: str)\n\nThe tool add.")
         self.check("tools.stub.__doc__", "Stub server")

@@ -158,10 +158,10 @@ class Handing(GuestCase):
     def test_printed_base64_has_a_copy(self):
         code = "import base64, random\nprint(base64.b64encode(random.Random(1).randbytes(900)).decode())"
         outcome = self.run_with(code)
-        self.assertEqual(len(outcome.artifacts), 1)
-        with open(self.guest.path("results", outcome.artifacts[0]), "rb") as file:
+        self.assertEqual(len(outcome.copied), 1)
+        with open(self.guest.path("results", f"stdout-{self.guest._runs}.txt"), "rb") as file:
             self.assertEqual(file.read(), outcome.stdout)
-        self.assertEqual(self.run_with("print('some words ' * 1000)").artifacts, [])
+        self.assertEqual(self.run_with("print('some words ' * 100)").copied, [])
 
     def test_old_ones_go_by_number_and_by_size(self):
         guest = self.own_guest()

@@ -21,7 +21,7 @@ fn queries(file: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Each file is another author's. The weights were fitted on all of them; docs/search.md tells what each reaches with the
+/// Each file is another author's. The weights were fitted on the first four; docs/search.md tells what each reaches with the
 /// weights of the others.
 #[test]
 fn a_right_tool_is_among_the_first_for_most_queries() {
@@ -46,11 +46,13 @@ fn a_right_tool_is_among_the_first_for_most_queries() {
         check("unseen-queries.jsonl", 100, [65, 80]),
         check("author-a.jsonl", 120, [34, 58]),
         check("author-b.jsonl", 120, [42, 72]),
+        // Written after the ranking was frozen: nothing was fitted to these.
+        check("fresh-queries.jsonl", 200, [50, 80]),
     ];
     let all: usize = silent.iter().sum();
     assert!(
-        all * 100 <= 490 * 3,
-        "{silent:?} of 490 are said to have no answer"
+        all * 100 <= 690 * 3,
+        "{silent:?} of 690 are said to have no answer"
     );
 }
 

@@ -20,6 +20,7 @@ use crate::checks::Checks;
 use crate::error;
 use crate::learner::{LearnedTypes, Learner};
 use crate::local::{Lists, Local};
+use crate::overview::ServerOverview;
 use crate::run::{Reach, RunCalls, RunScope};
 use crate::saved::Keeper;
 use crate::snapshot::Snapshot;
@@ -137,6 +138,11 @@ impl Broker {
         detail: Detail,
     ) -> SearchAnswer {
         self.shared.search(principal, query, limit, detail).await
+    }
+
+    /// All servers with the number of tools that `principal` may call; asks servers that were never asked before.
+    pub async fn overview(&self, principal: &Principal) -> Vec<ServerOverview> {
+        self.shared.overview(principal).await
     }
 
     /// Reads the search over everything that is listed now, on a thread of its own; asks servers that were never asked, for

@@ -157,6 +157,13 @@ impl CodeService for Server {
         serde_json::to_value(answer).map_err(|error| NotSearched(error.to_string()))
     }
 
+    async fn overview(&self) -> Result<Value, NotSearched> {
+        let shared = &self.shared;
+        let servers = serde_json::to_value(shared.broker.overview(&shared.principal).await);
+        let servers = servers.map_err(|error| NotSearched(error.to_string()))?;
+        Ok(serde_json::json!({ "servers": servers }))
+    }
+
     async fn artifacts(&self) -> Result<Artifacts, NotListed> {
         let (workspaces, principal) = self.whose_files();
         match blocking(move || workspaces.artifacts(&principal)).await {

@@ -75,7 +75,6 @@ async fn bad_queries_and_limits_are_refused_alike() {
     let mut client = CodeClient::of(codeyard).await;
     let long = "x".repeat(100_000);
     for (query, limit, about) in [
-        (json!(""), json!(5), "query"),
         (json!(long), json!(5), "query"),
         (json!("echo"), json!(0), "limit"),
         (json!("echo"), json!(-1), "limit"),
@@ -243,4 +242,37 @@ async fn the_command_line_looks_for_text_and_marks_what_is_denied() {
     let tools = listing["servers"][0]["tools"].as_array().unwrap();
     let denied: Vec<bool> = tools.iter().map(|tool| tool["denied"] == true).collect();
     assert_eq!(denied, [false, true], "{listing}");
+}
+
+#[tokio::test]
+async fn asking_what_there_is_lists_the_servers() {
+    let codeyard = three_servers().server("broken", &ServerDefinition::new("/nonexistent/server", &[]));
+    let mut client = CodeClient::of(codeyard).await;
+    for asked in [
+        json!({}),
+        json!({"query": ""}),
+        json!({"query": " * "}),
+        json!({"query": "What tools are there?"}),
+        json!({"query": "list all available tools", "detail": "name"}),
+    ] {
+        let found = client.search(asked.clone()).await;
+        let text = found["content"][0]["text"].as_str().unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let broken = "broken: does not work: ";
+        assert!(
+            lines[0].starts_with(broken) && lines[0].contains("/nonexistent/server"),
+            "{asked}: {text}"
+        );
+        assert!(lines[1].starts_with("clock: 2 tools"), "{asked}: {text}");
+        assert!(lines[2].starts_with("files: "), "{asked}: {text}");
+        assert!(lines[4].contains("dir(tools.NAME)"), "{asked}: {text}");
+        let servers = found["structuredContent"]["servers"].as_array().unwrap();
+        assert_eq!((servers.len(), &servers[1]["tools"]), (4, &json!(2)), "{asked}");
+    }
+    let found = client.search(json!({"query": "list all files"})).await;
+    assert!(
+        found["structuredContent"]["tools"]
+            .as_array()
+            .is_some_and(|tools| !tools.is_empty())
+    );
 }

@@ -96,7 +96,11 @@ pub(super) fn execute(
 /// Checks the arguments of `search_tools`.
 pub(super) fn search(arguments: &JsonObject) -> Result<Search, BadArguments> {
     let mut check = Check::new(super::tools::SEARCH, arguments, &SEARCH_ARGUMENTS);
-    let query = check.text("query", MAX_QUERY);
+    let query = match check.get("query").map(Value::as_str) {
+        None => None,
+        Some(Some(query)) if asks_for_everything(query) => None,
+        Some(_) => check.text("query", MAX_QUERY),
+    };
     let limit = check
         .whole("limit", 1..=u64::from(MAX_FOUND))
         .unwrap_or(u64::from(USUALLY_FOUND));
@@ -111,6 +115,43 @@ pub(super) fn search(arguments: &JsonObject) -> Result<Search, BadArguments> {
         detail,
     };
     check.finish(request)
+}
+
+/// Whether a query asks what there is, and for nothing in particular.
+fn asks_for_everything(query: &str) -> bool {
+    const FILLING: [&str; 24] = [
+        "a",
+        "all",
+        "any",
+        "are",
+        "available",
+        "can",
+        "connected",
+        "do",
+        "every",
+        "everything",
+        "have",
+        "here",
+        "i",
+        "is",
+        "list",
+        "me",
+        "servers",
+        "show",
+        "the",
+        "there",
+        "tools",
+        "what",
+        "which",
+        "you",
+    ];
+    let query = query.trim().to_lowercase();
+    let mut words = query
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .peekable();
+    let has_words = words.peek().is_some();
+    matches!(&*query, "" | "*") || has_words && words.all(|word| FILLING.contains(&word))
 }
 
 /// Collects mistakes while arguments are read.

@@ -161,8 +161,14 @@ impl<S: CodeService> CodeHandler<S> {
             Ok(request) => request,
             Err(bad) => return render::search_failed(bad.to_string()),
         };
+        let found = async {
+            match request.query.is_empty() {
+                true => self.service.overview().await,
+                false => self.service.search(request).await,
+            }
+        };
         tokio::select! {
-            found = self.service.search(request) => match found {
+            found = found => match found {
                 Ok(answer) => {
                     let found = render::found(answer);
                     let asked = Value::Object(arguments.clone()).to_string();

@@ -246,6 +246,9 @@ fn asides(run: &Executed) -> Vec<String> {
 }
 
 fn found_text(answer: &Value) -> String {
+    if let Some(servers) = answer["servers"].as_array() {
+        return overview_text(servers);
+    }
     let empty = Vec::new();
     let tools = answer["tools"].as_array().unwrap_or(&empty);
     let nearest = answer["nearest"].as_array().unwrap_or(&empty);
@@ -271,6 +274,31 @@ fn found_text(answer: &Value) -> String {
             pending.join(", ")
         ));
     }
+    lines.join("\n")
+}
+
+/// A line for each server, then how to find a tool of one.
+fn overview_text(servers: &[Value]) -> String {
+    if servers.is_empty() {
+        return "no server is connected".to_owned();
+    }
+    let line = |server: &Value| {
+        let count = match (server["problem"].as_str(), server["tools"].as_u64()) {
+            (Some(problem), _) => format!("does not work: {}", spelled_out(problem)),
+            (None, Some(1)) => "1 tool".to_owned(),
+            (None, Some(count)) => format!("{count} tools"),
+            (None, None) => "still starting".to_owned(),
+        };
+        let name = server["server"].as_str().unwrap_or_default();
+        match server["description"].as_str() {
+            Some(description) => format!("{name}: {count}  # {}", spelled_out(description)),
+            None => format!("{name}: {count}"),
+        }
+    };
+    let mut lines: Vec<String> = servers.iter().map(line).collect();
+    lines.push(
+        "Search for what you want to do, or list a server's tools in a program: dir(tools.NAME)".to_owned(),
+    );
     lines.join("\n")
 }
 

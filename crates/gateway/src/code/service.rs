@@ -45,6 +45,9 @@ pub trait CodeService: Send + Sync + 'static {
     /// Finds tools; the answer is `{tools, more, nearest?, pending?}`.
     fn search(&self, request: Search) -> impl Future<Output = Result<Value, NotSearched>> + Send;
 
+    /// What is connected: `{servers: [{server, tools?, description?, problem?}]}`.
+    fn overview(&self) -> impl Future<Output = Result<Value, NotSearched>> + Send;
+
     /// The files that the client's programs wrote to `/results`, the newest first.
     fn artifacts(&self) -> impl Future<Output = Result<Artifacts, NotListed>> + Send;
 
@@ -136,7 +139,7 @@ pub struct NotExecuted(pub String);
 /// One search, its arguments checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// Words to look for.
+    /// Words to look for; empty where what is connected is asked for.
     pub query: String,
     /// At most this many tools.
     pub limit: usize,

@@ -122,6 +122,10 @@ impl CodeService for Script {
         self.note(format!("receipt of {run}: {} calls", receipt.direct.calls.calls));
     }
 
+    async fn overview(&self) -> Result<Value, NotSearched> {
+        Ok(json!({"servers": [{"server": "crm", "tools": 2}]}))
+    }
+
     async fn search(&self, request: Search) -> Result<Value, NotSearched> {
         Ok(json!({
             "tools": [{"server": "crm", "tool": request.query, "signature": format!("tools.crm.{}()", request.query), "description": request.detail.name(), "score": 1.0}],

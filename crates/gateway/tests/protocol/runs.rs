@@ -32,8 +32,8 @@ async fn mistakes_in_arguments_are_tool_errors_and_run_nothing() {
     for (arguments, told) in [
         (json!({}), "`code` is missing"),
         (
-            json!({"code": "return 1", "timeout_ms": 0}),
-            "timeout_ms must be a whole number of milliseconds from 1 to 300000, not 0; use 1",
+            json!({"code": "return 1", "timeout_ms": 1.5}),
+            "timeout_ms must be a whole number of milliseconds from 1 to 300000, not 1.5; use 2",
         ),
         (
             json!({"code": "return 1", "language": "ruby"}),

@@ -112,7 +112,6 @@ fn sessions() {
         json!({"code": "1", "session": "my session/1"}),
         &format!("{rule} 'my session/1'; the nearest is 'my-session-1'"),
     );
-    refused(json!({"code": "1", "session": ""}), &format!("{rule} ''"));
     refused(
         json!({"code": "1", "session": 5}),
         "`session` must be a string, not 5",
@@ -151,11 +150,22 @@ fn searches() {
     assert_eq!((checked.limit, checked.detail), (5, Detail::Summary));
     let checked = search(&object(json!({"query": "mail", "limit": 50, "detail": "full"}))).unwrap();
     assert_eq!((checked.limit, checked.detail), (50, Detail::Full));
+    for asked in [
+        json!({}),
+        json!({"query": null}),
+        json!({"query": "*"}),
+        json!({"query": "What tools are there?"}),
+    ] {
+        assert_eq!(search(&object(asked)).unwrap().query, "");
+    }
+    assert_eq!(
+        search(&object(json!({"query": "list files"}))).unwrap().query,
+        "list files"
+    );
     let told = search(&object(json!({"limit": 0, "detail": "all", "q": "mail"}))).unwrap_err();
     assert_eq!(
         told.to_string(),
         "search_tools was not run: there is no argument `q`; did you mean `query`?; \
-         `query` is missing; it must be a string; \
          `limit` must be an integer from 1 to 50, not 0; the nearest is 1; \
          `detail` must be \"name\" or \"summary\" or \"full\", not \"all\"; the nearest is \"full\""
     );

@@ -21,12 +21,12 @@ fn noise(length: usize) -> Vec<u8> {
 
 #[track_caller]
 fn check(text: &str, expected: &str) {
-    assert_eq!(spare(text, "W"), expected);
+    assert_eq!(spare(text, "all of it: W"), expected);
 }
 
 #[track_caller]
 fn stays(text: &str) {
-    assert_eq!(spare(text, "W"), text);
+    assert_eq!(spare(text, "all of it: W"), text);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn bytes_become_a_marker() {
         "got [bytes, about 2,000; all of it: W] here",
     );
     let raw = String::from_utf8_lossy(&noise(2000)).into_owned();
-    let spared = spare(&raw, "W");
+    let spared = spare(&raw, "all of it: W");
     assert!(
         spared.contains("[binary data, about ") && spared.len() < 300,
         "{spared}"
@@ -86,7 +86,7 @@ fn bytes_become_a_marker() {
 fn texts_cut_within_characters_and_literals_are_read() {
     let text = "日本語x".repeat(3) + &"\0".repeat(500);
     assert_eq!(
-        spare(&text, "W"),
+        spare(&text, "all of it: W"),
         "日本語x日本語x日本語x[binary data, about 500 bytes; all of it: W]"
     );
     check(
@@ -121,7 +121,7 @@ fn what_only_looks_alike_stays() {
 fn values_are_spared_wherever_they_are() {
     let plain = STANDARD.encode(noise(900));
     let mut value = json!({"a": [1, {"data": plain, "mimeType": "audio/wav"}], "b": "text"});
-    spare_in(&mut value, "W");
+    spare_in(&mut value, "all of it: W");
     let marker = "[base64, 900 bytes; all of it: W]";
     assert_eq!(
         value,
@@ -139,7 +139,7 @@ fn large_texts_take_time_in_proportion() {
         "b\"".repeat(1_000_000),
         "data:".repeat(400_000),
     ] {
-        let _ = spare(&text, "W");
+        let _ = spare(&text, "all of it: W");
     }
     let took = start.elapsed();
     assert!(took.as_secs() < 60, "{took:?}");
@@ -148,12 +148,12 @@ fn large_texts_take_time_in_proportion() {
 proptest! {
     #[test]
     fn every_text_is_read(text in "([語é\u{0}-\u{1f}x]{1,300}|\u{0}{32}|b['\"](\\\\x[0-9a-f語]{0,2}){60,90}.?|[A-Za-z0-9]{1,90}[=語]?|data:[;a-z64,]{0,20}){0,12}") {
-        spare(&text, "W");
+        spare(&text, "all of it: W");
     }
 
     #[test]
     fn any_text_is_cut_at_characters(text in "(\\PC|[A-Za-z0-9+/]{1,700}|b'(\\\\x[0-9a-f]{2}){1,90}|\\n|\u{fffd}){0,60}") {
-        let spared = spare(&text, "W");
+        let spared = spare(&text, "all of it: W");
         prop_assert!(spared.len() <= text.len().max(LEAST) + 100);
     }
 }

@@ -1,0 +1,58 @@
+//! What is connected: every server with the number of its tools, or with what went wrong.
+
+use serde::Serialize;
+use types::Principal;
+use upstream::Status;
+
+use crate::broker::Shared;
+
+/// One server, for somebody who asks what there is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ServerOverview {
+    /// Its name in programs, as in `tools.<server>`.
+    pub server: String,
+    /// How many of its tools may be called; absent while they are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<usize>,
+    /// What it is for, if its definition or the server itself says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Why it does not work, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+impl Shared {
+    /// All servers by name; asks those that were never asked for their tools.
+    pub(crate) async fn overview(&self, principal: &Principal) -> Vec<ServerOverview> {
+        self.look().await;
+        let catalog = self.discovered().await;
+        let states = self.hub.states();
+        let problem = |name: &str| {
+            let state = states.iter().find(|state| state.name == name)?;
+            match &state.status {
+                Status::Suspended { cause } | Status::NeedsLogin { cause } | Status::Failed { cause } => {
+                    Some(cause.lines().next().unwrap_or_default().to_owned())
+                }
+                Status::Idle | Status::Starting | Status::Running => None,
+            }
+        };
+        let mut servers: Vec<ServerOverview> = catalog
+            .servers()
+            .filter_map(|server| {
+                let callable = server.entries().filter(|entry| self.may_call(principal, entry));
+                let callable = callable.count();
+                // A server of which the policy denies everything is not shown.
+                let is_hidden = callable == 0 && server.entries().next().is_some();
+                (!is_hidden).then(|| ServerOverview {
+                    server: server.alias.clone(),
+                    tools: server.listed.then_some(callable),
+                    description: server.description.clone(),
+                    problem: problem(&server.name),
+                })
+            })
+            .collect();
+        servers.sort_by(|one, other| one.server.cmp(&other.server));
+        servers
+    }
+}

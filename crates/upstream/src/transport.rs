@@ -19,6 +19,7 @@ use rmcp::model::{
 use rmcp::transport::Transport;
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
+use tokio::task::yield_now;
 
 use crate::aside::aside;
 pub use frame::{Answer, Frame};
@@ -34,6 +35,8 @@ pub(crate) use traffic::Traffic;
 /// Numbers of the requests of the handshake. The library counts its own from zero; these are far off, and small enough
 /// for servers that keep numbers as they like.
 pub(crate) const HANDSHAKE_IDS: RangeInclusive<i64> = 2_000_000_000..=2_000_000_002;
+/// Lines read before other tasks go on: a server that answers many calls at once holds up no other session.
+const TURN: usize = 8;
 /// The notification by which a server takes back what it has asked.
 const CANCELLED: &str = "notifications/cancelled";
 
@@ -52,6 +55,8 @@ pub(crate) struct Pipes {
     unsent: i64,
     /// What one line brought beyond its first message.
     ready: VecDeque<ServerJsonRpcMessage>,
+    /// Lines taken since other tasks last went on.
+    taken: usize,
 }
 
 impl Pipes {
@@ -77,6 +82,7 @@ impl Pipes {
             outstanding: HashSet::new(),
             unsent: 0,
             ready: VecDeque::new(),
+            taken: 0,
         }
     }
 
@@ -223,8 +229,15 @@ impl Transport<RoleClient> for Pipes {
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
             }
+            if self.taken >= TURN {
+                self.taken = 0;
+                yield_now().await;
+            }
             match self.inlet.next().await {
-                Ok(Some(Incoming::Line(line))) => self.accept(line),
+                Ok(Some(Incoming::Line(line))) => {
+                    self.taken += 1;
+                    self.accept(line);
+                }
                 Ok(Some(Incoming::Failed { id, failure })) => self.fail(Some(id), Reply::Failed(failure)),
                 Ok(None) => return None,
                 Err(error) => {

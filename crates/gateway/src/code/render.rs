@@ -154,10 +154,18 @@ pub fn error_text(outcome: &Outcome, wall_time: Duration) -> Option<String> {
         traceback if traceback.ends_with(&headline) => traceback.to_owned(),
         traceback => match traceback.rsplit_once('\n') {
             // The headline says the same and more.
-            Some((frames, last)) if headline.starts_with(last) => format!("{frames}\n{headline}"),
+            Some((frames, last)) if headline.starts_with(unqualified(last)) => {
+                format!("{frames}\n{headline}")
+            }
             _ => format!("{traceback}\n{headline}"),
         },
     })
+}
+
+/// The last line of a traceback without the module of the exception's class.
+fn unqualified(line: &str) -> &str {
+    let kind = line.split_once(": ").map_or(line, |(kind, _)| kind);
+    kind.rfind('.').map_or(line, |dot| &line[dot + 1..])
 }
 
 fn sentence(error: &GuestError) -> String {

@@ -8,7 +8,7 @@ from linecache import getline
 from traceback import TracebackException
 from types import TracebackType
 
-from codeyard import places
+from codeyard import hints, places
 from codeyard.files import is_tool_file
 from codeyard.errors import ToolError, UnawaitedCall
 from codeyard.program import filename_of, is_program, is_saved, number_of
@@ -50,7 +50,7 @@ class Reserve:
             self._map = None
 
 
-def describe(error, number, spawned):
+def describe(error, number, spawned, source=""):
     """The `error` of a `done` frame. `number` is that of the run's program, `spawned` whether it started processes."""
     if isinstance(error, SystemExit):
         return {"kind": "SystemExit", "message": _exit_message(error), "traceback": ""}
@@ -63,6 +63,7 @@ def describe(error, number, spawned):
     if limit is not None:
         described["limit"] = limit
     hint = places.hint(error.filename) if isinstance(error, OSError) else None
+    hint = hint or hints.of(error, source)
     if hint is not None:
         described["message"] += f" ({hint})"
     return described

@@ -14,6 +14,8 @@ _SAVED = "<saved tool "
 # Programs whose source is kept, so that tracebacks through functions of earlier runs show their lines.
 _KEPT_SOURCES = 256
 
+_FENCE = re.compile(r"```(?:python3?|py)?", re.IGNORECASE)
+
 
 # What surely is no expression.
 _STATEMENT = re.compile(
@@ -46,12 +48,24 @@ def number_of(filename):
     return int(filename[len(PREFIX) : -1])
 
 
+def unfenced(source):
+    """A program without the code fences of Markdown around it; what is left keeps its line numbers."""
+    if not source.lstrip().startswith("```"):
+        return source
+    lines = source.rstrip().splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.strip())
+    if begin == len(lines) - 1 or lines[-1].strip() != "```" or not _FENCE.fullmatch(lines[begin].strip()):
+        return source
+    lines[begin] = lines[-1] = ""
+    return "\n".join(lines)
+
+
 class Program:
     """A compiled program. Evaluating `code` gives a coroutine if `is_async`; `result` knows what the value means."""
 
     def __init__(self, number, source):
         self.filename = filename_of(number)
-        self.source = source.removeprefix("\ufeff")
+        self.source = unfenced(source.removeprefix("\ufeff"))
         self.bridge_names = ()
         self.last_line = 1
         self.is_expression = False

@@ -52,6 +52,7 @@ class Session:
         self._handing = Handing()
         self._loop = None
         self._count = 0
+        self._source = ""
         self._main = ModuleType("__main__")
         self._names = self._main.__dict__
         self._names["__builtins__"] = builtins
@@ -80,6 +81,7 @@ class Session:
             self._bridge = Bridge(self._names, self._interrupts)
         self._begin(number, limits or self._limits)
         gallery = Gallery()
+        self._source = source
         done = {"t": "done", "id": number}
         if self._bridge is None:
             error = self._attempt(self._perform, source, done, gallery)
@@ -287,7 +289,7 @@ class Session:
             error = ResultTooLarge(message)
         done.pop("result", None)
         done.pop("kept", None)
-        done["error"] = failure.describe(error, self._count, self._watch.spawned)
+        done["error"] = failure.describe(error, self._count, self._watch.spawned, self._source)
         if self._bridge is not None and isinstance(error, SystemExit):
             done["error"]["exit"] = failure.exit_status(error)
         return pack(done)

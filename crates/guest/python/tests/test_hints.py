@@ -1,0 +1,77 @@
+"""Hints: mistakes that models make often, and what the error says to do."""
+
+from tests.host import GuestCase
+
+
+class Hints(GuestCase):
+    def check_hint(self, code, kind, *words):
+        message = self.guest.run(code).error["message"]
+        outcome = self.check_error(code, kind, message)
+        for word in words:
+            self.assertIn(word, message, code)
+        return outcome
+
+    def test_a_package_that_is_not_installed(self):
+        self.check_hint("import no_such_package", "ModuleNotFoundError", "it is not installed", "no network")
+        self.check_hint("from no_such_package.deep import x", "ModuleNotFoundError", "it is not installed")
+
+    def test_a_module_of_the_program_has_no_hint(self):
+        message = self.guest.run("import json.nothing").error["message"]
+        self.assertNotIn("installed", message)
+
+    def test_commands_of_a_notebook(self):
+        for code in ("!ls", "%timeit 1", "pip install pandas", "x = 1\n!pip install pandas"):
+            self.check_hint(code, "SyntaxError", "subprocess.run")
+
+    def test_text_is_no_mapping(self):
+        self.check_hint("'some text'['id']", "TypeError", "the value is text", "json.loads")
+        self.check_hint("[row['id'] for row in 'text']", "TypeError", "the value is text")
+
+    def test_await_in_a_plain_function(self):
+        self.check_hint("def f():\n    await g()", "SyntaxError", "async def")
+
+    def test_asyncio_run(self):
+        code = "import asyncio\nasync def main(): pass\nawait asyncio.sleep(0)\nasyncio.run(main())"
+        self.check_hint(code, "RuntimeError", "await main()")
+
+    def test_a_call_that_is_indexed_before_it_is_awaited(self):
+        self.check_hint("tools.stub.echo(message='x')['id']", "TypeError", "await the call first")
+        self.check_hint("tools.stub.echo(message='x').items()", "AttributeError", "await the call first")
+
+    def test_a_refused_socket(self):
+        refuse = (
+            "import socket\n"
+            "def refuse(*a, **k): raise PermissionError(1, 'Operation not permitted')\n"
+            "code = compile('def connect(refuse): refuse()', 'x/socket.py', 'exec')\n"
+            "exec(code)\n"
+        )
+        self.check_hint(f"{refuse}connect(refuse)", "PermissionError", "no network")
+        wrapped = "try: connect(refuse)\nexcept OSError as e: raise ConnectionError('cannot connect') from e"
+        self.check_hint(refuse + wrapped, "ConnectionError", "no network")
+
+    def test_a_file_that_may_not_be_read_is_no_socket(self):
+        message = self.guest.run("raise PermissionError(1, 'no', 'file')").error["message"]
+        self.assertNotIn("network", message)
+
+    def test_other_errors_have_no_hint(self):
+        for code in ("1/0", "{}['x']", "x = = 1", "[].x"):
+            self.assertNotIn("(", self.guest.run(code).error["message"].replace("(line", ""), code)
+
+
+class Fences(GuestCase):
+    def test_code_fences_around_a_program(self):
+        for code in ("```python\n1 + 1\n```", "```\n1 + 1\n```\n", "\n```py\nx = 1\nx + 1\n```", "```Python3\n2\n```"):
+            self.check(code, 2)
+
+    def test_lines_keep_their_numbers(self):
+        outcome = self.guest.run("```python\nx = 1\n1/0\n```")
+        self.assertIn("line 3", outcome.error["traceback"])
+
+    def test_fences_elsewhere_are_the_programs(self):
+        self.check('"""\n```python\n```"""', "\n```python\n```")
+        for code in ("```", "```python\n1 + 1", "```sql\nselect 1\n```"):
+            self.assertEqual(self.guest.run(code).error["kind"], "SyntaxError", code)
+
+    def test_carets_of_a_last_line_without_an_end(self):
+        traceback = self.guest.run("x = {}\nx['a'] + (1 / 0)").error["traceback"]
+        self.assertIn("^", traceback)

@@ -57,52 +57,23 @@ pub struct Cli {
 
 /// Where the configuration comes from.
 #[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Shared options")]
 pub struct SourceArguments {
     /// File with `mcpServers`; may be given more than once [default: mcp.json of the configuration directory, then ./.mcp.json]
-    #[arg(
-        long,
-        value_name = "FILE",
-        global = true,
-        hide = true,
-        help_heading = "Shared options"
-    )]
+    #[arg(long, value_name = "FILE", global = true, hide = true)]
     pub config: Vec<PathBuf>,
     /// File with codeyard's own settings [default: codeyard.toml of the configuration directory]
-    #[arg(
-        long,
-        value_name = "FILE",
-        global = true,
-        hide = true,
-        help_heading = "Shared options"
-    )]
+    #[arg(long, value_name = "FILE", global = true, hide = true)]
     pub settings: Option<PathBuf>,
     /// Directory of everything that codeyard keeps [default: $XDG_DATA_HOME/codeyard or ~/.local/share/codeyard]
-    #[arg(
-        long,
-        value_name = "DIR",
-        global = true,
-        hide = true,
-        help_heading = "Shared options"
-    )]
+    #[arg(long, value_name = "DIR", global = true, hide = true)]
     pub data: Option<PathBuf>,
     /// Directory of Python files that are tools, as DIR/servers/<server>/<tool>.py; may be given more than once
-    #[arg(
-        long,
-        value_name = "DIR",
-        global = true,
-        hide = true,
-        help_heading = "Shared options"
-    )]
+    #[arg(long, value_name = "DIR", global = true, hide = true)]
     pub tools: Vec<PathBuf>,
     /// What to log on standard error: off, error, warn, info, debug, trace, or a list such as info,upstream=debug
     /// [default: $CODEYARD_LOG, else `[log] level` of the settings, else warn]
-    #[arg(
-        long,
-        value_name = "LEVEL",
-        global = true,
-        hide = true,
-        help_heading = "Shared options"
-    )]
+    #[arg(long, value_name = "LEVEL", global = true, hide = true)]
     pub log: Option<String>,
 }
 

@@ -14,7 +14,7 @@ const LONGEST_WORD: usize = 8;
 const SHARE: usize = 4;
 
 /// Cuts both streams so that together they weigh at most `most`: bytes, or four times the tokens if those are more.
-/// What is no text becomes a marker before that.
+/// Binary content is replaced by markers first.
 pub(crate) fn bound(outcome: &mut Outcome, most: u64) {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let streams = [&mut outcome.stdout, &mut outcome.stderr];
@@ -33,7 +33,7 @@ pub(crate) fn bound(outcome: &mut Outcome, most: u64) {
     shorten(err, for_err);
 }
 
-/// Puts markers where a stream holds what is no text.
+/// Replaces binary content of a stream by markers.
 fn spare_in(stream: &mut Text) {
     let place = match &stream.copy {
         Some(copy) => format!("all of it: {copy}"),

@@ -375,42 +375,39 @@ async fn deeds(
     let mut found: HashMap<String, Deeds> = HashMap::new();
     // A statement takes a bounded number of values.
     for some in runs.chunks(DEEDS_AT_ONCE) {
-        let ids = |query: &mut QueryBuilder<Sqlite>| {
-            let mut ids = query.separated(", ");
-            for run in some {
-                ids.push_bind(run.id.clone());
-            }
-        };
-        let mut query = QueryBuilder::<Sqlite>::new(
-            "SELECT run, server, tool, COUNT(*) AS calls FROM calls WHERE run IN (",
-        );
-        ids(&mut query);
-        query.push(") GROUP BY run, server, tool ORDER BY MIN(seq)");
-        for row in query
-            .build()
-            .persistent(false)
-            .fetch_all(&mut *connection)
-            .await?
-        {
+        let mut calls = QueryBuilder::new("SELECT run, server, tool, COUNT(*) AS calls FROM calls");
+        calls.push(" WHERE run IN (");
+        push_ids(&mut calls, some);
+        calls.push(") GROUP BY run, server, tool ORDER BY MIN(seq)");
+        for row in all_rows(connection, calls).await? {
             let (server, tool): (String, String) = (row.try_get("server")?, row.try_get("tool")?);
             let run = found.entry(row.try_get("run")?).or_default();
             run.tools
                 .push((format!("{server}.{tool}"), row.try_get("calls")?));
         }
-        let mut query = QueryBuilder::<Sqlite>::new("SELECT run, detail FROM events WHERE kind = ");
-        query.push_bind(TASK).push(" AND run IN (");
-        ids(&mut query);
-        query.push(")");
-        for row in query
-            .build()
-            .persistent(false)
-            .fetch_all(&mut *connection)
-            .await?
-        {
+        let mut tasks = QueryBuilder::new("SELECT run, detail FROM events WHERE kind = ");
+        tasks.push_bind(TASK).push(" AND run IN (");
+        push_ids(&mut tasks, some);
+        tasks.push(")");
+        for row in all_rows(connection, tasks).await? {
             found.entry(row.try_get("run")?).or_default().task = row.try_get("detail")?;
         }
     }
     Ok(found)
+}
+
+fn push_ids(query: &mut QueryBuilder<Sqlite>, runs: &[RunView]) {
+    let mut ids = query.separated(", ");
+    for run in runs {
+        ids.push_bind(run.id.clone());
+    }
+}
+
+async fn all_rows(
+    connection: &mut SqliteConnection,
+    mut query: QueryBuilder<Sqlite>,
+) -> Result<Vec<SqliteRow>, sqlx::Error> {
+    query.build().persistent(false).fetch_all(connection).await
 }
 
 fn call(row: &SqliteRow) -> Result<CallView, sqlx::Error> {

@@ -13,10 +13,6 @@ use crate::config::{ServerConfig, Transport};
 const SHORTEST: usize = 6;
 /// The same of values that are known to be secret.
 const SHORTEST_SECRET: usize = 4;
-/// Longest word of an ordinary value.
-const LONGEST_WORD: usize = 20;
-/// Longest number of one, in digits.
-const LONGEST_NUMBER: usize = 6;
 /// Values that were learned and are kept: a token that is renewed is another value each time.
 const MAX_LEARNED: usize = 64;
 /// What stands in their place.
@@ -32,18 +28,11 @@ pub(crate) struct Secrets {
 }
 
 impl Secrets {
-    /// Those that are known from the start: what is secret in a definition, and all values of its `env` that are not plainly
-    /// something else, and of its headers.
+    /// Those that are known from the start: what is secret in a definition, and all values of its `env` and its headers.
     pub(crate) fn of(server: &ServerConfig) -> Secrets {
         let mut values: Vec<Vec<u8>> = server.secrets.0.iter().flat_map(|value| secret(value)).collect();
         match &server.transport {
-            Transport::Stdio(stdio) => values.extend(
-                stdio
-                    .env
-                    .values()
-                    .filter(|value| !is_ordinary(value))
-                    .flat_map(|value| parts(value)),
-            ),
+            Transport::Stdio(stdio) => values.extend(stdio.env.values().flat_map(|value| parts(value))),
             Transport::Http(http) => values.extend(http.headers.values().flat_map(|value| header(value))),
         }
         Secrets::new(values)
@@ -140,25 +129,6 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Whether a value of a variable is plainly a path, a word or a number; what is a secret by its name or its beginning is
-/// known from the definition.
-fn is_ordinary(value: &str) -> bool {
-    let separators = ['/', '-', '_', '.', ',', ' ', '@', ':', '+'];
-    let is_written = value
-        .chars()
-        .all(|c| c.is_alphanumeric() || separators.contains(&c));
-    let address = value.contains("://") || value.starts_with("//");
-    is_written && !address && value.split(separators).all(is_ordinary_part)
-}
-
-/// Whether a part is a word or a short number, perhaps a number behind a word: no key is.
-fn is_ordinary_part(part: &str) -> bool {
-    let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
-    let digits = part.len() - word.len();
-    let is_word = word.chars().all(char::is_alphabetic);
-    is_word && word.chars().count() <= LONGEST_WORD && digits <= LONGEST_NUMBER
-}
-
 /// The forms of a value that may be anything.
 fn parts(value: &str) -> Vec<Vec<u8>> {
     forms::of(value, SHORTEST)
@@ -209,34 +179,6 @@ mod tests {
 
     fn check(values: &[&str], text: &str, expected: &str) {
         assert_eq!(secrets(values).hide(text), expected, "{values:?}");
-    }
-
-    #[test]
-    fn paths_words_and_numbers_are_ordinary() {
-        for value in [
-            "/srv/desk/memory.jsonl",
-            "/home/ann/.config/x86/v2",
-            "debug",
-            "en_US.UTF-8",
-            "Test User",
-            "test@example.com",
-            "8080",
-            "localhost:5432",
-        ] {
-            assert!(is_ordinary(value), "{value}");
-        }
-        for value in [
-            "s3cr3t-value",
-            "github_pat_s3cret",
-            "9f86d081884c7d65",
-            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-            "postgres://me:pw@h/db",
-            "1234567890",
-            "correct;horse",
-            "abcdefghijklmnopqrstuvwxyz",
-        ] {
-            assert!(!is_ordinary(value), "{value}");
-        }
     }
 
     #[test]

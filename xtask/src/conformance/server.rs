@@ -14,7 +14,7 @@ use super::suite::{REVISIONS, Suite};
 use crate::tasks::{say, setup};
 use crate::{layout, run};
 
-/// Scenarios that cannot pass when client and server are of different revisions, as docs/conformance.md says: the client's
+/// Scenarios that cannot pass when client and server are of different revisions, as docs/contributing/conformance.md says: the client's
 /// revision, the server's, the scenarios.
 const ACROSS: [(&str, &str, &[&str]); 2] = [
     (

@@ -41,7 +41,7 @@ pub(super) fn client(name: &str) -> anyhow::Result<Client> {
         let nearest = config::nearest(name, known.iter().copied());
         let nearest = nearest.map_or(String::new(), |near| format!("did you mean `{near}`? "));
         let why = format!(
-            "`{name}` is no client that codeyard knows; {nearest}it knows {}",
+            "codeyard does not know a client `{name}`; {nearest}the clients are {}",
             known.join(", ")
         );
         Failure::new(Exit::Usage, why).into()

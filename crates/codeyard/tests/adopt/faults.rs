@@ -55,7 +55,7 @@ async fn a_word_is_a_client_whatever_files_are_here() {
     let imported = ended(command).await;
     assert_eq!(imported.code, 0, "{imported:?}");
     assert!(home.ours()["mcpServers"]["evil"].is_null() && !home.path("evil").exists());
-    home.refused(&["import", "emacs"], &["`emacs` is no client"])
+    home.refused(&["import", "emacs"], &["does not know a client `emacs`"])
         .await;
 }
 

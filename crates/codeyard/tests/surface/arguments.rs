@@ -45,7 +45,7 @@ async fn programs() {
         (json!({"code": "x=1", "session": 7}), "`session` must be a string, not 7".to_owned()),
         (
             json!({"code": "x=1", "timeout": 5, "sesion": "a"}),
-            "there is no argument `timeout`; did you mean `timeout_ms`?; there is no argument `sesion`; did you mean `session`?"
+            "no argument is named `timeout`; did you mean `timeout_ms`?; no argument is named `sesion`; did you mean `session`?"
                 .to_owned(),
         ),
         (
@@ -108,7 +108,7 @@ async fn searches() {
         ),
         (
             json!({"q": "x"}),
-            "there is no argument `q`; did you mean `query`?".to_owned(),
+            "no argument is named `q`; did you mean `query`?".to_owned(),
         ),
     ] {
         refused(&mut client, "search_tools", arguments, &expected).await;

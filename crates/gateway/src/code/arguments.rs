@@ -170,7 +170,7 @@ impl<'a> Check<'a> {
             if !known.contains(&name.as_str()) {
                 let near = nearest(name, known);
                 bad.mistakes.push(format!(
-                    "there is no argument `{}`; did you mean `{near}`?",
+                    "no argument is named `{}`; did you mean `{near}`?",
                     shown_text(name)
                 ));
             }

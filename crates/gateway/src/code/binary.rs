@@ -1,5 +1,5 @@
-//! Spares a model what is no text: base64, written-out bytes, and bytes that no text has become one short marker each,
-//! which says what it was and where all of it is.
+//! Replaces binary content in texts by short markers: base64, bytes literals and unreadable characters; each marker says
+//! what stood there and where the whole of it is.
 
 mod base64;
 
@@ -12,7 +12,7 @@ use types::numbers::grouped;
 const LEAST: usize = 400;
 /// Escapes in a bytes literal from which on it counts as written-out bytes.
 const ESCAPES: usize = 64;
-/// Characters that no text has from which on a text counts as bytes.
+/// Unreadable characters from which on a text counts as binary.
 const UNREADABLE: usize = 32;
 
 /// A part of a text that a marker stands for.
@@ -24,7 +24,7 @@ struct Part {
     what: String,
 }
 
-/// The text with a marker for each part that is no text; `place` says where all of it is.
+/// The text with a marker in place of each binary part; `place` says where the whole text is.
 pub(crate) fn spare<'t>(text: &'t str, place: &str) -> Cow<'t, str> {
     if text.len() < LEAST {
         return Cow::Borrowed(text);
@@ -77,7 +77,7 @@ fn found(text: &str) -> Vec<Part> {
     parts
 }
 
-/// From the first character that no text has to the last one, if there are many of them.
+/// From the first unreadable character to the last one, if there are many of them.
 fn unreadable(text: &str) -> Option<Part> {
     let is_unreadable =
         |c: char| c == char::REPLACEMENT_CHARACTER || (c < ' ' && !"\t\n\r\x08\x0c\x1b".contains(c));

@@ -7,7 +7,7 @@ use super::binary;
 use super::service::Executed;
 use super::table;
 
-/// Puts markers where a result that the session keeps, or the beginning of one, holds what is no text.
+/// Replaces binary content by markers in a result that the session keeps, and in the sample of one.
 pub(super) fn spare_result(run: &mut Executed) {
     let outcome = &mut run.outcome;
     let Some(kept) = &mut outcome.kept else { return };

@@ -63,7 +63,7 @@ def _of_module(error):
 
     packages = sorted({found.name for found in metadata.distributions() if found.name})
     if not packages:
-        return "no packages are installed here, and there is no network to install one"
+        return "no package is installed here, and without a network none can be installed"
     shown = ", ".join(packages[:_MOST_PACKAGES])
     more = f" and {len(packages) - _MOST_PACKAGES} more" if len(packages) > _MOST_PACKAGES else ""
     return f"it is not installed, and there is no network to install it; installed are {shown}{more}"

@@ -138,9 +138,9 @@ fn undeclared_arguments() {
 fn unknown_arguments_name_the_nearest() {
     refused(
         json!({"code": "1", "timeout": 5, "lang": "python", "sesion": "x"}),
-        "there is no argument `timeout`; did you mean `timeout_ms`?; \
-         there is no argument `lang`; did you mean `language`?; \
-         there is no argument `sesion`; did you mean `session`?",
+        "no argument is named `timeout`; did you mean `timeout_ms`?; \
+         no argument is named `lang`; did you mean `language`?; \
+         no argument is named `sesion`; did you mean `session`?",
     );
 }
 
@@ -165,7 +165,7 @@ fn searches() {
     let told = search(&object(json!({"limit": 0, "detail": "all", "q": "mail"}))).unwrap_err();
     assert_eq!(
         told.to_string(),
-        "search_tools was not run: there is no argument `q`; did you mean `query`?; \
+        "search_tools was not run: no argument is named `q`; did you mean `query`?; \
          `limit` must be an integer from 1 to 50, not 0; the nearest is 1; \
          `detail` must be \"name\" or \"summary\" or \"full\", not \"all\"; the nearest is \"full\""
     );

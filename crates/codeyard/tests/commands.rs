@@ -78,7 +78,7 @@ async fn run_saves_images_where_it_is_told() {
     let saved = std::fs::read(codeyard.work_directory().join("charts/figure-1.png")).unwrap();
     assert!(saved.starts_with(b"\x89PNG"));
     let ended = run(&codeyard, &["run", "-"], png).await;
-    assert!(ended.err.contains("--images DIR saves them"), "{ended:?}");
+    assert!(ended.err.contains("--images DIR saves it"), "{ended:?}");
 }
 
 #[tokio::test]

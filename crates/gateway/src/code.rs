@@ -4,6 +4,7 @@ mod arguments;
 mod artifacts;
 mod binary;
 mod exposed;
+mod files;
 mod format;
 mod handle;
 mod handler;

@@ -3,6 +3,7 @@
 //! Only this crate knows clients' wire types; what a client sends is checked and converted here, and goes on as
 //! plain requests to a [`CodeService`], a [`BridgeService`] or a [`StandardService`].
 
+mod blocks;
 mod bridge;
 mod code;
 mod printed;
@@ -13,6 +14,7 @@ mod standard;
 mod stdio;
 mod toon;
 
+pub use blocks::block_as_json;
 pub use bridge::{BridgeService, Output, RunPython, Selected, Timeouts};
 pub use code::{
     CodeService, Detail, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Search,

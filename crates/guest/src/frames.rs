@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use types::{Content, Kept};
+use types::{Content, Kept, WrittenFile};
 
 mod incoming;
 mod measure;
@@ -71,6 +71,9 @@ pub struct Open<'a> {
     pub session: &'a str,
     /// Bytes of results that stay in the session, all together.
     pub kept: u64,
+    /// Where directories of the session are on the host, by their paths in the session; empty where programs are not told.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub places: &'a [(String, String)],
     /// Those of every run that has none of its own.
     #[serde(flatten)]
     pub limits: RunLimits,
@@ -167,10 +170,12 @@ pub struct Done {
     pub kept: Option<Kept>,
     /// Absent if the program completed.
     pub error: Option<DoneError>,
-    /// Figures and images.
+    /// What is shown beside text.
     pub content: Vec<Content>,
-    /// Names below `/results` made or changed by this run.
-    pub artifacts: Vec<String>,
+    /// What tools gave beside text and the program did not use, a line a result.
+    pub unused: Vec<String>,
+    /// Files made or changed by this run.
+    pub files: Vec<WrittenFile>,
     /// The streams, `stdout` or `stderr`, of which all that the program printed is in a file.
     pub copied: Vec<String>,
     /// Bytes held by the session's files.

@@ -121,7 +121,7 @@ impl Landlock {
             .warm()
             .await
             .map_err(|error| failed(StartError::Silent(error.to_string())))?;
-        guest.assign(limits, session);
+        guest.assign(limits, session, Vec::new());
         Ok(Box::new(LandlockGuest(guest)))
     }
 }

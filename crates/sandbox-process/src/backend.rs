@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
-use sandbox::{Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
+use sandbox::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -231,7 +231,7 @@ impl Inner {
             };
             match guest.leash().show(&files).await {
                 Ok(()) => {
-                    guest.assign(limits, spec.session.to_string());
+                    guest.assign(limits, spec.session.to_string(), self.places(&files));
                     return Ok(Box::new(guest));
                 }
                 Err(AttachError::Station(StationError::Gone)) if attempt < ATTEMPTS => {
@@ -254,6 +254,15 @@ impl Inner {
         let subordinate = matches!(ground.mode.identity, Identity::Subordinate { .. });
         let shown = self.config.appearance == Appearance::Codeyard;
         shown && !subordinate && !self.unmappable.load(Ordering::Relaxed)
+    }
+
+    /// Where the attached directories are on the host, if programs may know.
+    fn places(&self, files: &[Attachment]) -> Vec<(String, String)> {
+        let told = files
+            .iter()
+            .filter(|file| self.config.tells_places && file.access != Access::Shared);
+        told.filter_map(|file| Some((file.target.clone(), file.source.to_str()?.to_owned())))
+            .collect()
     }
 
     /// Where a session's workspace and results lie, and what is attached to it.

@@ -42,6 +42,10 @@ pub struct Config {
     pub pool: Pool,
     /// Where folders of the settings appear in sessions, such as `/data`; launches name them as targets.
     pub mounts: Vec<String>,
+    /// Whether programs may know where their directories are on the host: they all are one local user's.
+    pub tells_places: bool,
+    /// Paths of the host that lead to a place in sessions too.
+    pub host_links: Vec<(PathBuf, PathBuf)>,
     /// Whose files launches will attach, as user and group on disk; sessions keep their files to themselves if nobody's.
     pub owner: Option<(u32, u32)>,
     /// Directories of the host whose disks `disk_rate` binds.
@@ -66,6 +70,8 @@ impl Config {
             floor: Floor::default(),
             pool: Pool::default(),
             mounts: Vec::new(),
+            tells_places: false,
+            host_links: Vec::new(),
             owner: None,
             on_disk: Vec::new(),
         }

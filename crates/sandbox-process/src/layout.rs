@@ -27,6 +27,29 @@ const SYSTEM: [&str; 9] = [
 ];
 /// Directories of the root that are links on most systems and real on some.
 const ROOTS: [&str; 5] = ["bin", "sbin", "lib", "lib32", "lib64"];
+/// Beginnings of paths that mean something else in sessions.
+const TAKEN: [&str; 20] = [
+    "at",
+    "bin",
+    "dev",
+    "etc",
+    "home",
+    "k",
+    "lib",
+    "lib32",
+    "lib64",
+    "opt",
+    "proc",
+    "results",
+    "rw",
+    "sbin",
+    "scratch",
+    "skills",
+    "tmp",
+    "tools",
+    "usr",
+    "workspace",
+];
 /// Where fonts are and where their cache may be: matplotlib asks for both.
 const FONTS: &str = "<?xml version=\"1.0\"?>\n<fontconfig><dir>/usr/share/fonts</dir>\
                      <cachedir>/tmp/fontconfig</cachedir></fontconfig>\n";
@@ -70,12 +93,15 @@ pub struct Plan<'a> {
     pub removed: Removed,
     /// Where folders of the settings appear.
     pub mounts: &'a [String],
+    /// Paths of the host that lead to a place in sessions too.
+    pub host_links: &'a [(PathBuf, PathBuf)],
 }
 
 impl Plan<'_> {
     /// The zygote's specification.
     pub fn spec(&self) -> Result<ZygoteSpec, LayoutError> {
-        let (mut trees, links) = system();
+        let (mut trees, mut links) = system();
+        links.extend(self.host_links.iter().filter(|(path, _)| is_free(path)).cloned());
         let (prefix, executable) = place_interpreter(self.interpreter, &mut trees)?;
         if let Some(environment) = self.environment {
             trees.push(Tree {
@@ -181,6 +207,13 @@ fn system() -> (Vec<Tree>, Vec<(PathBuf, PathBuf)>) {
         }
     }
     (trees, links)
+}
+
+/// Whether sessions have nothing of their own where a path begins. They make links below their own file system themselves.
+fn is_free(path: &Path) -> bool {
+    let mut parts = path.components().skip(1);
+    let first = parts.next().map(|part| part.as_os_str().to_string_lossy());
+    parts.next().is_some() && first.is_some_and(|first| !TAKEN.contains(&&*first))
 }
 
 /// A tree that lies inside where it lies outside.

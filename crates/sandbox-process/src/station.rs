@@ -133,6 +133,7 @@ impl Station {
             exec: config.exec,
             removed: config.removed,
             mounts: &config.mounts,
+            host_links: &config.host_links,
         };
         let (spec, helper) = (plan.spec()?, config.helper.clone());
         let zygote = tokio::task::spawn_blocking(move || Zygote::launch(&helper, &spec, PATIENCE))

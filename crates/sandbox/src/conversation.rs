@@ -66,6 +66,8 @@ pub struct Conversation<L> {
     /// `keep_over` of the first run; the guest has been told of it.
     keep_over: Option<u64>,
     session: String,
+    /// Where its directories are on the host, if its programs may know.
+    places: Vec<(String, String)>,
     ready: bool,
     runs: u64,
     /// What earlier runs have left behind.
@@ -117,6 +119,7 @@ impl<L: Leash> Conversation<L> {
             limits,
             keep_over: None,
             session,
+            places: Vec::new(),
             ready: false,
             runs: 0,
             left: Left::default(),
@@ -165,9 +168,11 @@ impl<L: Leash> Conversation<L> {
     }
 
     /// Gives a guest that has run nothing yet to a session.
-    pub fn assign(&mut self, limits: Limits, session: String) {
+    /// `places` says where its directories are on the host, by their paths in the session, if its programs may know.
+    pub fn assign(&mut self, limits: Limits, session: String, places: Vec<(String, String)>) {
         self.limits = limits;
         self.session = session;
+        self.places = places;
     }
 
     /// What holds its processes.
@@ -237,6 +242,7 @@ impl<L: Leash> Conversation<L> {
             let session = frames::Open {
                 session: &self.session,
                 kept: MOST_KEPT.min(self.limits.memory / KEPT_OF_MEMORY),
+                places: &self.places,
                 limits: felt_inside(&self.limits.of_run(), run.keep_over),
             };
             send(

@@ -1,5 +1,6 @@
 //! Calls one tool, for the command line and for clients that see it: by the same path as a program's call.
 
+pub(crate) mod adopting;
 mod in_sandbox;
 
 use std::time::Duration;

@@ -4,6 +4,7 @@ mod tools;
 mod watch;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -72,6 +73,21 @@ impl SessionFiles {
             lease: Some(Box::new(files.lease)),
             notice: files.foreign.map(|foreign| foreign.to_string()),
         })
+    }
+
+    /// Where a session's directories are on the host, by the names that programs have for them, if they are kept.
+    pub(crate) fn directories(
+        &self,
+        principal: &Principal,
+        session: &SessionName,
+    ) -> Vec<(&'static str, PathBuf)> {
+        if self.workspaces.keeping() == Keeping::Own {
+            return Vec::new();
+        }
+        vec![
+            ("/workspace", self.workspaces.path(principal)),
+            ("/results", self.workspaces.results_path(principal, session)),
+        ]
     }
 
     /// Removes the traces of sessions that wrote nothing and unmounts images, when there are no more sessions.

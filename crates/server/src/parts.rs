@@ -20,6 +20,7 @@ use types::{Answers, CheckMode, Limits, Principal};
 use upstream::{Hub, ServerConfig};
 use workspace::{Keeping, WorkspaceError, Workspaces};
 
+use crate::calls::adopting::Adopting;
 use crate::check::BeforeRun;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
@@ -210,8 +211,17 @@ impl Server {
     pub(crate) fn calls(&self, scope: RunScope) -> Arc<dyn HostCalls> {
         let shared = &self.shared;
         let calls = shared.broker.calls(shared.principal.clone(), scope);
-        match &shared.log {
+        let calls = match &shared.log {
             Some(log) => log.record(calls),
+            None => calls,
+        };
+        match shared.workspaces.place_of_others(&shared.principal) {
+            Some(place) => Arc::new(Adopting {
+                calls,
+                workspaces: shared.workspaces.clone(),
+                principal: shared.principal.clone(),
+                place,
+            }),
             None => calls,
         }
     }

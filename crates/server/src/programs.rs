@@ -1,5 +1,6 @@
 //! Runs programs, for the command line.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use broker::RunScope;
@@ -8,7 +9,7 @@ use policy::TimeoutError;
 use session::{Language, RunRequest, SessionError};
 use store::{Front, Refused};
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, Outcome, RunId, SessionName};
+use types::{CheckMode, Granted, Outcome, RunId, SessionName, WrittenFile};
 
 use crate::Server;
 
@@ -44,6 +45,8 @@ pub struct Ran {
     pub backend: Option<&'static str>,
     /// What it cost, if that was counted.
     pub receipt: Option<Receipt>,
+    /// Where `/workspace` and `/results` are on the host, if they are kept there.
+    pub directories: Vec<(&'static str, PathBuf)>,
 }
 
 /// A program from the command line, as a client would have sent it.
@@ -68,6 +71,14 @@ impl Ran {
     /// What a run that did not complete says of itself, in the words that a client's model sees.
     pub fn error_text(&self) -> Option<String> {
         gateway::error_text(&self.outcome, self.wall_time)
+    }
+
+    /// Where a file that the program wrote is on the host; `None` if it is gone with the session.
+    pub fn host_path(&self, file: &WrittenFile) -> Option<PathBuf> {
+        self.directories.iter().find_map(|(place, directory)| {
+            let name = file.path.strip_prefix(place)?.strip_prefix('/')?;
+            Some(directory.join(name))
+        })
     }
 }
 
@@ -148,6 +159,7 @@ impl Server {
             _ => None,
         };
         Ok(Ran {
+            directories: shared.files.directories(&shared.principal, &executed.session),
             run_id: executed.run_id,
             session: executed.session,
             outcome: executed.outcome,

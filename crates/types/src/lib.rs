@@ -4,6 +4,7 @@ mod answers;
 pub mod bulk;
 mod check;
 mod content;
+mod file;
 mod ids;
 mod kept;
 mod limits;
@@ -18,7 +19,8 @@ mod written;
 
 pub use answers::{Answers, Format};
 pub use check::CheckMode;
-pub use content::Content;
+pub use content::{Body, Content};
+pub use file::{WrittenFile, size_in_words};
 pub use ids::{Principal, RunId, SessionId, SessionName};
 pub use kept::Kept;
 pub use limits::{Granted, Limit, Limits, Network, RunLimits};

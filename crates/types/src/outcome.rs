@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::numbers::grouped;
-use crate::{Content, Kept, Limit};
+use crate::{Content, Kept, Limit, WrittenFile};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -163,10 +163,12 @@ pub struct Outcome {
     pub stderr: Text,
     /// Present exactly if `status` is not `Completed`.
     pub error: Option<GuestError>,
-    /// Figures and images of this run.
+    /// What this run shows beside text.
     pub content: Vec<Content>,
-    /// Names below `/results` that this run made or changed.
-    pub artifacts: Vec<String>,
+    /// What tools gave beside text and the program did not use, a line a result, as the guest says it.
+    pub unused: Vec<String>,
+    /// Files that this run made or changed.
+    pub files: Vec<WrittenFile>,
     /// What remains of the session.
     pub session: SessionFate,
     /// What it used.
@@ -186,10 +188,19 @@ impl Outcome {
             stderr: Text::default(),
             error,
             content: Vec::new(),
-            artifacts: Vec::new(),
+            unused: Vec::new(),
+            files: Vec::new(),
             session,
             usage: Usage::default(),
             threads: Threads::default(),
         }
+    }
+
+    /// Names below `/results` that this run made or changed.
+    pub fn artifacts(&self) -> Vec<&str> {
+        self.files
+            .iter()
+            .filter_map(WrittenFile::name_in_results)
+            .collect()
     }
 }

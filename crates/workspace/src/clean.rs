@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use rustix::fs::{self, AtFlags, Dir, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use types::Principal;
+use types::{Principal, SessionName};
 
 use crate::artifacts::time;
 use crate::error::WorkspaceError;
@@ -54,6 +54,16 @@ impl Workspaces {
             .root
             .join(encode(&principal.id))
             .join(WORKSPACE)
+    }
+
+    /// The directory of a session's results, whether it exists or not.
+    pub fn results_path(&self, principal: &Principal, session: &SessionName) -> PathBuf {
+        self.shared
+            .config
+            .root
+            .join(encode(&principal.id))
+            .join(RESULTS)
+            .join(encode(session.as_str()))
     }
 
     /// Every principal that has files, by name.

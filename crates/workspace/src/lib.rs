@@ -6,6 +6,7 @@
 //!
 //! Everything here blocks; callers on asynchronous threads move it off them.
 
+mod adopt;
 mod artifacts;
 mod clean;
 mod config;

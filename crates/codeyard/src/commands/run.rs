@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use config::Machine;
 use serde_json::{Value, json};
 use server::{NotRun, Program, Ran, Server};
-use types::{Content, Format, SessionFate, Status};
+use types::{Content, Format, SessionFate, Status, WrittenFile, size_in_words};
 
 use super::mcp;
 use crate::cli::{Cli, RunArguments};
@@ -127,13 +127,24 @@ fn show(output: &Output, ran: &Ran, format: Option<Format>, images: &[String]) -
     for image in images {
         output.tell(&format!("saved {image}"));
     }
+    for file in &outcome.files {
+        output.tell(&file_line(ran, file));
+    }
+    for line in &outcome.unused {
+        output.tell(&format!("unused: {}", one_line(line)));
+    }
     let figures = outcome
         .content
         .iter()
-        .filter(|content| matches!(content, Content::Image { .. }))
+        .filter(|content| content.data().is_some())
         .count();
     if figures > images.len() {
-        output.tell(&format!("{figures} images were made; --images DIR saves them"));
+        let made = if figures == 1 {
+            "1 image was made; --images DIR saves it".to_owned()
+        } else {
+            format!("{figures} images were made; --images DIR saves them")
+        };
+        output.tell(&made);
     }
     if let Some(error) = ran.error_text() {
         output.tell(&harmless(&error));
@@ -153,12 +164,30 @@ fn show(output: &Output, ran: &Ran, format: Option<Format>, images: &[String]) -
     Ok(())
 }
 
+/// `file: /workspace/a.csv (csv, 1.2 KB): <where it is on the host>`.
+fn file_line(ran: &Ran, file: &WrittenFile) -> String {
+    let (path, size) = (one_line(&file.path), size_in_words(file.size));
+    let line = format!("file: {path} ({}, {size})", file.kind());
+    match ran.host_path(file) {
+        Some(host) => format!("{line}: {}", one_line(&host.to_string_lossy())),
+        None => format!("{line}, gone with the session"),
+    }
+}
+
 fn described(ran: &Ran, images: &[String]) -> Value {
     let outcome = &ran.outcome;
     let limit = match outcome.status {
         Status::LimitExceeded { limit } => Some(limit),
         _ => None,
     };
+    let files: Vec<Value> = outcome
+        .files
+        .iter()
+        .map(|file| {
+            let host = ran.host_path(file);
+            json!({"path": file.path, "size": file.size, "kind": file.kind(), "host_path": host})
+        })
+        .collect();
     let mut described = json!({
         "status": outcome.status.name(),
         "limit": limit,
@@ -168,7 +197,9 @@ fn described(ran: &Ran, images: &[String]) -> Value {
         "error": ran.error_text(),
         "check": ran.findings,
         "images": images,
-        "artifacts": outcome.artifacts,
+        "artifacts": outcome.artifacts(),
+        "files": files,
+        "unused": outcome.unused,
         "session_lost": outcome.session == SessionFate::Lost,
         "run_id": ran.run_id,
         "usage": server::used(&outcome.usage),
@@ -187,15 +218,11 @@ pub fn save_images(content: &[Content], directory: &Path) -> anyhow::Result<Vec<
     fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
     let mut saved = Vec::new();
     for content in content {
-        let Content::Image { mime, data } = content else {
+        let Some(data) = content.data() else {
             continue;
         };
-        let extension = match mime.as_str() {
-            "image/jpeg" => "jpg",
-            "image/svg+xml" => "svg",
-            _ => "png",
-        };
-        let path = directory.join(format!("figure-{}.{extension}", saved.len() + 1));
+        let name = format!("figure-{}.{}", saved.len() + 1, ending(content.mime()));
+        let path = directory.join(name);
         let bytes = STANDARD
             .decode(data)
             .with_context(|| format!("image {} is damaged", saved.len() + 1))?;
@@ -203,4 +230,22 @@ pub fn save_images(content: &[Content], directory: &Path) -> anyhow::Result<Vec<
         saved.push(path.display().to_string());
     }
     Ok(saved)
+}
+
+/// The ending of a file of that media type.
+fn ending(mime: Option<&str>) -> &str {
+    let kind = mime.unwrap_or_default().rsplit('/').next().unwrap_or_default();
+    match kind {
+        "jpeg" => "jpg",
+        "svg+xml" => "svg",
+        "mpeg" => "mp3",
+        "x-wav" => "wav",
+        kind if !kind.is_empty()
+            && kind.len() <= 4
+            && kind.bytes().all(|byte| byte.is_ascii_alphanumeric()) =>
+        {
+            kind
+        }
+        _ => "bin",
+    }
 }

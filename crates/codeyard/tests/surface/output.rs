@@ -92,7 +92,10 @@ async fn files_in_results_are_named_once() {
     let code = "import os\nos.makedirs('/results/sub')\nfor name in ('b.csv', 'a.csv', 'sub/c.txt'): open(f'/results/{name}', 'w').write(name)";
     let ran = client.run(code).await;
     assert_eq!(ran.fields()["artifacts"], json!(["a.csv", "b.csv", "sub/c.txt"]));
-    assert_eq!(ran.shown(), "files in /results: a.csv, b.csv, sub/c.txt");
+    assert_eq!(
+        ran.shown(),
+        "files: /results/a.csv (csv, 5 B), /results/b.csv (csv, 5 B), /results/sub/c.txt (txt, 9 B)"
+    );
     let ran = client.run("print(open('/results/a.csv').read())").await;
     assert_eq!(
         (ran.stdout(), ran.fields().get("artifacts")),

@@ -106,6 +106,7 @@ async fn results_have_the_fields_that_are_promised_and_no_empty_ones() {
             "stdout",
             "stderr",
             "artifacts",
+            "files",
             "session",
             "run_id",
         ],
@@ -113,7 +114,7 @@ async fn results_have_the_fields_that_are_promised_and_no_empty_ones() {
     assert_eq!(ran.fields()["artifacts"], json!(["a.txt"]));
     assert_eq!(
         ran.shown(),
-        "result: {\"n\":1}\nstdout: o\nstderr: e\nfiles in /results: a.txt"
+        "result: {\"n\":1}\nstdout: o\nstderr: e\nfiles: /results/a.txt (txt, 1 B)"
     );
     assert_eq!(ran.0["isError"], false);
 

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock};
-use types::{Content, Outcome, SessionFate, Status};
+use types::{Outcome, SessionFate, Status};
 
 use super::text::{self, Answer};
+use crate::blocks::block;
 use crate::code::{Executed, error_text};
 
 /// How answers are written.
@@ -43,11 +44,7 @@ pub(super) fn ran(run: Executed, servers: &[String], timeout: Duration, output: 
         answer.summary = if printed { "Success" } else { "Success (no output)" }.to_owned();
     }
     let mut result = result(&answer, output);
-    let images = run.outcome.content.into_iter().map(|part| match part {
-        Content::Text { text } => ContentBlock::text(text),
-        Content::Image { mime, data } => ContentBlock::image(data, mime),
-    });
-    result.content.extend(images);
+    result.content.extend(run.outcome.content.into_iter().map(block));
     result
 }
 

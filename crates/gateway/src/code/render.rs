@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
-use types::{Content, Format, GuestError, Outcome, SessionFate, Status, Text, spelled_out};
+use types::{Format, GuestError, Outcome, SessionFate, Status, Text, spelled_out};
 
 use super::service::Executed;
-use super::{handle, shown};
+use super::{files, handle, shown};
+use crate::blocks::block;
 use crate::printed;
 use crate::receipt::used;
 
@@ -42,12 +43,7 @@ pub(super) fn executed(mut run: Executed, manner: Manner) -> CallToolResult {
     if !text.is_empty() || run.outcome.content.is_empty() {
         content.push(ContentBlock::text(text));
     }
-    for part in run.outcome.content {
-        content.push(match part {
-            Content::Text { text } => ContentBlock::text(text),
-            Content::Image { mime, data } => ContentBlock::image(data, mime),
-        });
-    }
+    content.extend(run.outcome.content.into_iter().map(block));
     result(content, structured, run.outcome.status != Status::Completed)
 }
 
@@ -102,8 +98,15 @@ fn structured(run: &Executed, error: Option<&str>, receipt: bool) -> Map<String,
     if let Status::LimitExceeded { limit } = outcome.status {
         put("limit", json!(limit.name()));
     }
-    if !outcome.artifacts.is_empty() {
-        put("artifacts", json!(outcome.artifacts));
+    let artifacts = outcome.artifacts();
+    if !artifacts.is_empty() {
+        put("artifacts", json!(artifacts));
+    }
+    if !outcome.files.is_empty() {
+        put("files", files::fields(&outcome.files));
+    }
+    if !outcome.unused.is_empty() {
+        put("unused", json!(outcome.unused));
     }
     put("session", json!(run.session));
     if outcome.status != Status::Completed || outcome.session == SessionFate::Lost {
@@ -226,15 +229,10 @@ fn section(name: &str, text: &str) -> String {
 /// What is said beside the output, one line each.
 fn asides(run: &Executed) -> Vec<String> {
     let mut lines = Vec::new();
-    if !run.outcome.artifacts.is_empty() {
-        let names: Vec<String> = run
-            .outcome
-            .artifacts
-            .iter()
-            .map(|name| spelled_out(name))
-            .collect();
-        lines.push(format!("files in /results: {}", names.join(", ")));
+    if !run.outcome.files.is_empty() {
+        lines.push(files::line(&run.outcome.files));
     }
+    lines.extend(run.outcome.unused.iter().map(|line| format!("unused: {line}")));
     if run.outcome.session == SessionFate::Lost {
         let gone = if run.keeps_files {
             "its variables are gone"
@@ -330,7 +328,7 @@ fn tool_line(tool: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use types::{Limit, RunId, SessionName, Usage};
+    use types::{Content, Limit, RunId, SessionName, Usage, WrittenFile};
 
     use super::*;
 
@@ -416,7 +414,11 @@ mod tests {
             mime: "image/png".to_owned(),
             data: "iVBO".to_owned(),
         }];
-        chart.outcome.artifacts = vec!["chart.png".to_owned()];
+        chart.outcome.files = vec![WrittenFile {
+            path: "/results/chart.png".to_owned(),
+            size: 48_123,
+        }];
+        chart.outcome.unused = vec!["crm.photo gave 1 image (png, 48 KB): value.content[1]".to_owned()];
         chart.notice = Some("the session was lost before".to_owned());
         let all = [run(Status::Completed), value, text, printed, both, picture, chart].map(seen);
         insta::assert_snapshot!(all.join("\n=====\n"));

@@ -3,16 +3,29 @@
 from collections.abc import Mapping
 from sys import _getframe
 
-from codeyard import channel, files
+from codeyard import blocks, channel, files, host_places
 from codeyard.errors import ToolError, from_host
 from codeyard.jsonable import to_arguments
 from codeyard.program import PREFIX
-from codeyard.values import text_of
+from codeyard.values import Items, text_of
 
 # Calls of this run that were created and not yet awaited, in the order of their creation.
 unawaited = {}
 
 _last_raw = None
+_have_answered = False
+
+
+def begin():
+    """Starts a run."""
+    global _have_answered
+    _have_answered = False
+    unawaited.clear()
+
+
+def have_answered():
+    """Whether a tool has answered in this run."""
+    return _have_answered
 
 
 def last_raw():
@@ -41,16 +54,40 @@ def arguments_of(label, positional, named):
     )
 
 
-def answer_of(reply, server, tool, flavour):
+def answer_of(reply, server, tool, arguments, flavour):
     """The value of a reply to a tool call, or the exception that it stands for."""
-    global _last_raw
+    global _last_raw, _have_answered
+    _have_answered = True
     error = reply.get("err")
     if error is not None:
-        raise from_host(error, server, tool)
+        raise _hinted(from_host(error, server, tool), arguments)
     _last_raw = raw = reply.get("ok")
-    if isinstance(raw, dict) and raw.get("isError") and not flavour.returns_errors:
-        raise ToolError(text_of(raw) or f"{server}.{tool} reported an error", server, tool)
-    return flavour.wrap(raw)
+    if not isinstance(raw, dict):
+        return flavour.wrap(raw)
+    note = blocks.current().take(raw, f"{server}.{tool}" if server else tool)
+    if raw.get("isError") and not flavour.returns_errors:
+        text = text_of(raw) or f"{server}.{tool} reported an error"
+        raise _hinted(ToolError(text, server, tool), arguments)
+    value = flavour.wrap(raw)
+    if note is not None:
+        note.place = _place_of_blocks(value)
+    return value
+
+
+def _hinted(error, arguments):
+    """The error of a call, with what to say of paths among its arguments."""
+    if isinstance(error, ToolError) and error.kind in ("tool", "upstream") and error.hint is None:
+        error.hint = host_places.hint(arguments)
+    return error
+
+
+def _place_of_blocks(value):
+    """How a program writes the list of blocks of a result; `None` if its value does not lead there."""
+    if not hasattr(value, "raw"):
+        return None
+    if type(value) is Items and value == value.raw.get("content"):
+        return "value"
+    return 'value.raw["content"]' if isinstance(value, dict) and "content" in value else "value.content"
 
 
 def call_blocking(server, tool, arguments, flavour, file=None):
@@ -58,7 +95,7 @@ def call_blocking(server, tool, arguments, flavour, file=None):
     reply = channel.current().ask("tool", {"server": server, "tool": tool, "args": arguments})
     allowed = _allowed(reply)
     if allowed is None:
-        return answer_of(reply, server, tool, flavour)
+        return answer_of(reply, server, tool, arguments, flavour)
     file, content = _here(allowed, arguments, file)
     return file.call_blocking(content)
 
@@ -147,6 +184,6 @@ def _steps(key, server, tool, arguments, flavour, file):
     reply = yield from channel.current().submit("tool", {"server": server, "tool": tool, "args": arguments})
     allowed = _allowed(reply)
     if allowed is None:
-        return answer_of(reply, server, tool, flavour)
+        return answer_of(reply, server, tool, arguments, flavour)
     file, content = _here(allowed, arguments, file)
     return (yield from file.call(content).__await__())

@@ -1,15 +1,17 @@
-"""Images of a run: matplotlib's figures and image bytes, as content for the model."""
+"""Images: which bytes are one, and the picture of what libraries draw."""
 
 import io
 import sys
-from base64 import b64encode
-from hashlib import sha256
 
-MAX_IMAGES = 10
 MAX_BYTES = 5 * 1024 * 1024
 
-_MAGIC = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
-SUFFIXES = (".png", ".jpg", ".jpeg", ".svg")
+_MAGIC = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+SUFFIXES = (".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp")
 
 
 def mime_of(data):
@@ -17,63 +19,57 @@ def mime_of(data):
     for magic, mime in _MAGIC:
         if data.startswith(magic):
             return mime
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
     head = data[:1024].lstrip()
     if head.startswith(b"<svg") or (head.startswith(b"<?xml") and b"<svg" in head):
         return "image/svg+xml"
     return None
 
 
-class Gallery:
-    """The images of one run: bounded, each once."""
+def figure_of(value):
+    """The figure of matplotlib that a value is, or that it is drawn on; `None` for anything else."""
+    library = sys.modules.get("matplotlib.figure")
+    if library is None or not hasattr(library, "Figure"):
+        return None
+    for figure in (value, getattr(value, "figure", None)):
+        if isinstance(figure, library.Figure):
+            return figure
+    return None
 
-    def __init__(self):
-        self._seen = set()
-        self._items = []
-        self._left_out = []
 
-    def add(self, data):
-        """Takes an image and returns the text that stands for it; `None` if the bytes are no image."""
-        mime = mime_of(data)
-        if mime is None:
-            return None
-        name = f"<{mime} {len(data)} bytes>"
-        digest = sha256(data).digest()
-        if digest in self._seen:
-            return name
-        self._seen.add(digest)
-        if len(data) > MAX_BYTES:
-            self._left_out.append(f"{name}, over {MAX_BYTES} bytes")
-        elif len(self._items) >= MAX_IMAGES:
-            self._left_out.append(f"{name}, after the first {MAX_IMAGES}")
-        else:
-            self._items.append({"type": "image", "mime": mime, "data": b64encode(data).decode()})
-        return name
+def is_drawing(value):
+    """Whether a value is what a drawing function of matplotlib returns: a part of a figure, or several."""
+    artist = getattr(sys.modules.get("matplotlib.artist"), "Artist", None)
+    if artist is None:
+        return False
+    if isinstance(value, (list, tuple)):
+        return 0 < len(value) <= 1_000 and all(is_drawing(item) for item in value)
+    numpy = sys.modules.get("numpy")
+    if isinstance(value, getattr(numpy, "ndarray", ())):
+        return value.dtype == object and value.size > 0 and is_drawing(value.flat[0])
+    return isinstance(value, artist) or figure_of(value) is not None
 
-    def add_figures(self):
-        """Takes all open figures of matplotlib, if the program has imported it, and closes them."""
-        pyplot = sys.modules.get("matplotlib.pyplot")
-        if pyplot is None or not hasattr(pyplot, "get_fignums"):
-            return
-        try:
-            for number in pyplot.get_fignums()[: 2 * MAX_IMAGES]:
-                self._add_figure(pyplot.figure(number), number)
-        finally:
-            pyplot.close("all")
 
-    def _add_figure(self, figure, number):
-        if not figure.axes and not figure.texts and not figure.images:
-            return  # Nothing has been drawn on it.
-        buffer = io.BytesIO()
-        try:
-            figure.savefig(buffer, format="png")
-        except Exception as error:
-            self._left_out.append(f"<figure {number}, which could not be drawn: {type(error).__name__}: {str(error)[:200]}>")
-        else:
-            self.add(buffer.getvalue())
+def picture_of(value):
+    """The PNG of a value that can draw itself, such as an image of PIL; `None` for anything else."""
+    draw = getattr(type(value), "_repr_png_", None)
+    return draw(value) if draw is not None else None
 
-    def content(self):
-        """The images, and one text for those that were left out."""
-        if not self._left_out:
-            return self._items
-        text = "images left out: " + "; ".join(self._left_out[:MAX_IMAGES])
-        return [*self._items, {"type": "text", "text": text}]
+
+def png_of(figure):
+    """The PNG of a figure."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    return buffer.getvalue()
+
+
+def is_empty(figure):
+    """Whether nothing has been drawn on a figure."""
+    return not (figure.axes or figure.texts or figure.images)
+
+
+def pyplot():
+    """The module `matplotlib.pyplot` if the program has imported it."""
+    module = sys.modules.get("matplotlib.pyplot")
+    return module if hasattr(module, "get_fignums") else None

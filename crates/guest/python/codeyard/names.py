@@ -4,7 +4,7 @@ import builtins
 import json
 import os
 
-from codeyard import imports, places, proxies, runtime
+from codeyard import imports, places, proxies, runtime, shown
 from codeyard.errors import MCPError, ToolError
 
 
@@ -44,6 +44,7 @@ _CODE = {
     "read_file": read_file,
     "runtime": runtime,
     "servers": proxies.servers,
+    "show": shown.show,
     "tools": proxies.tools,
     "write_file": write_file,
 }

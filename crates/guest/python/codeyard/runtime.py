@@ -1,6 +1,6 @@
 """Helpers to find servers and tools from a program: `from mcp import runtime`."""
 
-from codeyard import kept, places
+from codeyard import host_places, kept, places
 from codeyard.calls import host, host_async, last_raw
 from codeyard.errors import MCPError, ToolError
 from codeyard.proxies import tools as _tools
@@ -13,6 +13,7 @@ __all__ = [
     "describe",
     "describe_server",
     "discovered_servers",
+    "host_path",
     "last_raw",
     "list_loaded_server_metadata",
     "list_servers",
@@ -72,6 +73,11 @@ def capability_summary():
 def path(place):
     """Where a path such as `/results/a.png` is in this session: elsewhere only in a sandbox that cannot mount."""
     return places.actual(place)
+
+
+def host_path(path):
+    """Where a file of /workspace, /results or a mounted folder is on the host: the path to pass to tools."""
+    return host_places.host_path(path)
 
 
 def result(name=None):

@@ -12,16 +12,17 @@ import os
 import sys
 from types import ModuleType
 
-from codeyard import artifacts, calls, failure, files, kept, names, orphans, places
+from codeyard import blocks, calls, failure, files, host_places, kept, names, orphans, places, shown
 from codeyard.bridge.surface import Bridge
 from codeyard.errors import UnawaitedCall
 from codeyard.frames import pack
 from codeyard.handing import Handing
-from codeyard.images import Gallery
 from codeyard.interrupts import HELD, OPEN
 from codeyard.jsonable import MAX_RESULT
 from codeyard.program import VALUE, Program
+from codeyard.shown import Gallery
 from codeyard.watch import Watch
+from codeyard.written import read_image
 
 # How long tasks of an interrupted run may take to clean up; the host waits for 50 ms.
 _CLEAN_UP_SECONDS = 0.02
@@ -47,11 +48,11 @@ class Session:
         self._streams = streams
         self._watch = Watch(streams)
         self._limits = None
-        self._artifacts = artifacts.Artifacts()
         self._reserve = failure.Reserve()
         self._handing = Handing()
         self._loop = None
         self._count = 0
+        self._number = 0
         self._source = ""
         self._main = ModuleType("__main__")
         self._names = self._main.__dict__
@@ -62,7 +63,7 @@ class Session:
         """Begins the session with what the host has sent for it. Everything before may have happened before a fork."""
         self.channel.before_wait = self._streams.flush
         self._limits = settings
-        self._artifacts.changed()
+        host_places.tell(settings.get("places", ()))
         self._reserve.renew()
         self._handing.kept.most_bytes = settings["kept"]
         kept.connect(self._handing.kept)
@@ -80,7 +81,8 @@ class Session:
         if surface is not None and self._bridge is None:
             self._bridge = Bridge(self._names, self._interrupts)
         self._begin(number, limits or self._limits)
-        gallery = Gallery()
+        gallery = Gallery(number, self._files_directory(), "/results" if self._bridge is None else "/tmp")
+        shown.connect(gallery)
         self._source = source
         done = {"t": "done", "id": number}
         if self._bridge is None:
@@ -104,15 +106,17 @@ class Session:
 
     def _begin(self, number, limits):
         self._count += 1
+        self._number = number
         orphans.reap()
         self._interrupts.install()
         self._interrupts.begin_run()
         self.channel.limit = max(1, limits["concurrent_calls"])
         most = limits.get("result") if self._bridge is None else None
         self._handing.begin(number, most)
-        self._streams.begin(number, limits["output"], places.RESULTS if self._bridge is None else "/tmp")
+        self._streams.begin(number, limits["output"], self._files_directory())
         self._watch.begin_run()
-        calls.unawaited.clear()
+        calls.begin()
+        blocks.begin()
         files.forget()
         self.channel.open_run()
 
@@ -150,6 +154,9 @@ class Session:
             if value is older:
                 return
         _refuse_coroutine(value, program)
+        if not isinstance(value, (bytes, bytearray)) and gallery.take(value):
+            return
+        gallery.take_blocks(value)
         done["result"] = self._handing.convert(value, gallery.add)
 
     def _perform_on_bridge(self, surface, source, gallery):
@@ -158,8 +165,7 @@ class Session:
         program = self._prepare(source)
         _, value = self._value_of(program)
         _refuse_coroutine(value, program)
-        if isinstance(value, bytes):
-            gallery.add(value)
+        gallery.take(value) or gallery.take_blocks(value)
 
     def _prepare(self, source):
         program = Program(self._count, source)
@@ -243,12 +249,15 @@ class Session:
             self._names.setdefault(_RESULT, older)
         self._names.pop(VALUE, None)
 
-    def _collect(self, changed, gallery):
-        for name in changed:
-            image = artifacts.read_image(name)
-            if image is not None:
-                gallery.add(image)
-        gallery.add_figures()
+    def _files_directory(self):
+        """Where what is too long or too large to be shown goes."""
+        return places.RESULTS if self._bridge is None else "/tmp"
+
+    def _collect(self, written, gallery):
+        saved = [image for image in map(read_image, written) if image is not None]
+        for image in saved:
+            gallery.add(image)
+        gallery.add_figures(len(saved))
 
     # What the host is told.
 
@@ -261,14 +270,21 @@ class Session:
         copied = self._streams.copied()
         if copied:
             done["copied"] = list(copied)
-        changed = self._artifacts.changed() if self._bridge is None else ()
-        changed = [name for name in changed if name not in copied.values()]
-        if changed:
-            done["artifacts"] = changed
-        if (changed or _PYPLOT in sys.modules) and not self._interrupts.raised:
-            late = self._attempt(self._collect, changed, gallery)
+        own = (*(f"/results/{name}" for name in copied.values()), f"/results/shown-{self._number}-")
+        written = [file for file in self._written() if not file[0].startswith(own)]
+        if (written or _PYPLOT in sys.modules) and not self._interrupts.raised:
+            late = self._attempt(self._collect, [real for *_, real in written], gallery)
             error = error or late
+        if written and self._bridge is None:
+            done["files"] = [file[:2] for file in written]
+        unused = blocks.current().lines()
+        if unused:
+            done["unused"] = unused
         return self._report(done, error, gallery)
+
+    def _written(self):
+        """Path, size and real path of each file that the run has made or changed."""
+        return self._watch.written.files(self._watch.spawned or calls.have_answered())
 
     def _report(self, done, error, gallery):
         content = gallery.content()

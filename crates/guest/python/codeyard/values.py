@@ -18,20 +18,30 @@ class Record(dict):
         try:
             return self[name]
         except KeyError:
+            if name == "content" and type(self) is Record and hasattr(self, "raw"):
+                return self.raw.get("content")
             keys = ", ".join(map(str, list(self)[:20])) or "none"
             raise AttributeError(f"this result has no key {name!r}; its keys: {keys}") from None
 
 
 class Text(str):
-    """A str with the raw result at `.raw`."""
+    """A str with the raw result at `.raw`, its blocks at `.content`."""
 
     __slots__ = ("raw",)
+
+    @property
+    def content(self):
+        return self.raw.get("content")
 
 
 class Items(list):
-    """A list with the raw result at `.raw`."""
+    """A list with the raw result at `.raw`, its blocks at `.content`."""
 
     __slots__ = ("raw",)
+
+    @property
+    def content(self):
+        return self.raw.get("content")
 
 
 class _Bridge:

@@ -1,6 +1,8 @@
-"""The audit hook of a session: sees processes being started, before which what was printed must be out."""
+"""The audit hook of a session: sees processes being started, before which what was printed must be out, and files being written."""
 
 import sys
+
+from codeyard.written import EVENTS, Written
 
 _SPAWN = frozenset({"subprocess.Popen", "os.posix_spawn", "os.exec", "os.system", "os.fork", "os.forkpty", "pty.spawn"})
 # After these the process may be gone.
@@ -8,21 +10,26 @@ _FATAL = frozenset({"os.kill", "signal.pthread_kill"})
 
 
 class Watch:
-    """Whether the run has started processes."""
+    """Whether the run has started processes, and which files it has written."""
 
     def __init__(self, streams):
         self.spawned = False
+        self.written = Written()
         self._streams = streams
 
     def begin_run(self):
         self.spawned = False
+        self.written.begin()
 
     def install(self):
         """Starts watching; there is no way back."""
         spawn, fatal, seen = _SPAWN, _FATAL, self._seen
+        writes, written = EVENTS, self.written.seen
 
         def hook(event, args):
-            if event in spawn or event in fatal:
+            if event in writes:
+                written(event, args)
+            elif event in spawn or event in fatal:
                 seen(event)
 
         sys.addaudithook(hook)

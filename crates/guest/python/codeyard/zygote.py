@@ -69,6 +69,7 @@ def main():
     tid = tid_address()
     sys.path.insert(0, GUEST)
     sys.path.extend(settings["site"])
+    importlib.import_module("codeyard.places").install()
     loaded = load(settings["profile"])
     runner = importlib.import_module("codeyard.runner")
     runner.warm()

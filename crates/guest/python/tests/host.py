@@ -56,7 +56,9 @@ class Outcome:
         self.kept = done.get("kept")
         self.error = done.get("error")
         self.content = done.get("content", [])
-        self.artifacts = done.get("artifacts", [])
+        self.files = done.get("files", [])
+        self.artifacts = [path[len("/results/") :] for path, _ in self.files if path.startswith("/results/")]
+        self.unused = done.get("unused", [])
         self.copied = done.get("copied", [])
         self.disk = done.get("disk")
         self.stdout = stdout

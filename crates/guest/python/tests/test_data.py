@@ -271,4 +271,4 @@ class Matplotlib(GuestCase):
             "plt.rcParams['figure.max_open_warning'] = 0\nfor n in range(12):\n    plt.figure(figsize=(1, 1))\n    plt.plot([n, n * n])",
             10,
         )
-        self.assertIn("after the first 10", outcome.content[-1]["text"])
+        self.assertIn("saved as /results/shown-", outcome.content[-1]["text"])

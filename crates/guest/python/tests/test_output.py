@@ -245,6 +245,6 @@ class Images(GuestCase):
         outcome = self.check_images(
             f"d = bytes.fromhex('{PNG.hex()}')\n[d + bytes([n]) for n in range(12)]", *["image/png"] * 10
         )
-        self.assertIn("after the first 10", outcome.content[-1]["text"])
+        self.assertIn("saved as /results/shown-1-1.png", outcome.content[-1]["text"])
         outcome = self.check_images(f"d = bytes.fromhex('{PNG.hex()}')\nd + bytes(6_000_000)")
-        self.assertIn("over 5242880 bytes", outcome.content[-1]["text"])
+        self.assertIn("shown-2-1.png (6.0 MB)", outcome.content[-1]["text"])

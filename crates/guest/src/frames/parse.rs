@@ -6,15 +6,17 @@ use serde::Deserialize;
 use serde::de::{Error as _, IgnoredAny};
 use serde_json::Error;
 use serde_json::value::RawValue;
-use types::Content;
+use types::{Body, Content, WrittenFile};
 
 use super::measure::{Measure, measure};
 use super::{Args, Done, DoneError, GuestFrame, ResultText};
 
-/// Values in `content`: the list, and a part with four fields for each of at most 32 images and texts.
-const MAX_CONTENT_NODES: usize = 1 + 32 * 5;
-/// Names in `artifacts`.
-const MAX_ARTIFACTS: usize = 1_000;
+/// Values in `content`: the list, and at most 32 parts with five fields each.
+const MAX_CONTENT_NODES: usize = 1 + 32 * 6;
+/// Pairs in `files`.
+const MAX_FILES: usize = 1_000;
+/// Lines in `unused`.
+const MAX_UNUSED: usize = 32;
 /// Names in `copied`: the two streams.
 const MAX_COPIED: usize = 2;
 /// Bytes of the words about a result that stays in the session.
@@ -77,7 +79,9 @@ struct End<'a> {
     #[serde(borrow, default)]
     content: Option<&'a RawValue>,
     #[serde(borrow, default)]
-    artifacts: Option<&'a RawValue>,
+    unused: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    files: Option<&'a RawValue>,
     #[serde(borrow, default)]
     copied: Option<&'a RawValue>,
     #[serde(default)]
@@ -93,6 +97,9 @@ struct Part {
     text: Option<String>,
     mime: Option<String>,
     data: Option<String>,
+    uri: Option<String>,
+    name: Option<String>,
+    size: Option<u64>,
 }
 
 /// Reads one frame.
@@ -137,7 +144,8 @@ fn end(end: End<'_>) -> Result<Done, Error> {
         kept: end.kept.map(kept).transpose()?.flatten(),
         error: end.error,
         content: end.content.map(content).transpose()?.unwrap_or_default(),
-        artifacts: names(end.artifacts, MAX_ARTIFACTS)?,
+        unused: names(end.unused, MAX_UNUSED)?,
+        files: files(end.files)?,
         copied: names(end.copied, MAX_COPIED)?,
         disk: end.disk,
     })
@@ -164,24 +172,61 @@ fn content(raw: &RawValue) -> Result<Vec<Content>, Error> {
         return Err(Error::custom("too many parts in `content`"));
     }
     let parts: Vec<Part> = serde_json::from_str(raw.get())?;
-    let content = parts.into_iter().map(|part| match part {
-        Part {
-            kind,
-            text: Some(text),
-            mime: None,
-            data: None,
-        } if kind == "text" => Ok(Content::Text { text }),
-        Part {
-            kind,
-            text: None,
-            mime: Some(mime),
-            data: Some(data),
-        } if kind == "image" => Ok(Content::Image { mime, data }),
-        _ => Err(Error::custom(
-            "a part of `content` is neither a text nor an image",
-        )),
-    });
-    content.collect()
+    parts.into_iter().map(|it| part(it).ok_or_else(no_part)).collect()
+}
+
+fn no_part() -> Error {
+    Error::custom("a part of `content` is none of those that there are")
+}
+
+/// The content that a part's fields stand for.
+fn part(part: Part) -> Option<Content> {
+    let Part {
+        kind,
+        text,
+        mime,
+        data,
+        uri,
+        name,
+        size,
+    } = part;
+    match (kind.as_str(), text, mime, data, uri, name, size) {
+        ("text", Some(text), None, None, None, None, None) => Some(Content::Text { text }),
+        ("image", None, Some(mime), Some(data), None, None, None) => Some(Content::Image { mime, data }),
+        ("audio", None, Some(mime), Some(data), None, None, None) => Some(Content::Audio { mime, data }),
+        ("resource", Some(text), mime, None, Some(uri), None, None) => Some(Content::Resource {
+            uri,
+            mime,
+            body: Body::Text(text),
+        }),
+        ("resource", None, mime, Some(data), Some(uri), None, None) => Some(Content::Resource {
+            uri,
+            mime,
+            body: Body::Data(data),
+        }),
+        ("link", None, mime, None, Some(uri), Some(name), size) => Some(Content::Link {
+            uri,
+            name,
+            mime,
+            size,
+        }),
+        _ => None,
+    }
+}
+
+/// Pairs of a path and a size.
+fn files(raw: Option<&RawValue>) -> Result<Vec<WrittenFile>, Error> {
+    let Some(raw) = raw else {
+        return Ok(Vec::new());
+    };
+    if measured(raw)?.nodes > 1 + 3 * MAX_FILES {
+        return Err(Error::custom("too many pairs in `files`"));
+    }
+    let pairs: Vec<(String, u64)> = serde_json::from_str(raw.get())?;
+    Ok(pairs
+        .into_iter()
+        .map(|(path, size)| WrittenFile { path, size })
+        .collect())
 }
 
 fn names(raw: Option<&RawValue>, most: usize) -> Result<Vec<String>, Error> {
@@ -189,7 +234,7 @@ fn names(raw: Option<&RawValue>, most: usize) -> Result<Vec<String>, Error> {
         return Ok(Vec::new());
     };
     if measured(raw)?.nodes > 1 + most {
-        return Err(Error::custom("too many names in `artifacts` or `copied`"));
+        return Err(Error::custom("too many texts in `unused` or `copied`"));
     }
     serde_json::from_str(raw.get())
 }

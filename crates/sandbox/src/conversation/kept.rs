@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use guest::frames::{Done, ResultText};
 use serde_json::Value;
-use types::{Content, Kept, is_unseen};
+use types::{Body, Content, Kept, WrittenFile, is_unseen};
 
 use crate::Run;
 use crate::wire::WireError;
@@ -19,21 +19,28 @@ const MOST_SAMPLE: usize = 8 * 1024;
 
 /// Longest text in `content` that does not count as part of the result.
 const FREE_TEXT: usize = 4 * 1024;
-/// Most images, and most bytes of base64 of one.
-const MOST_IMAGES: usize = 10;
-const MOST_IMAGE: usize = 7 * 1024 * 1024;
-/// The types of images that guests make.
-const IMAGES: [&str; 3] = ["image/png", "image/jpeg", "image/svg+xml"];
-/// Longest name of an artifact, in bytes: a path has no more.
+/// Most parts with bytes, and most bytes of base64 of one.
+const MOST_BINARY: usize = 10;
+const MOST_DATA: usize = 7 * 1024 * 1024;
+/// Longest media type.
+const MOST_MIME: usize = 100;
+/// Longest path of a file, in bytes.
 const MOST_PATH: usize = 4096;
+/// Where the listed files lie.
+const LISTED: [&str; 3] = ["/workspace/", "/results/", "/scratch/"];
 
 /// Checks the end of a run that came in a frame of `size` bytes.
 ///
 /// # Errors
 /// What no guest of ours says.
 pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
-    if done.artifacts.iter().any(|name| name.len() > MOST_PATH) {
-        return Err(refused("an artifact's name longer than a path"));
+    let is_listed = |path: &str| LISTED.iter().any(|root| path.starts_with(root));
+    let is_path = |file: &WrittenFile| file.path.len() <= MOST_PATH && is_listed(&file.path);
+    if !done.files.iter().all(is_path) {
+        return Err(refused("a file that is none of the session's"));
+    }
+    if !done.unused.iter().all(|line| is_line(line)) {
+        return Err(refused("more than a line of what was not used"));
     }
     let text = check_content(&done.content)?;
     let Some(most) = run.keep_over else {
@@ -55,27 +62,45 @@ pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
     Ok(())
 }
 
-/// Checks texts and images; how many bytes of text there are.
+/// Checks all parts; how many bytes of text there are.
 fn check_content(content: &[Content]) -> Result<usize, WireError> {
-    let (mut images, mut text_bytes) = (0, 0);
+    let mut text_bytes = 0;
     for part in content {
-        match part {
-            Content::Text { text } => text_bytes += text.len(),
-            Content::Image { mime, data } => {
-                images += 1;
-                if !IMAGES.contains(&mime.as_str()) {
-                    return Err(refused("an image of an unknown type"));
-                }
-                if data.len() > MOST_IMAGE || !is_base64(data) {
-                    return Err(refused("an image that is too large or not base64"));
-                }
+        text_bytes += match part {
+            Content::Text { text } => text.len(),
+            Content::Image { mime, .. } => typed(mime, "image/")?,
+            Content::Audio { mime, .. } => typed(mime, "audio/")?,
+            Content::Resource { uri, mime, body } => {
+                mime.as_deref().map_or(Ok(0), |mime| typed(mime, ""))?;
+                let Body::Text(text) = body else { continue };
+                uri.len() + text.len()
             }
+            Content::Link { uri, name, mime, .. } => {
+                mime.as_deref().map_or(Ok(0), |mime| typed(mime, ""))?;
+                uri.len() + name.len()
+            }
+        };
+        if part
+            .data()
+            .is_some_and(|data| data.len() > MOST_DATA || !is_base64(data))
+        {
+            return Err(refused("content that is too large or not base64"));
         }
     }
-    if images > MOST_IMAGES {
+    if content.iter().filter(|part| part.data().is_some()).count() > MOST_BINARY {
         return Err(refused("too many images"));
     }
     Ok(text_bytes)
+}
+
+/// No bytes of text, if a media type is one of that kind.
+fn typed(mime: &str, kind: &str) -> Result<usize, WireError> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.+-".contains(&byte);
+    if mime.len() <= MOST_MIME && mime.starts_with(kind) && mime.bytes().all(is_plain) {
+        Ok(0)
+    } else {
+        Err(refused("content of an unknown type"))
+    }
 }
 
 /// Whether a text is base64 of the standard alphabet with padding.
@@ -101,7 +126,6 @@ fn check_kept(kept: &Kept) -> Result<(), WireError> {
     if kept.name.len() > MOST_NAME || !kept.name.strip_prefix('r').is_some_and(is_number) {
         return Err(refused("a result of no such name"));
     }
-    let is_line = |words: &str| words.len() <= MOST_WORDS && !words.chars().any(is_unseen);
     if !is_line(&kept.kind) || !is_line(&kept.size) || written(kept.sample.as_ref()) > MOST_SAMPLE {
         return Err(refused("more of a result than its beginning"));
     }
@@ -113,6 +137,11 @@ fn check_kept(kept: &Kept) -> Result<(), WireError> {
         return Err(refused("more of a key than a program needs"));
     }
     Ok(())
+}
+
+/// Whether words are short and stay on their line.
+fn is_line(words: &str) -> bool {
+    words.len() <= MOST_WORDS && !words.chars().any(is_unseen)
 }
 
 fn refused(what: &str) -> WireError {
@@ -218,7 +247,19 @@ mod tests {
         let image = json!({"type": "image", "mime": "image/png", "data": "AAA="});
         let images = json!({"id": 1, "content": vec![image; 11]});
         assert!(told(None, images).contains("too many images"));
-        let names = json!({"id": 1, "artifacts": ["x".repeat(4097)]});
-        assert!(told(None, names).contains("longer than a path"));
+        let link = |uri: &str| content(json!({"type": "link", "uri": uri, "name": "x", "size": 1}));
+        assert_eq!(link("a:b"), "good");
+        assert!(link(&"x".repeat(5000)).contains("larger than was asked for"));
+        for path in ["/etc/passwd", "results/x", "/results/x", "/workspace/x"] {
+            let files = json!({"id": 1, "files": [[path, 1]]});
+            let is_good = path.starts_with("/results/") || path.starts_with("/workspace/");
+            assert_eq!(told(None, files) == "good", is_good, "{path}");
+        }
+        let long = json!({"id": 1, "files": [["/results/".to_owned() + &"x".repeat(4097), 1]]});
+        assert!(told(None, long).contains("none of the session's"));
+        for line in ["a\nb".to_owned(), "x".repeat(601), "\u{1b}[2J".to_owned()] {
+            let unused = json!({"id": 1, "unused": [line]});
+            assert!(told(None, unused).contains("not used"));
+        }
     }
 }

@@ -7,8 +7,6 @@ use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, 
 const MAX_KIND: usize = 200;
 const MAX_MESSAGE: usize = 16 * 1024;
 const MAX_TRACEBACK: usize = 64 * 1024;
-/// Most artifacts that are listed.
-const MAX_ARTIFACTS: usize = 1_000;
 
 /// Limits that only show inside, as an exception that the program did not catch. The guest says so itself; it can
 /// only lie about its own failure.
@@ -52,8 +50,8 @@ impl Verdict {
         }
         outcome.kept = done.kept;
         outcome.content = done.content;
-        outcome.artifacts = done.artifacts;
-        outcome.artifacts.truncate(MAX_ARTIFACTS);
+        outcome.unused = done.unused;
+        outcome.files = done.files;
         Self { outcome }
     }
 

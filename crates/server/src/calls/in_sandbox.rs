@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use store::Front;
 use tokio_util::sync::CancellationToken;
-use types::{Content, Outcome, Status, ToolRef};
+use types::{Outcome, Status, ToolRef};
 
 use super::{CallFailed, Fault};
 use crate::Server;
@@ -84,10 +84,7 @@ fn answer(outcome: &Outcome, error: Option<String>) -> Value {
         }
     }
     let text = |text: &String| json!({"type": "text", "text": text});
-    let shown = outcome.content.iter().map(|part| match part {
-        Content::Text { text: shown } => text(shown),
-        Content::Image { mime, data } => json!({"type": "image", "mimeType": mime, "data": data}),
-    });
+    let shown = outcome.content.iter().cloned().map(gateway::block_as_json);
     let content: Vec<Value> = texts.iter().map(text).chain(shown).collect();
     let mut answer = json!({"content": content, "isError": outcome.status != Status::Completed});
     if let (Some(Value::Object(structured)), 1) = (&outcome.result, content.len()) {

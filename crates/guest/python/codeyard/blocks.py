@@ -1,0 +1,158 @@
+"""Blocks of tools' results that are no text: images, audio, resources, links. Which of them has a program not used?"""
+
+import re
+
+from codeyard.values import Record
+
+# Results that are told of, and blocks of one that are counted.
+MOST_TOLD = 10
+_MOST_NOTED = 1_000
+# Reading one of these is using the block; the others only say what it is.
+_CONTENT = frozenset({"data", "blob", "text", "uri", "resource"})
+_NOUNS = {"image": "image", "audio": "recording", "resource": "embedded resource", "resource_link": "link to a resource"}
+_UNPRINTABLE = re.compile(r"[^\w./+ -]")
+_MOST_NAME = 60
+
+
+class Block(Record):
+    """One of them. A dict that tells its note when its content is read."""
+
+    __slots__ = ("_note",)
+
+    def __init__(self, block, note):
+        super().__init__(block)
+        self._note = note
+
+    def __getitem__(self, key):
+        if key in _CONTENT:
+            self.use()
+        return super().__getitem__(key)
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def values(self):
+        self.use()
+        return super().values()
+
+    def items(self):
+        self.use()
+        return super().items()
+
+    def __reduce__(self):
+        return Record, (dict.copy(self),)
+
+    def use(self):
+        """The program has what it holds."""
+        self._note.unused.pop(id(self), None)
+
+
+class Note:
+    """What one result of a tool holds beside text."""
+
+    __slots__ = ("label", "place", "unused")
+
+    def __init__(self, label):
+        self.label = label
+        self.place = None  # how a program writes the list of blocks, if there is a way
+        self.unused = {}  # (index, kind, type, bytes) of each block by its id
+
+
+class Notes:
+    """Those of one run."""
+
+    def __init__(self):
+        self._notes = []
+        self._left_out = 0
+
+    def take(self, raw, label):
+        """Makes blocks of a raw result that are no text tell when they are used. Returns its note, if it has any."""
+        content = raw.get("content")
+        if not isinstance(content, list) or all(_is_text(block) for block in content):
+            return None
+        note = Note(label)
+        for index, block in enumerate(content):
+            if isinstance(block, dict) and not _is_text(block):
+                content[index] = block = Block(block, note)
+                note.unused[id(block)] = (index, *_described(block))
+        if not note.unused:
+            return None
+        if len(self._notes) < _MOST_NOTED:
+            self._notes.append(note)
+        else:
+            self._left_out += 1
+        return note
+
+    def lines(self):
+        """What the program has not used, a line a result."""
+        unused = [note for note in self._notes if note.unused]
+        lines = [_line(note) for note in unused[:MOST_TOLD]]
+        more = len(unused) - len(lines) + self._left_out
+        if more > 0:
+            lines.append(f"{more} more results have such content")
+        return lines
+
+
+_current = Notes()
+
+
+def current():
+    """Those of the run that is under way."""
+    return _current
+
+
+def begin():
+    """Starts a run."""
+    global _current
+    _current = Notes()
+
+
+def _is_text(block):
+    return isinstance(block, dict) and block.get("type") == "text"
+
+
+def _described(block):
+    """Kind, type and size of a block."""
+    kind = block.get("type")
+    inside = dict.get(block, "resource")
+    holder = inside if kind == "resource" and isinstance(inside, dict) else block
+    data = dict.get(holder, "data") or dict.get(holder, "blob")
+    text = dict.get(holder, "text")
+    size = len(data) * 3 // 4 - data[-2:].count("=") if isinstance(data, str) else len(text) if isinstance(text, str) else None
+    return str(kind), holder.get("mimeType"), size
+
+
+def _line(note):
+    kinds = {}
+    for _, kind, mime, size in note.unused.values():
+        kinds.setdefault(kind, []).append((mime, size))
+    what = ", ".join(_counted(kind, blocks) for kind, blocks in list(kinds.items())[:4])
+    if note.place is None:
+        return f"{note.label} gave {what}: show(runtime.last_raw()) right after the call returns it"
+    indexes = sorted(index for index, *_ in note.unused.values())
+    place = f"{note.place}[{indexes[0]}]" if len(indexes) == 1 else note.place
+    return f"{note.label} gave {what}: {place}; show(value) returns {'it' if len(indexes) == 1 else 'them'}"
+
+
+def _counted(kind, blocks):
+    noun = _NOUNS.get(kind, f"block of type {_plain(kind)}")
+    named = noun if len(blocks) == 1 else noun.replace("link", "links", 1) if " to " in noun else noun + "s"
+    mimes = sorted({_plain(mime).rpartition("/")[2] for mime, _ in blocks if isinstance(mime, str)})
+    size = sum(size for _, size in blocks if size)
+    details = ", ".join([*mimes[:3], *([size_words(size)] if size else [])])
+    return f"{len(blocks)} {named} ({details})" if details else f"{len(blocks)} {named}"
+
+
+def size_words(size):
+    """A number of bytes, as people say it."""
+    if size < 1_000:
+        return f"{size} B"
+    for unit in ("KB", "MB"):
+        size /= 1_000
+        if size < 1_000:
+            return f"{size:.1f} {unit}" if size < 10 else f"{size:.0f} {unit}"
+    return f"{size / 1_000:.1f} GB"
+
+
+def _plain(word):
+    return _UNPRINTABLE.sub("?", word[:_MOST_NAME])

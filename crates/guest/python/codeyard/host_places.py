@@ -1,0 +1,105 @@
+"""Where the session's directories are on the host: for tools, which know nothing of the paths in here."""
+
+import os
+from itertools import islice
+
+from codeyard import places
+
+# Strings of a call's arguments that are looked at, and the longest of them.
+_MOST_LOOKED_AT = 50
+_LONGEST = 4096
+# Directories in which the session may make the links that lead to them.
+_OWN = ("/home/", "/tmp/", "/scratch/")
+_GONE = ("/scratch", "/tmp", "/home")
+
+_told = {}
+
+
+def tell(pairs):
+    """Takes what the host says: pairs of a path in the session and the path of the same directory on the host."""
+    _told.clear()
+    _told.update(pairs)
+    for inside, host in _told.items():
+        if host.startswith(_OWN):
+            _link(inside, host)
+
+
+def _link(inside, host):
+    try:
+        os.makedirs(os.path.dirname(host), exist_ok=True)
+        os.symlink(inside, host)
+    except OSError:
+        pass  # Something of the session's is there.
+
+
+def host_path(path):
+    """The path on the host of a file in /workspace, /results or a mounted folder: tools read and write it there."""
+    named = _named(path)
+    for place in places.MOVED:
+        if _is_below(named, place):
+            return places.actual(named)
+    found = _on_host(named)
+    if found is None:
+        there = ", ".join(_told) or "none"
+        raise LookupError(f"{named} is on no disk of the host; what lies in these directories is: {there}")
+    return found
+
+
+def hint(arguments):
+    """What to say when a tool has failed on these arguments: which of them are paths that mean nothing on the host."""
+    if not _told and not places.MOVED:
+        return None
+    for text in islice(_strings(arguments), _MOST_LOOKED_AT):
+        if len(text) > _LONGEST or "\n" in text or "\0" in text:
+            continue
+        told = _hint_of(text)
+        if told is not None:
+            return told
+    return None
+
+
+def _hint_of(text):
+    if not ("/" in text or "." in text) or "://" in text:
+        return None
+    named = _named(text)
+    exists = os.path.exists(text) or (text.startswith("/") and os.path.isdir(os.path.dirname(text)))
+    if not exists or _is_host_path(named):
+        return None
+    if any(_is_below(named, place) for place in _GONE):
+        return f"{text} exists only inside the sandbox; put the file in /workspace and pass runtime.host_path(name)"
+    host = places.actual(named) if places.MOVED else _on_host(named)
+    if host is None or host == text:
+        return None
+    return f"tools see the host's files: {text} is {host} there; pass runtime.host_path({text!r})"
+
+
+def _named(path):
+    return places.named(os.path.normpath(os.path.join(os.getcwd(), os.fspath(path))))
+
+
+def _on_host(named):
+    if _is_host_path(named):
+        return named
+    for inside, host in _told.items():
+        if _is_below(named, inside):
+            return host + named[len(inside) :]
+    return None
+
+
+def _is_host_path(named):
+    return any(_is_below(named, host) for host in _told.values())
+
+
+def _is_below(path, place):
+    return path == place or path.startswith(place + "/")
+
+
+def _strings(value):
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)

@@ -1,0 +1,57 @@
+//! Host calls of a run as root: what tools write into the workspace there is made readable for the program.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use types::Principal;
+use workspace::Workspaces;
+
+use crate::files::blocking;
+
+/// Most paths of one call that are looked at.
+const MOST_PATHS: usize = 20;
+
+/// Answers the calls of one run by `calls`; after each it looks at the paths below `place` that were among its arguments.
+pub(crate) struct Adopting {
+    pub(crate) calls: Arc<dyn HostCalls>,
+    pub(crate) workspaces: Workspaces,
+    pub(crate) principal: Principal,
+    pub(crate) place: PathBuf,
+}
+
+impl HostCalls for Adopting {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        let mut paths = Vec::new();
+        gather(&call.args, &self.place, &mut paths);
+        if paths.is_empty() {
+            return self.calls.call(call);
+        }
+        Box::pin(async move {
+            let answer = self.calls.call(call).await;
+            let (workspaces, principal) = (self.workspaces.clone(), self.principal.clone());
+            blocking(move || {
+                for path in paths {
+                    workspaces.adopt(&principal, &path);
+                }
+            })
+            .await;
+            answer
+        })
+    }
+}
+
+/// The texts of a value that are paths below a place.
+fn gather(value: &Value, place: &Path, paths: &mut Vec<PathBuf>) {
+    if paths.len() >= MOST_PATHS {
+        return;
+    }
+    match value {
+        Value::String(text) if Path::new(text).starts_with(place) => paths.push(PathBuf::from(text)),
+        Value::Array(items) => items.iter().for_each(|item| gather(item, place, paths)),
+        Value::Object(fields) => fields.values().for_each(|field| gather(field, place, paths)),
+        _ => {}
+    }
+}

@@ -106,6 +106,8 @@ class Program:
 
     def _register(self, number):
         lines = self.source.splitlines(True)
+        if lines and not lines[-1].endswith("\n"):
+            lines[-1] += "\n"  # as linecache reads files: tracebacks count on it where they put their marks
         linecache.cache[self.filename] = (len(self.source), None, lines, self.filename)
         linecache.cache.pop(filename_of(number - _KEPT_SOURCES), None)
 

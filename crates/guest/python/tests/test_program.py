@@ -1,5 +1,7 @@
 """Programs: results, state from run to run, tracebacks, syntax, exit."""
 
+import sys
+
 from tests.host import GuestCase
 
 
@@ -249,6 +251,12 @@ class Errors(GuestCase):
         self.check_error("x = 1\ny = 0\nprint(x/y)", "ZeroDivisionError", "division by zero", "line 3", "print(x/y)")
         self.check_error("x = 1\ny = 0\nreturn x/y", "ZeroDivisionError", "line 3, in <module>")
         self.check_error("import asyncio\nawait asyncio.sleep(0)\n1/0", "ZeroDivisionError", "line 3")
+
+    def test_marks_stand_below_what_failed(self):
+        if sys.version_info >= (3, 11):
+            self.check_error("y = 0\n1/y", "ZeroDivisionError", "    1/y\n    ~^~\n")
+            self.check_error("y = 0\nif True:\n  return 1/y", "ZeroDivisionError", "    return 1/y\n           ~^~\n")
+            self.check_error("y = 0\n1/y\n", "ZeroDivisionError", "    1/y\n    ~^~\n")
 
     def test_output_before_an_error_is_kept(self):
         outcome = self.check_error("print('before')\nraise ValueError('boom')", "ValueError", "ValueError: boom")

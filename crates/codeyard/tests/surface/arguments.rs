@@ -56,10 +56,11 @@ async fn programs() {
     for (arguments, expected) in cases {
         refused(&mut client, "execute_code", arguments, &expected).await;
     }
-    // `null` and `""` are how some clients write that an argument is absent; the exact bounds are allowed.
+    // `null`, `""` and 0 are how some clients write that an argument is absent; the exact bounds are allowed.
     for arguments in [
         json!({"code": "return 'x' in globals()", "session": "", "timeout_ms": "", "language": "Python"}),
         json!({"code": "return 'x' in globals()", "session": null, "timeout_ms": null, "language": null}),
+        json!({"code": "import time\ntime.sleep(0.2)\nreturn 'x' in globals()", "timeout_ms": 0}),
         json!({"code": "return 'x' in globals()", "timeout_ms": 300_000, "language": "python"}),
     ] {
         assert_eq!(
@@ -90,8 +91,8 @@ async fn searches() {
     for (arguments, expected) in [
         (json!({"query": 5}), "`query` must be a string, not 5".to_owned()),
         (
-            json!({"query": "x", "limit": 0}),
-            format!("{whole} 0; the nearest is 1"),
+            json!({"query": "x", "limit": -1}),
+            format!("{whole} -1; the nearest is 1"),
         ),
         (
             json!({"query": "x", "limit": 51}),

@@ -102,7 +102,8 @@ pub(super) fn search(arguments: &JsonObject) -> Result<Search, BadArguments> {
         Some(_) => check.text("query", MAX_QUERY),
     };
     let limit = check
-        .whole("limit", 1..=u64::from(MAX_FOUND))
+        .not_zero("limit")
+        .and_then(|_| check.whole("limit", 1..=u64::from(MAX_FOUND)))
         .unwrap_or(u64::from(USUALLY_FOUND));
     let detail = match check.word("detail", ["name", "summary", "full"]) {
         Some("name") => Detail::Name,
@@ -185,6 +186,12 @@ impl<'a> Check<'a> {
             .filter(|value| !value.is_null() && value.as_str() != Some(""))
     }
 
+    /// The same of a number. A client whose schemas are strict makes the model write every argument, and 0 is how models
+    /// write a number that they do not care about.
+    fn not_zero(&self, name: &str) -> Option<&'a Value> {
+        self.get(name).filter(|value| value.as_f64() != Some(0.0))
+    }
+
     fn mistake(&mut self, text: String) {
         self.bad.mistakes.push(text);
     }
@@ -233,7 +240,7 @@ impl<'a> Check<'a> {
     fn limits(&mut self, policy: &Policy) -> (Granted, Option<String>) {
         let highest = u64::try_from(policy.longest().as_millis()).unwrap_or(u64::MAX);
         let lowest = LEAST_TIMEOUT_MS.min(highest);
-        let timeout = self.get("timeout_ms");
+        let timeout = self.not_zero("timeout_ms");
         let whole = timeout
             .and_then(Value::as_f64)
             .filter(|number| number.fract() == 0.0);

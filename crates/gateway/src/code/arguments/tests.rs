@@ -50,7 +50,8 @@ fn timeout_ms_is_for_the_policy_to_grant() {
     assert_eq!(wall_time(json!({})), 60_000);
     assert_eq!(wall_time(json!({"timeout_ms": 1500})), 1500);
     assert_eq!(wall_time(json!({"timeout_ms": ""})), 60_000);
-    for (given, used) in [(0, 100), (-5, 100), (1, 100), (300_001, 300_000)] {
+    assert_eq!(wall_time(json!({"timeout_ms": 0})), 60_000);
+    for (given, used) in [(-5, 100), (1, 100), (300_001, 300_000)] {
         let taken = taken(json!({"timeout_ms": given}));
         assert_eq!(taken.request.granted.limits.wall_time.as_millis(), used);
         assert_eq!(
@@ -162,11 +163,11 @@ fn searches() {
         search(&object(json!({"query": "list files"}))).unwrap().query,
         "list files"
     );
-    let told = search(&object(json!({"limit": 0, "detail": "all", "q": "mail"}))).unwrap_err();
+    let told = search(&object(json!({"limit": 51, "detail": "all", "q": "mail"}))).unwrap_err();
     assert_eq!(
         told.to_string(),
         "search_tools was not run: no argument is named `q`; did you mean `query`?; \
-         `limit` must be an integer from 1 to 50, not 0; the nearest is 1; \
+         `limit` must be an integer from 1 to 50, not 51; the nearest is 50; \
          `detail` must be \"name\" or \"summary\" or \"full\", not \"all\"; the nearest is \"full\""
     );
 }

@@ -32,6 +32,11 @@ pub fn checkers() -> PathBuf {
     target().join("checkers")
 }
 
+/// The client libraries of docs/clients.md.
+pub fn clients() -> PathBuf {
+    target().join("clients")
+}
+
 /// What the benchmarks compare with.
 pub fn rivals() -> PathBuf {
     target().join("rivals")

@@ -166,6 +166,18 @@ pub fn checkers() -> Result<()> {
     )
 }
 
+/// Installs the client libraries of docs/clients.md below `target/`, as far as they install.
+pub fn clients() -> Result<()> {
+    let script = layout::root().join("xtask/install-clients.sh");
+    run::visible(
+        Command::new("bash")
+            .arg(script)
+            .arg(layout::clients())
+            .env("PYTHON_PATH", PLAIN_PATH)
+            .stdout(Stdio::null()),
+    )
+}
+
 /// Cargo itself, the one that runs us, in the checkout.
 pub fn cargo() -> Command {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -18,6 +18,7 @@ pub fn run(filter: Option<&str>) -> Result<()> {
     setup::packages(setup::FOR_TESTS)?;
     setup::upstreams()?;
     setup::checkers()?;
+    setup::clients()?;
     setup::build_tests()?;
     setup::environment(None)?;
     let mut parts: Vec<(&str, Part)> = vec![("Python of the guest", python::run), ("Rust", rust::run)];

@@ -64,4 +64,5 @@ pub fn with_places(command: &mut Command) -> &mut Command {
         .env("CODEYARD_TEST_ENV", layout::data())
         .env("CODEYARD_UPSTREAMS", layout::upstreams())
         .env("CODEYARD_CHECKERS", layout::checkers())
+        .env("CODEYARD_CLIENTS", layout::clients())
 }

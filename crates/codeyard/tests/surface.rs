@@ -4,6 +4,8 @@
 
 #[path = "surface/arguments.rs"]
 mod arguments;
+#[path = "surface/blocks.rs"]
+mod blocks;
 #[path = "surface/check.rs"]
 mod check;
 #[path = "surface/finding.rs"]

@@ -4,6 +4,8 @@
 
 #[path = "workspaces/hanging.rs"]
 mod hanging;
+#[path = "workspaces/host_paths.rs"]
+mod host_paths;
 #[path = "workspaces/image.rs"]
 mod image;
 #[path = "workspaces/kernel_quota.rs"]

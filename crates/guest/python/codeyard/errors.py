@@ -23,6 +23,12 @@ class ToolError(Exception):
         return f"{self.message} ({self.hint})" if self.hint else self.message
 
 
+class UnknownName(ToolError, AttributeError):
+    """A name in the tree of tools that no server or tool has."""
+
+    __module__ = "builtins"
+
+
 class MCPError(RuntimeError):
     """A helper of `runtime` that was asked for something that is not there."""
 

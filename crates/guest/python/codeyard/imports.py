@@ -37,6 +37,10 @@ class ToolFinder:
         parent, _, name = spec.name.rpartition(".")
         container = sys.modules[parent]
         if isinstance(container, (Servers, Server)):
+            try:
+                container.check(name)
+            except AttributeError as error:
+                raise ImportError(str(error), name=spec.name) from None
             return container[name]
         raise ModuleNotFoundError(f"No module named {spec.name!r}", name=spec.name)
 

@@ -6,9 +6,13 @@ A server or a tool is at once an attribute, an item and an importable module, so
 
 from types import ModuleType
 
+import re
+import sys
+from difflib import get_close_matches
+
 from codeyard import files
 from codeyard.calls import ToolCall, arguments_of, call_blocking, host
-from codeyard.errors import ToolError
+from codeyard.errors import ToolError, UnknownName
 from codeyard.values import bridge, native
 
 # What a tool that is a file says of its function.
@@ -20,6 +24,22 @@ _PROBED = ("__", "_repr_", "_ipython_", "_jupyter_", "_fields")
 
 class Directory:
     """Where the names of servers and tools come from: the host."""
+
+    def check_server(self, name):
+        """Raises UnknownName if no server has the name, in any spelling."""
+        entries = self.servers()
+        if all(_spelling(name) not in (_spelling(entry["name"]), _spelling(entry["alias"])) for entry in entries):
+            raise UnknownName(_no_server(name, [entry["alias"] for entry in entries]), kind="unknown_tool")
+
+    def check_tool(self, server, name):
+        """The same of a tool of a server. What is wrong with a server that cannot be asked, its calls will say."""
+        entries = _quietly(lambda: self.server(server)["tools"], None)
+        if entries is None:
+            return
+        if all(_spelling(name) not in (_spelling(entry["name"]), _spelling(entry["alias"])) for entry in entries):
+            names = [entry["alias"] for entry in entries]
+            message = f"{server} has no tool {name!r}; {_nearest(name, names, 'its tools')}"
+            raise UnknownName(message, server, name, kind="unknown_tool")
 
     def servers(self):
         """All servers: `{name, alias, description}`."""
@@ -108,7 +128,16 @@ class Server(ModuleType):
             return [entry["alias"] for entry in self._flavour.tools_of(self._server)]
         if name.startswith(_PROBED):
             raise AttributeError(name)
+        if _is_imported():
+            self.check(name)
         return self[name]
+
+    def check(self, name):
+        """Raises UnknownName if there is no such tool."""
+        self._flavour.directory.check_tool(self._server, name)
+
+    def __call__(self, *args, **named):
+        raise TypeError(_tool_of_no_server(self._flavour, self._server))
 
     def __getitem__(self, name):
         tool = self.__dict__.get(name)
@@ -172,7 +201,13 @@ class Servers(ModuleType):
             return [entry["alias"] for entry in self._flavour.directory.servers()]
         if name.startswith(_PROBED):
             raise AttributeError(name)
+        if _is_imported():
+            self.check(name)
         return self[name]
+
+    def check(self, name):
+        """Raises UnknownName if there is no such server."""
+        self._flavour.directory.check_server(name)
 
     def __getitem__(self, name):
         server = self.__dict__.get(name)
@@ -259,6 +294,46 @@ class ServerNames:
 
     def __repr__(self):
         return repr(self._names())
+
+
+def _spelling(name):
+    return re.sub(r"\W", "_", name).lower()
+
+
+def _is_imported():
+    """Whether an attribute is asked for by `from ... import`, which should fail where a call would."""
+    return sys._getframe(2).f_code.co_name == "_handle_fromlist"
+
+
+def _nearest(name, names, what):
+    near = get_close_matches(name, names, 1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"{what} are {', '.join(names[:20])}" if names else "there are none"
+
+
+def _no_server(name, aliases):
+    tool = _tool_named(name)
+    if tool is not None:
+        return f"there is no server {name!r}; write tools.{tool}"
+    return f"there is no server {name!r}; {_nearest(name, aliases, 'the servers')}"
+
+
+def _tool_of_no_server(flavour, name):
+    tool = _tool_named(name)
+    if tool is not None:
+        return f"{flavour.prefix}{name} is no tool; write {flavour.prefix}{tool}(...)"
+    return f"{flavour.prefix}{name} is a server, not a tool; list its tools with dir({flavour.prefix}{name})"
+
+
+def _tool_named(name):
+    """The tool that a program has named without its server, as `server.tool`; `None` if there is none."""
+    try:
+        hits = host("search", query=name.replace("_", " "), limit=5, detail="name")["tools"]
+    except (ToolError, KeyError, TypeError):
+        return None
+    found = (hit for hit in hits if _spelling(hit["tool"]) == _spelling(name))
+    return next((f"{_spelling(hit['server'])}.{_spelling(hit['tool'])}" for hit in found), None)
 
 
 def _quietly(ask, otherwise=()):

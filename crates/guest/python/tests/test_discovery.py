@@ -181,3 +181,28 @@ class Names(GuestCase):
         self.check("from mcp.servers.my_stub import *\nawait list_things()", ["a", "b"])
         self.check("from tools.stub import *\nawait echo(message='s')", "s")
         self.check("from servers.stub import *\necho(message='b')", "b")
+
+
+class Names(GuestCase):
+    def test_an_import_of_what_is_not_there_fails(self):
+        for code, told in (
+            ("from tools import anything", "there is no server 'anything'; the servers are stub, my_stub"),
+            ("from tools import stubb", "there is no server 'stubb'; did you mean 'stub'?"),
+            ("import tools.nothing", "there is no server 'nothing'"),
+            ("from servers import nothing", "there is no server 'nothing'"),
+            ("from tools.stub import ecko", "stub has no tool 'ecko'; did you mean 'echo'?"),
+            ("import tools.stub.zzz", "stub has no tool 'zzz'; its tools are echo, add, list_things"),
+        ):
+            error = self.guest.run(code).error
+            self.assertEqual(error["kind"], "ImportError", code)
+            self.assertIn(told, error["message"])
+
+    def test_an_import_of_what_is_there_works_in_each_spelling(self):
+        code = "from tools import stub, my_stub\nfrom tools.stub import echo, list_things\nimport tools.stub.add\n"
+        self.check(code + "repr(echo), repr(my_stub)", ["<tool tools.stub.echo>", "<server my_stub>"])
+
+    def test_a_tool_that_is_called_without_its_server_is_named(self):
+        error = self.guest.run("await tools.echo()").error
+        self.assertEqual((error["kind"], error["message"]), ("TypeError", "tools.echo is no tool; write tools.stub.echo(...)"))
+        error = self.guest.run("await tools.stub()").error
+        self.assertEqual(error["message"], "tools.stub is a server, not a tool; list its tools with dir(tools.stub)")

@@ -25,13 +25,14 @@ use crate::python::{self, Environment, Interpreter};
 use crate::station::{Files, Station, StationError};
 
 /// Libraries whose import makes a session's first program one for the `data` profile: numpy, pandas and what needs them.
-const DATA_LIBRARIES: [&str; 9] = [
+const DATA_LIBRARIES: [&str; 10] = [
     "numpy",
     "pandas",
     "matplotlib",
     "sklearn",
     "scipy",
     "seaborn",
+    "plotly",
     "statsmodels",
     "polars",
     "openpyxl",

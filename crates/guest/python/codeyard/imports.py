@@ -10,7 +10,9 @@ from codeyard.proxies import Server, Servers
 _ROOTS = ("tools", "servers", "mcp")
 
 # Packages of the managed environment by the name of their import.
-_MANAGED = frozenset({"numpy", "pandas", "matplotlib", "sklearn", "pydantic", "requests", "dateutil", "openpyxl"})
+_MANAGED = frozenset(
+    "numpy pandas matplotlib sklearn pydantic requests dateutil openpyxl seaborn plotly jinja2 tabulate".split()
+)
 
 
 class _Mcp(ModuleType):

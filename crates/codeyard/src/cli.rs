@@ -286,6 +286,15 @@ pub enum PythonCommand {
     /// Make the environment with numpy, pandas and more that programs import from
     #[command(after_help = examples::SYNC_HELP)]
     Sync(SyncArguments),
+    /// List the packages that programs can import
+    #[command(after_help = examples::PACKAGES_HELP)]
+    List(PackagesArguments),
+    /// Add packages to those that programs can import
+    #[command(after_help = examples::ADD_PACKAGES_HELP)]
+    Add(AddPackages),
+    /// Remove packages, and those that only they needed
+    #[command(after_help = examples::REMOVE_PACKAGES_HELP)]
+    Remove(RemovePackages),
     /// Show which Python programs run on and what it has
     #[command(after_help = examples::INFO_HELP)]
     Info(InfoArguments),
@@ -294,12 +303,39 @@ pub enum PythonCommand {
 /// Arguments of `python sync`.
 #[derive(Debug, Args)]
 pub struct SyncArguments {
-    /// Install what this requirements file lists instead
+    /// Install what this requirements file lists instead of the default set and what was added to it
     #[arg(long, value_name = "FILE")]
     pub requirements: Option<PathBuf>,
     /// Make the environment anew even if nothing has changed
     #[arg(long)]
     pub refresh: bool,
+    /// Remove packages of the present set that the new one lacks, without asking
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Arguments of `python list`.
+#[derive(Debug, Args)]
+pub struct PackagesArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `python add`.
+#[derive(Debug, Args)]
+pub struct AddPackages {
+    /// A package, and its versions if not every one will do
+    #[arg(value_name = "NAME[==VERSION]", required = true)]
+    pub names: Vec<String>,
+}
+
+/// Arguments of `python remove`.
+#[derive(Debug, Args)]
+pub struct RemovePackages {
+    /// A package that `codeyard python list` shows
+    #[arg(value_name = "NAME", required = true)]
+    pub names: Vec<String>,
 }
 
 /// Arguments of `python info`.

@@ -8,6 +8,8 @@ mod calls;
 mod friendly;
 #[path = "commands/messages.rs"]
 mod messages;
+#[path = "commands/python.rs"]
+mod python;
 #[path = "commands/saved.rs"]
 mod saved;
 #[path = "commands/scripts.rs"]
@@ -21,7 +23,42 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use test_support::{Codeyard, ServerDefinition, is_gone, run, wait_until};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::Command;
+
+/// Runs a command at a terminal, gives it one line, and says all that a person sees of it; it must end well.
+async fn at_a_terminal(codeyard: &Codeyard, args: &[&str], answer: &str) -> String {
+    let own = codeyard.command(args.iter().copied()).unwrap();
+    let own = own.as_std();
+    let words = [own.get_program()].into_iter().chain(own.get_args());
+    let line: Vec<String> = words
+        .map(|word| format!("'{}'", word.to_string_lossy()))
+        .collect();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test owns the process and kills it on drop"
+    )]
+    let mut script = Command::new("script");
+    script
+        .args(["-qec", &line.join(" "), "/dev/null"])
+        .kill_on_drop(true);
+    for (name, value) in own.get_envs() {
+        match value {
+            Some(value) => script.env(name, value),
+            None => script.env_remove(name),
+        };
+    }
+    script.current_dir(codeyard.work_directory());
+    script.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut script = script.spawn().unwrap();
+    let mut input = script.stdin.take().unwrap();
+    input.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
+    let ended = script.wait_with_output().await.unwrap();
+    drop(input);
+    let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(ended.status.success(), "{args:?}: {shown}");
+    shown
+}
 
 #[tokio::test]
 async fn run_prints_as_an_ordinary_program_does() {

@@ -9,18 +9,28 @@ use std::time::Duration;
 use serde::Serialize;
 
 mod cache;
+mod change;
 mod child;
 mod discover;
+mod draft;
 mod environment;
+mod error;
 mod interpreter;
 mod probe;
+mod requirement;
 mod scrub;
+mod set;
 mod sync;
 
+pub use change::{Change, add, remove};
 pub use discover::{Discovery, discover};
+pub use draft::{Draft, Target};
 pub use environment::{Environment, Package, environment};
+pub use error::SyncError;
 pub use interpreter::{Interpreter, SkipReason, Skipped};
-pub use sync::{Refresh, SyncError, SyncRequest, sync};
+pub use requirement::{Requirement, RequirementError};
+pub use set::Set;
+pub use sync::{Refresh, SyncRequest, Synced, sync};
 
 /// Where guests see the managed environment; compiled modules are stamped with this path, not with the host's.
 pub const GUEST_SITE_PACKAGES: &str = "/opt/codeyard/site-packages";
@@ -55,6 +65,8 @@ pub struct EnvironmentInfo {
     pub root: PathBuf,
     /// What is installed.
     pub packages: Vec<Package>,
+    /// The requirements that it was made of.
+    pub requirements: Set,
 }
 
 /// Compiles the modules below a directory ahead of their first import; what cannot be compiled is compiled then.
@@ -78,6 +90,7 @@ pub fn info(settings: &Settings, data: &Path) -> Info {
         .map(|environment| EnvironmentInfo {
             root: environment.root.clone(),
             packages: environment.packages.clone(),
+            requirements: environment.set.clone(),
         });
     Info {
         interpreter,

@@ -73,13 +73,41 @@ pub(super) const PYTHON_HELP: &str = "\
 Examples:
   codeyard python sync                   numpy, pandas, matplotlib, scikit-learn and more
   codeyard python sync --requirements requirements.txt
+  codeyard python add rich httpx==0.27.0
+  codeyard python remove rich
+  codeyard python list
   codeyard python info";
 
 pub(super) const SYNC_HELP: &str = "\
+What `codeyard python add` added stays, and what `codeyard python remove` took out stays out, unless a \
+requirements file is given.
+
 Examples:
   codeyard python sync
   codeyard python sync --requirements requirements.txt
+  codeyard python sync --requirements requirements.txt --yes
   codeyard python sync --refresh         anew, even if nothing has changed";
+
+pub(super) const PACKAGES_HELP: &str = "\
+Examples:
+  codeyard python list
+  codeyard python list --json            with the requirement of each package that was asked for";
+
+pub(super) const ADD_PACKAGES_HELP: &str = "\
+The machine's own pip installs them, with its settings for the index and the proxy. If a package cannot be installed, \
+nothing changes.
+
+Examples:
+  codeyard python add rich
+  codeyard python add httpx==0.27.0 'polars>=1,<2'
+  codeyard python add 'requests[socks]'";
+
+pub(super) const REMOVE_PACKAGES_HELP: &str = "\
+A package that others need is removed only together with them.
+
+Examples:
+  codeyard python remove rich
+  codeyard python remove seaborn plotly";
 
 pub(super) const INFO_HELP: &str = "\
 Examples:

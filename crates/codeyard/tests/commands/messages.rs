@@ -43,7 +43,7 @@ pub(super) async fn transcript(codeyard: &Codeyard, commands: &[(&str, &str)]) -
         .replace(&*stub_server().to_string_lossy(), "stub-server")
 }
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 23] = [
     "",
     "mcp",
     "run",
@@ -59,6 +59,9 @@ const COMMANDS: [&str; 20] = [
     "trust",
     "python",
     "python sync",
+    "python add",
+    "python remove",
+    "python list",
     "python info",
     "doctor",
     "demo",

@@ -2,15 +2,13 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use test_support::{BridgeClient, Codeyard, Mode, run};
-use tokio::io::AsyncWriteExt as _;
-use tokio::process::Command;
 
+use super::at_a_terminal;
 use super::messages::transcript;
 
 /// What the original bridge kept: two good functions, two good memories, and whatever else such files hold.
@@ -359,30 +357,9 @@ async fn on_a_terminal_it_asks() {
         ("remove area a/b", "yes", "removed 1 tool and 1 memory"),
     ] {
         let args: Vec<&str> = ["saved"].into_iter().chain(command.split(' ')).collect();
-        let own = codeyard.command(args).unwrap();
-        let own = own.as_std();
-        let words = [own.get_program()].into_iter().chain(own.get_args());
-        let line: Vec<String> = words
-            .map(|word| format!("'{}'", word.to_string_lossy()))
-            .collect();
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the test owns the process and kills it on drop"
-        )]
-        let mut script = Command::new("script");
-        script
-            .args(["-qec", &line.join(" "), "/dev/null"])
-            .kill_on_drop(true);
-        script.current_dir(codeyard.work_directory());
-        script.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut script = script.spawn().unwrap();
-        let mut input = script.stdin.take().unwrap();
-        input.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
-        let ended = script.wait_with_output().await.unwrap();
-        drop(input);
-        let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
+        let shown = at_a_terminal(&codeyard, &args, answer).await;
         assert!(
-            ended.status.success() && shown.contains("[y/N]") && shown.contains(told),
+            shown.contains("[y/N]") && shown.contains(told),
             "{command}: {shown}"
         );
     }

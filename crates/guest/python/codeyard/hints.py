@@ -12,6 +12,7 @@ _TEXT = (
 )
 _LOOP = "top-level await works here: write `await main()`"
 _ASYNC = "await works at top level and in `async def`; make the function `async def` and await it"
+_ADD = "the user can add a package with `codeyard python add NAME`"
 _MOST_PACKAGES = 40
 _MOST_CAUSES = 8
 _SOCKETS = ("socket.py", "asyncio/selector_events.py", "asyncio/base_events.py")
@@ -63,10 +64,10 @@ def _of_module(error):
 
     packages = sorted({found.name for found in metadata.distributions() if found.name})
     if not packages:
-        return "no package is installed here, and without a network none can be installed"
+        return f"no package is installed here, and without a network none can be installed; {_ADD}"
     shown = ", ".join(packages[:_MOST_PACKAGES])
     more = f" and {len(packages) - _MOST_PACKAGES} more" if len(packages) > _MOST_PACKAGES else ""
-    return f"it is not installed, and there is no network to install it; installed are {shown}{more}"
+    return f"it is not installed, and there is no network to install it; installed are {shown}{more}; {_ADD}"
 
 
 def _wants_network(error):

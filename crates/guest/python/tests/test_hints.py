@@ -12,7 +12,7 @@ class Hints(GuestCase):
         return outcome
 
     def test_a_package_that_is_not_installed(self):
-        self.check_hint("import no_such_package", "ModuleNotFoundError", "it is not installed", "no network")
+        self.check_hint("import no_such_package", "ModuleNotFoundError", "it is not installed", "no network", "codeyard python add NAME")
         self.check_hint("from no_such_package.deep import x", "ModuleNotFoundError", "it is not installed")
 
     def test_a_module_of_the_program_has_no_hint(self):

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::interpreter::Interpreter;
+use super::set::Set;
 
 /// Raised whenever the meaning of the manifest changes; an environment of another format is made anew.
 const FORMAT: u32 = 1;
-const MANIFEST: &str = "codeyard.json";
+pub(super) const MANIFEST: &str = "codeyard.json";
 
 /// One installed distribution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,8 @@ pub struct Environment {
     pub has_numpy: bool,
     /// Whether pandas is among it.
     pub has_pandas: bool,
+    /// The requirements that it was made of.
+    pub set: Set,
     requirements: String,
     _in_use: Arc<File>,
 }
@@ -64,7 +67,12 @@ pub fn environment(data: &Path, interpreter: &Interpreter) -> Option<Environment
     if manifest.format != FORMAT || manifest.interpreter != interpreter.key() || !site_packages.is_dir() {
         return None;
     }
+    let set = match manifest.set {
+        Some(set) => set,
+        None => Set::of_marks(&requested(&site_packages).ok()?),
+    };
     Some(Environment {
+        set,
         has_numpy: has(&manifest.packages, "numpy"),
         has_pandas: has(&manifest.packages, "pandas"),
         root,
@@ -90,10 +98,21 @@ fn hold(manifest: &Path) -> Option<File> {
 
 /// What the metadata below a site-packages directory names, sorted by name.
 pub(super) fn installed(site_packages: &Path) -> io::Result<Vec<Package>> {
+    described_below(site_packages, |_| true)
+}
+
+/// Those of [`installed`] that pip was asked for, not those that they need.
+pub(super) fn requested(site_packages: &Path) -> io::Result<Vec<Package>> {
+    described_below(site_packages, |description| {
+        description.join("REQUESTED").exists()
+    })
+}
+
+fn described_below(site_packages: &Path, is_meant: fn(&Path) -> bool) -> io::Result<Vec<Package>> {
     let mut packages = Vec::new();
     for entry in fs::read_dir(site_packages)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "dist-info") {
+        if path.extension().is_some_and(|extension| extension == "dist-info") && is_meant(&path) {
             let text = fs::read(path.join("METADATA"))?;
             packages.extend(described(&String::from_utf8_lossy(&text)));
         }
@@ -136,17 +155,26 @@ pub(super) struct Manifest {
     python: String,
     requirements: String,
     packages: Vec<Package>,
+    /// Absent in environments of older codeyards.
+    #[serde(default)]
+    set: Option<Set>,
 }
 
 impl Manifest {
-    /// Describes an environment that was just installed.
-    pub(super) fn new(interpreter: &Interpreter, requirements: &str, packages: Vec<Package>) -> Manifest {
+    /// Describes an environment that was just installed from the text of requirements.
+    pub(super) fn new(
+        interpreter: &Interpreter,
+        requirements: &str,
+        set: Set,
+        packages: Vec<Package>,
+    ) -> Manifest {
         Manifest {
             format: FORMAT,
             interpreter: interpreter.key(),
             python: interpreter.version_text(),
             requirements: fingerprint(requirements),
             packages,
+            set: Some(set),
         }
     }
 

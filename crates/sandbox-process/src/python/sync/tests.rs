@@ -2,6 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use super::super::Settings;
+use super::super::child::Step;
+use super::super::draft::remove_leftovers;
 use super::*;
 
 /// A data directory, an index of one wheel, and requirements that name it.
@@ -83,11 +89,14 @@ impl Machine {
 
     fn request(&self) -> SyncRequest {
         SyncRequest {
-            settings: Settings {
-                path: Some("/usr/bin/python3".into()),
-                search_path: None,
+            target: Target {
+                settings: Settings {
+                    path: Some("/usr/bin/python3".into()),
+                    search_path: None,
+                },
+                data: self.relative("data"),
+                ..Target::default()
             },
-            data: self.relative("data"),
             requirements: Some(self.relative("requirements.txt")),
             ..SyncRequest::default()
         }
@@ -95,7 +104,10 @@ impl Machine {
 
     fn sync(&self) -> Result<(Environment, Vec<String>), SyncError> {
         let mut lines = Vec::new();
-        let made = sync(&self.request(), &mut |line| lines.push(line.to_owned()))?;
+        let made = match sync(&self.request(), &mut |line| lines.push(line.to_owned()))? {
+            Synced::UpToDate(environment) => environment,
+            Synced::Draft(draft) => draft.put_in_place()?,
+        };
         Ok((made, lines))
     }
 
@@ -209,10 +221,10 @@ fn a_failed_sync_says_why_and_leaves_what_was_there() {
     machine.sync().unwrap();
     machine.require("tiny\nno-such-distribution");
     let error = machine.sync().unwrap_err();
-    assert!(matches!(error, SyncError::Step { step: "pip", .. }), "{error}");
+    assert!(matches!(error, SyncError::NotFound { .. }), "{error}");
     assert!(error.to_string().contains("no-such-distribution"), "{error}");
     assert_eq!(machine.environments().len(), 1, "nothing half-made stays");
-    let interpreter = discover_afresh(&machine.request().settings, &machine.path("data"))
+    let interpreter = discover_afresh(&machine.request().target.settings, &machine.path("data"))
         .interpreter
         .unwrap();
     let kept = environment::environment(&machine.path("data"), &interpreter).expect("the old environment");

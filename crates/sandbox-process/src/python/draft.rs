@@ -1,0 +1,350 @@
+//! An environment while it is made: beside the one of before, whose place it takes when it is whole.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, RenameFlags};
+
+use super::child::{Step, StepEnd};
+use super::environment::{self, Environment, MANIFEST, Manifest, Package};
+use super::error::{SATISFIED, SyncError};
+use super::interpreter::Interpreter;
+use super::requirement::key;
+use super::set::Set;
+use super::{GUEST_SITE_PACKAGES, Settings, scrub};
+
+const DRAFT_PREFIX: &str = ".draft-";
+const REQUIREMENTS: &str = "requirements.txt";
+
+/// Where environments are made, and what with.
+#[derive(Debug, Clone, Default)]
+pub struct Target {
+    /// Where to look for Python.
+    pub settings: Settings,
+    /// The data directory.
+    pub data: PathBuf,
+    /// An argv prefix that ends pip when codeyard dies (`codeyard __supervise --`); may be empty.
+    pub supervisor: Vec<OsString>,
+}
+
+/// Which modules are compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Compile {
+    All,
+    /// Those that are not compiled yet.
+    New,
+}
+
+/// One environment that is not in its place yet; dropping it leaves everything as it was.
+#[derive(Debug)]
+pub struct Draft {
+    target: Target,
+    interpreter: Interpreter,
+    pip: PathBuf,
+    path: PathBuf,
+    root: PathBuf,
+    before: Vec<Package>,
+    before_set: Set,
+    packages: Vec<Package>,
+    is_placed: bool,
+    _lock: File,
+}
+
+impl Draft {
+    /// Starts one. `present` is what it will replace; `lock` is that of [`lock`].
+    pub(super) fn new(
+        target: &Target,
+        interpreter: Interpreter,
+        present: Option<&Environment>,
+        lock: File,
+    ) -> Result<Draft, SyncError> {
+        let pip = interpreter.pip.clone().ok_or_else(|| SyncError::NoVenv {
+            executable: interpreter.executable.clone(),
+        })?;
+        remove_leftovers(&target.data);
+        let root = environment::root_of(&target.data, &interpreter);
+        let name = format!("{DRAFT_PREFIX}{}-{}", interpreter.key(), std::process::id());
+        let path = root.with_file_name(name);
+        fs::create_dir_all(&path).map_err(|source| SyncError::writing(&path, source))?;
+        Ok(Draft {
+            target: target.clone(),
+            interpreter,
+            pip,
+            path,
+            root,
+            before: present
+                .map(|present| present.packages.clone())
+                .unwrap_or_default(),
+            before_set: present.map(|present| present.set.clone()).unwrap_or_default(),
+            packages: Vec::new(),
+            is_placed: false,
+            _lock: lock,
+        })
+    }
+
+    /// The packages of before that the new environment does not have.
+    pub fn lost(&self) -> Vec<Package> {
+        missing(&self.before, &self.packages)
+    }
+
+    /// Whether one of [`Draft::lost`] was asked for, not only needed by another package.
+    pub fn loses_what_was_asked_for(&self) -> bool {
+        self.lost()
+            .iter()
+            .any(|package| self.before_set.asks_for(&package.name))
+    }
+
+    /// Where packages lie.
+    pub(super) fn site_packages(&self) -> PathBuf {
+        self.interpreter.site_packages_below(&self.path)
+    }
+
+    /// Makes an environment without packages.
+    pub(super) fn make(&self, progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
+        progress(&format!(
+            "making an environment for Python {} ({})",
+            self.interpreter.version_text(),
+            self.interpreter.executable.display()
+        ));
+        // pip runs from where it is: programs cannot install anything, so inside it would only be more to read.
+        self.step(
+            "python -m venv",
+            &self.interpreter.executable,
+            &["-I", "-m", "venv", "--without-pip", "."],
+            progress,
+        )
+    }
+
+    /// Takes over the files of an environment: as hard links, which pip replaces and never writes to.
+    pub(super) fn copy(&self, present: &Environment) -> Result<(), SyncError> {
+        link_tree(&present.root, &self.path, &[MANIFEST, REQUIREMENTS])
+            .map_err(|source| SyncError::writing(&self.path, source))
+    }
+
+    /// Installs what a text of requirements asks for.
+    pub(super) fn install(&self, text: &str, progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
+        let file = self.path.join(REQUIREMENTS);
+        fs::write(&file, text).map_err(|source| SyncError::writing(&file, source))?;
+        self.install_file(&file, progress)
+    }
+
+    /// Installs what a requirements file asks for.
+    pub(super) fn install_file(&self, file: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
+        let options = [
+            "install",
+            "--prefer-binary",
+            "--no-compile",
+            "--progress-bar=off",
+            "--retries=2",
+            "-r",
+        ];
+        let mut args: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
+        args.push(file.as_os_str());
+        // Which file asked for a package is a path of the draft and tells a person nothing; no more does what was there.
+        let mut shorter = |line: &str| {
+            if !line.starts_with(SATISFIED) {
+                progress(line.split(" (from ").next().unwrap_or(line));
+            }
+        };
+        self.pip(&args, &mut shorter)
+    }
+
+    /// Takes packages out.
+    pub(super) fn uninstall(&self, names: &[String]) -> Result<(), SyncError> {
+        let mut args = vec![OsStr::new("uninstall"), OsStr::new("--yes"), OsStr::new("--")];
+        args.extend(names.iter().map(OsStr::new));
+        self.pip(&args, &mut |_| {})?;
+        // pip removes directories that it emptied.
+        let site_packages = self.site_packages();
+        fs::create_dir_all(&site_packages).map_err(|source| SyncError::writing(&site_packages, source))
+    }
+
+    /// Compiles, opens and describes what was installed; `requirements` is the text that a sync compares with.
+    pub(super) fn finish(
+        &mut self,
+        compile: Compile,
+        requirements: &str,
+        set: Set,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<(), SyncError> {
+        let site_packages = self.site_packages();
+        self.packages = environment::installed(&site_packages)
+            .map_err(|source| SyncError::writing(&site_packages, source))?;
+        self.compile(&site_packages, compile, progress)?;
+        scrub::remove_commands(&self.path)
+            .and_then(|()| scrub::scrub(&self.path))
+            .map_err(|source| SyncError::writing(&self.path, source))?;
+        Manifest::new(&self.interpreter, requirements, set, self.packages.clone())
+            .write(&self.path)
+            .map_err(|source| SyncError::writing(&self.path, source))
+    }
+
+    /// Swaps it with the environment of before; whoever reads the old one keeps it.
+    pub fn put_in_place(mut self) -> Result<Environment, SyncError> {
+        let refused = |source: io::Error| SyncError::writing(&self.root, source);
+        if self.root.exists() {
+            rustix::fs::renameat_with(CWD, &self.path, CWD, &self.root, RenameFlags::EXCHANGE)
+                .map_err(|errno| refused(errno.into()))?;
+            // The old one now bears the draft's name; if it is in use, a later sync removes it.
+            let _ = environment::remove_unless_in_use(&self.path);
+        } else {
+            fs::rename(&self.path, &self.root).map_err(refused)?;
+        }
+        self.is_placed = true;
+        environment::environment(&self.target.data, &self.interpreter).ok_or_else(|| SyncError::Vanished {
+            path: self.root.clone(),
+        })
+    }
+
+    /// Compiles modules once, so that no session does; the files name the guest's path, not the builder's home.
+    ///
+    /// The tests that packages bring are left out: they are half of all modules and nobody imports them.
+    fn compile(
+        &self,
+        site_packages: &Path,
+        compile: Compile,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<(), SyncError> {
+        progress("compiling modules");
+        // Relative paths, so that a data directory below some `tests` does not look like one of a package.
+        let options = [
+            "-I",
+            "-m",
+            "compileall",
+            "-q",
+            "-q",
+            "-j",
+            "0",
+            "-x",
+            "/tests?/",
+            "-s",
+            ".",
+            "-p",
+        ];
+        let mut args: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
+        args.extend([OsStr::new(GUEST_SITE_PACKAGES), OsStr::new(".")]);
+        if compile == Compile::All {
+            args.push(OsStr::new("-f"));
+        }
+        let end = self.run(&self.interpreter.executable, &args, site_packages, &mut |_| {})?;
+        // 1 means that some file is not for this version, as packages' own test data are; anything else is a failure.
+        match end.status.code() {
+            Some(0 | 1) => Ok(()),
+            _ => Err(SyncError::of_step("compileall", &self.path, &end.tail)),
+        }
+    }
+
+    fn pip(&self, args: &[&OsStr], progress: &mut dyn FnMut(&str)) -> Result<(), SyncError> {
+        // A wheel is a zip file, and Python runs the package inside it.
+        let pip = self.pip.join("pip");
+        let mut all = vec![OsStr::new("-I"), pip.as_os_str()];
+        all.extend(args);
+        self.step("pip", &self.path.join("bin/python"), &all, progress)
+    }
+
+    /// Runs one step that must succeed.
+    fn step<S: AsRef<OsStr>>(
+        &self,
+        name: &'static str,
+        program: &Path,
+        args: &[S],
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<(), SyncError> {
+        let args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();
+        let end = self.run(program, &args, &self.path, progress)?;
+        if end.status.success() {
+            Ok(())
+        } else {
+            Err(SyncError::of_step(name, &self.path, &end.tail))
+        }
+    }
+
+    fn run(
+        &self,
+        program: &Path,
+        args: &[&OsStr],
+        directory: &Path,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<StepEnd, SyncError> {
+        let step = Step {
+            prefix: &self.target.supervisor,
+            program,
+            args,
+            directory,
+        };
+        step.run(progress).map_err(|source| SyncError::Start {
+            program: program.to_owned(),
+            source,
+        })
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_placed {
+            // What cannot be removed now goes at the next sync.
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// Those of the first list whose names are not in the second.
+pub(super) fn missing(of: &[Package], list: &[Package]) -> Vec<Package> {
+    let is_missing = |package: &&Package| !list.iter().any(|other| key(&other.name) == key(&package.name));
+    of.iter().filter(is_missing).cloned().collect()
+}
+
+/// Waits until no other codeyard makes an environment in this data directory.
+pub(super) fn lock(data: &Path, progress: &mut dyn FnMut(&str)) -> Result<File, SyncError> {
+    let directory = environment::all_in(data);
+    let refused = |source| SyncError::writing(&directory, source);
+    fs::create_dir_all(&directory).map_err(refused)?;
+    let file = File::create(directory.join(".lock")).map_err(refused)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            progress("waiting for another `codeyard python` command to finish");
+            file.lock().map_err(refused)?;
+        }
+        Err(TryLockError::Error(source)) => return Err(refused(source)),
+    }
+    Ok(file)
+}
+
+/// Removes drafts that a killed sync left and replaced environments that nobody reads any more.
+pub(super) fn remove_leftovers(data: &Path) {
+    let Ok(entries) = fs::read_dir(environment::all_in(data)) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(DRAFT_PREFIX.as_bytes())
+        {
+            // Left for the next time if it cannot be removed.
+            let _ = environment::remove_unless_in_use(&entry.path());
+        }
+    }
+}
+
+/// Makes a tree of the same files; a file that cannot be linked is copied.
+fn link_tree(from: &Path, to: &Path, but: &[&str]) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (kind, source, target) = (entry.file_type()?, entry.path(), to.join(entry.file_name()));
+        if but.iter().any(|name| entry.file_name() == *name) {
+            continue;
+        } else if kind.is_dir() {
+            fs::create_dir(&target)?;
+            link_tree(&source, &target, &[])?;
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(&source)?, &target)?;
+        } else if fs::hard_link(&source, &target).is_err() {
+            fs::copy(&source, &target)?;
+        }
+    }
+    Ok(())
+}

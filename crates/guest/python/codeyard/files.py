@@ -162,6 +162,11 @@ class Call:
         return self._file.call_blocking(allowed, self._arguments)
 
 
+def has_server(name):
+    """Whether a server of this name has tool files."""
+    return name in _index()
+
+
 def find(server, tool):
     """The tool file of these names, if there is one."""
     names = _index().get(server)

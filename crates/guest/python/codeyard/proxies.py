@@ -27,12 +27,16 @@ class Directory:
 
     def check_server(self, name):
         """Raises UnknownName if no server has the name, in any spelling."""
+        if files.has_server(name):
+            return
         entries = self.servers()
         if all(_spelling(name) not in (_spelling(entry["name"]), _spelling(entry["alias"])) for entry in entries):
             raise UnknownName(_no_server(name, [entry["alias"] for entry in entries]), kind="unknown_tool")
 
     def check_tool(self, server, name):
         """The same of a tool of a server. What is wrong with a server that cannot be asked, its calls will say."""
+        if files.find(server, name) is not None:
+            return
         entries = _quietly(lambda: self.server(server)["tools"], None)
         if entries is None:
             return

@@ -15,6 +15,7 @@ use types::{Principal, RunId, ToolRef};
 
 use crate::broker::Shared;
 use crate::checks::Checks;
+use crate::done::Done;
 use crate::error;
 use crate::run::Reach;
 use crate::tally::Tally;
@@ -50,6 +51,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) wait: Duration,
     /// Counts the call, where that is asked for.
     pub(crate) tally: Option<&'a Tally>,
+    /// Takes note of it if it succeeds.
+    pub(crate) done: &'a Done,
 }
 
 impl Shared {
@@ -108,6 +111,9 @@ impl Shared {
             .await?;
         self.learner
             .observe(asked.principal, &entry, asked.run, hash, &answer);
+        if !is_tool_error(&answer) {
+            asked.done.add(&entry);
+        }
         Ok(answer)
     }
 

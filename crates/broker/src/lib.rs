@@ -14,6 +14,7 @@ mod broker;
 mod call;
 mod check;
 mod checks;
+mod done;
 mod error;
 mod files;
 mod learner;
@@ -28,6 +29,7 @@ mod tally;
 
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 pub use broker::Broker;
+pub use done::Done;
 pub use learner::LearnedTypes;
 pub use overview::ServerOverview;
 pub use relay::RelayError;

@@ -12,6 +12,7 @@ use types::{MAX_FOUND, MAX_QUERY, Principal, RunId, USUALLY_FOUND};
 use crate::answers::Detail;
 use crate::broker::Shared;
 use crate::call::Asked;
+use crate::done::Done;
 use crate::error;
 use crate::tally::Tally;
 
@@ -32,6 +33,8 @@ pub struct RunScope {
     pub loaded: Option<Arc<[String]>>,
     /// Counts its calls, if somebody wants to know what they would cost a model.
     pub tally: Option<Tally>,
+    /// Takes note of its calls that succeed.
+    pub done: Done,
 }
 
 /// Which servers a run may call.
@@ -99,6 +102,7 @@ impl RunCalls {
                     arguments: args.take("args").unwrap_or_else(|| json!({})),
                     wait: self.run.wall_time,
                     tally: self.run.tally.as_ref(),
+                    done: &self.run.done,
                 };
                 self.shared.call(asked).await
             }

@@ -179,11 +179,7 @@ impl Loaded {
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
         let tells_places = policy.require == policy::Requirement::SingleTenant;
-        let host_links = if tells_places {
-            host_links(&workspace, &mounts)
-        } else {
-            Vec::new()
-        };
+        let host_links = mounts::host_links(tells_places, &workspace, &mounts);
         let require = match policy.require {
             policy::Requirement::SingleTenant => sandbox_process::Requirement::SingleTenant,
             policy::Requirement::TenantIsolation => sandbox_process::Requirement::TenantIsolation,
@@ -608,12 +604,4 @@ fn unreadable(file: &Path, error: &io::Error, findings: &mut Findings) {
     let mut found = Findings::of(Some(file));
     found.mistake("", why_unreadable(error));
     findings.absorb(found);
-}
-/// The local user's workspace and mounts by their paths on the host, each with its place in sessions.
-fn host_links(workspace: &workspace::Config, mounts: &[workspace::Mount]) -> Vec<(PathBuf, PathBuf)> {
-    let own = workspace::Workspaces::new(workspace.clone()).path(&types::Principal::local());
-    let mounts = mounts
-        .iter()
-        .map(|mount| (mount.source.clone(), PathBuf::from(&mount.target)));
-    mounts.chain([(own, PathBuf::from("/workspace"))]).collect()
 }

@@ -1,6 +1,6 @@
 //! Mounts of the settings and of the command line: each checked on this machine, all mistakes told.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use workspace::Mount;
 use workspace::mount::{Asked, Surroundings};
@@ -50,4 +50,21 @@ pub(crate) fn resolve(written: &[WrittenMount], data: &Path, findings: &mut Find
         }
     }
     mounts
+}
+
+/// The local user's workspace and mounts by their paths on the host, each with its place in sessions; none if programs may
+/// not know these paths.
+pub(crate) fn host_links(
+    told: bool,
+    workspace: &workspace::Config,
+    mounts: &[workspace::Mount],
+) -> Vec<(PathBuf, PathBuf)> {
+    if !told {
+        return Vec::new();
+    }
+    let own = workspace::Workspaces::new(workspace.clone()).path(&types::Principal::local());
+    let mounts = mounts
+        .iter()
+        .map(|mount| (mount.source.clone(), PathBuf::from(&mount.target)));
+    mounts.chain([(own, PathBuf::from("/workspace"))]).collect()
 }

@@ -21,6 +21,6 @@ pub use handler::{own_definitions, receipt_of};
 pub use render::error_text;
 pub use service::{
     CodeService, Detail, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Search,
-    SearchedBefore,
+    SearchedBefore, changed_before_failure,
 };
 pub use shown::value_text;

@@ -18,7 +18,8 @@ pub use blocks::block_as_json;
 pub use bridge::{BridgeService, Output, RunPython, Selected, Timeouts};
 pub use code::{
     CodeService, Detail, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Search,
-    SearchedBefore, error_text, exposed_definitions, own_definitions, receipt_of, value_text,
+    SearchedBefore, changed_before_failure, error_text, exposed_definitions, own_definitions, receipt_of,
+    value_text,
 };
 pub use receipt::{DirectCost, Receipt, Receipts, used};
 pub use serve::{Connection, serve_bridge, serve_code, serve_standard};

@@ -5,7 +5,7 @@ mod in_sandbox;
 
 use std::time::Duration;
 
-use broker::RunScope;
+use broker::{Done, RunScope};
 use sandbox::{HostCall, HostCallError};
 use serde_json::{Map, Value, json};
 use store::{Front, Refused};
@@ -84,6 +84,7 @@ impl Server {
             wall_time: LONGEST_WAIT,
             loaded: None,
             tally: None,
+            done: Done::default(),
         });
         let call = HostCall {
             name: "tool".to_owned(),

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use broker::RunScope;
+use broker::{Done, RunScope};
 use gateway::{Executed, Receipt};
 use policy::TimeoutError;
 use session::{Language, RunRequest, SessionError};
 use store::{Front, Refused};
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, Outcome, RunId, SessionName, WrittenFile};
+use types::{CheckMode, Granted, Outcome, RunId, SessionName, Status, WrittenFile};
 
 use crate::Server;
 
@@ -41,6 +41,8 @@ pub struct Ran {
     pub findings: Vec<String>,
     /// What else is to be said.
     pub notice: Option<String>,
+    /// Its calls that succeeded and may have changed something.
+    pub changes: Option<String>,
     /// What it ran in, if that is another backend than the default.
     pub backend: Option<&'static str>,
     /// What it cost, if that was counted.
@@ -71,6 +73,12 @@ impl Ran {
     /// What a run that did not complete says of itself, in the words that a client's model sees.
     pub fn error_text(&self) -> Option<String> {
         gateway::error_text(&self.outcome, self.wall_time)
+    }
+
+    /// What to know before a program that has failed is run again.
+    pub fn changed_before_failure(&self) -> Option<String> {
+        let has_failed = !matches!(self.outcome.status, Status::Completed | Status::Refused);
+        gateway::changed_before_failure(has_failed, self.changes.as_deref())
     }
 
     /// Where a file that the program wrote is on the host; `None` if it is gone with the session.
@@ -110,11 +118,13 @@ impl Server {
         let wall_time = limits.wall_time;
         let tally = self.tally(program.receipt.unwrap_or(shared.receipts.default));
         let code = tally.as_ref().map(|_| program.code.clone());
+        let done = Done::default();
         let calls = self.calls(RunScope {
             run: record.run().clone(),
             wall_time,
             loaded: None,
             tally: tally.clone(),
+            done: done.clone(),
         });
         let result = shared
             .sessions
@@ -146,6 +156,7 @@ impl Server {
             backend: self.chosen_backend(),
             keeps_files: result.keeps_files,
             direct: None,
+            changes: done.changes(),
         };
         let receipt = match (direct, code) {
             (Some(direct), Some(code)) => {
@@ -166,6 +177,7 @@ impl Server {
             wall_time,
             findings: executed.findings,
             notice: executed.notice,
+            changes: executed.changes,
             backend: executed.backend,
             receipt,
         })

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use broker::{Detail, RunScope};
+use broker::{Detail, Done, RunScope};
 use gateway::{
     CodeService, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Receipt, Search,
 };
@@ -61,11 +61,13 @@ impl Server {
             .loaded
             .as_ref()
             .map(|names| names.iter().map(ToString::to_string).collect());
+        let done = Done::default();
         let scope = RunScope {
             run: record.run().clone(),
             wall_time: asked.granted.limits.wall_time,
             loaded: asked.loaded,
             tally: tally.clone(),
+            done: done.clone(),
         };
         let run = RunRequest {
             principal: shared.principal.clone(),
@@ -96,6 +98,7 @@ impl Server {
             notice,
             backend: self.chosen_backend(),
             keeps_files: result.keeps_files,
+            changes: done.changes(),
         })
     }
 }

@@ -166,9 +166,17 @@ impl Tool {
 
     /// Whether the server says that a call of it may be repeated: it changes nothing, or the same as the first time.
     pub fn says_it_is_repeatable(&self) -> bool {
+        self.hints("readOnlyHint") || self.hints("idempotentHint")
+    }
+
+    /// Whether the server says that a call of it changes nothing.
+    pub fn says_it_only_reads(&self) -> bool {
+        self.hints("readOnlyHint")
+    }
+
+    fn hints(&self, name: &str) -> bool {
         let annotations = self.field("annotations").unwrap_or_default();
-        let hint = |name: &str| annotations.get(name).and_then(Value::as_bool) == Some(true);
-        hint("readOnlyHint") || hint("idempotentHint")
+        annotations.get(name).and_then(Value::as_bool) == Some(true)
     }
 
     fn field(&self, name: &str) -> Option<Value> {

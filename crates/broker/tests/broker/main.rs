@@ -126,6 +126,7 @@ fn scope(wall_time: Duration) -> RunScope {
         wall_time,
         loaded: None,
         tally: None,
+        done: broker::Done::default(),
     }
 }
 

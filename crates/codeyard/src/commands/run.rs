@@ -149,6 +149,9 @@ fn show(output: &Output, ran: &Ran, format: Option<Format>, images: &[String]) -
     if let Some(error) = ran.error_text() {
         output.tell(&harmless(&error));
     }
+    if let Some(changes) = ran.changed_before_failure() {
+        output.tell(&changes);
+    }
     // The error of a program that was refused tells them.
     if outcome.status != Status::Refused {
         for finding in &ran.findings {
@@ -195,6 +198,7 @@ fn described(ran: &Ran, images: &[String]) -> Value {
         "stdout": outcome.stdout.shown(),
         "stderr": outcome.stderr.shown(),
         "error": ran.error_text(),
+        "changes": ran.changed_before_failure(),
         "check": ran.findings,
         "images": images,
         "artifacts": outcome.artifacts(),

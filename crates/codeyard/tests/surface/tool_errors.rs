@@ -171,3 +171,22 @@ async fn a_call_that_nobody_awaits_fails_the_run() {
         )
         .await;
 }
+
+#[tokio::test]
+async fn a_failure_midway_says_what_had_happened_before() {
+    let mut client = CodeClient::with_stub().await;
+    let code = "for word in 'ab': await tools.stub.echo(message=word)\nawait tools.stub.add(a=1, b=2)\n1 / 0";
+    let ran = client.run(code).await;
+    let told =
+        "before it failed, these calls had succeeded and may have changed something: stub.echo (2 times)";
+    // `stub.add` says that it only reads.
+    assert_eq!(ran.shown().lines().last(), Some(told), "{ran:?}");
+    assert_eq!(ran.fields()["changes"], told);
+    for code in [
+        "await tools.stub.echo(message='x')",
+        "await tools.stub.add(a=1, b=2)\n1 / 0",
+    ] {
+        let ran = client.run(code).await;
+        assert_eq!(ran.fields().get("changes"), None, "{ran:?}");
+    }
+}

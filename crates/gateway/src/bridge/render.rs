@@ -147,7 +147,8 @@ fn notices(run: &Executed) -> Vec<String> {
     let lost = run.outcome.session == SessionFate::Lost;
     let lost = lost.then(|| "notice: the session is lost: its variables and files are gone".to_owned());
     let said = run.notice.as_ref().map(|notice| format!("notice: {notice}"));
-    lost.into_iter().chain(said).collect()
+    let changed = run.changed_before_failure();
+    lost.into_iter().chain(said).chain(changed).collect()
 }
 
 /// Whether the program ended itself, which needs no explanation.
@@ -183,6 +184,7 @@ mod tests {
             backend: None,
             keeps_files: false,
             direct: None,
+            changes: None,
         }
     }
 

@@ -119,6 +119,9 @@ fn structured(run: &Executed, error: Option<&str>, receipt: bool) -> Map<String,
     if !run.findings.is_empty() {
         put("check", json!(run.findings));
     }
+    if let Some(changes) = run.changed_before_failure() {
+        put("changes", json!(changes));
+    }
     if let Some(notice) = &run.notice {
         put("notice", json!(notice));
     }
@@ -233,6 +236,7 @@ fn asides(run: &Executed) -> Vec<String> {
         lines.push(files::line(&run.outcome.files));
     }
     lines.extend(run.outcome.unused.iter().map(|line| format!("unused: {line}")));
+    lines.extend(run.changed_before_failure());
     if run.outcome.session == SessionFate::Lost {
         let gone = if run.keeps_files {
             "its variables are gone"
@@ -342,6 +346,7 @@ mod tests {
             backend: None,
             keeps_files: true,
             direct: None,
+            changes: None,
         }
     }
 

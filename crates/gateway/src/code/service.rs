@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use session::{Language, Selector};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, Outcome, RunId, ServerTools, SessionName, Tool};
+use types::{CheckMode, Granted, Outcome, RunId, ServerTools, SessionName, Status, Tool, spelled_out};
 use workspace::{Artifacts, ReadError};
 
 use crate::receipt::{DirectCost, Receipt};
@@ -101,6 +101,15 @@ pub struct Exposed {
     pub definition: Arc<Tool>,
 }
 
+/// The line on calls that succeeded in a run that has failed.
+pub fn changed_before_failure(has_failed: bool, changes: Option<&str>) -> Option<String> {
+    let changes = changes.filter(|_| has_failed)?;
+    Some(format!(
+        "before it failed, these calls had succeeded and may have changed something: {}",
+        spelled_out(changes)
+    ))
+}
+
 /// What became of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Executed {
@@ -120,9 +129,17 @@ pub struct Executed {
     pub keeps_files: bool,
     /// What it would have cost without codeyard, if that was to be counted.
     pub direct: Option<DirectCost>,
+    /// Its calls that succeeded and may have changed something.
+    pub changes: Option<String>,
 }
 
 impl Executed {
+    /// What to know before a program that has failed is run again.
+    pub(crate) fn changed_before_failure(&self) -> Option<String> {
+        let has_failed = !matches!(self.outcome.status, Status::Completed | Status::Refused);
+        changed_before_failure(has_failed, self.changes.as_deref())
+    }
+
     /// With one more thing that the client should know.
     pub(super) fn noted(mut self, note: Option<String>) -> Executed {
         let notes: Vec<String> = self.notice.take().into_iter().chain(note).collect();

@@ -99,6 +99,7 @@ impl CodeService for Script {
             keeps_files: true,
             findings: Vec::new(),
             direct: request.receipt.then(DirectCost::default),
+            changes: None,
         })
     }
 

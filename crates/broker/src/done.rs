@@ -1,0 +1,56 @@
+//! The calls of one run that succeeded: where the program fails afterwards, its author must know what has happened already.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use catalog::Entry;
+
+/// Most tools that are remembered, and that are told.
+const MOST: usize = 100;
+const MOST_TOLD: usize = 10;
+
+/// Counts the calls that tools have answered without an error. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Done(Arc<Mutex<Vec<Answered>>>);
+
+/// Calls of one tool.
+#[derive(Debug)]
+struct Answered {
+    entry: Arc<Entry>,
+    times: u32,
+}
+
+impl Done {
+    pub(crate) fn add(&self, entry: &Arc<Entry>) {
+        let mut done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_room = done.len() < MOST;
+        match done.iter_mut().find(|known| known.entry.tool == entry.tool) {
+            Some(known) => known.times += 1,
+            None if has_room => done.push(Answered {
+                entry: entry.clone(),
+                times: 1,
+            }),
+            None => {}
+        }
+    }
+
+    /// Those that may have changed something, in the order of the first of each: all of tools that do not say that they
+    /// only read. `None` if there are none.
+    pub fn changes(&self) -> Option<String> {
+        let done = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let changes: Vec<String> = done
+            .iter()
+            .filter(|known| !known.entry.definition.says_it_only_reads())
+            .map(|Answered { entry, times }| match times {
+                1 => entry.tool.to_string(),
+                times => format!("{} ({times} times)", entry.tool),
+            })
+            .collect();
+        let more = changes.len().saturating_sub(MOST_TOLD);
+        let told = changes[..changes.len() - more].join(", ");
+        match (changes.is_empty(), more) {
+            (true, _) => None,
+            (false, 0) => Some(told),
+            (false, more) => Some(format!("{told} and {more} more tools")),
+        }
+    }
+}

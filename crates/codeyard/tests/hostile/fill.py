@@ -39,7 +39,9 @@ def many_names():
 def clean():
     for place in ("/tmp", "/dev/shm", "/workspace", "/results", "/scratch", "/home"):
         for name in os.listdir(place):
-            os.unlink(f"{place}/{name}")
+            # A directory there leads to the host's paths of the workspace.
+            if not os.path.isdir(f"{place}/{name}"):
+                os.unlink(f"{place}/{name}")
 
 
 def until_full(writer):

@@ -17,8 +17,11 @@ from codeyard.written import read_image
 MOST_PARTS = 10
 MOST_SAVED = 1_000
 _MOST_NAMED = 10
-# Characters of text in one part and of all; a longer one goes to a file. And of a uri and of a name.
+# Bytes of the texts, uris and names of all parts; what has no room goes to a file. And of the words about the rest:
+# the host takes 4 KiB of both.
 _MOST_TEXT = 2_000
+_MOST_WORDS = 1_500
+# Characters of a uri and of a name.
 _MOST_URI = 2_000
 _MOST_NAME = 200
 # How long figures beyond those that are shown are drawn and saved.
@@ -49,6 +52,7 @@ class Gallery:
         self._words = []
         self._room = _MOST_TEXT
         self._saved = []
+        self._files = 0
         self._links = []
         self._left_out = 0
 
@@ -103,7 +107,7 @@ class Gallery:
         """The parts, and one text for those that are not among them."""
         words = list(self._words[:_MOST_NAMED])
         if self._links:
-            self._save(dumps(self._links, indent=1).encode(), "json")
+            self._set_aside(dumps(self._links, indent=1).encode(), "json")
         if self._saved:
             more = len(self._saved) - _MOST_NAMED
             words.append("too large or too many to show, saved as " + ", ".join(self._saved[:_MOST_NAMED]))
@@ -111,7 +115,10 @@ class Gallery:
                 words[-1] += f" and {more} more"
         if self._left_out:
             words.append(f"{self._left_out} more could neither be shown nor saved")
-        return [*self._parts, {"type": "text", "text": "\n".join(words)}] if words else self._parts
+        if not words:
+            return self._parts
+        text = "\n".join(words).encode(errors="replace")[:_MOST_WORDS].decode(errors="ignore")
+        return [*self._parts, {"type": "text", "text": text}]
 
     # Figures, pictures and pages.
 
@@ -145,7 +152,8 @@ class Gallery:
         """Saves an interactive figure of plotly as a page."""
         if not type(value).__module__.startswith("plotly.") or not hasattr(value, "write_html"):
             return False
-        self._save(value.to_html().encode(), "html")
+        saved = self._save(value.to_html().encode(), "html")
+        self._words.append(f"an interactive figure, saved as a page: {saved}" if saved else "an interactive figure could not be saved")
         return True
 
     # Blocks of results.
@@ -178,7 +186,7 @@ class Gallery:
             return
         mime = mime if _is_mime(mime) and mime.startswith(kind) else images.mime_of(data)
         if mime is None:
-            self._save(data, "bin")
+            self._set_aside(data, "bin")
         else:
             self._put(kind, mime, data)
 
@@ -188,16 +196,16 @@ class Gallery:
         if _is_mime(mime):
             part["mime"] = mime
         if isinstance(text, str):
-            if len(self._parts) < 2 * MOST_PARTS and self._fits(text):
+            if len(self._parts) < 2 * MOST_PARTS and self._fits(text + part["uri"]):
                 self._parts.append({**part, "text": text})
             else:
-                self._save(text.encode(errors="replace"), _ending(part.get("mime", "text/plain")))
+                self._set_aside(text.encode(errors="replace"), _ending(part.get("mime", "text/plain")))
             return
         data = _decoded(resource.get("blob"))
         if data is None:
             self._words.append(f"an embedded resource is damaged: {dumps(part['uri'])} has neither text nor base64")
         elif not self._is_room_for(data):
-            self._save(data, _ending(part.get("mime", "")))
+            self._set_aside(data, _ending(part.get("mime", "")))
         else:
             self._parts.append({**part, "data": b64encode(data).decode()})
 
@@ -208,7 +216,7 @@ class Gallery:
             part["mime"] = mime
         if type(size) is int and 0 <= size < 1 << 53:
             part["size"] = size
-        if len(self._parts) < MOST_PARTS and self._fits(part["uri"]):
+        if len(self._parts) < MOST_PARTS and self._fits(part["uri"] + part["name"]):
             self._parts.append(part)
         elif len(self._links) < MOST_SAVED:
             self._links.append(part)
@@ -225,7 +233,7 @@ class Gallery:
         if self._is_room_for(data):
             self._parts.append({"type": kind, "mime": mime, "data": b64encode(data).decode()})
         else:
-            self._save(data, _ending(mime))
+            self._set_aside(data, _ending(mime))
 
     def _is_room_for(self, data):
         return len(data) <= images.MAX_BYTES and sum("data" in part for part in self._parts) < MOST_PARTS
@@ -234,18 +242,27 @@ class Gallery:
         self._room -= len(text.encode(errors="replace"))
         return self._room >= 0
 
-    def _save(self, data, ending):
-        name = f"shown-{self._run}-{len(self._saved) + 1}.{ending}"
-        try:
-            if self._directory is None or len(self._saved) >= MOST_SAVED:
-                raise OSError
-            path = os.path.join(self._directory, name)
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644), "wb") as file:
-                file.write(data)
-        except OSError:
+    def _set_aside(self, data, ending):
+        """Saves what cannot be shown."""
+        saved = self._save(data, ending)
+        if saved is None:
             self._left_out += 1
         else:
-            self._saved.append(f"{self._told}/{name} ({size_words(len(data))})")
+            self._saved.append(saved)
+
+    def _save(self, data, ending):
+        """Writes a file and returns its path and size; `None` if that fails."""
+        if self._directory is None or self._files >= MOST_SAVED:
+            return None
+        self._files += 1
+        name = f"shown-{self._run}-{self._files}.{ending}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            with open(os.open(os.path.join(self._directory, name), flags, 0o644), "wb") as file:
+                file.write(data)
+        except OSError:
+            return None
+        return f"{self._told}/{name} ({size_words(len(data))})"
 
 
 _current = None

@@ -272,3 +272,12 @@ class Matplotlib(GuestCase):
             10,
         )
         self.assertIn("saved as /results/shown-", outcome.content[-1]["text"])
+
+
+@needs("plotly")
+class Plotly(GuestCase):
+    def test_a_figure_is_saved_as_a_page(self):
+        outcome = self.guest.run("import plotly.graph_objects as go\ngo.Figure(go.Bar(x=['a'], y=[1]))")
+        self.assertIsNone(outcome.error, outcome)
+        self.assertEqual((outcome.has_result, [part["type"] for part in outcome.content]), (False, ["text"]))
+        self.assertRegex(outcome.content[0]["text"], r"^an interactive figure, saved as a page: /results/shown-\d+-1.html \(\d")

@@ -127,6 +127,13 @@ class Blocks(GuestCase):
         self.assertIn("and 81 more", words)
         self.assertEqual(outcome.files, [])
 
+    def test_words_about_blocks_are_bounded(self):
+        content = [link("https://example.com/" + "x" * 3000), resource(text="\u00fc" * 900, mimeType="text/plain")]
+        content += [{"type": "image", "mimeType": "image/png", "data": "%"}] * 50 + [image(bytes([n]), "image/x") for n in range(50)]
+        outcome = self.run_with("await tools.web.many()", *content)
+        texts = [part.get("text", "") + part.get("uri", "") + part.get("name", "") for part in outcome.content]
+        self.assertLessEqual(sum(len(text.encode()) for text in texts), 4096)
+
     def test_an_image_of_fifty_megabytes(self):
         code = "x = await tools.web.shot()\nshow(x)\nimport os\nos.path.getsize(runtime.path('/results') + '/shown-1-1.png')"
         code = code.replace("runtime.path('/results')", "places.RESULTS").replace("import os", "import os; from codeyard import places")

@@ -9,16 +9,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{
-    CodeService, Connection, Execute, Executed, NotExecuted, NotListed, NotSearched, Pipes, Search, Signals,
-    serve_code,
+    CodeService, Connection, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Pipes, Receipt,
+    Receipts, Search, Signals, serve_code,
 };
 use libfuzzer_sys::fuzz_target;
 use policy::Policy;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use session::Selector;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Outcome, RunId, SessionFate, SessionName, Status};
+use types::{Activity, Answers, Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
 use workspace::{Artifacts, ReadError};
 
 /// The handshake comes first.
@@ -54,7 +55,7 @@ async fn converse(opened: bool, said: &[u8]) -> Vec<u8> {
         signals: Signals::default(),
         shutdown: CancellationToken::new(),
     };
-    let serving = tokio::spawn(serve_code(Ready, Arc::new(policy), connection));
+    let serving = tokio::spawn(serve_code(Ready, Arc::new(policy), Answers::default(), Receipts::default(), true, connection));
     let before = if opened { handshake() } else { String::new() };
     let last = json!({"jsonrpc": "2.0", "id": LAST, "method": "ping"});
     for bytes in [before.as_bytes(), said, b"\n", last.to_string().as_bytes(), b"\n"] {
@@ -126,7 +127,12 @@ fn check(answers: &[u8], said: &[u8], opened: bool) {
 struct Ready;
 
 impl CodeService for Ready {
-    async fn execute(&self, request: Execute, _cancel: CancellationToken) -> Result<Executed, NotExecuted> {
+    async fn execute(
+        &self,
+        request: Execute,
+        _cancel: CancellationToken,
+        _activity: Option<watch::Sender<Activity>>,
+    ) -> Result<Executed, NotExecuted> {
         if request.code.starts_with('!') {
             return Err(NotExecuted(request.code));
         }
@@ -142,10 +148,35 @@ impl CodeService for Ready {
             notice: None,
             backend: None,
             keeps_files: true,
+            findings: Vec::new(),
+            direct: None,
+            changes: None,
         })
     }
 
     async fn refused(&self, _code: Option<&str>) {}
+
+    async fn server_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    async fn exposed(&self) -> Vec<Exposed> {
+        Vec::new()
+    }
+
+    async fn call_exposed(&self, tool: &str, _arguments: Map<String, Value>) -> Result<Value, NotExecuted> {
+        Err(NotExecuted(tool.to_owned()))
+    }
+
+    fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
+        watch::channel(Arc::default()).1
+    }
+
+    fn receipt(&self, _run: &RunId, _receipt: &Receipt) {}
+
+    async fn overview(&self) -> Result<Value, NotSearched> {
+        Ok(json!({"servers": []}))
+    }
 
     async fn search(&self, request: Search) -> Result<Value, NotSearched> {
         Ok(json!({"tools": [], "more": request.limit}))

@@ -118,7 +118,7 @@ fn check(outcome: &Outcome, calls: u32, flags: u8) {
             error.kind.len() <= KIND && error.message.len() <= MESSAGE && error.traceback.len() <= TRACEBACK
         );
     }
-    assert!(outcome.artifacts.len() <= ARTIFACTS);
+    assert!(outcome.artifacts().len() <= ARTIFACTS);
     assert!(calls <= 5, "{calls} host calls were made");
     if flags & CANCELLED != 0 && outcome.session == SessionFate::Kept {
         assert_eq!(
@@ -155,6 +155,8 @@ impl Leash for Gone {
     }
 
     fn resume(&mut self) {}
+
+    fn yield_cpu(&mut self, _yields: bool) {}
 
     fn bound_files(&mut self, _most: Option<u64>) {}
 

@@ -95,6 +95,13 @@ impl Broker {
         self.shared.lists.directories()
     }
 
+    /// The names in programs of all servers and directories of tool files of which `principal` may see something, sorted;
+    /// starts no server, and waits for none.
+    pub async fn server_names(&self, principal: &Principal) -> Vec<String> {
+        self.look().await;
+        self.shared.server_names(principal)
+    }
+
     /// The tool of `SERVER.TOOL` if it is a file, which runs where programs run. Asks no server.
     pub async fn file_named(&self, name: &str) -> Option<ToolRef> {
         // No name of a file holds a dot.

@@ -9,9 +9,10 @@ use sandbox::HostCallError;
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use store::{Arguments, CallMade, Records};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tool_files::ToolFile;
-use types::{Principal, RunId, ToolRef};
+use types::{Activity, Principal, RunId, ToolRef};
 
 use crate::broker::Shared;
 use crate::checks::Checks;
@@ -30,6 +31,9 @@ pub(crate) const OWN_TOOLS: [&str; 7] = [
     "fs_read",
     "fs_write",
 ];
+
+/// Notices of progress that wait to be told; more are dropped.
+const PROGRESS: usize = 4;
 
 /// How the call of a tool file ends in the records: the sandbox ran it.
 const IN_SANDBOX: &str = "in_sandbox";
@@ -53,6 +57,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) tally: Option<&'a Tally>,
     /// Takes note of it if it succeeds.
     pub(crate) done: &'a Done,
+    /// Hears of it and of its progress.
+    pub(crate) activity: Option<&'a watch::Sender<Activity>>,
 }
 
 impl Shared {
@@ -107,7 +113,7 @@ impl Shared {
         }
         let hash = self.learner.hash(&arguments);
         let answer = self
-            .upstream(permit, arguments, record.started + asked.wait)
+            .upstream(permit, arguments, record.started + asked.wait, asked.activity)
             .await?;
         self.learner
             .observe(asked.principal, &entry, asked.run, hash, &answer);
@@ -177,19 +183,45 @@ impl Shared {
         permit: Permit,
         arguments: Value,
         deadline: Instant,
+        activity: Option<&watch::Sender<Activity>>,
     ) -> Result<Box<RawValue>, HostCallError> {
         let Value::Object(arguments) = arguments else {
             return Err(error::bad_call("'args' must be an object"));
         };
-        let call = upstream::Call {
+        let mut call = upstream::Call {
             tool: permit.into_tool(),
             arguments,
             deadline,
+            progress: None,
         };
-        self.hub
-            .call_raw(call)
-            .await
-            .map_err(|failed| error::upstream(&failed))
+        let answer = match activity {
+            Some(activity) => {
+                activity.send_modify(|activity| activity.begin(&call.tool));
+                let (sender, progress) = mpsc::channel(PROGRESS);
+                call.progress = Some(sender);
+                let tool = call.tool.clone();
+                follow(self.hub.call_raw(call), progress, &tool, activity).await
+            }
+            None => self.hub.call_raw(call).await,
+        };
+        answer.map_err(|failed| error::upstream(&failed))
+    }
+}
+
+/// Waits for a call, and meanwhile tells of the progress that its server reports.
+async fn follow<T>(
+    call: impl Future<Output = T>,
+    mut progress: mpsc::Receiver<Value>,
+    tool: &ToolRef,
+    activity: &watch::Sender<Activity>,
+) -> T {
+    tokio::pin!(call);
+    loop {
+        tokio::select! {
+            biased;
+            answer = &mut call => return answer,
+            Some(notice) = progress.recv() => activity.send_modify(|activity| activity.tell(tool, &notice)),
+        }
     }
 }
 

@@ -23,6 +23,28 @@ pub struct ServerOverview {
 }
 
 impl Shared {
+    /// Every name of a server or a directory of tool files, as it is written and as programs write it.
+    pub(crate) fn all_names(&self) -> Vec<String> {
+        let listed = self.lists.now();
+        let names = listed.iter().map(|server| server.name.as_str());
+        let aliases = catalog::aliases(names.clone());
+        names.map(str::to_owned).chain(aliases).collect()
+    }
+
+    /// The names in programs of all servers of which `principal` may see something, sorted.
+    pub(crate) fn server_names(&self, principal: &Principal) -> Vec<String> {
+        let listed = self.lists.now();
+        let names = listed.iter().map(|server| server.name.as_str());
+        let policy = self.policy();
+        let mut seen: Vec<String> = names
+            .clone()
+            .zip(catalog::aliases(names))
+            .filter_map(|(name, alias)| policy.may_see(principal, name).then_some(alias))
+            .collect();
+        seen.sort_unstable();
+        seen
+    }
+
     /// All servers by name; asks those that were never asked for their tools.
     pub(crate) async fn overview(&self, principal: &Principal) -> Vec<ServerOverview> {
         self.look().await;

@@ -7,7 +7,8 @@ use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use types::{MAX_FOUND, MAX_QUERY, Principal, RunId, USUALLY_FOUND};
+use tokio::sync::watch;
+use types::{Activity, MAX_FOUND, MAX_QUERY, Principal, RunId, USUALLY_FOUND};
 
 use crate::answers::Detail;
 use crate::broker::Shared;
@@ -35,6 +36,8 @@ pub struct RunScope {
     pub tally: Option<Tally>,
     /// Takes note of its calls that succeed.
     pub done: Done,
+    /// Hears what it is doing, if somebody waits for it.
+    pub activity: Option<watch::Sender<Activity>>,
 }
 
 /// Which servers a run may call.
@@ -103,6 +106,7 @@ impl RunCalls {
                     wait: self.run.wall_time,
                     tally: self.run.tally.as_ref(),
                     done: &self.run.done,
+                    activity: self.run.activity.as_ref(),
                 };
                 self.shared.call(asked).await
             }
@@ -134,6 +138,12 @@ impl RunCalls {
 }
 
 impl HostCalls for RunCalls {
+    /// On the surface `bridge` a program asks for what it has not loaded, too.
+    fn names(&self) -> Option<Vec<String>> {
+        let reaches_all = self.run.loaded.is_none();
+        reaches_all.then(|| self.shared.all_names())
+    }
+
     fn call(&self, call: HostCall) -> BoxFuture<'_, Answer> {
         Box::pin(self.answer(call))
     }

@@ -46,7 +46,7 @@ pub(crate) fn is_identifier(name: &str) -> bool {
 /// One alias per name, in the order given, all different.
 ///
 /// A name that is its own alias keeps it, whatever comes before: so no alias is ever the exact name of another.
-pub(crate) fn aliases<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
+pub fn aliases<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut numbers = HashMap::new();
     let mut aliases: Vec<Option<String>> = names

@@ -57,7 +57,7 @@ pub(crate) fn signature(name: &str, input: &Value, output: Option<&Value>) -> St
 /// The same where the result was observed and is not declared.
 pub(crate) fn observed(name: &str, input: &Value, learned: &Learned) -> String {
     let line = signature(name, input, Some(&learned.schema));
-    format!("{line}  # {}", observed_in(learned.calls))
+    format!("{line}  # {}", observed_in(learned))
 }
 
 /// The type of one value, for messages.

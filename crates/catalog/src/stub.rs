@@ -51,8 +51,8 @@ struct Declaration {
     arguments: Shape,
     notes: Vec<Note>,
     result: Type,
-    /// In how many calls the result was observed, if it is not declared.
-    observed: Option<u64>,
+    /// In how many calls the result was observed and with which blocks, if it is not declared.
+    observed: Option<String>,
     shapes: Shapes,
 }
 
@@ -125,7 +125,7 @@ impl Declaration {
                 fields,
             },
             result,
-            observed: learned.map(|learned| learned.calls),
+            observed: learned.map(observed_in),
             shapes,
         }
     }
@@ -152,11 +152,8 @@ fn notes(input: &Value, parameters: &[Parameter<'_>], fields: &[Field]) -> Vec<N
 }
 
 /// What is said of a result that no schema declares.
-fn observed(calls: u64) -> String {
-    format!(
-        "The result is not declared: {}, keys may be absent.",
-        observed_in(calls)
-    )
+fn observed(words: &str) -> String {
+    format!("The result is not declared: {words}, keys may be absent.")
 }
 
 /// A name where a line may not end.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 use types::{is_reordering, is_unseen};
 
+use crate::learned::Learned;
 use crate::shapes::Type;
 
 /// Longest description in an answer that is a list.
@@ -126,9 +127,14 @@ pub(crate) fn short_default(kind: &Type, value: &Value) -> Option<String> {
     python_scalar(value, MAX_DEFAULT).filter(|_| fits && is_short)
 }
 
-/// In how many calls something was observed.
-pub(crate) fn observed_in(calls: u64) -> String {
-    format!("observed in {calls} call{}", if calls == 1 { "" } else { "s" })
+/// In how many calls something was observed, and which blocks came with the value.
+pub(crate) fn observed_in(learned: &Learned) -> String {
+    let calls = learned.calls;
+    let observed = format!("observed in {calls} call{}", if calls == 1 { "" } else { "s" });
+    match learned.blocks() {
+        kinds if kinds.is_empty() => observed,
+        kinds => format!("{observed} with {} blocks", kinds.join(", ")),
+    }
 }
 
 /// A Python string literal in single quotes on one line, of at most `max` bytes of text.

@@ -392,6 +392,7 @@ fn fields_that_no_result_has_are_found() {
         "r = await tools.git_hub.get(id=1)\nr['title']",
         &["line 2: the result of tools.git_hub.get has no field 'title'; it has 'id' (observed in 9 calls)"],
     );
+    field("r = await tools.git_hub.get(id=1)\nprint(r.content, r.raw)", &[]);
     field("r = await tools.crm.note(text='')\nr['title']", &[]);
     field(
         "r = await mcp_crm.get_customer(customer_id='1')\nr['structuredContent']['x'], r.raw",

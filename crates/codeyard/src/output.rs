@@ -106,6 +106,14 @@ impl Output {
         let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
     }
 
+    /// Tells a part of a line or several lines.
+    pub fn tell_part(&self, text: &str) {
+        let mut err = io::stderr().lock();
+        let _ = err
+            .write_all(harmless(text).as_bytes())
+            .and_then(|()| err.flush());
+    }
+
     /// Shows what goes on, if a person watches.
     pub fn progress(&self, text: &str) {
         if self.watched {

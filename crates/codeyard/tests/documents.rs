@@ -29,6 +29,31 @@ async fn examples_of_writing_programs_do_what_they_say() {
     check_examples(Codeyard::new().unwrap(), WRITING_PROGRAMS).await;
 }
 
+/// The text of a cell of a table that is code.
+fn code_of(cell: &str) -> &str {
+    cell.trim().trim_matches('`').trim()
+}
+
+#[tokio::test]
+async fn frequent_mistakes_are_answered_with_what_to_do() {
+    let mut client = CodeClient::of(with_demo(Codeyard::new().unwrap(), "crm")).await;
+    let (_, table) = WRITING_PROGRAMS
+        .split_once("| program | the answer says |")
+        .unwrap();
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let mut tried = 0;
+    for row in rows {
+        let (program, words) = row.trim_matches('|').split_once("` | `").unwrap();
+        let ran = client.run(code_of(program)).await;
+        let answer = ran.shown();
+        for words in code_of(words).split('…') {
+            assert!(answer.contains(words), "{program}: {words:?} is not in {answer}");
+        }
+        tried += 1;
+    }
+    assert!(tried >= 25, "{tried}");
+}
+
 #[tokio::test]
 async fn examples_of_output_look_as_they_say() {
     check_examples(Codeyard::new().unwrap(), OUTPUT).await;

@@ -13,8 +13,8 @@ use sandbox_process::Appearance;
 use types::Limit;
 use workspace::Keeping;
 
-use crate::load::NamedLimits;
 use crate::mistakes::Findings;
+use crate::settings::NamedLimits;
 use crate::settings::Settings;
 
 pub(crate) use variables::Variables;

@@ -50,6 +50,6 @@ pub use overview::{Defined, Use, as_written, defined, meaning};
 pub use places::{config_dir, data_dir};
 pub use reread::{Reloaded, Reread};
 pub use secrets::Secrets;
-pub use settings::{Backend, Expose, Python, Records, Sessions, Settings, Tools, Workspace};
+pub use settings::{Backend, Expose, Python, Records, Sessions, Settings, Surface, Tools, Workspace};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
 pub use upstream::{Confinement, Http, HttpKind, OAuth, ServerConfig, Stdio, Transport};

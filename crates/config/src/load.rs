@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use types::{Answers, CheckMode, Limit, Principal, ToolRef, ToolRules};
+use types::{Answers, CheckMode, Principal, ToolRef, ToolRules};
 use upstream::ServerConfig;
 
 use crate::bridge::{Bridge, Variables as BridgeVariables};
@@ -16,7 +16,7 @@ use crate::named::{Named, named};
 use crate::places::{absolute, config_dir, data_dir, resolved};
 use crate::secrets::Secrets;
 use crate::servers::{self, Entry, Variables};
-use crate::settings::{self, Backend, Expose, Settings, Written};
+use crate::settings::{self, Backend, Expose, NamedLimits, Settings, Surface, Written};
 use crate::sources::{Origin, possible_files};
 use crate::trust::{self, Standing};
 use crate::{limits, memory, mounts};
@@ -87,6 +87,8 @@ pub struct Parts {
     pub receipts: bool,
     /// Tools that clients of the surface `code` see beside its own.
     pub expose: Expose,
+    /// What clients of the surface `code` see before they ask.
+    pub surface: Surface,
     /// Of what is learned of results.
     pub learning: store::Learning,
     /// The database of the tools and memories that programs save.
@@ -174,6 +176,7 @@ impl Loaded {
             answers,
             tools,
             receipts,
+            surface,
             expose,
             ..
         } = self.settings;
@@ -221,6 +224,7 @@ impl Loaded {
             records,
             receipts,
             expose,
+            surface,
             learning,
             saved,
             tools: tools.directories,
@@ -248,21 +252,6 @@ pub fn python_settings(settings: &Settings, host: &dyn Host) -> sandbox_process:
     sandbox_process::python::Settings {
         path: settings.python.path.clone(),
         search_path: host.var("PATH").ok().flatten().map(OsString::from),
-    }
-}
-
-/// Which limits somebody named; all others are codeyard's own.
-#[derive(Debug, Default)]
-pub(crate) struct NamedLimits {
-    /// `[limits]`.
-    pub(crate) settings: Vec<Limit>,
-    /// `--limit`.
-    pub(crate) command_line: Vec<Limit>,
-}
-
-impl NamedLimits {
-    pub(crate) fn has(&self, limit: Limit) -> bool {
-        self.settings.contains(&limit) || self.command_line.contains(&limit)
     }
 }
 

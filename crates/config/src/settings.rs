@@ -7,6 +7,7 @@ mod limits;
 mod output;
 mod records;
 mod sessions;
+mod surface;
 mod table;
 mod tools;
 
@@ -23,12 +24,14 @@ pub use expose::Expose;
 pub use files::Workspace;
 pub(crate) use files::WrittenMount;
 pub use learned::Learned;
+pub(crate) use limits::NamedLimits;
 pub use records::Records;
 pub use sessions::Sessions;
+pub use surface::Surface;
 pub use tools::Tools;
 
 /// The sections of the file, in the order of the documentation.
-pub(crate) const SECTIONS: [&str; 16] = [
+pub(crate) const SECTIONS: [&str; 17] = [
     "limits",
     "policy",
     "sandbox",
@@ -40,6 +43,7 @@ pub(crate) const SECTIONS: [&str; 16] = [
     "output",
     "records",
     "receipts",
+    "surface",
     "expose",
     "learned",
     "tools",
@@ -72,6 +76,8 @@ pub struct Settings {
     pub records: Records,
     /// `[receipts] default`: whether results say what their runs cost where nothing is said of it.
     pub receipts: bool,
+    /// `[surface]`.
+    pub surface: Surface,
     /// `[expose]`.
     pub expose: Expose,
     /// `[learned]`.
@@ -157,6 +163,7 @@ pub(crate) fn read(file: &Path, text: &str) -> (Written, Findings) {
                 "output" => output::set(&mut settings.answers, key, &value),
                 "records" => records::set(&mut settings.records, key, &value),
                 "receipts" => receipts(&mut settings.receipts, key, &value),
+                "surface" => surface::set(&mut settings.surface, key, &value),
                 "expose" => expose::set(&mut settings.expose, key, &value),
                 "learned" => learned::set(&mut settings.learned, key, &value),
                 "tools" => tools::set(&mut settings.tools, key, &value, directory),

@@ -344,6 +344,9 @@ const EVERY_KEY: &str = r#"
         [receipts]
         default = true
 
+        [surface]
+        names = false
+
         [expose]
         tools = ["crm.find"]
         budget = 500

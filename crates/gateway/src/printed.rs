@@ -115,7 +115,7 @@ fn weight(text: &str) -> usize {
 
 /// About how many tokens a text has, rather too many: counting them takes a table of 20 MB. The guest estimates with the
 /// same rule when it decides what goes to a file (`guest/python/codeyard/streams.py`).
-fn tokens(text: &[u8]) -> usize {
+pub(crate) fn tokens(text: &[u8]) -> usize {
     let is_same = |one: &u8, other: &u8| class(*one) == class(*other);
     let mut runs = text.chunk_by(is_same).peekable();
     let mut tokens = 0;

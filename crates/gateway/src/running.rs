@@ -10,8 +10,10 @@ use futures_util::FutureExt as _;
 use rmcp::RoleServer;
 use rmcp::model::{ErrorCode, ErrorData, ProgressNotificationParam, ProgressToken, ProtocolVersion};
 use rmcp::service::{Peer, RequestContext};
+use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
+use types::Activity;
 
 use crate::stdio::Turn;
 
@@ -49,16 +51,37 @@ pub(crate) fn leave(context: &RequestContext<RoleServer>) {
     }
 }
 
+/// What a client has asked to hear of a run, from its ends: nothing where it gave no token of progress.
+pub(crate) fn activity(
+    context: &RequestContext<RoleServer>,
+) -> (Option<watch::Sender<Activity>>, Option<Progress>) {
+    match context.meta.get_progress_token() {
+        Some(token) => {
+            let (activity, watched) = watch::channel(Activity::default());
+            (Some(activity), Some(Progress { token, watched }))
+        }
+        None => (None, None),
+    }
+}
+
+/// What a client is told of a run while it goes on.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    token: ProgressToken,
+    watched: watch::Receiver<Activity>,
+}
+
 /// Drives a run in its turn to its end. `cancel` is triggered when the client cancels the call or when `closed` is.
 pub(crate) async fn drive<R: Future>(
     context: &RequestContext<RoleServer>,
     closed: &CancellationToken,
     cancel: CancellationToken,
+    progress: Option<Progress>,
     run: R,
 ) -> R::Output {
     tokio::pin!(run);
     let mut begun = begin(context, run.as_mut()).await;
-    let progress = report_progress(&context.peer, context.meta.get_progress_token());
+    let progress = report_progress(&context.peer, progress);
     tokio::pin!(progress);
     loop {
         if let Some(ran) = begun.take() {
@@ -86,9 +109,9 @@ async fn begin<R: Future>(context: &RequestContext<RoleServer>, mut run: Pin<&mu
     }
 }
 
-/// Tells the client that the run goes on, as long as it is polled; never ends.
-async fn report_progress(peer: &Peer<RoleServer>, token: Option<ProgressToken>) {
-    if let Some(token) = token {
+/// Tells the client that the run goes on and what it does, as long as it is polled; never ends.
+async fn report_progress(peer: &Peer<RoleServer>, progress: Option<Progress>) {
+    if let Some(Progress { token, watched }) = progress {
         let start = tokio::time::Instant::now();
         let mut ticks = tokio::time::interval_at(start + PROGRESS_EVERY, PROGRESS_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -96,13 +119,20 @@ async fn report_progress(peer: &Peer<RoleServer>, token: Option<ProgressToken>) 
             ticks.tick().await;
             let seconds = start.elapsed().as_secs_f64();
             let progress = ProgressNotificationParam::new(token.clone(), (seconds * 10.0).round() / 10.0)
-                .with_message(format!("running for {seconds:.1} s"));
+                .with_message(message(seconds, &watched.borrow()));
             if peer.notify_progress(progress).await.is_err() {
                 break;
             }
         }
     }
     std::future::pending().await
+}
+
+/// `running for 1.5 s; 3 calls, last git.git_log`.
+fn message(seconds: f64, activity: &Activity) -> String {
+    let activity = activity.to_string();
+    let separator = if activity.is_empty() { "" } else { "; " };
+    format!("running for {seconds:.1} s{separator}{activity}")
 }
 
 /// Whether the request is one of the modern era.

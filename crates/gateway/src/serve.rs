@@ -26,19 +26,19 @@ pub struct Connection {
 }
 
 /// Serves the `code` surface until the client closes its side or `shutdown` is triggered; `policy` decides what it may
-/// ask for, `answers` and `receipts` how results are written where it does not ask, `exposes` whether it
-/// sees tools of servers beside the two. When it returns, every run of the
-/// connection has ended and what it still had to say has been said.
+/// ask for, `answers` and `receipts` how results are written where it does not ask, `varies` whether it sees
+/// names of servers, or tools of theirs beside the two. When it returns, every run of the connection has ended and what it
+/// still had to say has been said.
 pub async fn serve_code<S: CodeService>(
     service: S,
     policy: Arc<Policy>,
     answers: Answers,
     receipts: Receipts,
-    exposes: bool,
+    varies: bool,
     connection: Connection,
 ) {
     let closed = connection.signals.closed.clone();
-    let handler = CodeHandler::new(service, policy, answers, receipts, exposes, closed);
+    let handler = CodeHandler::new(service, policy, answers, receipts, varies, closed);
     let tools = handler.watch_tools();
     tokio::select! {
         () = serve(handler, connection) => {}

@@ -50,6 +50,9 @@ pub enum HostFrame<'a> {
         /// What the program's surface adds to it; absent for `code`.
         #[serde(skip_serializing_if = "Option::is_none")]
         surface: Option<&'a Value>,
+        /// All names that it may begin a call with; absent where it has to ask.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        names: Option<Vec<String>>,
     },
     /// Answers a `call`.
     Reply {

@@ -80,6 +80,11 @@ impl Access {
         self.judge(tool, Rules::matching_loosely)
     }
 
+    /// Whether some tool of the server may be allowed.
+    pub(crate) fn reaches(&self, _principal: &Principal, server: &str) -> bool {
+        !self.deny.cover(server) && (self.allow.is_empty() || self.allow.name(server))
+    }
+
     fn judge(
         &self,
         tool: &ToolRef,

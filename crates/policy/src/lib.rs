@@ -77,6 +77,13 @@ impl Policy {
         }
     }
 
+    /// Whether there may be a tool of this server that `principal` may call: what a rule says of all its tools is known before
+    /// any is.
+    pub fn may_see(&self, principal: &Principal, server: &str) -> bool {
+        let own = self.servers.get(server);
+        self.access.reaches(principal, server) && own.is_none_or(|own| own.reaches(principal, server))
+    }
+
     /// The limits of one run: the operator's, with what the caller asked for where that is permitted.
     pub fn limits(&self, asked: &Asked) -> Result<Granted, LimitErrors> {
         limits::decide(&self.limits, self.max_wall_time, asked)

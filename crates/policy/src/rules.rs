@@ -70,6 +70,22 @@ impl Rules {
         self.0.is_empty()
     }
 
+    /// Whether one of them matches every tool of a server, in any spelling of its name.
+    pub(crate) fn cover(&self, server: &str) -> bool {
+        let server = loosened(server);
+        let mut readings = self.readings();
+        readings.any(|r| r.tool.is_anything() && r.server.loose.is_match(&server))
+    }
+
+    /// Whether one of them may match a tool of a server of exactly this name.
+    pub(crate) fn name(&self, server: &str) -> bool {
+        self.readings().any(|r| r.server.exact.is_match(server))
+    }
+
+    fn readings(&self) -> impl Iterator<Item = &Reading> {
+        self.0.iter().flat_map(|rule| &rule.readings)
+    }
+
     /// The first rule that matches the names as they are.
     pub(crate) fn matching(&self, tool: &ToolRef) -> Option<&str> {
         let rule = self.0.iter().find(|rule| {
@@ -198,6 +214,10 @@ impl Part {
             exact: matcher(pattern)?,
             loose: matcher(&loose)?,
         })
+    }
+
+    fn is_anything(&self) -> bool {
+        matches!(self.exact.glob().glob(), "*" | "**")
     }
 }
 

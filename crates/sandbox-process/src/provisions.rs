@@ -160,6 +160,11 @@ impl Provisions {
         });
     }
 
+    /// Whether codeyard ends: what fails in a session now says nothing of the session.
+    pub fn is_closed(&self) -> bool {
+        *self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Removes all groups, also those of sessions that are just ending, and makes none any more.
     pub fn close(&self) {
         *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = true;

@@ -32,6 +32,7 @@ pub async fn run(station: Arc<Station>, provisions: Arc<Provisions>, limits: Lim
         };
         match sandbox::ask(Box::new(guest), Run::of(PROGRAM, limits.of_run())).await {
             Ok(_) => return station.skip_hooks(),
+            Err(_) if provisions.is_closed() => return,
             Err(error) => last = error,
         }
     }

@@ -29,7 +29,7 @@ use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, 
 use crate::capture::Capture;
 use crate::leash::{Leash, Left, Measured};
 use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
-use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run};
+use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run, Stream};
 use calls::Calls;
 use pace::Pace;
 use turn::Turn;
@@ -198,7 +198,7 @@ impl<L: Leash> Conversation<L> {
             // A guest that broke the protocol meanwhile shows at the first frame of this run.
             let _ = self.wire.discard();
         }
-        self.send_run(&run);
+        self.send_run(&run, calls.names());
         self.leash.resume();
         let done = self.converse(&run, &mut progress, &mut calls).await;
         let done = self.settle(done, &mut progress).await;
@@ -236,7 +236,7 @@ impl<L: Leash> Conversation<L> {
     }
 
     /// Sends the program, and before the first one the session's settings.
-    fn send_run(&mut self, run: &Run) {
+    fn send_run(&mut self, run: &Run, names: Option<Vec<String>>) {
         if self.runs == 0 {
             self.keep_over = run.keep_over;
             let session = frames::Open {
@@ -260,6 +260,7 @@ impl<L: Leash> Conversation<L> {
             code: &run.code,
             limits: (!is_usual).then(|| felt_inside(&run.limits, run.keep_over)),
             surface: run.surface.as_ref(),
+            names,
         };
         send(&mut self.wire, &frame);
     }
@@ -319,11 +320,17 @@ impl<L: Leash> Conversation<L> {
                 }
                 () = self.wire.writable(), if self.wire.has_output() && !killed => self.wire.flush(),
                 ready = self.stdout.readable(), if progress.stdout_open => {
-                    let take = |bytes: &[u8]| progress.stdout.push(bytes);
+                    let take = |bytes: &[u8]| {
+                        progress.stdout.push(bytes);
+                        calls.printed(Stream::Stdout, bytes);
+                    };
                     progress.stdout_open = ready.is_ok() && drain_pipe(&self.stdout, &mut self.buffer, take, PIPE_TURN);
                 }
                 ready = self.stderr.readable(), if progress.stderr_open => {
-                    let take = |bytes: &[u8]| progress.stderr.push(bytes);
+                    let take = |bytes: &[u8]| {
+                        progress.stderr.push(bytes);
+                        calls.printed(Stream::Stderr, bytes);
+                    };
                     progress.stderr_open = ready.is_ok() && drain_pipe(&self.stderr, &mut self.buffer, take, PIPE_TURN);
                 }
             }

@@ -11,7 +11,7 @@ mod leash;
 mod wire;
 
 pub use backend::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run, ask};
-pub use calls::{HostCall, HostCallError, HostCalls, NoCalls};
+pub use calls::{HostCall, HostCallError, HostCalls, NoCalls, Stream};
 pub use conversation::Conversation;
 pub use leash::{Leash, Left, Measured};
 pub use wire::{Channels, WireError, watch};

@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use session::Language;
 use store::{Front, Refused, Searched};
 use tokio::sync::Mutex;
+use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, RunId};
+use types::{Activity, CheckMode, Granted, RunId};
 
 use crate::Server;
 use crate::files::blocking;
@@ -105,6 +106,7 @@ impl BridgeService for Bridge {
         &self,
         request: RunPython,
         cancel: CancellationToken,
+        activity: Option<watch::Sender<Activity>>,
     ) -> Result<Executed, NotExecuted> {
         if let Some(container) = &self.container {
             self.refuse(Some(&request.code), Refused::Sandbox).await;
@@ -129,7 +131,7 @@ impl BridgeService for Bridge {
             receipt: request.receipt,
             searched: Searched::default(),
         };
-        self.server.run_for_client(asked, cancel).await
+        self.server.run_for_client(asked, cancel, activity).await
     }
 
     fn receipt(&self, run: &RunId, receipt: &Receipt) {

@@ -2,6 +2,10 @@
 
 pub(crate) mod adopting;
 mod in_sandbox;
+mod printing;
+
+pub use printing::Printed;
+pub(crate) use printing::Printing;
 
 use std::time::Duration;
 
@@ -85,6 +89,7 @@ impl Server {
             loaded: None,
             tally: None,
             done: Done::default(),
+            activity: None,
         });
         let call = HostCall {
             name: "tool".to_owned(),

@@ -47,9 +47,18 @@ pub enum NotExposed {
 }
 
 impl Server {
-    /// Whether tools are to be exposed at all.
-    pub(crate) fn exposes(&self) -> bool {
-        !self.shared.expose.tools.is_empty()
+    /// Whether clients of the surface `code` see names or tools of servers before they ask.
+    pub(crate) fn shows_servers(&self) -> bool {
+        self.shared.names_servers || !self.shared.expose.tools.is_empty()
+    }
+
+    /// The names in programs of the servers that clients see before they ask; starts no server.
+    pub async fn shown_servers(&self) -> Vec<String> {
+        let shared = &self.shared;
+        match shared.names_servers {
+            true => shared.broker.server_names(&shared.principal).await,
+            false => Vec::new(),
+        }
     }
 
     /// Refuses to serve what does not fit; starts servers that have never listed their tools.
@@ -188,6 +197,9 @@ impl Server {
     /// The tools that are listed now, in the order of the settings, as far as the budget goes; starts no server.
     pub(crate) async fn exposed_now(&self) -> Vec<Exposed> {
         let shared = &self.shared;
+        if shared.expose.tools.is_empty() {
+            return Vec::new();
+        }
         let catalog = shared.broker.catalog().await;
         let entries: Vec<Arc<Entry>> = self
             .exposed_entries(&catalog)

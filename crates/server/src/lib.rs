@@ -26,7 +26,7 @@ mod tools;
 use std::ffi::OsString;
 use std::path::Path;
 
-pub use calls::{CallFailed, Fault};
+pub use calls::{CallFailed, Fault, Printed};
 pub use catalog::{Language, SHARED_MODULE};
 pub use declarations::{Declarations, Wrappers};
 pub use expose::NotExposed;
@@ -34,6 +34,7 @@ pub use gateway::{Output, Receipt, Timeouts, own_definitions, used, value_text};
 pub use parts::{Server, StartError};
 pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;
+pub use sandbox::Stream;
 pub use sandbox_process::python;
 pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};

@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     saved: Saved,
     /// How what runs cost is counted.
     pub(crate) receipts: Receipts,
+    /// Whether clients of the surface `code` see the names of servers.
+    pub(crate) names_servers: bool,
     /// Tools that clients of the surface `code` see themselves.
     pub(crate) expose: config::Expose,
     /// Whoever started this process: over standard input and on the command line nobody else asks.
@@ -101,6 +103,7 @@ impl Server {
             records,
             receipts,
             expose,
+            surface,
             saved,
             learning,
             tools,
@@ -167,6 +170,7 @@ impl Server {
                     default: receipts,
                     counter: Counter::default(),
                 },
+                names_servers: surface.names,
                 expose,
                 principal,
                 client: Arc::default(),

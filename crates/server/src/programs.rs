@@ -1,6 +1,7 @@
 //! Runs programs, for the command line.
 
 use std::path::PathBuf;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use broker::{Done, RunScope};
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use types::{CheckMode, Granted, Outcome, RunId, SessionName, Status, WrittenFile};
 
 use crate::Server;
+use crate::calls::{Printed, Printing};
 
 /// One program.
 #[derive(Debug, Clone)]
@@ -24,6 +26,8 @@ pub struct Program {
     pub check: Option<CheckMode>,
     /// Whether what it costs is counted; the settings' if absent.
     pub receipt: Option<bool>,
+    /// Hears what it prints while it runs: the beginning that the outcome has too.
+    pub heard: Option<mpsc::Sender<Printed>>,
 }
 
 /// What became of a program.
@@ -125,7 +129,12 @@ impl Server {
             loaded: None,
             tally: tally.clone(),
             done: done.clone(),
+            activity: None,
         });
+        let calls = match program.heard {
+            Some(heard) => Arc::new(Printing::new(calls, heard, limits.output)),
+            None => calls,
+        };
         let result = shared
             .sessions
             .run(RunRequest {

@@ -71,6 +71,7 @@ impl Server {
     pub(crate) async fn receipt_of(&self, ran: Counted, direct: DirectCost) -> Option<Receipt> {
         let counter = self.shared.receipts.counter.clone();
         let run = ran.executed.run_id.clone();
+        let servers = self.shown_servers().await;
         let counted = tokio::task::spawn_blocking(move || {
             let tokenizer = counter.load().ok()?;
             let Counted {
@@ -79,7 +80,7 @@ impl Server {
                 wall_time,
             } = ran;
             Some(gateway::receipt_of(
-                &executed, &code, wall_time, direct, tokenizer,
+                &executed, &servers, &code, wall_time, direct, tokenizer,
             ))
         });
         let receipt = counted.await.ok().flatten()?;

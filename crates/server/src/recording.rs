@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
+use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls, Stream};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -59,6 +59,14 @@ impl CallLog {
 }
 
 impl HostCalls for Recorder {
+    fn names(&self) -> Option<Vec<String>> {
+        self.calls.names()
+    }
+
+    fn printed(&self, stream: Stream, bytes: &[u8]) {
+        self.calls.printed(stream, bytes);
+    }
+
     fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
         Box::pin(async move {
             let args = (call.name == "tool").then(|| call.args.clone());

@@ -71,7 +71,7 @@ impl Server {
                     policy,
                     self.shared.answers,
                     self.shared.receipts.clone(),
-                    self.exposes(),
+                    self.shows_servers(),
                     connection,
                 ))
             }

@@ -13,7 +13,7 @@ use session::{Language, RunRequest, Selector};
 use store::{Attempt, Front, Refused, Searched};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, Principal, RunId, ServerTools, SessionName};
+use types::{Activity, CheckMode, Granted, Principal, RunId, ServerTools, SessionName};
 use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Server;
@@ -44,6 +44,7 @@ impl Server {
         &self,
         asked: Asked,
         cancel: CancellationToken,
+        activity: Option<watch::Sender<Activity>>,
     ) -> Result<Executed, NotExecuted> {
         let shared = &self.shared;
         let attempt = Attempt {
@@ -68,6 +69,7 @@ impl Server {
             loaded: asked.loaded,
             tally: tally.clone(),
             done: done.clone(),
+            activity,
         };
         let run = RunRequest {
             principal: shared.principal.clone(),
@@ -104,7 +106,12 @@ impl Server {
 }
 
 impl CodeService for Server {
-    async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
+    async fn execute(
+        &self,
+        request: Execute,
+        cancel: CancellationToken,
+        activity: Option<watch::Sender<Activity>>,
+    ) -> Result<Executed, NotExecuted> {
         let asked = Asked {
             code: request.code,
             language: request.language,
@@ -120,13 +127,17 @@ impl CodeService for Server {
                 bytes: request.searched.bytes,
             },
         };
-        self.run_for_client(asked, cancel).await
+        self.run_for_client(asked, cancel, activity).await
     }
 
     async fn refused(&self, code: Option<&str>) {
         let attempt = self.attempt(Front::Mcp, None, code, None);
         // Nothing is run either way; that it cannot be recorded is told by who writes.
         let _ = self.shared.records.refused(attempt, Refused::Arguments).await;
+    }
+
+    async fn server_names(&self) -> Vec<String> {
+        self.shown_servers().await
     }
 
     async fn exposed(&self) -> Vec<Exposed> {

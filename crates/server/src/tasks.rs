@@ -153,6 +153,7 @@ impl Server {
                 check: None,
                 // No model has written it.
                 receipt: Some(false),
+                heard: None,
             };
             match self.run_for(Front::Task, program, cancel).await {
                 Ok(ran) => {

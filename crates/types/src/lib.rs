@@ -1,5 +1,6 @@
 //! The words everyone shares: ids, principals, tools, limits, content and outcomes; no I/O, no async.
 
+mod activity;
 mod answers;
 pub mod bulk;
 mod check;
@@ -17,6 +18,7 @@ pub mod units;
 mod unseen;
 mod written;
 
+pub use activity::Activity;
 pub use answers::{Answers, Format};
 pub use check::CheckMode;
 pub use content::{Body, Content};

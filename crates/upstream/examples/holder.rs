@@ -35,6 +35,7 @@ async fn hold() {
                 tool,
                 arguments: serde_json::Map::new(),
                 deadline,
+                progress: None,
             })
             .await
         {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -23,6 +23,7 @@ use crate::error::UpstreamError;
 use crate::link::{Link, Phase};
 use crate::logs::Logs;
 use crate::places::{HOLD, Places};
+use crate::question::Along;
 use crate::roster::{Makings, Roster, Succession};
 use crate::server::Server;
 
@@ -58,6 +59,8 @@ pub struct Call {
     pub arguments: Map<String, Value>,
     /// When the caller stops waiting, whatever progress the server reports.
     pub deadline: tokio::time::Instant,
+    /// The parameters of each notification of progress go here; those that find no room are dropped.
+    pub progress: Option<mpsc::Sender<Value>>,
 }
 
 /// The two lifecycles of the protocol.
@@ -311,7 +314,7 @@ impl Hub {
                     let again = || serde_json::from_str(&text);
                     let values = values.take().map_or_else(again, Ok);
                     values
-                        .map(|values| request(tool.clone(), values))
+                        .map(|values| request(tool.clone(), values, call.progress.clone()))
                         .map_err(|error| connection.bad_answer(&name, error.to_string()))
                 },
                 |connection, raw| result(connection, raw, &name),
@@ -450,9 +453,20 @@ impl Drop for Reading {
     }
 }
 
-fn request(tool: String, arguments: Map<String, Value>) -> ClientRequest {
+fn request(
+    tool: String,
+    arguments: Map<String, Value>,
+    progress: Option<mpsc::Sender<Value>>,
+) -> ClientRequest {
     let params = CallToolRequestParams::new(tool).with_arguments(arguments);
-    ClientRequest::CallToolRequest(CallToolRequest::new(params))
+    let mut request = CallToolRequest::new(params);
+    if progress.is_some() {
+        request.extensions.insert(Along {
+            progress,
+            ..Along::default()
+        });
+    }
+    ClientRequest::CallToolRequest(request)
 }
 
 /// The text of a tool's result, if it is one.

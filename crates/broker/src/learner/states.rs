@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use catalog::{Drift, Learned, SETTLED, declared_drift, seen};
+use catalog::{Drift, Learned, SETTLED, blocks_beside, declared_drift, seen};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use store::learned::{Everything, Observed, Subject};
@@ -214,7 +214,7 @@ impl State {
         let settled = known.filter(|known| known.is_settled() || self.looked >= SETTLED);
         Some(Looked {
             drift: settled.map_or_else(Vec::new, |known| known.drift(&value)),
-            call: Some(Learned::of(&value)),
+            call: Some(Learned::of(&value).with_blocks(blocks_beside(answer))),
         })
     }
 

@@ -127,6 +127,7 @@ fn scope(wall_time: Duration) -> RunScope {
         loaded: None,
         tally: None,
         done: broker::Done::default(),
+        activity: None,
     }
 }
 

@@ -304,3 +304,18 @@ proptest! {
         prop_assert!(!schema.contains("canary") && !schema.contains('@') && !schema.contains(|c: char| c.is_ascii_digit()));
     }
 }
+
+#[test]
+fn blocks_beside_the_value_are_kept_by_kind() {
+    let blocks = |kinds: &[&str]| kinds.iter().map(|kind| (*kind).to_owned()).collect::<Vec<_>>();
+    let with = |value: Value, kinds: &[&str]| Learned::of(&value).with_blocks(blocks(kinds));
+    let text = with(json!("done"), &[]);
+    let image = with(json!("done"), &["image"]);
+    assert_eq!(text.schema, Learned::of(&json!("done")).schema);
+    for merged in [text.merge(&image), image.merge(&text), image.merge(&image)] {
+        assert_eq!(merged.blocks(), ["image"]);
+        assert!(merged.drift(&json!("other")).is_empty(), "{merged:?}");
+    }
+    let both = with(json!({"a": 1}), &["audio"]).merge(&image);
+    assert_eq!(both.blocks(), ["audio", "image"]);
+}

@@ -1,11 +1,16 @@
 //! The value that a program sees of a server's answer: the rule of the guest's `values.py`.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Longest answer that is looked at, in bytes.
 pub const LARGEST_RESULT: usize = 4 * 1024 * 1024;
+
+/// The kinds of blocks beside text.
+const BESIDE: [&str; 4] = ["audio", "image", "resource", "resource_link"];
 
 #[derive(Deserialize)]
 struct Answer<'a> {
@@ -36,6 +41,19 @@ pub fn seen(answer: &RawValue) -> Option<Value> {
         Some(text) => parsed(text),
         None => Some(if is_empty(&content) { Value::Null } else { content }),
     }
+}
+
+/// The kinds of the blocks that the value does not stand for, such as `image`, each once.
+pub fn blocks_beside(answer: &RawValue) -> Vec<String> {
+    let content = serde_json::from_str::<Answer<'_>>(answer.get())
+        .ok()
+        .and_then(|answer| serde_json::from_str::<Value>(answer.content?.get()).ok());
+    let Some(Value::Array(blocks)) = content else {
+        return Vec::new();
+    };
+    let kinds = blocks.iter().filter_map(|block| block["type"].as_str());
+    let beside: BTreeSet<&str> = kinds.filter(|kind| BESIDE.contains(kind)).collect();
+    beside.into_iter().map(str::to_owned).collect()
 }
 
 /// The text blocks, joined by line ends; `None` if there is none.
@@ -90,6 +108,15 @@ mod tests {
 
     fn text(text: &str) -> Value {
         json!({"content": [{"type": "text", "text": text}]})
+    }
+
+    #[test]
+    fn blocks_that_are_no_text_are_named_once() {
+        let kinds = ["image", "text", "image", "resource", "other"].map(|kind| json!({"type": kind}));
+        let raw = to_raw_value(&json!({ "content": kinds })).expect("JSON");
+        assert_eq!(blocks_beside(&raw), ["image", "resource"]);
+        let raw = to_raw_value(&text("done")).expect("JSON");
+        assert_eq!(blocks_beside(&raw), [""; 0]);
     }
 
     #[test]

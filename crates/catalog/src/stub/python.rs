@@ -309,6 +309,6 @@ pub(super) fn doc(declaration: &Declaration, takes_mapping: bool) -> String {
     if !lines.is_empty() {
         paragraphs.push(lines.join("\n"));
     }
-    paragraphs.extend(declaration.observed.map(observed));
+    paragraphs.extend(declaration.observed.as_deref().map(observed));
     paragraphs.join("\n\n")
 }

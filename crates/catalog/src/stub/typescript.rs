@@ -62,7 +62,7 @@ pub(super) fn file(declaration: &Declaration) -> String {
         text.push_str(&interface(shapes, &arguments.name, fields, arguments.open));
     }
     let mut paragraphs = vec![declaration.description.clone()];
-    paragraphs.extend(declaration.observed.map(observed));
+    paragraphs.extend(declaration.observed.as_deref().map(observed));
     text.push_str(&comment(&paragraphs.join("\n\n"), ""));
     let mark = if arguments.fields.iter().any(|field| field.required) {
         ""

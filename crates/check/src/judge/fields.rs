@@ -10,6 +10,9 @@ use super::{MAX_NAME, View, label};
 use crate::program::{Call, Program, Use};
 use crate::report::{Finding, Weight};
 
+/// Attributes that a result may have whatever its value is.
+const BESIDE: [&str; 2] = ["content", "raw"];
+
 /// Calls since the shape of results last changed from which a field that was never seen is refused.
 const STEADY: u64 = 5;
 
@@ -57,6 +60,10 @@ impl Shape {
     }
 
     fn finding(&self, used: &Use, call: &Call) -> Option<Finding> {
+        // What was learned is the value; its blocks are beside it.
+        if matches!(self, Shape::Learned(_)) && used.path.is_empty() && BESIDE.contains(&&*used.field) {
+            return None;
+        }
         let missing = no_field(self.schema(), &used.path, &used.field)?;
         let weight = match self {
             Shape::Learned(learned) if learned.steady < STEADY => Weight::Warning,

@@ -1,5 +1,7 @@
 //! `codeyard run`: runs a program and prints what it prints, as an ordinary program would.
 
+mod live;
+
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 use server::{NotRun, Program, Ran, Server};
 use types::{Content, Format, SessionFate, Status, WrittenFile, size_in_words};
 
+use self::live::{Live, Shown};
 use super::mcp;
 use crate::cli::{Cli, RunArguments};
 use crate::context::{Context, read_input};
@@ -29,14 +32,23 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
     let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let (live, heard) = match arguments.json {
+        true => (None, None),
+        false => {
+            let (live, heard) = Live::start(context.output);
+            (Some(live), Some(heard))
+        }
+    };
     let program = Program {
         code,
         timeout: arguments.timeout,
         check: arguments.check,
         receipt: arguments.receipt.then_some(true),
+        heard,
     };
     let ran = server.run(program, interrupt.token.clone()).await;
     server.close().await;
+    let shown = live.map(Live::finish).transpose()?.unwrap_or_default();
     let ran = ran.map_err(failure)?;
     if let Some(backend) = ran.backend {
         context
@@ -50,7 +62,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     if arguments.json {
         context.output.json(&described(&ran, &images))?;
     } else {
-        show(&context.output, &ran, arguments.format, &images)?;
+        show(&context.output, &ran, &shown, arguments.format, &images)?;
     }
     let exit = match ran.outcome.status {
         Status::Completed => Exit::Done,
@@ -105,11 +117,18 @@ fn failure(error: NotRun) -> Failure {
     }
 }
 
-fn show(output: &Output, ran: &Ran, format: Option<Format>, images: &[String]) -> anyhow::Result<()> {
+fn show(
+    output: &Output,
+    ran: &Ran,
+    shown: &Shown,
+    format: Option<Format>,
+    images: &[String],
+) -> anyhow::Result<()> {
     let outcome = &ran.outcome;
-    output.foreign(&outcome.stdout.shown())?;
-    if !outcome.stderr.is_empty() {
-        output.tell(&harmless(outcome.stderr.shown().trim_end_matches('\n')));
+    let (stdout, stderr) = shown.rest(&outcome.stdout, &outcome.stderr);
+    output.foreign(&stdout)?;
+    if !stderr.is_empty() {
+        output.tell(stderr.trim_end_matches('\n'));
     }
     match &outcome.result {
         None | Some(Value::Null) => {}

@@ -82,8 +82,9 @@ async fn imports(home: &Home, case: &Case) {
     let left = servers.iter().filter(|server| server["fate"] == "left");
     let left: Vec<&str> = left.map(|server| server["name"].as_str().unwrap()).collect();
     assert_eq!(left, case.left, "{told:#}");
+    let (before, after) = (&told["bill"]["tokens_before"], &told["bill"]["tokens_after"]);
     assert!(
-        told["bill"]["tokens_before"].as_u64() > told["bill"]["tokens_after"].as_u64(),
+        before.as_u64() > Some(0) && after.as_u64() <= Some(300),
         "{told:#}"
     );
     no_secret(case, &ours.to_string());

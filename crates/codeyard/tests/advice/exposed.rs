@@ -21,11 +21,10 @@ async fn without_it_the_list_is_the_same_byte_for_byte() {
         mcp.start("tools/list", json!({})).await.unwrap();
         (introduced, mcp.line().await.unwrap())
     };
-    let plain = first_lines(Codeyard::new().unwrap()).await;
-    assert_eq!(
-        first_lines(exposing("[expose]\ntools = []\nbudget = 1")).await,
-        plain
-    );
+    let without_names = "[surface]\nnames = false";
+    let plain = first_lines(Codeyard::new().unwrap().settings(without_names)).await;
+    let exposes_none = format!("{without_names}\n[expose]\ntools = []\nbudget = 1");
+    assert_eq!(first_lines(exposing(&exposes_none)).await, plain);
     assert!(!plain.0.contains("listChanged"), "{}", plain.0);
 }
 

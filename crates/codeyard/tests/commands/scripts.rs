@@ -1,7 +1,11 @@
 //! How `codeyard run` ends, as scripts see it.
 
+use std::process::Stdio;
+use std::time::Duration;
+
 use serde_json::Value;
 use test_support::{Codeyard, run};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// C343: each end of a program has its exit code and its words.
 #[tokio::test]
@@ -48,4 +52,47 @@ async fn c343_every_end_of_a_program_has_its_exit_code() {
         (124, Some("timed_out")),
         "{json:?}"
     );
+}
+
+/// What a program prints is there while it runs, on both streams, and once.
+#[tokio::test]
+async fn output_appears_while_the_program_runs() {
+    let codeyard = Codeyard::new().unwrap();
+    let code = "import os, sys, time\nprint('first')\nprint('aside', file=sys.stderr)\nprint('half', end='', flush=True)\n\
+        while not os.path.exists('/workspace/go'): time.sleep(0.02)\nprint(' and half')\nraise SystemExit(3)";
+    std::fs::write(codeyard.work_directory().join("talks.py"), code).unwrap();
+    let mut child = codeyard
+        .command(["run", "talks.py"])
+        .unwrap()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    assert_eq!(read_until(&mut out, "half").await, "first\nhalf");
+    assert_eq!(read_until(&mut err, "aside\n").await, "aside\n");
+    let workspace = run(&codeyard, &["workspace", "path"], "").await.out;
+    std::fs::write(std::path::Path::new(workspace.trim()).join("go"), "").unwrap();
+    let (mut rest, mut told) = (String::new(), String::new());
+    out.read_to_string(&mut rest).await.unwrap();
+    err.read_to_string(&mut told).await.unwrap();
+    assert_eq!(rest, " and half\n");
+    assert!(
+        !told.contains("aside") && told.contains("exit status 3"),
+        "{told}"
+    );
+    assert_eq!(child.wait().await.unwrap().code(), Some(1));
+}
+
+/// Reads what comes until it ends with these words.
+async fn read_until(stream: &mut (impl AsyncRead + Unpin), words: &str) -> String {
+    let mut read = String::new();
+    let mut piece = [0; 64];
+    while !read.ends_with(words) {
+        let reading = tokio::time::timeout(Duration::from_secs(60), stream.read(&mut piece));
+        let count = reading.await.unwrap().unwrap();
+        assert_ne!(count, 0, "{read}");
+        read.push_str(std::str::from_utf8(&piece[..count]).unwrap());
+    }
+    read
 }

@@ -1,7 +1,7 @@
 //! What is recorded of costs, and the sums over it.
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Era, ServerDefinition};
+use test_support::{CodeClient, Codeyard, Era, McpClient, ServerDefinition};
 use tokens::Counter;
 
 /// Three runs with and without receipts, by a client that has gone.
@@ -167,20 +167,25 @@ async fn sums_since_a_time_have_the_receipts_since_then_only() {
     assert_eq!(servers["lines"][0]["calls"], 1, "{servers}");
 }
 
-/// Sessions without a receipt are charged for what a model really is sent, and the pages name that figure.
+/// Tokens of what a client is sent of this installation before it asks.
+async fn sent(mcp: &mut McpClient) -> u64 {
+    let introduced = mcp.open(Era::Legacy).await.unwrap();
+    let tools = mcp.tools().await.unwrap();
+    let counter = Counter::default();
+    let tokenizer = counter.load().unwrap();
+    let instructions = introduced["instructions"].as_str().unwrap();
+    tokenizer.definitions(&tools) + tokenizer.text(instructions)
+}
+
+/// Sessions without a receipt are charged for what a model really is sent.
 #[tokio::test]
 async fn our_own_definitions_are_those_that_a_client_is_sent() {
     let codeyard = Codeyard::with_stub().unwrap();
     let mut mcp = codeyard.mcp_unopened().unwrap();
-    let introduced = mcp.open(Era::Legacy).await.unwrap();
-    let tools = mcp.tools().await.unwrap();
+    let sent = sent(&mut mcp).await;
     let ran = mcp.call_tool("execute_code", json!({"code": "1"})).await.unwrap();
     assert_eq!(ran["structuredContent"]["status"], "completed", "{ran}");
     assert!(mcp.finish().await.unwrap().success());
-    let counter = Counter::default();
-    let tokenizer = counter.load().unwrap();
-    let instructions = introduced["instructions"].as_str().unwrap();
-    let sent = tokenizer.definitions(&tools) + tokenizer.text(instructions);
     let savings = json(&codeyard, &["runs", "--savings", "--json"]).await;
     let total = &savings["total"];
     assert_eq!(
@@ -188,6 +193,12 @@ async fn our_own_definitions_are_those_that_a_client_is_sent() {
         (&json!(1), Some(sent)),
         "{savings}"
     );
+}
+
+#[tokio::test]
+async fn the_pages_name_what_nine_servers_cost() {
+    let codeyard = Codeyard::new().unwrap().real_servers().unwrap();
+    let sent = sent(&mut codeyard.mcp_unopened().unwrap()).await;
     for (page, said) in [
         (
             include_str!("../../../../docs/receipts.md"),
@@ -195,11 +206,11 @@ async fn our_own_definitions_are_those_that_a_client_is_sent() {
         ),
         (
             include_str!("../../../../README.md"),
-            format!("with codeyard {sent}, whatever is connected"),
+            format!("with codeyard {sent}\n"),
         ),
         (
             include_str!("../../../../docs/adopting.md"),
-            format!("with codeyard {sent}, whatever is connected"),
+            format!("with codeyard {sent}\n"),
         ),
     ] {
         assert!(page.contains(&said), "{said}");

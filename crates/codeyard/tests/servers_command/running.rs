@@ -302,6 +302,25 @@ async fn a_changed_configuration_is_taken_over_while_codeyard_serves() {
 }
 
 #[tokio::test]
+async fn a_changed_configuration_is_told_to_the_client_which_then_sees_its_names() {
+    let yard = Yard::with(&json!({"stub": stub()}));
+    let mut client = yard.serve(&[]).await;
+    let described = async |client: &mut McpClient| {
+        let tools = client.tools().await.unwrap();
+        tools[1]["description"].as_str().unwrap().to_owned()
+    };
+    assert!(described(&mut client).await.ends_with(" Servers: stub."));
+    yard.write(&json!({"stub": stub(), "another": stub()}));
+    let changed = "notifications/tools/list_changed";
+    client.notification(changed).await.unwrap();
+    assert!(described(&mut client).await.ends_with(" Servers: another, stub."));
+    yard.write(&json!({}));
+    client.notification(changed).await.unwrap();
+    assert!(described(&mut client).await.ends_with(" signatures."));
+    client.finish().await.unwrap();
+}
+
+#[tokio::test]
 async fn changed_rules_of_an_entry_count_soon() {
     let yard = Yard::with(&json!({"stub": stub()}));
     let mut client = yard.serve(&[]).await;

@@ -1,10 +1,16 @@
-//! What a model is sent before it asks: small, and the same bytes whatever is connected.
+//! What a model is sent before it asks: small, and the same bytes for a configuration.
 
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Era, McpClient, ServerDefinition, descendants};
 
-/// Most tokens of names, descriptions, schemas and instructions.
-const BUDGET: u64 = 200;
+/// Most tokens of names, descriptions, schemas and instructions, with the names of servers and without.
+const BUDGET: u64 = 300;
+const BUDGET_WITHOUT_NAMES: u64 = 200;
+/// Most tokens of the names of servers.
+const NAMES: u64 = 100;
+
+/// Settings that keep the names of servers out of the definitions.
+const WITHOUT_NAMES: &str = "[surface]\nnames = false";
 
 /// Installations with no server, the nine real ones and the whole catalogue, replayed.
 fn installations() -> Vec<(&'static str, Codeyard)> {
@@ -39,11 +45,11 @@ async fn introduction(codeyard: &Codeyard, era: Era) -> (Value, String) {
 }
 
 #[tokio::test]
-async fn the_list_of_tools_is_the_same_bytes_whatever_is_connected() {
+async fn without_names_the_list_of_tools_is_the_same_bytes_whatever_is_connected() {
     for era in [Era::Old, Era::Legacy, Era::Modern] {
         let mut seen: Option<(&str, (Value, String))> = None;
         for (name, codeyard) in installations() {
-            let now = introduction(&codeyard, era).await;
+            let now = introduction(&codeyard.settings(WITHOUT_NAMES), era).await;
             if let Some((other, before)) = &seen {
                 assert_eq!(&now, before, "{era:?}: with {name} and with {other}");
             }
@@ -53,8 +59,56 @@ async fn the_list_of_tools_is_the_same_bytes_whatever_is_connected() {
 }
 
 #[tokio::test]
-async fn what_a_model_is_sent_first_costs_at_most_200_tokens() {
-    let (introduced, listed) = introduction(&Codeyard::new().unwrap().catalogue(), Era::Legacy).await;
+async fn a_configuration_is_listed_in_the_same_bytes_each_time() {
+    for era in [Era::Old, Era::Legacy, Era::Modern] {
+        for (name, codeyard) in installations() {
+            let first = introduction(&codeyard, era).await;
+            assert_eq!(introduction(&codeyard, era).await, first, "{era:?}: with {name}");
+        }
+    }
+}
+
+/// The description of the tool that finds tools.
+async fn search_description(client: &mut McpClient) -> String {
+    let tools = client.tools().await.unwrap();
+    tools[1]["description"].as_str().unwrap().to_owned()
+}
+
+/// What it says of these servers, as it does in every state of them.
+async fn check_named(codeyard: Codeyard, expected: &str) {
+    let mut client = codeyard.mcp(Era::Legacy).await.unwrap();
+    let description = search_description(&mut client).await;
+    assert_eq!(
+        description.strip_prefix("Find connected tools and their signatures."),
+        Some(expected)
+    );
+}
+
+#[tokio::test]
+async fn the_definitions_name_the_servers_that_the_client_may_see() {
+    let stub = ServerDefinition::stub;
+    let absent = ServerDefinition::new("no-such-command-anywhere", &[]);
+    let denied = stub().field("deny", json!(["*"]));
+    let several = || {
+        Codeyard::new()
+            .unwrap()
+            .server("Weather (EU)", &stub())
+            .server("absent", &absent)
+            .server("git", &stub())
+            .server("closed", &denied)
+    };
+    check_named(Codeyard::new().unwrap(), "").await;
+    check_named(several(), " Servers: absent, git, weather_eu_.").await;
+    check_named(several().settings(WITHOUT_NAMES), "").await;
+    let rules = "[policy]\ndeny = [\"git.*\"]";
+    check_named(several().settings(rules), " Servers: absent, weather_eu_.").await;
+    let rules = "[policy]\nallow = [\"git.echo\", \"closed.echo\"]";
+    check_named(several().settings(rules), " Servers: git.").await;
+}
+
+/// What an installation's client is sent, as texts.
+async fn sent(codeyard: &Codeyard) -> Vec<String> {
+    let (introduced, listed) = introduction(codeyard, Era::Legacy).await;
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let mut sent = vec![introduced["instructions"].as_str().unwrap().to_owned()];
     for tool in listed["result"]["tools"].as_array().unwrap() {
@@ -62,21 +116,45 @@ async fn what_a_model_is_sent_first_costs_at_most_200_tokens() {
         sent.push(tool["description"].as_str().unwrap().to_owned());
         sent.push(tool["inputSchema"].to_string());
     }
+    sent
+}
+
+#[tokio::test]
+async fn what_a_model_is_sent_first_costs_at_most_300_tokens_and_200_without_names() {
     let counter = tokens::Counter::default();
     let tokenizer = counter.load().unwrap();
-    let apart: u64 = sent.iter().map(|text| tokenizer.text(text)).sum();
-    let joined = tokenizer.text(&sent.join("\n"));
+    let mut totals = Vec::new();
+    for (settings, budget) in [("", BUDGET), (WITHOUT_NAMES, BUDGET_WITHOUT_NAMES)] {
+        for (name, codeyard) in installations() {
+            let sent = sent(&codeyard.settings(settings)).await;
+            let apart: u64 = sent.iter().map(|text| tokenizer.text(text)).sum();
+            let joined = tokenizer.text(&sent.join("\n"));
+            assert!(
+                apart <= budget && joined <= budget,
+                "{name}: {apart} tokens, joined {joined}: {sent:#?}"
+            );
+            totals.push(joined);
+        }
+    }
+    let names = totals[..3]
+        .iter()
+        .zip(&totals[3..])
+        .map(|(with, without)| with - without);
     assert!(
-        apart <= BUDGET && joined <= BUDGET,
-        "{apart} tokens, joined {joined}: {sent:#?}"
+        names.clone().all(|names| names <= NAMES),
+        "{:?}",
+        names.collect::<Vec<_>>()
     );
     // Who has read only this must know how to find a tool, how to call it, and where the rest stands.
-    let sent = sent.join("\n");
+    let sent = sent(&Codeyard::new().unwrap()).await.join("\n");
     for needed in [
         "search_tools",
         "execute_code",
         "await tools.<server>.<tool>(",
         "runtime.manual()",
+        "may be text",
+        "No network",
+        "/results",
     ] {
         assert!(sent.contains(needed), "{needed} is not in {sent}");
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Era};
+use test_support::{CodeClient, Codeyard, Era, ServerDefinition};
 
 /// Waits until the request of this id has told of its progress.
 async fn progress(client: &mut CodeClient, token: &str) -> Value {
@@ -45,6 +45,24 @@ async fn progress_is_told_while_a_run_lasts() {
         .await;
     let answer: Value = serde_json::from_str(&client.mcp.line().await.unwrap()).unwrap();
     assert_eq!(answer["id"], id, "{answer}");
+}
+
+#[tokio::test]
+async fn progress_tells_of_calls_and_of_what_the_last_server_reports() {
+    let stub = ServerDefinition::stub_with_extras();
+    let mut client = CodeClient::of(Codeyard::new().unwrap().server("stub", &stub)).await;
+    let code = "await tools.stub.echo(message='x')\nawait tools.stub.progress(times=40, every=50)";
+    let id = start_with_progress(&mut client, code, "calls").await;
+    let told = loop {
+        let told = progress(&mut client, "calls").await["message"].take();
+        let told = told.as_str().unwrap().to_owned();
+        if told.contains(" of 40") {
+            break told;
+        }
+    };
+    let (_, activity) = told.split_once(" s; ").unwrap();
+    assert!(activity.starts_with("2 calls, last stub.progress: "), "{told}");
+    assert_eq!(client.ran(&id).await.status(), "completed");
 }
 
 #[tokio::test]

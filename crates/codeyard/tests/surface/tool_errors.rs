@@ -36,7 +36,7 @@ async fn unknown_names_come_with_the_nearest() {
         ),
         (
             "await tools.calender.get_current_time(timezone='UTC')",
-            "unknown_tool False calender get_current_time | unknown server 'calender' (did you mean 'calendar'?)",
+            "unknown_tool False calender  | there is no server 'calender'; did you mean 'calendar'?",
         ),
         (
             "await mcp_stub.ecko(message='x')",

@@ -57,6 +57,16 @@ async fn a_table_goes_to_a_server_and_comes_back() {
         .run("await tools.excel.describe_workbook(path=runtime.host_path('missing.xlsx'))")
         .await;
     assert!(!ran.error().contains("tools see"), "{}", ran.error());
+    // A server that reads its own directories only takes no path of the workspace at all.
+    for path in ["'/workspace/sales.csv'", "runtime.host_path('sales.csv')"] {
+        let code = format!("from mcp import runtime\nawait tools.filesystem.read_text_file(path={path})");
+        let ran = client.run(&code).await;
+        assert!(
+            ran.error().contains("pass it what is in the file"),
+            "{}",
+            ran.error()
+        );
+    }
 }
 
 #[tokio::test]

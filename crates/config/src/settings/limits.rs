@@ -8,6 +8,21 @@ use super::unknown;
 /// The one key that is no limit of a session: how much wall time a caller may ask for.
 const MAX_WALL_TIME: &str = "max_wall_time";
 
+/// Which limits somebody named; all others are codeyard's own.
+#[derive(Debug, Default)]
+pub(crate) struct NamedLimits {
+    /// `[limits]`.
+    pub(crate) settings: Vec<Limit>,
+    /// `--limit`.
+    pub(crate) command_line: Vec<Limit>,
+}
+
+impl NamedLimits {
+    pub(crate) fn has(&self, limit: Limit) -> bool {
+        self.settings.contains(&limit) || self.command_line.contains(&limit)
+    }
+}
+
 /// Sets the limit of that name.
 pub(super) fn set(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(), String> {
     if key == MAX_WALL_TIME {

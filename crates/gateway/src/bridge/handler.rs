@@ -91,8 +91,9 @@ impl<S: BridgeService> BridgeHandler<S> {
             receipt: self.receipts.default,
         };
         let cancel = CancellationToken::new();
-        let run = self.service.run_python(request, cancel.clone());
-        match running::drive(context, &self.closed, cancel, run).await {
+        let (activity, watched) = running::activity(context);
+        let run = self.service.run_python(request, cancel.clone(), activity);
+        match running::drive(context, &self.closed, cancel, watched, run).await {
             Ok(mut ran) => {
                 let (run, usage, direct) = (ran.run_id.clone(), ran.outcome.usage, ran.direct.take());
                 printed::bound(&mut ran.outcome, self.printed);

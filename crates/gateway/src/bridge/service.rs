@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::RunId;
+use types::{Activity, RunId};
 
 use crate::code::{Executed, NotExecuted};
 use crate::receipt::Receipt;
@@ -19,12 +20,13 @@ pub trait BridgeService: Send + Sync + 'static {
     /// A name that no definition has.
     fn select(&self, servers: &[String]) -> impl Future<Output = Result<Selected, NotExecuted>> + Send;
 
-    /// Runs one program to its end. When `cancel` is triggered it ends soon, with an outcome that says so. The place
-    /// in the session's queue is taken when the future is first polled.
+    /// Runs one program to its end. When `cancel` is triggered it ends soon, with an outcome that says so. `activity`
+    /// hears what it is doing. The place in the session's queue is taken when the future is first polled.
     fn run_python(
         &self,
         request: RunPython,
         cancel: CancellationToken,
+        activity: Option<watch::Sender<Activity>>,
     ) -> impl Future<Output = Result<Executed, NotExecuted>> + Send;
 
     /// Takes note of what a run has cost.

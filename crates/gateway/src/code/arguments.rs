@@ -169,7 +169,7 @@ impl<'a> Check<'a> {
         };
         for name in arguments.keys() {
             if !known.contains(&name.as_str()) {
-                let near = nearest(name, known);
+                let near = meant(name, known).unwrap_or_else(|| nearest(name, known));
                 bad.mistakes.push(format!(
                     "no argument is named `{}`; did you mean `{near}`?",
                     shown_text(name)
@@ -342,6 +342,22 @@ impl<'a> Check<'a> {
             Err(self.bad)
         }
     }
+}
+
+/// The argument that models call by another word.
+fn meant(word: &str, known: &[&'static str]) -> Option<&'static str> {
+    const WORDS: [(&str, &[&str]); 2] = [
+        (
+            "code",
+            &["program", "script", "source", "python", "command", "input"],
+        ),
+        ("query", &["q", "text", "search", "keywords", "question", "input"]),
+    ];
+    let word = word.to_lowercase();
+    let meant = WORDS
+        .iter()
+        .find(|(name, words)| known.contains(name) && words.contains(&&*word));
+    meant.map(|(name, _)| *name)
 }
 
 /// The name that comes nearest: what may not be in a name becomes a dash.

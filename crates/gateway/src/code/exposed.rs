@@ -1,4 +1,4 @@
-//! Tools of servers that a client sees beside `execute_code` and `search_tools`, because the operator has named them.
+//! What clients see that may change: names of servers, and tools beside the two that the operator has named.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -11,30 +11,49 @@ use super::service::{CodeService, Exposed};
 use super::{render, tools};
 use crate::standard::exposed_names;
 
-/// What a client was shown of them last, and how it is told of changes.
+/// What a client was shown last that may change, and how it is told of changes.
 #[derive(Debug, Default)]
 pub(crate) struct Showcase {
-    shown: Mutex<Vec<Exposed>>,
+    shown: Mutex<Shown>,
     /// The client, once it has listed tools, if it takes notices of changes without asking for them.
     client: OnceLock<Option<Peer<RoleServer>>>,
 }
 
+/// What a client sees that may change.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Shown {
+    /// The servers that the definitions name.
+    pub(super) servers: Vec<String>,
+    /// The tools beside the two.
+    pub(super) exposed: Vec<Exposed>,
+}
+
+impl Shown {
+    pub(super) async fn now<S: CodeService>(service: &S) -> Self {
+        Self {
+            servers: service.server_names().await,
+            exposed: service.exposed().await,
+        }
+    }
+}
+
 impl Showcase {
-    /// The definitions as the client sees them, under the names that it calls them by.
+    /// All tools as the client sees them, under the names that it calls them by.
     pub(super) async fn list<S: CodeService>(
         &self,
         service: &S,
         context: &RequestContext<RoleServer>,
     ) -> Vec<Tool> {
-        let exposed = service.exposed().await;
+        let shown = Shown::now(service).await;
         self.client.get_or_init(|| {
             let peer = context.peer.clone();
             let info = peer.peer_info();
             let is_legacy = info.is_some_and(|info| info.protocol_version < ProtocolVersion::V_2026_07_28);
             is_legacy.then_some(peer)
         });
-        let tools = listed(&exposed);
-        *self.shown() = exposed;
+        let tools = tools::tools(&shown.servers);
+        let tools = tools.into_iter().chain(listed(&shown.exposed)).collect();
+        *self.shown() = shown;
         tools
     }
 
@@ -52,7 +71,7 @@ impl Showcase {
             let Some(Some(client)) = self.client.get() else {
                 continue;
             };
-            let now = service.exposed().await;
+            let now = Shown::now(service.as_ref()).await;
             let has_changed = *self.shown() != now;
             if has_changed {
                 *self.shown() = now;
@@ -64,7 +83,7 @@ impl Showcase {
         std::future::pending().await
     }
 
-    fn shown(&self) -> std::sync::MutexGuard<'_, Vec<Exposed>> {
+    fn shown(&self) -> std::sync::MutexGuard<'_, Shown> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -17,14 +17,14 @@ use tokens::Tokenizer;
 use tokio_util::sync::CancellationToken;
 use types::{Answers, Format, Status};
 
-use super::exposed::{self, Showcase};
+use super::exposed::{self, Showcase, Shown};
 use super::render::Manner;
 use super::service::{CodeService, Executed, SearchedBefore};
 use super::{arguments, artifacts, render, tools};
 use crate::receipt::{self, DirectCost, Form, Material, Receipt, Receipts, Searched, Searches};
 use crate::running;
 
-/// How long a client may keep the list of tools: it never changes while one codeyard runs.
+/// How long a client may keep a list of tools that never changes while one codeyard runs.
 const LIST_TTL_MS: u64 = 60 * 60 * 1000;
 
 /// One connection of a client that sees the `code` surface.
@@ -35,20 +35,19 @@ pub(crate) struct CodeHandler<S> {
     receipts: Receipts,
     /// What the model has searched for since its last run.
     searches: Searches,
-    tools: Vec<Tool>,
-    /// What clients see beside these, if the operator wants that.
+    /// What the client sees that may change; `None` where it sees nothing of the kind.
     showcase: Option<Arc<Showcase>>,
     closed: CancellationToken,
 }
 
 impl<S: CodeService> CodeHandler<S> {
-    /// `closed` ends everything that runs for this connection; `exposes` tells whether tools of servers are shown too.
+    /// `closed` ends everything that runs for this connection; `varies` tells whether names or tools of servers are shown.
     pub(crate) fn new(
         service: S,
         policy: Arc<Policy>,
         answers: Answers,
         receipts: Receipts,
-        exposes: bool,
+        varies: bool,
         closed: CancellationToken,
     ) -> Self {
         Self {
@@ -57,8 +56,7 @@ impl<S: CodeService> CodeHandler<S> {
             answers,
             receipts,
             searches: Searches::default(),
-            tools: tools::tools(),
-            showcase: exposes.then(Arc::default),
+            showcase: varies.then(Arc::default),
             closed,
         }
     }
@@ -86,8 +84,9 @@ impl<S: CodeService> CodeHandler<S> {
             bytes: searched.bytes,
         };
         let cancel = CancellationToken::new();
-        let run = self.service.execute(arguments.request, cancel.clone());
-        let ran = running::drive(context, &self.closed, cancel, run).await;
+        let (activity, watched) = running::activity(context);
+        let run = self.service.execute(arguments.request, cancel.clone(), activity);
+        let ran = running::drive(context, &self.closed, cancel, watched, run).await;
         match ran.map(|ran| ran.noted(arguments.note)) {
             Ok(ran) if ran.outcome.status == Status::Refused => {
                 self.searches.put_back(searched);
@@ -136,16 +135,18 @@ impl<S: CodeService> CodeHandler<S> {
 
     /// The tools that the client sees, as they are listed.
     async fn seen(&self) -> Value {
-        let mut tools = serde_json::to_value(&self.tools).unwrap_or_default();
-        if self.showcase.is_some()
-            && let Value::Array(tools) = &mut tools
-        {
-            tools.extend(exposed::exposed_definitions(&self.service.exposed().await));
-        }
+        let shown = match self.showcase {
+            Some(_) => Shown::now(self.service.as_ref()).await,
+            None => Shown::default(),
+        };
+        let tools = tools::tools(&shown.servers).into_iter();
+        let tools = tools.map(|tool| serde_json::to_value(tool).unwrap_or_default());
         tools
+            .chain(exposed::exposed_definitions(&shown.exposed))
+            .collect()
     }
 
-    /// Tells the client when the tools that it sees beside the two have changed; never ends.
+    /// Tells the client when what it sees has changed; never ends.
     pub(crate) fn watch_tools(&self) -> impl Future<Output = ()> + Send + use<S> {
         let (showcase, service) = (self.showcase.clone(), self.service.clone());
         async move {
@@ -230,19 +231,18 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         if let Some(showcase) = &self.showcase {
-            let exposed = showcase.list(self.service.as_ref(), &context).await;
-            let tools = self.tools.iter().cloned().chain(exposed).collect();
+            let tools = showcase.list(self.service.as_ref(), &context).await;
             return Ok(ListToolsResult::with_all_items(tools)
                 .with_ttl_ms(0)
                 .with_cache_scope(CacheScope::Private));
         }
-        Ok(ListToolsResult::with_all_items(self.tools.clone())
+        Ok(ListToolsResult::with_all_items(tools::tools(&[]))
             .with_ttl_ms(LIST_TTL_MS)
             .with_cache_scope(CacheScope::Public))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.tools.iter().find(|tool| tool.name == name).cloned()
+        tools::tools(&[]).into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -324,17 +324,18 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
     }
 }
 
-/// Tokens of the two tools and the instructions, which every model pays for that sees the surface `code`.
-pub fn own_definitions(tokenizer: &Tokenizer) -> u64 {
-    let tools = serde_json::to_value(tools::tools()).unwrap_or_default();
+/// Tokens of the two tools and the instructions, which every model pays for that sees the surface `code` with these servers.
+pub fn own_definitions(tokenizer: &Tokenizer, servers: &[String]) -> u64 {
+    let tools = serde_json::to_value(tools::tools(servers)).unwrap_or_default();
     let tools = tools.as_array().map(Vec::as_slice).unwrap_or_default();
     tokenizer.definitions(tools) + tokenizer.text(tools::INSTRUCTIONS)
 }
 
-/// The receipt of a program that no client has sent: as if one had, and a model had read the answer. `direct` is what it would
-/// have cost without codeyard, `wall_time` the longest duration that it had.
+/// The receipt of a program that no client has sent: as if one had, with a model that knows of these servers and has read the
+/// answer. `direct` is what it would have cost without codeyard, `wall_time` the longest duration that it had.
 pub fn receipt_of(
     ran: &Executed,
+    servers: &[String],
     code: &str,
     wall_time: Duration,
     direct: DirectCost,
@@ -347,7 +348,7 @@ pub fn receipt_of(
         wall_time,
     };
     let material = Material {
-        tools: serde_json::to_value(tools::tools()).unwrap_or_default(),
+        tools: serde_json::to_value(tools::tools(servers)).unwrap_or_default(),
         instructions: tools::INSTRUCTIONS,
         written: json!({"code": code}).to_string(),
         read: receipt::texts(&render::executed(ran.clone(), manner)),

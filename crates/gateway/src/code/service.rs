@@ -8,23 +8,30 @@ use serde_json::{Map, Value};
 use session::{Language, Selector};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, Outcome, RunId, ServerTools, SessionName, Status, Tool, spelled_out};
+use types::{
+    Activity, CheckMode, Granted, Outcome, RunId, ServerTools, SessionName, Status, Tool, spelled_out,
+};
 use workspace::{Artifacts, ReadError};
 
 use crate::receipt::{DirectCost, Receipt};
 
 /// Runs programs and finds tools for one client.
 pub trait CodeService: Send + Sync + 'static {
-    /// Runs one program to its end. When `cancel` is triggered it ends soon, with an outcome that says so. The place
-    /// in its session's queue is taken when the future is first polled.
+    /// Runs one program to its end. When `cancel` is triggered it ends soon, with an outcome that says so. `activity`
+    /// hears what it is doing. The place in its session's queue is taken when the future is first polled.
     fn execute(
         &self,
         request: Execute,
         cancel: CancellationToken,
+        activity: Option<watch::Sender<Activity>>,
     ) -> impl Future<Output = Result<Executed, NotExecuted>> + Send;
 
     /// Takes note of a program that was not run because what was asked is wrong.
     fn refused(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;
+
+    /// The names in programs of the servers that the client may know of, sorted; none where they are not to be told. Starts
+    /// and waits for no server.
+    fn server_names(&self) -> impl Future<Output = Vec<String>> + Send;
 
     /// The tools that the operator wants clients to see themselves, as they are defined now; none unless some are named.
     fn exposed(&self) -> impl Future<Output = Vec<Exposed>> + Send;

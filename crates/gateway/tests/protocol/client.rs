@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use types::{Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
+use types::{Activity, Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
 use workspace::{Artifact, Artifacts, ReadError};
 
 /// Longest wait for anything; reached only by a test that fails.
@@ -63,7 +63,12 @@ impl Script {
 }
 
 impl CodeService for Script {
-    async fn execute(&self, request: Execute, cancel: CancellationToken) -> Result<Executed, NotExecuted> {
+    async fn execute(
+        &self,
+        request: Execute,
+        cancel: CancellationToken,
+        _activity: Option<watch::Sender<Activity>>,
+    ) -> Result<Executed, NotExecuted> {
         self.seen.lock().unwrap().push(request.clone());
         let (command, rest) = request.code.split_once(' ').unwrap_or((&request.code, ""));
         self.note(format!("started {}", request.code));
@@ -105,6 +110,10 @@ impl CodeService for Script {
 
     async fn refused(&self, code: Option<&str>) {
         self.note(format!("refused {}", code.unwrap_or("nothing")));
+    }
+
+    async fn server_names(&self) -> Vec<String> {
+        Vec::new()
     }
 
     async fn exposed(&self) -> Vec<Exposed> {

@@ -39,6 +39,10 @@ class Block(Record):
         self.use()
         return super().items()
 
+    def __repr__(self):
+        self.use()
+        return super().__repr__()
+
     def __reduce__(self):
         return Record, (dict.copy(self),)
 

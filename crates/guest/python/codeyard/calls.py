@@ -77,7 +77,7 @@ def answer_of(reply, server, tool, arguments, flavour):
 def _hinted(error, arguments):
     """The error of a call, with what to say of paths among its arguments."""
     if isinstance(error, ToolError) and error.kind in ("tool", "upstream") and error.hint is None:
-        error.hint = host_places.hint(arguments)
+        error.hint = host_places.hint(arguments, error.message)
     return error
 
 

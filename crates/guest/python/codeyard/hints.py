@@ -1,7 +1,13 @@
 """What to do about mistakes that models make often: one hint behind the message of an error."""
 
 import errno
+import os
+import re
 import sys
+
+from codeyard import places, proxies
+from codeyard.calls import last_raw
+from codeyard.values import text_of
 
 _NETWORK = "programs have no network; find a tool for it with runtime.search_tools(\"...\")"
 _COMMAND = "a program is Python; start commands with subprocess.run([...]); packages cannot be installed from here"
@@ -10,8 +16,30 @@ _TEXT = (
     "the value is text: tools without structured results answer with text; "
     "print its beginning, then use json.loads or splitlines"
 )
+_LITERAL = "the value is text in Python's notation: use ast.literal_eval"
 _LOOP = "top-level await works here: write `await main()`"
 _ASYNC = "await works at top level and in `async def`; make the function `async def` and await it"
+_INPUT = "a program has no input; write the values into it"
+_OTHER_LANGUAGE = "programs are Python"
+_IS_DATA = "the value is data already; use it without json.loads"
+_IS_LITERAL = "the value is data already; use it without ast.literal_eval"
+_IS_VALUE = "it is a value already; leave out await"
+_WRITABLE = "write below /workspace, /results, /scratch or /tmp"
+_HOST_FILE = (
+    "folders of the host are not here: save below /workspace and give tools runtime.host_path(\"name\"), "
+    "read other files with a tool, or let the user mount their folder with --mount"
+)
+_METHOD = "a key that is also a method of dict, such as values or items, is read as value[\"values\"]"
+_VARIABLES = "a program sees no variables of the host; tools bring their own credentials"
+_CALL = "write await tools.<server>.<tool>(argument=value)"
+_ELSEWHERE = {
+    "search_tools": "in a program it is runtime.search_tools(\"...\"), after `from mcp import runtime`",
+    "execute_code": "this is the program that execute_code runs; " + _CALL,
+    **dict.fromkeys(("call_tool", "use_mcp_tool", "invoke_tool", "mcp_call", "run_tool", "client", "session"), _CALL),
+}
+_JAVASCRIPT = re.compile(r"(const|let|var|function|export|console\.log)\b|import \{|//|.*=>")
+_MOST_FILES = 10
+_SHOWN = 60
 _ADD = "the user can add a package with `codeyard python add NAME`"
 _MOST_PACKAGES = 40
 _MOST_CAUSES = 8
@@ -33,17 +61,43 @@ def _of(error, source):
         return _of_module(error)
     if _wants_network(error):
         return _NETWORK
+    if isinstance(error, OSError):
+        return _of_file(error)
+    if isinstance(error, NameError):
+        return _of_name(error.name)
+    if isinstance(error, KeyError) and _raised_in(error.__traceback__, ("os.py", "<frozen os>")):
+        return _VARIABLES
+    if isinstance(error, EOFError) and "EOF when reading a line" in str(error):
+        return _INPUT
+    if isinstance(error, ValueError) and str(error).startswith("malformed node or string: "):
+        return _IS_LITERAL
+    if type(error).__name__ == "JSONDecodeError":
+        return f"the text is no JSON; it begins with {error.doc[:_SHOWN]!r}"
     text = str(error)
     if isinstance(error, TypeError):
+        if "the JSON object must be str" in text:
+            return _IS_DATA
+        if "builtin_function_or_method" in text:
+            return _METHOD
+        if re.match(r"object \w+ can't be used in 'await' expression", text):
+            return _IS_VALUE
         if "string indices must be integers" in text:
-            return _TEXT
+            return _LITERAL if _is_literal(last_raw()) else _TEXT
         if "'ToolCall' object" in text or "'coroutine' object" in text:
             return _NOT_AWAITED
     if isinstance(error, AttributeError) and ("'ToolCall' object" in text or "'coroutine' object" in text):
         return _NOT_AWAITED
+    if isinstance(error, AttributeError) and error.name in _ELSEWHERE and "module 'mcp" in text:
+        return _ELSEWHERE[error.name]
     if isinstance(error, RuntimeError) and "cannot be called from a running event loop" in text:
         return _LOOP
     return None
+
+
+def _is_literal(raw):
+    """Whether the last tool has answered with a list or mapping that is no JSON."""
+    text = (text_of(raw) or "").lstrip() if isinstance(raw, dict) else ""
+    return text.startswith(("[{'", "{'", "[('", "['"))
 
 
 def _of_syntax(error, source):
@@ -53,11 +107,40 @@ def _of_syntax(error, source):
         return _COMMAND
     if "outside async function" in str(error.msg):
         return _ASYNC
+    if _JAVASCRIPT.match(line):
+        return _OTHER_LANGUAGE
     return None
+
+
+def _of_file(error):
+    path = error.filename
+    if error.errno == errno.EROFS:
+        return _WRITABLE
+    if error.errno != errno.ENOENT or not isinstance(path, str) or not path:
+        return None
+    if os.path.isabs(path) or path.startswith("~") or ":\\" in path:
+        own = ("/workspace", places.WORKSPACE, "/results", "/scratch", places.SCRATCH, "/tmp", "/tools", "/proc", "/usr", "/dev")
+        return None if path.startswith(own) else _HOST_FILE
+    if "/" in path:
+        return None
+    files = sorted(os.listdir("."))
+    shown = ", ".join(files[:_MOST_FILES]) or "nothing"
+    more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+    return f"the current directory holds {shown}{more}"
+
+
+def _of_name(name):
+    if name in sys.stdlib_module_names:
+        return f"import {name} first"
+    if proxies.is_server(name):
+        return f"write tools.{name}"
+    return _ELSEWHERE.get(name)
 
 
 def _of_module(error):
     name = (error.name or "").partition(".")[0]
+    if proxies.is_server(name):
+        return f"write tools.{name}, without an import"
     if not name or name in sys.stdlib_module_names or "codeyard python sync" in str(error):
         return None
     from importlib import metadata
@@ -85,8 +168,13 @@ def _wants_network(error):
 
 
 def _is_of_socket(traceback):
+    return _raised_in(traceback, _SOCKETS)
+
+
+def _raised_in(traceback, files):
+    """Whether an exception went through one of these files."""
     while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename.endswith(_SOCKETS):
+        if traceback.tb_frame.f_code.co_filename.endswith(files):
             return True
         traceback = traceback.tb_next
     return False

@@ -1,6 +1,7 @@
 """Where the session's directories are on the host: for tools, which know nothing of the paths in here."""
 
 import os
+import re
 from itertools import islice
 
 from codeyard import places
@@ -11,6 +12,12 @@ _LONGEST = 4096
 # Directories in which the session may make the links that lead to them.
 _OWN = ("/home/", "/tmp/", "/scratch/")
 _GONE = ("/scratch", "/tmp", "/home")
+
+_REFUSED = re.compile(r"outside|allowed director|not allowed|access denied", re.IGNORECASE)
+_ELSEWHERE = (
+    "this server reads and writes its own directories only: pass it what is in the file, "
+    "or let the user mount a directory of both with --mount"
+)
 
 _told = {}
 
@@ -45,17 +52,25 @@ def host_path(path):
     return found
 
 
-def hint(arguments):
-    """What to say when a tool has failed on these arguments: which of them are paths that mean nothing on the host."""
+def hint(arguments, message=""):
+    """What to say when a tool has failed with this message on these arguments: which of them are paths that mean nothing on
+    the host, or to a server that may read its own directories only."""
     if not _told and not places.MOVED:
         return None
     for text in islice(_strings(arguments), _MOST_LOOKED_AT):
         if len(text) > _LONGEST or "\n" in text or "\0" in text:
             continue
         told = _hint_of(text)
+        if _REFUSED.search(message) and (told is not None or _is_of_session(text)):
+            return _ELSEWHERE
         if told is not None:
             return told
     return None
+
+
+def _is_of_session(text):
+    """Whether a path of the host leads into a directory of the session."""
+    return any(_is_below(text, host) for host in _told.values())
 
 
 def _hint_of(text):

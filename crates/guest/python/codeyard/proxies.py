@@ -22,6 +22,21 @@ _OF_FUNCTIONS = ("__signature__", "__name__")
 _PROBED = ("__", "_repr_", "_ipython_", "_jupyter_", "_fields")
 
 
+# The servers that the host has named for this run, as they are spelled; `None` where it names none.
+_known = None
+
+
+def know_servers(names):
+    """Takes note of the servers there are, so that another name fails where it is written."""
+    global _known
+    _known = None if names is None else frozenset(map(_spelling, names))
+
+
+def is_server(name):
+    """Whether the host has named a server that is spelled like this."""
+    return bool(name) and _known is not None and _spelling(name) in _known
+
+
 class Directory:
     """Where the names of servers and tools come from: the host."""
 
@@ -31,7 +46,7 @@ class Directory:
             return
         entries = self.servers()
         if all(_spelling(name) not in (_spelling(entry["name"]), _spelling(entry["alias"])) for entry in entries):
-            raise UnknownName(_no_server(name, [entry["alias"] for entry in entries]), kind="unknown_tool")
+            raise UnknownName(_no_server(name, [entry["alias"] for entry in entries]), name, kind="unknown_tool")
 
     def check_tool(self, server, name):
         """The same of a tool of a server. What is wrong with a server that cannot be asked, its calls will say."""
@@ -205,7 +220,8 @@ class Servers(ModuleType):
             return [entry["alias"] for entry in self._flavour.directory.servers()]
         if name.startswith(_PROBED):
             raise AttributeError(name)
-        if _is_imported():
+        is_unknown = _known is not None and _spelling(name) not in _known
+        if is_unknown or _is_imported():
             self.check(name)
         return self[name]
 

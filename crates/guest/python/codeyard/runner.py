@@ -68,7 +68,7 @@ def _serve(fd):
     session.watch()
     while True:
         frame = host.receive()
-        session.run(frame["id"], frame["code"], frame.get("limits"), frame.get("surface"))
+        session.run(frame["id"], frame["code"], frame.get("limits"), frame.get("surface"), frame.get("names"))
 
 
 def _prepare(fd):

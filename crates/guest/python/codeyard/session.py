@@ -12,7 +12,7 @@ import os
 import sys
 from types import ModuleType
 
-from codeyard import blocks, calls, failure, files, host_places, kept, names, orphans, places, shown
+from codeyard import blocks, calls, failure, files, host_places, kept, names, orphans, places, proxies, shown, windows
 from codeyard.bridge.surface import Bridge
 from codeyard.errors import UnawaitedCall
 from codeyard.frames import pack
@@ -73,13 +73,15 @@ class Session:
         """Starts to see processes being started; there is no way back."""
         self._watch.install()
 
-    def run(self, number, source, limits=None, surface=None):
+    def run(self, number, source, limits=None, surface=None, servers=None):
         """Executes a program and tells the host how it ended. Without limits of its own it has the session's.
 
-        `surface` is what a surface other than `code` says of the run; a session has the same one all its life.
+        `surface` is what a surface other than `code` says of the run; a session has the same one all its life. `servers` are
+        the names of all servers, if the host has said them.
         """
         if surface is not None and self._bridge is None:
             self._bridge = Bridge(self._names, self._interrupts)
+        proxies.know_servers(servers)
         self._begin(number, limits or self._limits)
         gallery = Gallery(number, self._files_directory(), "/results" if self._bridge is None else "/tmp")
         shown.connect(gallery)
@@ -169,6 +171,7 @@ class Session:
 
     def _prepare(self, source):
         program = Program(self._count, source)
+        windows.replace(source)
         names.bind_bridge(program.bridge_names, self._names)
         return program
 

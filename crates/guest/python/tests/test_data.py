@@ -281,3 +281,17 @@ class Plotly(GuestCase):
         self.assertIsNone(outcome.error, outcome)
         self.assertEqual((outcome.has_result, [part["type"] for part in outcome.content]), (False, ["text"]))
         self.assertRegex(outcome.content[0]["text"], r"^an interactive figure, saved as a page: /results/shown-\d+-1.html \(\d")
+
+    def test_what_would_open_a_window_is_shown(self):
+        code = "import plotly.express as px\nfig = px.line(x=[1, 2], y=[3, 4])\nfig.show()\nfig.show(renderer='browser')"
+        outcome = self.guest.run(code)
+        self.assertIsNone(outcome.error, outcome)
+        self.assertIn("an interactive figure, saved as a page", outcome.content[0]["text"])
+
+
+@needs("PIL")
+class Pillow(GuestCase):
+    def test_what_would_open_a_window_is_shown(self):
+        outcome = self.guest.run("from PIL import Image\nImage.new('RGB', (9, 9)).show()")
+        self.assertIsNone(outcome.error, outcome)
+        self.assertEqual([part["type"] for part in outcome.content], ["image"])

@@ -38,6 +38,39 @@ class Hints(GuestCase):
         self.check_hint("tools.stub.echo(message='x')['id']", "TypeError", "await the call first")
         self.check_hint("tools.stub.echo(message='x').items()", "AttributeError", "await the call first")
 
+    def test_what_javascript_would_be(self):
+        for code in ("const x = 1;", "let y = await f();", "import { z } from 'z'", "// a note", "f = x => x"):
+            self.check_hint(code, "SyntaxError", "programs are Python")
+
+    def test_input(self):
+        self.check_hint("input()", "EOFError", "a program has no input")
+
+    def test_files_that_are_not_there(self):
+        self.check_hint("open('/home/me/a.csv')", "FileNotFoundError", "folders of the host are not here")
+        self.check_hint("open('C:\\\\a.csv')", "FileNotFoundError", "folders of the host are not here")
+        self.check_hint("open('b.csv')", "FileNotFoundError", "the current directory holds nothing")
+        self.check_hint("open('a.csv', 'w').close()\nopen('b.csv')", "FileNotFoundError", "holds a.csv")
+        self.check_hint("raise OSError(30, 'Read-only file system', '/etc/x')", "OSError", "write below /workspace")
+        message = self.guest.run("open('/tmp/nothing')").error["message"]
+        self.assertNotIn("(", message)
+
+    def test_variables_of_the_host(self):
+        self.check_hint("import os\nos.environ['API_KEY']", "KeyError", "no variables of the host")
+
+    def test_values_that_are_data_or_text(self):
+        self.check_hint("import json\njson.loads({})", "TypeError", "data already")
+        self.check_hint("import json\njson.loads('<html>')", "JSONDecodeError", "it begins with '<html>'")
+        self.check_hint("a, b = {'values': [1, 2]}.values", "TypeError", 'value["values"]')
+        self.check_hint("{'items': []}.items[0]", "TypeError", 'value["values"]')
+        self.check_hint("import ast\nast.literal_eval([])", "ValueError", "without ast.literal_eval")
+        self.check_hint("await 'done'", "TypeError", "leave out await")
+
+    def test_names_of_other_tools(self):
+        self.check_hint("search_tools('x')", "NameError", "runtime.search_tools")
+        self.check_hint("call_tool('x', {})", "NameError", "await tools.<server>.<tool>")
+        self.check_hint("mcp.call_tool('x', {})", "AttributeError", "await tools.<server>.<tool>")
+        self.check_hint("datetime.now()", "NameError", "import datetime first")
+
     def test_a_refused_socket(self):
         refuse = (
             "import socket\n"

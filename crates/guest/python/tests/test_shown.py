@@ -91,6 +91,9 @@ class Blocks(GuestCase):
         outcome = self.run_with("x = await tools.web.all()\n0", text("all"), *content)
         told = "1 recording (wav, 4 B), 2 embedded resources (pdf, plain, 13 B), 1 link to a resource (csv): value.content; show(value) returns them"
         self.assertEqual(outcome.unused, [f"web.all gave {told}"])
+        for code in ("print(x.content[1:])", "for block in x.content: print(block)", "print(f'{x.content}')"):
+            outcome = self.run_with(f"x = await tools.web.all()\n{code}", text("all"), *content)
+            self.assertEqual(outcome.unused, [], code)
 
     def test_an_image_beside_structured_content(self):
         outcome = self.run_with("x = await tools.web.shot()\nx['n']", text("{}"), image(), structuredContent={"n": 1, "content": 2})

@@ -14,7 +14,7 @@ use types::RunLimits;
 
 use super::turn::STEPS;
 use crate::wire::WireError;
-use crate::{BoxFuture, HostCall, HostCallError, HostCalls};
+use crate::{BoxFuture, HostCall, HostCallError, HostCalls, Stream};
 
 /// What a call came to.
 pub type Answer = Result<Box<RawValue>, HostCallError>;
@@ -53,6 +53,16 @@ pub struct Calls {
 }
 
 impl Calls {
+    /// All names that a call may begin with, if the host says so.
+    pub fn names(&self) -> Option<Vec<String>> {
+        self.host.names()
+    }
+
+    /// Tells the host what the program has printed.
+    pub fn printed(&self, stream: Stream, bytes: &[u8]) {
+        self.host.printed(stream, bytes);
+    }
+
     /// None made yet.
     pub fn new(host: Arc<dyn HostCalls>, limits: &RunLimits) -> Self {
         Self {

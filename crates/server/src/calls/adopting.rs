@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
+use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls, Stream};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use types::Principal;
@@ -23,6 +23,14 @@ pub(crate) struct Adopting {
 }
 
 impl HostCalls for Adopting {
+    fn names(&self) -> Option<Vec<String>> {
+        self.calls.names()
+    }
+
+    fn printed(&self, stream: Stream, bytes: &[u8]) {
+        self.calls.printed(stream, bytes);
+    }
+
     fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
         let mut paths = Vec::new();
         gather(&call.args, &self.place, &mut paths);

@@ -28,6 +28,7 @@ impl Server {
             // The arguments are checked by the call itself.
             check: None,
             receipt: Some(false),
+            heard: None,
         };
         let cancel = CancellationToken::new();
         // Whoever does not wait for the answer ends the run.

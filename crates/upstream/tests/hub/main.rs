@@ -106,6 +106,7 @@ async fn call_within(
         tool,
         arguments,
         deadline: Instant::now() + time,
+        progress: None,
     })
     .await
 }

@@ -1,6 +1,7 @@
-//! What files cost the commands that read them: settings, and the configurations of other clients.
+//! What files cost the commands that read them: settings with their policy, definitions, and configurations of other clients.
 
 use std::fs;
+use std::process::Stdio;
 
 use anyhow::{Context, Result};
 use test_support::Codeyard;
@@ -23,7 +24,7 @@ struct Kind {
     write: fn(Shape, usize) -> String,
 }
 
-const KINDS: [Kind; 4] = [
+const KINDS: [Kind; 5] = [
     Kind {
         name: "settings (TOML)",
         path: "",
@@ -47,6 +48,12 @@ const KINDS: [Kind; 4] = [
         path: ".config/goose/config.yaml",
         command: &["import", "goose"],
         write: yaml,
+    },
+    Kind {
+        name: "definitions of the bridge (JSON)",
+        path: "MCPs/amplified.json",
+        command: &["mcp", "--surface", "bridge"],
+        write: Shape::json,
     },
 ];
 
@@ -89,7 +96,11 @@ impl Kind {
         // Its directories go with it.
         let codeyard = codeyard.below(wrapper);
         let command = codeyard.command(self.command)?;
-        command.into_std().status().context("run python3")?;
+        command
+            .into_std()
+            .stdin(Stdio::null())
+            .status()
+            .context("run python3")?;
         let kibibytes: f64 = fs::read_to_string(noted)?.trim().parse()?;
         Ok(kibibytes * 1024.0)
     }

@@ -180,7 +180,7 @@ impl Bill {
     pub(super) fn totals(&self, client: Client) -> Option<String> {
         let (tools, before) = self.before()?;
         Some(format!(
-            "the definitions of {} cost {} tokens with every question in {client} now; with codeyard {}, whatever is connected",
+            "the definitions of {} cost {} tokens with every question in {client} now; with codeyard {}",
             counted(tools, "tool"),
             grouped(before),
             grouped(self.after)

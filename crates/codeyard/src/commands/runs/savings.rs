@@ -71,6 +71,7 @@ async fn remembered(context: &Context) -> anyhow::Result<Remembered> {
     let server = Server::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?;
     let callable = server.callable().await;
+    let servers = server.shown_servers().await;
     server.close().await;
     let counted = tokio::task::spawn_blocking(move || {
         let counter = Counter::default();
@@ -80,7 +81,7 @@ async fn remembered(context: &Context) -> anyhow::Result<Remembered> {
             tokens: tokenizer.definitions(&tools),
         });
         Ok::<_, tokens::Unloadable>(Remembered {
-            own: server::own_definitions(tokenizer),
+            own: server::own_definitions(tokenizer, &servers),
             servers: listed.collect(),
         })
     });

@@ -1,0 +1,125 @@
+//! Prints what a program prints while it runs, and afterwards only what is left of it.
+
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use server::{Printed, Stream};
+use types::Text;
+
+use crate::output::Output;
+
+/// A thread that prints; a terminal that takes nothing holds up nothing else.
+pub struct Live {
+    thread: JoinHandle<anyhow::Result<Shown>>,
+}
+
+/// How much of each stream was printed.
+#[derive(Debug, Default)]
+pub struct Shown {
+    stdout: Part,
+    stderr: Part,
+}
+
+/// One stream as far as it was printed.
+#[derive(Debug, Default)]
+struct Part {
+    /// Bytes of text.
+    shown: usize,
+    /// The beginning of a character whose end has not come yet.
+    rest: Vec<u8>,
+    /// Whether a line has begun and not ended.
+    in_line: bool,
+}
+
+impl Live {
+    /// Prints what is sent to the other end, until that is gone.
+    pub fn start(output: Output) -> (Live, mpsc::Sender<Printed>) {
+        let (sender, heard) = mpsc::channel::<Printed>();
+        let thread = std::thread::spawn(move || {
+            let mut shown = Shown::default();
+            for printed in heard {
+                match printed.stream {
+                    Stream::Stdout => output.foreign(&shown.stdout.take(&printed.bytes))?,
+                    Stream::Stderr => output.tell_part(&shown.stderr.take(&printed.bytes)),
+                }
+            }
+            Ok(shown)
+        });
+        (Live { thread }, sender)
+    }
+
+    /// Waits until everything is printed.
+    ///
+    /// # Errors
+    /// If standard output cannot be written.
+    pub fn finish(self) -> anyhow::Result<Shown> {
+        self.thread.join().unwrap_or_else(|_| Ok(Shown::default()))
+    }
+}
+
+impl Shown {
+    /// What is still to be printed of both streams.
+    pub fn rest(&self, stdout: &Text, stderr: &Text) -> (String, String) {
+        let stderr = self.stderr.rest(stderr);
+        let ended = if self.stderr.in_line && !stderr.starts_with('\n') {
+            "\n"
+        } else {
+            ""
+        };
+        (self.stdout.rest(stdout), format!("{ended}{stderr}"))
+    }
+}
+
+impl Part {
+    /// The text of these bytes, whole characters only; what is no UTF-8 is replaced, as in the outcome.
+    fn take(&mut self, bytes: &[u8]) -> String {
+        self.rest.extend_from_slice(bytes);
+        let mut text = String::new();
+        let mut chunks = self.rest.utf8_chunks().peekable();
+        let mut kept = Vec::new();
+        while let Some(chunk) = chunks.next() {
+            text.push_str(chunk.valid());
+            let invalid = chunk.invalid();
+            if invalid.is_empty() {
+                continue;
+            }
+            let is_begun = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+            if chunks.peek().is_none() && is_begun {
+                kept = invalid.to_vec();
+            } else {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        self.rest = kept;
+        self.shown += text.len();
+        if !text.is_empty() {
+            self.in_line = !text.ends_with('\n');
+        }
+        text
+    }
+
+    fn rest(&self, text: &Text) -> String {
+        let from = self.shown.min(text.head.len());
+        text.shown().get(from..).unwrap_or_default().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn pieces_and_the_rest_are_the_whole_text(bytes in proptest::collection::vec(any::<u8>(), 0..60), words in "[aé日\n]{0,20}", at in 0_usize..80, heard in 0_usize..80) {
+            let bytes = [bytes.as_slice(), words.as_bytes()].concat();
+            let heard = &bytes[..heard.min(bytes.len())];
+            let (first, second) = heard.split_at(at.min(heard.len()));
+            let mut part = Part::default();
+            let shown = part.take(first) + &part.take(second);
+            let whole = String::from_utf8_lossy(&bytes).into_owned();
+            prop_assert_eq!(shown + &part.rest(&Text::whole(whole.clone())), whole);
+        }
+    }
+}

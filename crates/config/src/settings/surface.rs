@@ -1,0 +1,25 @@
+//! `[surface]`: what clients of the surface `code` see before they ask.
+
+use super::table::Value;
+use super::unknown;
+
+/// `[surface]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surface {
+    /// Whether the definition of `search_tools` names the servers.
+    pub names: bool,
+}
+
+impl Default for Surface {
+    fn default() -> Self {
+        Self { names: true }
+    }
+}
+
+pub(super) fn set(surface: &mut Surface, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "names" => surface.names = value.boolean()?,
+        _ => return Err(unknown("key", key, ["names"])),
+    }
+    Ok(())
+}

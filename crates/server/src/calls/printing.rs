@@ -1,0 +1,62 @@
+//! Passes on what a program prints while it runs.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+
+use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls, Stream};
+use serde_json::value::RawValue;
+
+/// What a program has just printed.
+#[derive(Debug)]
+pub struct Printed {
+    /// Where.
+    pub stream: Stream,
+    /// What, not decoded: a character may begin in one piece and end in the next.
+    pub bytes: Vec<u8>,
+}
+
+/// The host calls of a run whose output somebody wants to hear: of each stream as much as is kept of its beginning.
+pub(crate) struct Printing {
+    calls: Arc<dyn HostCalls>,
+    heard: mpsc::Sender<Printed>,
+    /// Bytes that are still passed on, by stream.
+    left: [AtomicU64; 2],
+}
+
+impl Printing {
+    /// `output` is the run's limit, of which the first half is the beginning that is kept.
+    pub(crate) fn new(calls: Arc<dyn HostCalls>, heard: mpsc::Sender<Printed>, output: u64) -> Self {
+        Self {
+            calls,
+            heard,
+            left: [AtomicU64::new(output / 2), AtomicU64::new(output / 2)],
+        }
+    }
+}
+
+impl HostCalls for Printing {
+    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        self.calls.call(call)
+    }
+
+    fn names(&self) -> Option<Vec<String>> {
+        self.calls.names()
+    }
+
+    fn printed(&self, stream: Stream, bytes: &[u8]) {
+        let left = match stream {
+            Stream::Stdout => &self.left[0],
+            Stream::Stderr => &self.left[1],
+        };
+        let room = left.load(Ordering::Relaxed).min(bytes.len() as u64);
+        left.fetch_sub(room, Ordering::Relaxed);
+        let shown = usize::try_from(room).unwrap_or(bytes.len());
+        if shown > 0 {
+            // Who does not listen any more misses nothing: all of it is in the outcome.
+            let _ = self.heard.send(Printed {
+                stream,
+                bytes: bytes[..shown].to_vec(),
+            });
+        }
+    }
+}

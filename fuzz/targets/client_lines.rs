@@ -8,14 +8,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{
-    CodeService, Connection, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Pipes, Receipt,
-    Receipts, Search, Signals, serve_code,
-};
+use broker::{SearchAnswer, ServerOverview};
+use gateway::{Connection, ConnectionEvents, Pipes};
 use libfuzzer_sys::fuzz_target;
 use policy::Policy;
 use serde_json::{Map, Value, json};
 use session::Selector;
+use surfaces::{
+    ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, Receipt, Receipts, RunError, RunReport,
+    Search, ToolListing,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -52,10 +54,17 @@ async fn converse(opened: bool, said: &[u8]) -> Vec<u8> {
     let policy = Policy::new(policy::Config::default()).expect("the default policy");
     let connection = Connection {
         pipes: Pipes::over(reads, writes),
-        signals: Signals::default(),
+        events: ConnectionEvents::default(),
         shutdown: CancellationToken::new(),
     };
-    let serving = tokio::spawn(serve_code(Ready, Arc::new(policy), Answers::default(), Receipts::default(), true, connection));
+    let config = CodeConfig {
+        policy: Arc::new(policy),
+        answers: Answers::default(),
+        receipts: Receipts::default(),
+        listing: ToolListing::Changing,
+    };
+    let surface = surfaces::code(Ready, config, connection.events.closed.clone());
+    let serving = tokio::spawn(gateway::serve(surface, connection));
     let before = if opened { handshake() } else { String::new() };
     let last = json!({"jsonrpc": "2.0", "id": LAST, "method": "ping"});
     for bytes in [before.as_bytes(), said, b"\n", last.to_string().as_bytes(), b"\n"] {
@@ -123,6 +132,10 @@ fn check(answers: &[u8], said: &[u8], opened: bool) {
     assert!(last >= 1, "the last request was not answered");
 }
 
+fn unknown_server(name: String) -> RunError {
+    RunError::UnknownServer { name, hint: None }
+}
+
 /// Answers everything at once.
 struct Ready;
 
@@ -132,13 +145,13 @@ impl CodeService for Ready {
         request: Execute,
         _cancel: CancellationToken,
         _activity: Option<watch::Sender<Activity>>,
-    ) -> Result<Executed, NotExecuted> {
+    ) -> Result<RunReport, RunError> {
         if request.code.starts_with('!') {
-            return Err(NotExecuted(request.code));
+            return Err(unknown_server(request.code));
         }
         let mut outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
         outcome.result = Some(json!(request.code));
-        Ok(Executed {
+        Ok(RunReport {
             run_id: RunId::new("run"),
             session: match request.session {
                 Selector::Named(name) => name,
@@ -160,12 +173,12 @@ impl CodeService for Ready {
         Vec::new()
     }
 
-    async fn exposed(&self) -> Vec<Exposed> {
+    async fn exposed(&self) -> Vec<ExposedTool> {
         Vec::new()
     }
 
-    async fn call_exposed(&self, tool: &str, _arguments: Map<String, Value>) -> Result<Value, NotExecuted> {
-        Err(NotExecuted(tool.to_owned()))
+    async fn call_exposed(&self, tool: &str, _arguments: Map<String, Value>) -> Result<Value, RunError> {
+        Err(unknown_server(tool.to_owned()))
     }
 
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
@@ -174,15 +187,20 @@ impl CodeService for Ready {
 
     fn receipt(&self, _run: &RunId, _receipt: &Receipt) {}
 
-    async fn overview(&self) -> Result<Value, NotSearched> {
-        Ok(json!({"servers": []}))
+    async fn overview(&self) -> Vec<ServerOverview> {
+        Vec::new()
     }
 
-    async fn search(&self, request: Search) -> Result<Value, NotSearched> {
-        Ok(json!({"tools": [], "more": request.limit}))
+    async fn search(&self, request: Search) -> SearchAnswer {
+        SearchAnswer {
+            tools: Vec::new(),
+            more: request.limit,
+            nearest: Vec::new(),
+            pending: Vec::new(),
+        }
     }
 
-    async fn artifacts(&self) -> Result<Artifacts, NotListed> {
+    async fn artifacts(&self) -> Result<Artifacts, ArtifactsError> {
         Ok(Artifacts::default())
     }
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Definitions;
-use gateway::{BridgeService, Executed, NotExecuted, Receipt, RunPython, Selected};
 use serde_json::{Value, json};
 use session::Language;
 use store::{Front, Refused, Searched};
+use surfaces::{BridgeService, Receipt, RunError, RunPython, RunReport, Selected};
 use tokio::sync::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -75,16 +75,16 @@ impl Bridge {
 }
 
 impl BridgeService for Bridge {
-    async fn select(&self, servers: &[String]) -> Result<Selected, NotExecuted> {
+    async fn select(&self, servers: &[String]) -> Result<Selected, RunError> {
         if self.container.is_none() {
             self.rescan().await;
         }
         let catalog = self.server.shared.broker.catalog().await;
         let mut found = Vec::with_capacity(servers.len());
         for name in servers {
-            let server = catalog.server(name).map_err(|unknown| {
-                let hint = unknown.hint.map_or_else(String::new, |hint| format!("; {hint}"));
-                NotExecuted(format!("Unknown MCP server: {name}{hint}"))
+            let server = catalog.server(name).map_err(|unknown| RunError::UnknownServer {
+                name: name.clone(),
+                hint: unknown.hint.map(|hint| hint.to_string()),
             })?;
             found.push((server.name.clone(), server.alias.clone()));
         }
@@ -107,13 +107,15 @@ impl BridgeService for Bridge {
         request: RunPython,
         cancel: CancellationToken,
         activity: Option<watch::Sender<Activity>>,
-    ) -> Result<Executed, NotExecuted> {
+    ) -> Result<RunReport, RunError> {
         if let Some(container) = &self.container {
             self.refuse(Some(&request.code), Refused::Sandbox).await;
-            return Err(NotExecuted(no_containers(container)));
+            return Err(RunError::NoContainers {
+                setting: container.clone(),
+            });
         }
         let limits = self.server.shared.policy.limits_within(Some(request.timeout));
-        let mut limits = limits.map_err(|error| NotExecuted(error.to_string()))?;
+        let mut limits = limits?;
         limits.output = limits.output.min(self.server.shared.answers.max_printed);
         let asked = Asked {
             code: request.code,
@@ -138,7 +140,7 @@ impl BridgeService for Bridge {
         self.server.keep_receipt(run, receipt);
     }
 
-    async fn not_run(&self, code: Option<&str>) {
+    async fn refused(&self, code: Option<&str>) {
         self.refuse(code, Refused::Arguments).await;
     }
 }
@@ -154,12 +156,4 @@ fn named<'a>(servers: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<Val
         .take_while(fits)
         .map(|(name, alias)| json!({"name": name, "alias": alias}))
         .collect()
-}
-
-/// What is answered where containers are asked for.
-fn no_containers(asked: &str) -> String {
-    format!(
-        "{asked} asks for containers, and this codeyard does not run programs in containers; unset it, or set \
-         MCP_BRIDGE_RUNTIME=auto: programs then run in the sandbox that `codeyard doctor` describes"
-    )
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use catalog::{Catalog, Entry};
 use futures_util::future::join_all;
-use gateway::{Exposed, exposed_definitions};
 use serde_json::Value;
+use surfaces::{ExposedTool, exposed_definitions};
 use tokens::Unloadable;
 use tokio::time::timeout;
 use types::ToolRef;
@@ -195,7 +195,7 @@ impl Server {
     }
 
     /// The tools that are listed now, in the order of the settings, as far as the budget goes; starts no server.
-    pub(crate) async fn exposed_now(&self) -> Vec<Exposed> {
+    pub(crate) async fn exposed_now(&self) -> Vec<ExposedTool> {
         let shared = &self.shared;
         if shared.expose.tools.is_empty() {
             return Vec::new();
@@ -238,7 +238,7 @@ impl Server {
 
     /// Tokens of each definition, as a model is sent it where these are shown together.
     async fn prices(&self, entries: &[Arc<Entry>]) -> Result<Vec<u64>, Unloadable> {
-        let exposed: Vec<Exposed> = entries.iter().map(|entry| exposed(entry)).collect();
+        let exposed: Vec<ExposedTool> = entries.iter().map(|entry| exposed(entry)).collect();
         self.count_each(exposed_definitions(&exposed)).await
     }
 
@@ -254,8 +254,8 @@ impl Server {
     }
 }
 
-fn exposed(entry: &Entry) -> Exposed {
-    Exposed {
+fn exposed(entry: &Entry) -> ExposedTool {
+    ExposedTool {
         server: entry.tool.server.clone(),
         alias: entry.server_alias.clone(),
         definition: entry.definition.clone(),

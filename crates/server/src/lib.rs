@@ -1,6 +1,6 @@
 //! The composition root: builds the parts from their configuration, joins them, and runs until drained.
 //!
-//! Nothing here decides anything: `policy` decides, `broker` calls, `session` runs, `gateway` speaks.
+//! Nothing here decides anything: `policy` decides, `broker` calls, `session` runs, `surfaces` answer, `gateway` carries.
 
 pub mod attack;
 mod bridge;
@@ -30,7 +30,6 @@ pub use calls::{CallFailed, Fault, Printed};
 pub use catalog::{Language, SHARED_MODULE};
 pub use declarations::{Declarations, Wrappers};
 pub use expose::NotExposed;
-pub use gateway::{Output, Receipt, Timeouts, own_definitions, used, value_text};
 pub use parts::{Server, StartError};
 pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use broker::{Broker, RunScope};
 use config::Parts;
-use gateway::Receipts;
 use policy::Policy;
 use sandbox::{Backend, HostCalls};
 use sandbox_landlock::Landlock;
 use sandbox_process::{Appearance, Process, Requirement};
 use session::Sessions;
 use store::{Attempt, Code, Front, Recording, Records, Saved, Searched};
+use surfaces::Receipts;
 use tokens::Counter;
 use tool_files::Scanner;
 use types::{Answers, CheckMode, Limits, Principal};

@@ -5,10 +5,10 @@ use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use broker::{Done, RunScope};
-use gateway::{Executed, Receipt};
 use policy::TimeoutError;
 use session::{Language, RunRequest, SessionError};
 use store::{Front, Refused};
+use surfaces::{Receipt, RunReport};
 use tokio_util::sync::CancellationToken;
 use types::{CheckMode, Granted, Outcome, RunId, SessionName, Status, WrittenFile};
 
@@ -57,7 +57,7 @@ pub struct Ran {
 
 /// A program from the command line, as a client would have sent it.
 pub(crate) struct Counted {
-    pub(crate) executed: Executed,
+    pub(crate) executed: RunReport,
     pub(crate) code: String,
     pub(crate) wall_time: Duration,
 }
@@ -76,13 +76,13 @@ pub enum NotRun {
 impl Ran {
     /// What a run that did not complete says of itself, in the words that a client's model sees.
     pub fn error_text(&self) -> Option<String> {
-        gateway::error_text(&self.outcome, self.wall_time)
+        surfaces::error_text(&self.outcome, self.wall_time)
     }
 
     /// What to know before a program that has failed is run again.
     pub fn changed_before_failure(&self) -> Option<String> {
         let has_failed = !matches!(self.outcome.status, Status::Completed | Status::Refused);
-        gateway::changed_before_failure(has_failed, self.changes.as_deref())
+        surfaces::changed_before_failure(has_failed, self.changes.as_deref())
     }
 
     /// Where a file that the program wrote is on the host; `None` if it is gone with the session.
@@ -156,7 +156,7 @@ impl Server {
             })
             .await?;
         let (direct, notice) = self.direct(tally, result.notice, &cancel).await;
-        let executed = Executed {
+        let executed = RunReport {
             run_id: result.run_id,
             session: result.session,
             outcome: result.outcome,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use broker::Tally;
-use gateway::{DirectCost, Receipt};
 use store::{CallsTaken, ReceiptTaken};
+use surfaces::{DirectCost, Receipt};
 use tokens::Unloadable;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -79,7 +79,7 @@ impl Server {
                 code,
                 wall_time,
             } = ran;
-            Some(gateway::receipt_of(
+            Some(surfaces::receipt_for(
                 &executed, &servers, &code, wall_time, direct, tokenizer,
             ))
         });

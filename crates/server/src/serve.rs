@@ -4,8 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use config::Definitions;
-use gateway::{Connection, Output, Pipes, Timeouts};
+use gateway::{Connection, ConnectionEvents, Pipes};
 use sandbox::BoxFuture;
+use surfaces::{BridgeConfig, CodeConfig, Output, Timeouts, ToolListing};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -52,42 +53,52 @@ impl Server {
     }
 
     async fn serve(&self, surface: Surface, pipes: Pipes, shutdown: CancellationToken) {
-        let signals = gateway::Signals {
+        let events = ConnectionEvents {
             client: Arc::clone(&self.shared.client),
-            ..gateway::Signals::default()
+            ..ConnectionEvents::default()
         };
-        let warming = tokio::spawn(warm(self.clone(), signals.clone(), Warmth::of(&surface)));
+        let warming = tokio::spawn(warm(self.clone(), events.clone(), Warmth::of(&surface)));
+        let closed = events.closed.clone();
         let connection = Connection {
             pipes,
-            signals,
+            events,
             shutdown,
         };
-        // Boxed: what a surface is made of nests deeper than the compiler follows.
+        let shared = &self.shared;
+        // Boxed: the types of a surface nest deeper than the compiler follows.
         let serving: BoxFuture<'_, ()> = match surface {
             Surface::Code => {
-                let policy = self.shared.policy.clone();
-                Box::pin(gateway::serve_code(
-                    self.clone(),
-                    policy,
-                    self.shared.answers,
-                    self.shared.receipts.clone(),
-                    self.shows_servers(),
+                let config = CodeConfig {
+                    policy: shared.policy.clone(),
+                    answers: shared.answers,
+                    receipts: shared.receipts.clone(),
+                    listing: match self.shows_servers() {
+                        true => ToolListing::Changing,
+                        false => ToolListing::Constant,
+                    },
+                };
+                Box::pin(gateway::serve(
+                    surfaces::code(self.clone(), config, closed),
                     connection,
                 ))
             }
             Surface::Bridge(surface) => {
+                let config = BridgeConfig {
+                    timeouts: surface.timeouts,
+                    output: surface.output,
+                    max_printed: shared.answers.max_printed,
+                    receipts: shared.receipts.clone(),
+                };
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
-                let receipts = self.shared.receipts.clone();
-                let output = (surface.output, self.shared.answers.max_printed);
-                Box::pin(gateway::serve_bridge(
-                    bridge,
-                    surface.timeouts,
-                    output,
-                    receipts,
+                Box::pin(gateway::serve(
+                    surfaces::bridge(bridge, config, closed),
                     connection,
                 ))
             }
-            Surface::Standard => Box::pin(gateway::serve_standard(self.clone(), connection)),
+            Surface::Standard => Box::pin(gateway::serve(
+                surfaces::standard(self.clone(), closed),
+                connection,
+            )),
         };
         serving.await;
         warming.abort();
@@ -115,16 +126,16 @@ impl Warmth {
 
 /// Prepares the sandbox once the client has its first answer, which must not compete with it; then keeps the files that
 /// describe tools up to date, where programs are shown them.
-async fn warm(server: Server, signals: gateway::Signals, warmth: Warmth) {
+async fn warm(server: Server, events: ConnectionEvents, warmth: Warmth) {
     tokio::select! {
-        () = signals.answered.cancelled() => {
+        () = events.answered.cancelled() => {
             if warmth.sandbox {
                 server.shared.backend.warm();
             }
             server.shared.records.warm();
             server.shared.broker.warm();
         }
-        () = signals.closed.cancelled() => return,
+        () = events.closed.cancelled() => return,
     }
     if warmth.files {
         server.shared.files.follow_tools().await;

@@ -1,16 +1,14 @@
-//! What stands behind the gateway: sessions run programs, the broker finds tools.
+//! The `code` surface's service: sessions run programs, the broker finds tools.
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use broker::{Detail, Done, RunScope};
-use gateway::{
-    CodeService, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched, Receipt, Search,
-};
+use broker::{Done, RunScope, SearchAnswer, ServerOverview};
 use serde_json::{Map, Value};
 use session::{Language, RunRequest, Selector};
 use store::{Attempt, Front, Refused, Searched};
+use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, Receipt, RunError, RunReport, Search};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use types::{Activity, CheckMode, Granted, Principal, RunId, ServerTools, SessionName};
@@ -45,7 +43,7 @@ impl Server {
         asked: Asked,
         cancel: CancellationToken,
         activity: Option<watch::Sender<Activity>>,
-    ) -> Result<Executed, NotExecuted> {
+    ) -> Result<RunReport, RunError> {
         let shared = &self.shared;
         let attempt = Attempt {
             searched: asked.searched,
@@ -85,13 +83,9 @@ impl Server {
             keep_over: asked.keep_over,
             record,
         };
-        let result = shared
-            .sessions
-            .run(run)
-            .await
-            .map_err(|error| NotExecuted(error.to_string()))?;
+        let result = shared.sessions.run(run).await?;
         let (direct, notice) = self.direct(tally, result.notice, &cancel).await;
-        Ok(Executed {
+        Ok(RunReport {
             direct,
             run_id: result.run_id,
             session: result.session,
@@ -111,7 +105,7 @@ impl CodeService for Server {
         request: Execute,
         cancel: CancellationToken,
         activity: Option<watch::Sender<Activity>>,
-    ) -> Result<Executed, NotExecuted> {
+    ) -> Result<RunReport, RunError> {
         let asked = Asked {
             code: request.code,
             language: request.language,
@@ -140,13 +134,13 @@ impl CodeService for Server {
         self.shown_servers().await
     }
 
-    async fn exposed(&self) -> Vec<Exposed> {
+    async fn exposed(&self) -> Vec<ExposedTool> {
         self.exposed_now().await
     }
 
-    async fn call_exposed(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, NotExecuted> {
+    async fn call_exposed(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, RunError> {
         let called = self.call_through(Front::Mcp, tool, arguments).await;
-        called.map_err(|failed| NotExecuted(failed.to_string()))
+        called.map_err(|failed| RunError::ToolCall(failed.to_string()))
     }
 
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
@@ -157,33 +151,22 @@ impl CodeService for Server {
         self.keep_receipt(run, receipt);
     }
 
-    async fn search(&self, request: Search) -> Result<Value, NotSearched> {
-        let detail = match request.detail {
-            gateway::Detail::Name => Detail::Name,
-            gateway::Detail::Summary => Detail::Summary,
-            gateway::Detail::Full => Detail::Full,
-        };
+    async fn search(&self, request: Search) -> SearchAnswer {
         let shared = &self.shared;
-        let answer = shared
+        shared
             .broker
-            .search(&shared.principal, &request.query, request.limit, detail)
-            .await;
-        serde_json::to_value(answer).map_err(|error| NotSearched(error.to_string()))
+            .search(&shared.principal, &request.query, request.limit, request.detail)
+            .await
     }
 
-    async fn overview(&self) -> Result<Value, NotSearched> {
-        let shared = &self.shared;
-        let servers = serde_json::to_value(shared.broker.overview(&shared.principal).await);
-        let servers = servers.map_err(|error| NotSearched(error.to_string()))?;
-        Ok(serde_json::json!({ "servers": servers }))
+    async fn overview(&self) -> Vec<ServerOverview> {
+        self.shared.broker.overview(&self.shared.principal).await
     }
 
-    async fn artifacts(&self) -> Result<Artifacts, NotListed> {
+    async fn artifacts(&self) -> Result<Artifacts, ArtifactsError> {
         let (workspaces, principal) = self.whose_files();
-        match blocking(move || workspaces.artifacts(&principal)).await {
-            Some(listed) => listed.map_err(|error| NotListed(error.to_string())),
-            None => Err(NotListed("the files could not be listed".to_owned())),
-        }
+        let listed = blocking(move || workspaces.artifacts(&principal)).await;
+        Ok(listed.ok_or(ArtifactsError::Interrupted)??)
     }
 
     async fn read_artifact(

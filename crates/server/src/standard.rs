@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::RelayError;
-use gateway::{Listing, StandardService, Upstream};
 use serde_json::value::RawValue;
 use store::{Front, Refused};
+use surfaces::{Listing, StandardService, Upstream};
 use tokio::sync::watch;
 use types::{GuestError, Outcome, ServerTools, SessionFate, Status};
 use upstream::{Client, Question, Refusal, UpstreamError};

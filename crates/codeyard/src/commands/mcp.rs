@@ -7,7 +7,8 @@ use std::io::{self, IsTerminal as _};
 use anyhow::Context as _;
 use config::{Bridge, Machine, OutputMode, Parts};
 use server::control::Attendance;
-use server::{BridgeSurface, Output, Server, Surface, Timeouts};
+use server::{BridgeSurface, Server, Surface};
+use surfaces::{Output, Timeouts};
 
 use crate::cli::{self, McpArguments};
 use crate::context::Context;

@@ -133,7 +133,7 @@ fn show(
     match &outcome.result {
         None | Some(Value::Null) => {}
         Some(value) if let Some(format) = format => {
-            output.foreign(&format!("{}\n", server::value_text(value, format)))?;
+            output.foreign(&format!("{}\n", surfaces::value_text(value, format)))?;
         }
         Some(Value::String(text)) => output.foreign(&format!("{text}\n"))?,
         Some(value) => output.line(&serde_json::to_string_pretty(value)?)?,
@@ -225,7 +225,7 @@ fn described(ran: &Ran, images: &[String]) -> Value {
         "unused": outcome.unused,
         "session_lost": outcome.session == SessionFate::Lost,
         "run_id": ran.run_id,
-        "usage": server::used(&outcome.usage),
+        "usage": surfaces::usage_json(&outcome.usage),
     });
     if let Some(backend) = ran.backend {
         described["backend"] = json!(backend);

@@ -1,9 +1,9 @@
 //! Cuts a stream of bytes into lines of bounded length; pure.
 
-/// Longest line that is read: 16 MiB, as the MCP libraries have it.
+/// Bytes of the longest line. The MCP libraries have the same limit.
 pub(crate) const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// What arrived.
+/// One line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     /// A line without its end, never blank.
@@ -12,21 +12,12 @@ pub(crate) enum Line {
     TooLong(Vec<u8>),
 }
 
-impl Line {
-    /// Bytes that were kept of it.
-    pub(super) fn length(&self) -> usize {
-        match self {
-            Line::Whole(bytes) | Line::TooLong(bytes) => bytes.len(),
-        }
-    }
-}
-
 /// Collects bytes until a line is whole.
 #[derive(Debug)]
 pub(crate) struct Lines {
     max: usize,
     partial: Vec<u8>,
-    /// The line under way has been reported as too long; its rest is not kept.
+    /// The current line was reported as too long. Its rest is dropped.
     skipping: bool,
 }
 
@@ -65,7 +56,7 @@ impl Lines {
             self.partial.extend_from_slice(bytes);
             return;
         }
-        // It is told at once: whoever sends a line without end waits for an answer too.
+        // Reported at once: a client that sends an endless line waits for an answer too.
         self.partial.extend_from_slice(&bytes[..room]);
         lines.push(Line::TooLong(std::mem::take(&mut self.partial)));
         self.skipping = true;

@@ -7,22 +7,22 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::flights::Landing;
 use super::lines::{Line, Lines, MAX_LINE};
+use crate::in_flight::AnswerGuard;
 
 /// Bytes of one read.
-const CHUNK: usize = 64 * 1024;
+const READ_BYTES: usize = 64 * 1024;
 
 /// Lines that wait to be served; a client that sends faster waits.
-const WAITING_LINES: usize = 4;
+const LINE_QUEUE: usize = 4;
 
 /// Messages that wait to be written.
-const WAITING_MESSAGES: usize = 64;
+const MESSAGE_QUEUE: usize = 64;
 
-/// How long the last messages may take when the connection ends and its client does not read.
-pub(super) const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long the last messages may take when the connection ends and the client does not read.
+pub(super) const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A connection's streams. Whatever happens to them, reading and writing never block the host's tasks.
+/// The streams of a connection. Reading and writing them never blocks the host's tasks.
 #[derive(Debug)]
 pub struct Pipes {
     pub(super) lines: mpsc::Receiver<Line>,
@@ -38,8 +38,8 @@ pub(super) struct Writer {
 #[derive(Debug)]
 struct Outgoing {
     message: Vec<u8>,
-    /// Dropped before the first byte is written: a client that has read its answer may use the id at once.
-    landing: Option<Landing>,
+    /// Dropped before the first byte is written, because a client that has read its answer may reuse the id at once.
+    guard: Option<AnswerGuard>,
     written: oneshot::Sender<()>,
 }
 
@@ -59,13 +59,13 @@ pub(super) enum QueueError {
 
 impl Writer {
     /// Writes one message and its newline. A message to a client that has closed its side counts as written.
-    pub(super) async fn write(&self, mut message: Vec<u8>, landing: Option<Landing>) -> Result<(), Ended> {
+    pub(super) async fn write(&self, mut message: Vec<u8>, guard: Option<AnswerGuard>) -> Result<(), Ended> {
         message.push(b'\n');
         let (written, done) = oneshot::channel();
         self.queue
             .send(Outgoing {
                 message,
-                landing,
+                guard,
                 written,
             })
             .await
@@ -96,7 +96,7 @@ impl Writer {
             let (written, _) = oneshot::channel();
             permit.send(Outgoing {
                 message,
-                landing: None,
+                guard: None,
                 written,
             });
         }
@@ -110,15 +110,15 @@ impl Writer {
         let last = async {
             let last = Outgoing {
                 message,
-                landing: None,
+                guard: None,
                 written,
             };
             if self.queue.send(last).await.is_ok() {
-                // The writer may have ended, which is as good.
+                // A writer that has ended has nothing left to write.
                 let _ = done.await;
             }
         };
-        if tokio::time::timeout(LAST_WORDS, last).await.is_err() {
+        if tokio::time::timeout(FLUSH_TIMEOUT, last).await.is_err() {
             tracing::warn!("the client does not read its answers; the last ones are lost");
         }
     }
@@ -128,8 +128,8 @@ impl Pipes {
     /// Standard input and output, each on a thread of its own: a read or write that blocks holds up neither the
     /// runtime nor the end of the process.
     pub fn stdio() -> io::Result<Pipes> {
-        let (lines_in, lines) = mpsc::channel(WAITING_LINES);
-        let (queue, messages) = mpsc::channel(WAITING_MESSAGES);
+        let (lines_in, lines) = mpsc::channel(LINE_QUEUE);
+        let (queue, messages) = mpsc::channel(MESSAGE_QUEUE);
         std::thread::Builder::new()
             .name("stdin".to_owned())
             .spawn(move || read_blocking(io::stdin().lock(), &lines_in))?;
@@ -148,8 +148,8 @@ impl Pipes {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let (lines_in, lines) = mpsc::channel(WAITING_LINES);
-        let (queue, messages) = mpsc::channel(WAITING_MESSAGES);
+        let (lines_in, lines) = mpsc::channel(LINE_QUEUE);
+        let (queue, messages) = mpsc::channel(MESSAGE_QUEUE);
         tokio::spawn(read_async(read, lines_in));
         tokio::spawn(write_async(write, messages));
         Pipes {
@@ -161,7 +161,7 @@ impl Pipes {
 
 fn read_blocking(mut read: impl Read, lines_in: &mpsc::Sender<Line>) {
     let mut lines = Lines::new(MAX_LINE);
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = vec![0; READ_BYTES];
     loop {
         let length = match read.read(&mut chunk) {
             Ok(0) => break,
@@ -179,7 +179,7 @@ fn read_blocking(mut read: impl Read, lines_in: &mpsc::Sender<Line>) {
         }
     }
     if let Some(line) = lines.finish() {
-        // Nobody waits for it if the connection has ended already.
+        // The receiver is gone if the connection has ended already.
         let _ = lines_in.blocking_send(line);
     }
 }
@@ -189,22 +189,22 @@ fn write_blocking(mut write: impl Write, mut messages: mpsc::Receiver<Outgoing>)
     while let Some(outgoing) = messages.blocking_recv() {
         let Outgoing {
             message,
-            landing,
+            guard,
             written,
         } = outgoing;
-        drop(landing);
+        drop(guard);
         if open && let Err(error) = write.write_all(&message).and_then(|()| write.flush()) {
             closed(&error);
             open = false;
         }
-        // Whoever asked may have stopped waiting.
+        // The sender may have stopped waiting.
         let _ = written.send(());
     }
 }
 
 async fn read_async(mut read: impl AsyncRead + Unpin, lines_in: mpsc::Sender<Line>) {
     let mut lines = Lines::new(MAX_LINE);
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = vec![0; READ_BYTES];
     loop {
         match read.read(&mut chunk).await {
             Ok(0) => break,
@@ -222,7 +222,7 @@ async fn read_async(mut read: impl AsyncRead + Unpin, lines_in: mpsc::Sender<Lin
         }
     }
     if let Some(line) = lines.finish() {
-        // Nobody waits for it if the connection has ended already.
+        // The receiver is gone if the connection has ended already.
         let _ = lines_in.send(line).await;
     }
 }
@@ -232,10 +232,10 @@ async fn write_async(mut write: impl AsyncWrite + Unpin, mut messages: mpsc::Rec
     while let Some(outgoing) = messages.recv().await {
         let Outgoing {
             message,
-            landing,
+            guard,
             written,
         } = outgoing;
-        drop(landing);
+        drop(guard);
         if open {
             let result = match write.write_all(&message).await {
                 Ok(()) => write.flush().await,
@@ -246,12 +246,12 @@ async fn write_async(mut write: impl AsyncWrite + Unpin, mut messages: mpsc::Rec
                 open = false;
             }
         }
-        // Whoever asked may have stopped waiting.
+        // The sender may have stopped waiting.
         let _ = written.send(());
     }
 }
 
-/// A client that reads no more may still send: what is under way goes on until it closes the other side too.
+/// A client that no longer reads may still send. Its calls go on until it closes the other side too.
 fn closed(error: &io::Error) {
     tracing::warn!(%error, "the client has closed its side; answers are dropped from now on");
 }

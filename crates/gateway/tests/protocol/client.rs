@@ -5,13 +5,15 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use gateway::{
-    CodeService, Connection, DirectCost, Execute, Executed, Exposed, NotExecuted, NotListed, NotSearched,
-    Pipes, Receipt, Receipts, Search, Signals,
-};
+use broker::{Detail, FoundTool, SearchAnswer, ServerOverview};
+use gateway::{Connection, ConnectionEvents, Pipes};
 use policy::Policy;
 use serde_json::{Map, Value, json};
 use session::Selector;
+use surfaces::{
+    ArtifactsError, CodeConfig, CodeService, DirectCost, Execute, ExposedTool, Receipt, Receipts, RunError,
+    RunReport, Search, ToolListing,
+};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -68,14 +70,14 @@ impl CodeService for Script {
         request: Execute,
         cancel: CancellationToken,
         _activity: Option<watch::Sender<Activity>>,
-    ) -> Result<Executed, NotExecuted> {
+    ) -> Result<RunReport, RunError> {
         self.seen.lock().unwrap().push(request.clone());
         let (command, rest) = request.code.split_once(' ').unwrap_or((&request.code, ""));
         self.note(format!("started {}", request.code));
         let mut outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
         match command {
             "return" => {}
-            "refuse" => return Err(NotExecuted(rest.to_owned())),
+            "refuse" => return Err(unknown_server(rest)),
             "wait" => {
                 let mut released = self.released.subscribe();
                 let go_on = released.wait_for(|released| released.iter().any(|name| name == rest));
@@ -92,7 +94,7 @@ impl CodeService for Script {
         }
         self.note(format!("ended {}", request.code));
         outcome.result = Some(json!(rest));
-        Ok(Executed {
+        Ok(RunReport {
             run_id: RunId::new("run"),
             session: match request.session {
                 Selector::Named(name) => name,
@@ -116,12 +118,12 @@ impl CodeService for Script {
         Vec::new()
     }
 
-    async fn exposed(&self) -> Vec<Exposed> {
+    async fn exposed(&self) -> Vec<ExposedTool> {
         Vec::new()
     }
 
-    async fn call_exposed(&self, tool: &str, _arguments: Map<String, Value>) -> Result<Value, NotExecuted> {
-        Err(NotExecuted(format!("there is no {tool}")))
+    async fn call_exposed(&self, tool: &str, _arguments: Map<String, Value>) -> Result<Value, RunError> {
+        Err(unknown_server(tool))
     }
 
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
@@ -132,18 +134,37 @@ impl CodeService for Script {
         self.note(format!("receipt of {run}: {} calls", receipt.direct.calls.calls));
     }
 
-    async fn overview(&self) -> Result<Value, NotSearched> {
-        Ok(json!({"servers": [{"server": "crm", "tools": 2}]}))
+    async fn overview(&self) -> Vec<ServerOverview> {
+        vec![ServerOverview {
+            server: "crm".to_owned(),
+            tools: Some(2),
+            description: None,
+            problem: None,
+        }]
     }
 
-    async fn search(&self, request: Search) -> Result<Value, NotSearched> {
-        Ok(json!({
-            "tools": [{"server": "crm", "tool": request.query, "signature": format!("tools.crm.{}()", request.query), "description": request.detail.name(), "score": 1.0}],
-            "more": request.limit,
-        }))
+    async fn search(&self, request: Search) -> SearchAnswer {
+        let detail = match request.detail {
+            Detail::Name => "name",
+            Detail::Summary => "summary",
+            Detail::Full => "full",
+        };
+        SearchAnswer {
+            tools: vec![FoundTool {
+                server: "crm".to_owned(),
+                signature: Some(format!("tools.crm.{}()", request.query)),
+                tool: request.query,
+                description: Some(detail.to_owned()),
+                score: Some(1.0),
+                stub: None,
+            }],
+            more: request.limit,
+            nearest: Vec::new(),
+            pending: Vec::new(),
+        }
     }
 
-    async fn artifacts(&self) -> Result<Artifacts, NotListed> {
+    async fn artifacts(&self) -> Result<Artifacts, ArtifactsError> {
         Ok(Artifacts {
             files: vec![Artifact {
                 session: SessionName::new("default"),
@@ -170,10 +191,17 @@ impl CodeService for Script {
     }
 }
 
+fn unknown_server(name: &str) -> RunError {
+    RunError::UnknownServer {
+        name: name.to_owned(),
+        hint: None,
+    }
+}
+
 /// One connection.
 pub struct Client {
     pub script: Script,
-    pub signals: Signals,
+    pub events: ConnectionEvents,
     pub shutdown: CancellationToken,
     pub to_server: Option<DuplexStream>,
     pub from_server: Option<BufReader<DuplexStream>>,
@@ -192,26 +220,25 @@ impl Client {
         let (to_server, server_reads) = tokio::io::duplex(bytes);
         let (server_writes, from_server) = tokio::io::duplex(bytes);
         let script = Script::default();
-        let signals = Signals::default();
+        let events = ConnectionEvents::default();
         let shutdown = CancellationToken::new();
         let pipes = Pipes::over(server_reads, server_writes);
         let connection = Connection {
             pipes,
-            signals: signals.clone(),
+            events: events.clone(),
             shutdown: shutdown.clone(),
         };
-        let policy = Arc::new(Policy::new(policy::Config::default()).unwrap());
-        let serving = tokio::spawn(gateway::serve_code(
-            script.clone(),
-            policy,
-            types::Answers::default(),
-            Receipts::default(),
-            false,
-            connection,
-        ));
+        let config = CodeConfig {
+            policy: Arc::new(Policy::new(policy::Config::default()).unwrap()),
+            answers: types::Answers::default(),
+            receipts: Receipts::default(),
+            listing: ToolListing::Constant,
+        };
+        let surface = surfaces::code(script.clone(), config, events.closed.clone());
+        let serving = tokio::spawn(gateway::serve(surface, connection));
         Client {
             script,
-            signals,
+            events,
             shutdown,
             to_server: Some(to_server),
             from_server: Some(BufReader::new(from_server)),
@@ -340,7 +367,7 @@ impl Client {
     /// Waits until the connection has ended.
     pub async fn ended(self) {
         soon("the connection to end", self.serving).await.unwrap();
-        assert!(self.signals.closed.is_cancelled());
+        assert!(self.events.closed.is_cancelled());
     }
 }
 

@@ -56,7 +56,7 @@ async fn a_client_that_closes_its_reading_side_does_not_end_its_runs() {
     client.script.logged("ended return c").await;
     client.script.release("a");
     client.script.logged("ended wait a").await;
-    assert!(!client.signals.closed.is_cancelled());
+    assert!(!client.events.closed.is_cancelled());
     drop(client.to_server.take());
     client.ended().await;
 }
@@ -84,7 +84,7 @@ async fn a_client_that_sends_garbage_and_does_not_read_is_not_waited_for() {
     client.execute(1, "return after garbage").await;
     client.script.logged("ended return after garbage").await;
     drop(client.to_server.take());
-    soon("the end to be noticed", client.signals.closed.cancelled()).await;
+    soon("the end to be noticed", client.events.closed.cancelled()).await;
     let start = std::time::Instant::now();
     client.ended().await;
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
@@ -115,7 +115,7 @@ async fn a_shutdown_before_the_handshake_is_an_end() {
 #[tokio::test]
 async fn the_first_answer_is_announced() {
     let mut client = Client::silent();
-    assert!(!client.signals.answered.is_cancelled());
+    assert!(!client.events.answered.is_cancelled());
     client.initialize("2025-11-25").await;
-    soon("the announcement", client.signals.answered.cancelled()).await;
+    soon("the announcement", client.events.answered.cancelled()).await;
 }

@@ -61,7 +61,7 @@ async fn mistakes_in_arguments_are_tool_errors_and_run_nothing() {
         .clone();
     assert_eq!(
         (result["isError"].clone(), result["content"][0]["text"].clone()),
-        (json!(true), json!("no room"))
+        (json!(true), json!("Unknown MCP server: no room"))
     );
     let failed = client.call_tool("execute_code", json!({"code": "panic"})).await;
     assert_eq!(

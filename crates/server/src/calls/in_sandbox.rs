@@ -85,7 +85,7 @@ fn answer(outcome: &Outcome, error: Option<String>) -> Value {
         }
     }
     let text = |text: &String| json!({"type": "text", "text": text});
-    let shown = outcome.content.iter().cloned().map(gateway::block_as_json);
+    let shown = outcome.content.iter().cloned().map(surfaces::content_as_json);
     let content: Vec<Value> = texts.iter().map(text).chain(shown).collect();
     let mut answer = json!({"content": content, "isError": outcome.status != Status::Completed});
     if let (Some(Value::Object(structured)), 1) = (&outcome.result, content.len()) {

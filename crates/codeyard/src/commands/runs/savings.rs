@@ -81,7 +81,7 @@ async fn remembered(context: &Context) -> anyhow::Result<Remembered> {
             tokens: tokenizer.definitions(&tools),
         });
         Ok::<_, tokens::Unloadable>(Remembered {
-            own: server::own_definitions(tokenizer, &servers),
+            own: surfaces::definition_tokens(tokenizer, &servers),
             servers: listed.collect(),
         })
     });

@@ -1,0 +1,136 @@
+//! Decides which messages of a client a surface sees: the opening rules of both eras, unique ids, a bound on requests.
+
+use std::sync::{Arc, OnceLock};
+
+use rmcp::model::{
+    ClientNotification, ClientRequest, ErrorData, GetExtensions, GetMeta, JsonRpcMessage, ProtocolVersion,
+    RequestId,
+};
+use surfaces::{ArrivalOrder, ClientResponses};
+use tokio_util::sync::CancellationToken;
+
+use crate::in_flight::{AnswerGuard, InFlight};
+use crate::message::{ClientMessage, Rejection};
+
+/// What other parts learn about a connection.
+#[derive(Debug, Clone, Default)]
+pub struct ConnectionEvents {
+    /// The client has closed its side: everything that runs for it ends.
+    pub closed: CancellationToken,
+    /// The first answer is written: work that would have delayed it may start.
+    pub answered: CancellationToken,
+    /// Name and version of the client, once it has sent them.
+    pub client: Arc<OnceLock<String>>,
+}
+
+/// Characters of a client's name that are remembered.
+const CLIENT_NAME: usize = 120;
+
+/// The state of one client that decides what is admitted.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    in_flight: InFlight,
+    arrivals: ArrivalOrder,
+    responses: ClientResponses,
+    client: Arc<OnceLock<String>>,
+    /// Whether a request has opened the connection. The library gives up on a connection that starts with anything else.
+    is_open: bool,
+}
+
+impl Admission {
+    pub(crate) fn new(responses: ClientResponses, client: Arc<OnceLock<String>>) -> Self {
+        Self {
+            in_flight: InFlight::default(),
+            arrivals: ArrivalOrder::default(),
+            responses,
+            client,
+            is_open: false,
+        }
+    }
+
+    /// The message as the library may see it; `None` for a message that needs no answer and is dropped.
+    pub(crate) fn admit(&mut self, message: ClientMessage) -> Result<Option<ClientMessage>, Box<Rejection>> {
+        match message {
+            JsonRpcMessage::Request(mut request) => {
+                let reject = |error: ErrorData| Box::new(Rejection::new(error, Some(request.id.clone())));
+                self.note_client(&request.request);
+                self.check_opening(&request.request).map_err(reject)?;
+                let handling = self.in_flight.start(&request.id);
+                let handling = handling.map_err(|error| reject(error.into()))?;
+                let is_call = matches!(request.request, ClientRequest::CallToolRequest(_));
+                let extensions = request.request.extensions_mut();
+                extensions.insert(handling);
+                if is_call {
+                    extensions.insert(self.arrivals.ticket());
+                }
+                Ok(Some(JsonRpcMessage::Request(request)))
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.in_flight.cancelled(id);
+                }
+                Ok(self.is_open.then_some(JsonRpcMessage::Notification(notification)))
+            }
+            response @ (JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) => {
+                let is_expected = self.is_open && self.responses == ClientResponses::Deliver;
+                Ok(is_expected.then_some(response))
+            }
+        }
+    }
+
+    /// What the answer to a request holds until it is written.
+    pub(crate) fn answer_guard(&self, id: RequestId) -> AnswerGuard {
+        self.in_flight.answer_guard(id)
+    }
+
+    /// Remembers the client's name, from `initialize` or from the `_meta` of any request. The first one counts.
+    fn note_client(&self, request: &ClientRequest) {
+        if self.client.get().is_some() {
+            return;
+        }
+        let info = match request {
+            ClientRequest::InitializeRequest(request) => Some(request.params.client_info.clone()),
+            request => request.get_meta().client_info(),
+        };
+        if let Some(info) = info {
+            let name = [info.name.as_str(), info.version.as_str()].join(" ");
+            let name = name.trim().chars().take(CLIENT_NAME).collect();
+            // Another request may have been first.
+            let _ = self.client.set(name);
+        }
+    }
+
+    /// A connection opens with `initialize`, or with a request that names its protocol version.
+    fn check_opening(&mut self, request: &ClientRequest) -> Result<(), ErrorData> {
+        if self.is_open {
+            return Ok(());
+        }
+        let meta = request.get_meta();
+        match request {
+            ClientRequest::InitializeRequest(_) => self.is_open = true,
+            ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => {}
+            _ if meta.protocol_version().is_none() => {
+                return Err(ErrorData::invalid_request(
+                    format!(
+                        "`{}` before `initialize`; call `initialize` first",
+                        request.method()
+                    ),
+                    None,
+                ));
+            }
+            _ => {
+                let is_complete = meta
+                    .missing_required_keys(&ProtocolVersion::V_2026_07_28)
+                    .is_empty();
+                let is_known = meta
+                    .protocol_version()
+                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version));
+                // The library answers other requests itself and stays in the handshake.
+                self.is_open = is_complete && is_known;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! Encodes what is sent to a client: results as text, errors of requests that never reached the surface.
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::service::TxJsonRpcMessage;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use surfaces::raw_result_text;
+
+use crate::message::Rejection;
+
+/// A response whose result is written unchanged.
+#[derive(Serialize)]
+struct RawResponse<'a> {
+    jsonrpc: &'static str,
+    id: &'a RequestId,
+    result: &'a RawValue,
+}
+
+/// An error response. JSON-RPC requires `null` for an unknown id, and the library would leave the field out.
+#[derive(Serialize)]
+struct ErrorResponse<'a> {
+    jsonrpc: &'static str,
+    id: &'a Option<RequestId>,
+    error: &'a ErrorData,
+}
+
+/// The JSON of a message; `None` if it cannot be encoded, which is logged.
+pub(crate) fn encode(message: &TxJsonRpcMessage<RoleServer>) -> Option<Vec<u8>> {
+    if let JsonRpcMessage::Response(response) = message
+        && let Some(result) = raw_result_text(&response.result)
+    {
+        return to_json(&RawResponse {
+            jsonrpc: "2.0",
+            id: &response.id,
+            result: &result,
+        });
+    }
+    to_json(message)
+}
+
+/// The JSON of the error that answers a rejected message.
+pub(crate) fn encode_rejection(rejection: &Rejection) -> Option<Vec<u8>> {
+    to_json(&ErrorResponse {
+        jsonrpc: "2.0",
+        id: &rejection.id,
+        error: &rejection.error,
+    })
+}
+
+fn to_json(message: &impl Serialize) -> Option<Vec<u8>> {
+    match serde_json::to_vec(message) {
+        Ok(bytes) => Some(bytes),
+        Err(error) => {
+            tracing::error!(%error, "an answer cannot be encoded");
+            None
+        }
+    }
+}

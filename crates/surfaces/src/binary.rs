@@ -1,0 +1,161 @@
+//! Replaces binary content in texts by short markers: base64, bytes literals and unreadable characters.
+//!
+//! Each marker says what it replaces and where the whole text is.
+
+mod base64;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use types::numbers::grouped;
+
+/// Shorter texts are left as they are.
+const LEAST: usize = 400;
+/// A bytes literal with this many escapes counts as binary content.
+const ESCAPES: usize = 64;
+/// A text with this many unreadable characters counts as binary content.
+const UNREADABLE: usize = 32;
+
+/// A part of a text that a marker stands for.
+#[derive(Debug, PartialEq, Eq)]
+struct Part {
+    start: usize,
+    end: usize,
+    /// What it is, such as `base64 of image/png, 48,000 bytes`.
+    what: String,
+}
+
+/// The text with a marker in place of each binary part; `place` says where the whole text is.
+pub(crate) fn replace<'t>(text: &'t str, place: &str) -> Cow<'t, str> {
+    if text.len() < LEAST {
+        return Cow::Borrowed(text);
+    }
+    let parts = match unreadable(text) {
+        Some(part) => vec![part],
+        None => encoded(text),
+    };
+    if parts.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::new();
+    let mut from = 0;
+    for part in parts {
+        out.push_str(&text[from..part.start]);
+        out.push_str(&format!("[{}; {place}]", part.what));
+        from = part.end;
+    }
+    out.push_str(&text[from..]);
+    Cow::Owned(out)
+}
+
+/// The same with every text of a value.
+pub(crate) fn replace_in(value: &mut Value, place: &str) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(replaced) = replace(text, place) {
+                *text = replaced;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| replace_in(item, place)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| replace_in(field, place)),
+        _ => {}
+    }
+}
+
+/// Base64 and literals, in order and apart from each other.
+fn encoded(text: &str) -> Vec<Part> {
+    let mut parts = base64::runs(text);
+    parts.extend(literals(text));
+    parts.sort_by_key(|part| part.start);
+    let mut end = 0;
+    parts.retain(|part| {
+        let is_apart = part.start >= end;
+        if is_apart {
+            end = part.end;
+        }
+        is_apart
+    });
+    parts
+}
+
+/// From the first unreadable character to the last one, if there are many of them.
+fn unreadable(text: &str) -> Option<Part> {
+    let is_unreadable =
+        |c: char| c == char::REPLACEMENT_CHARACTER || (c < ' ' && !"\t\n\r\x08\x0c\x1b".contains(c));
+    let count = text.chars().filter(|c| is_unreadable(*c)).count();
+    if count < UNREADABLE {
+        return None;
+    }
+    let start = text.find(is_unreadable)?;
+    let last = text.rfind(is_unreadable)?;
+    let end = last + text[last..].chars().next().map_or(0, char::len_utf8);
+    let kind = sniffed_text(&text[text.floor_char_boundary(start.saturating_sub(8))..]);
+    Some(Part {
+        start,
+        end,
+        what: format!(
+            "binary data{kind}, about {} bytes",
+            grouped(text[start..end].chars().count())
+        ),
+    })
+}
+
+/// A name of what was printed as bytes, where its first characters survived.
+fn sniffed_text(text: &str) -> &'static str {
+    let begins = |mark: &str| text.chars().take(16).collect::<String>().contains(mark);
+    match () {
+        () if begins("PNG") => " of image/png",
+        () if begins("JFIF") => " of image/jpeg",
+        () if begins("%PDF") => " of application/pdf",
+        () if begins("PK\u{3}\u{4}") => " of application/zip",
+        () => "",
+    }
+}
+
+/// Literals of bytes, `b'...'`, with many escapes.
+fn literals(text: &str) -> Vec<Part> {
+    let bytes = text.as_bytes();
+    let mut parts = Vec::new();
+    let mut at = 0;
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find('b')) {
+        let start = at + found;
+        at = start + 1;
+        let quote = match bytes.get(start + 1) {
+            Some(quote @ (b'\'' | b'"')) => *quote,
+            _ => continue,
+        };
+        let (end, escapes) = literal(bytes, start + 2, quote);
+        if escapes >= ESCAPES {
+            // Digits may be missing in a text that only looks like a literal.
+            let length = (end - start).saturating_sub(3 + 3 * escapes);
+            parts.push(Part {
+                start,
+                end,
+                what: format!("bytes, about {}", grouped(length)),
+            });
+            at = end;
+        }
+    }
+    parts
+}
+
+/// Where a literal ends, behind its quote or at the end of its line, and how many `\x` it has.
+fn literal(bytes: &[u8], from: usize, quote: u8) -> (usize, usize) {
+    let mut at = from;
+    let mut escapes = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => {
+                escapes += usize::from(bytes.get(at + 1) == Some(&b'x'));
+                at += 2;
+            }
+            b'\n' => return (at, escapes),
+            byte if *byte == quote => return (at + 1, escapes),
+            _ => at += 1,
+        }
+    }
+    (bytes.len(), escapes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! The `bridge` surface: one tool, `run_python`, with the messages and formats of the one-tool bridge that it replaces.
+
+mod arguments;
+mod handler;
+mod render;
+mod service;
+mod text;
+mod tools;
+
+pub use handler::{BridgeConfig, bridge};
+pub use render::Output;
+pub use service::{BridgeService, RunPython, Selected};
+pub use tools::Timeouts;

@@ -1,0 +1,223 @@
+//! The MCP handler of the `bridge` surface: one tool, one resource, both protocol eras.
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorData, Implementation, JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceContents, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use types::{RunId, Usage};
+
+use super::arguments;
+use super::render::{self, Output};
+use super::service::{BridgeService, RunPython};
+use super::tools::{self, Timeouts};
+use crate::error::{RequestError, RunError};
+use crate::receipt::{self, DirectCost, Receipt, ReceiptForm, ReceiptInput, Receipts, SearchTexts};
+use crate::surface::{Surface, WireRules};
+use crate::{progress, request, truncate};
+
+/// How long a client may keep the lists. They never change while one codeyard runs.
+const LIST_TTL_MS: u64 = 60 * 60 * 1000;
+
+/// How the surface answers.
+#[derive(Debug, Clone)]
+pub struct BridgeConfig {
+    /// How long programs may run.
+    pub timeouts: Timeouts,
+    /// The form of answers.
+    pub output: Output,
+    /// Bytes of a program's output that an answer shows.
+    pub max_printed: u64,
+    /// How receipts are taken.
+    pub receipts: Receipts,
+}
+
+/// The `bridge` surface for one client. `closed` ends everything that runs for the client.
+pub fn bridge<S: BridgeService>(
+    service: S,
+    config: BridgeConfig,
+    closed: CancellationToken,
+) -> Surface<impl ServerHandler> {
+    Surface {
+        handler: BridgeHandler {
+            service,
+            tool: tools::tool(config.timeouts),
+            config,
+            closed,
+        },
+        wire: WireRules::PROGRAMS,
+        background: Box::pin(std::future::pending()),
+    }
+}
+
+struct BridgeHandler<S> {
+    service: S,
+    config: BridgeConfig,
+    tool: Tool,
+    closed: CancellationToken,
+}
+
+impl<S: BridgeService> BridgeHandler<S> {
+    async fn run(&self, written: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let output = self.config.output;
+        let code = written.get("code").and_then(|code| code.as_str());
+        let arguments = match arguments::read(written) {
+            Ok(arguments) => arguments,
+            Err(bad) => {
+                self.service.refused(code).await;
+                return render::invalid(&bad.to_string(), output);
+            }
+        };
+        // Servers are looked up in the order in which the client wrote the calls.
+        request::turn(context).await;
+        let selected = tokio::select! {
+            selected = self.service.select(&arguments.servers) => selected,
+            () = request::cancelled(context, &self.closed) => Err(RunError::Cancelled),
+        };
+        let servers = match selected {
+            Ok(servers) => servers,
+            Err(error) => {
+                self.service.refused(code).await;
+                return render::failed(&error.to_string(), output);
+            }
+        };
+        let names = servers.names.clone();
+        let timeout = self.config.timeouts.clamp(arguments.timeout);
+        let request = RunPython {
+            code: arguments.code,
+            servers,
+            timeout,
+            receipt: self.config.receipts.default,
+        };
+        let cancel = CancellationToken::new();
+        let (activity, watched) = progress::activity(context);
+        let run = self.service.run_python(request, cancel.clone(), activity);
+        match progress::drive(context, &self.closed, cancel, watched, run).await {
+            Ok(mut ran) => {
+                let (run, usage, direct) = (ran.run_id.clone(), ran.outcome.usage, ran.direct.take());
+                truncate::output(&mut ran.outcome, self.config.max_printed);
+                let mut result = render::ran(ran, &names, timeout, output);
+                if let Some(direct) = direct {
+                    self.add_receipt(&mut result, &run, usage, written, direct).await;
+                }
+                result
+            }
+            Err(error) => render::failed(&error.to_string(), output),
+        }
+    }
+
+    /// Adds the receipt below an answer.
+    async fn add_receipt(
+        &self,
+        result: &mut CallToolResult,
+        run: &RunId,
+        usage: Usage,
+        written: &JsonObject,
+        direct: DirectCost,
+    ) {
+        let input = ReceiptInput {
+            tools: json!([self.tool]),
+            instructions: "",
+            written: Value::Object(written.clone()).to_string(),
+            read: receipt::texts(result),
+            searched: SearchTexts::default(),
+            direct,
+            usage,
+            form: ReceiptForm::Lines,
+        };
+        if let Some(receipt) = Receipt::take(self.config.receipts.counter.clone(), input).await {
+            self.service.receipt(run, &receipt);
+            receipt.add_to(result, &usage, ReceiptForm::Lines);
+        }
+    }
+}
+
+impl<S: BridgeService> ServerHandler for BridgeHandler<S> {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(
+            ServerCapabilities::builder()
+                .enable_tools()
+                .enable_resources()
+                .build(),
+        )
+        .with_server_info(Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"))
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        // Private: the bounds of `timeout` come from the variables of this process.
+        Ok(ListToolsResult::with_all_items(vec![self.tool.clone()])
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        (name == tools::RUN).then(|| self.tool.clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if request.name != tools::RUN {
+            request::release(&context);
+            return Ok(render::unknown_tool(&request.name, self.config.output).into());
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let result = request::catch_panic(self.run(&arguments, &context)).await?;
+        Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(request::not_understood(&request.method, &context).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(vec![tools::capabilities()])
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(Vec::new())
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        if request.uri != tools::CAPABILITIES_URI {
+            return Err(RequestError::UnknownResource(request.uri).into());
+        }
+        let contents =
+            ResourceContents::text(tools::CAPABILITIES, request.uri).with_mime_type("text/markdown");
+        Ok(ReadResourceResult::new(vec![contents])
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public)
+            .into())
+    }
+}

@@ -1,0 +1,112 @@
+//! The fields of an answer of `run_python`, and the three forms in which they are written.
+
+use serde_json::{Map, Value, json};
+
+/// The fields of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// `success`, `error`, `timeout` or `validation_error`.
+    pub(super) status: &'static str,
+    pub(super) summary: String,
+    /// Exit status; `None` if no program has exited.
+    pub(super) exit: Option<u8>,
+    pub(super) servers: Vec<String>,
+    /// Lines without their ends.
+    pub(super) stdout: Vec<String>,
+    pub(super) stderr: Vec<String>,
+    /// Whether there is output or a traceback that explains an error.
+    pub(super) printed: bool,
+    pub(super) error: Option<String>,
+    /// The time limit in seconds, of a program that exceeded it.
+    pub(super) timeout: Option<u64>,
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self {
+            status: "success",
+            summary: String::new(),
+            exit: None,
+            servers: Vec::new(),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+            printed: false,
+            error: None,
+            timeout: None,
+        }
+    }
+}
+
+impl Answer {
+    /// Every field that is not empty, in the order in which TOON has them.
+    pub(super) fn full(&self) -> Map<String, Value> {
+        let lists = |lines: &Vec<String>| (!lines.is_empty()).then(|| json!(lines));
+        let fields = [
+            ("status", Some(json!(self.status))),
+            ("summary", Some(json!(self.summary))),
+            ("exitCode", self.exit.map(|exit| json!(exit))),
+            ("servers", lists(&self.servers)),
+            ("stdout", lists(&self.stdout)),
+            ("stderr", lists(&self.stderr)),
+            ("error", self.error.as_ref().map(|error| json!(error))),
+            ("timeoutSeconds", self.timeout.map(|seconds| json!(seconds))),
+        ];
+        let present = fields.into_iter();
+        present
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .collect()
+    }
+
+    /// The fields without those that only say that the program succeeded.
+    pub(super) fn sparse(&self) -> Map<String, Value> {
+        let succeeded = self.status == "success";
+        let mut fields = self.full();
+        fields.retain(|name, _| match name.as_str() {
+            "status" => !succeeded,
+            "exitCode" => self.exit != Some(0),
+            "summary" => !succeeded || self.stdout.is_empty(),
+            _ => true,
+        });
+        fields
+    }
+}
+
+/// The output, with status and exit code above it and the error below it where the program failed.
+pub(super) fn compact(answer: &Answer) -> String {
+    let mut lines = Vec::new();
+    if answer.status != "success" {
+        lines.push(format!("[status: {}]", answer.status));
+    }
+    if let Some(exit) = answer.exit.filter(|exit| *exit != 0) {
+        lines.push(format!("[exit: {exit}]"));
+    }
+    lines.extend(answer.stdout.iter().cloned());
+    if !answer.stderr.is_empty() {
+        lines.push("stderr:".to_owned());
+        lines.extend(answer.stderr.iter().cloned());
+    }
+    if let Some(error) = &answer.error
+        && (answer.status != "error" || !answer.printed)
+    {
+        lines.push(format!("error: {error}"));
+    }
+    if lines.is_empty() {
+        return answer.summary.clone();
+    }
+    lines.join("\n")
+}
+
+/// A block in TOON, or in JSON if TOON cannot represent the fields.
+pub(super) fn toon(answer: &Answer) -> String {
+    match crate::toon::encode(&Value::Object(answer.full())) {
+        Some(toon) => format!("```toon\n{toon}\n```"),
+        None => json(answer),
+    }
+}
+
+/// A block in JSON, its keys sorted.
+pub(super) fn json(answer: &Answer) -> String {
+    let mut fields = answer.full();
+    fields.sort_keys();
+    format!("```json\n{:#}\n```", Value::Object(fields))
+}

@@ -1,0 +1,20 @@
+//! The `code` surface: two tools, behind which programs can call everything that is connected.
+
+mod arguments;
+mod artifacts;
+mod config;
+mod files;
+mod handle;
+mod handler;
+mod render;
+mod service;
+mod table;
+mod tool_list;
+mod tools;
+mod value;
+
+pub use config::{CodeConfig, ToolListing};
+pub use handler::{code, definition_tokens, receipt_for};
+pub use service::{CodeService, Execute, ExposedTool, Search, SearchCounts};
+pub use tool_list::exposed_definitions;
+pub use value::value_text;

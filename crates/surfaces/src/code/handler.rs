@@ -1,0 +1,347 @@
+//! The MCP handler of the `code` surface: two tools, artifacts, both protocol eras.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    ErrorData, Implementation, JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use tokens::Tokenizer;
+use tokio_util::sync::CancellationToken;
+use types::{Answers, Format, Status};
+use workspace::ReadError;
+
+use super::config::{CodeConfig, ToolListing};
+use super::render::RenderOptions;
+use super::service::{CodeService, SearchCounts};
+use super::tool_list::{self, ToolList, ToolListTracker};
+use super::{arguments, artifacts, render, tools};
+use crate::error::RequestError;
+use crate::progress;
+use crate::receipt::{self, DirectCost, Receipt, ReceiptForm, ReceiptInput, SearchLog, SearchTexts};
+use crate::report::RunReport;
+use crate::request;
+use crate::surface::{Surface, WireRules};
+
+/// How long a client may keep a list of tools that never changes while one codeyard runs.
+const LIST_TTL_MS: u64 = 60 * 60 * 1000;
+
+/// The `code` surface for one client. `closed` ends everything that runs for the client.
+pub fn code<S: CodeService>(
+    service: S,
+    config: CodeConfig,
+    closed: CancellationToken,
+) -> Surface<impl ServerHandler> {
+    let tracker = (config.listing == ToolListing::Changing).then(Arc::<ToolListTracker>::default);
+    let service = Arc::new(service);
+    let watched = tracker.clone().map(|tracker| tracker.watch(service.clone()));
+    Surface {
+        handler: CodeHandler {
+            service,
+            config,
+            searches: SearchLog::default(),
+            tracker,
+            closed,
+        },
+        wire: WireRules::PROGRAMS,
+        background: Box::pin(async {
+            match watched {
+                Some(watched) => watched.await,
+                None => std::future::pending().await,
+            }
+        }),
+    }
+}
+
+struct CodeHandler<S> {
+    service: Arc<S>,
+    config: CodeConfig,
+    /// The model's searches since its last run.
+    searches: SearchLog,
+    /// `None` if the tool list never changes.
+    tracker: Option<Arc<ToolListTracker>>,
+    closed: CancellationToken,
+}
+
+impl<S: CodeService> CodeHandler<S> {
+    async fn execute(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let code = arguments.get("code").and_then(|code| code.as_str());
+        let written = arguments;
+        let mut arguments = match arguments::execute(arguments, &self.config) {
+            Ok(arguments) => arguments,
+            Err(bad) => {
+                self.service.refused(code).await;
+                return render::refused(bad.to_string());
+            }
+        };
+        let options = RenderOptions {
+            format: arguments.format,
+            receipt: arguments.request.receipt,
+            printed: self.config.answers.max_printed,
+            wall_time: arguments.request.granted.limits.wall_time,
+        };
+        let searched = self.searches.take();
+        arguments.request.searched = SearchCounts {
+            searches: searched.searches,
+            bytes: searched.bytes,
+        };
+        let cancel = CancellationToken::new();
+        let (activity, watched) = progress::activity(context);
+        let run = self.service.execute(arguments.request, cancel.clone(), activity);
+        let ran = progress::drive(context, &self.closed, cancel, watched, run).await;
+        match ran.map(|ran| ran.noted(arguments.note)) {
+            Ok(ran) if ran.outcome.status == Status::Refused => {
+                self.searches.put_back(searched);
+                self.answer(ran, options, written, SearchTexts::default()).await
+            }
+            Ok(ran) => self.answer(ran, options, written, searched).await,
+            Err(error) => {
+                self.searches.put_back(searched);
+                render::refused(error.to_string())
+            }
+        }
+    }
+
+    /// The result of a program, with its receipt if what it cost was counted.
+    async fn answer(
+        &self,
+        mut ran: RunReport,
+        options: RenderOptions,
+        written: &JsonObject,
+        searched: SearchTexts,
+    ) -> CallToolResult {
+        let direct = ran.direct.take();
+        let (run, usage) = (ran.run_id.clone(), ran.outcome.usage);
+        let mut result = render::executed(ran, options);
+        let Some(direct) = direct else { return result };
+        let form = match options.format {
+            Format::Text | Format::Toon => ReceiptForm::Lines,
+            Format::Json => ReceiptForm::Field,
+        };
+        let input = ReceiptInput {
+            tools: self.listed().await,
+            instructions: tools::INSTRUCTIONS,
+            written: Value::Object(written.clone()).to_string(),
+            read: receipt::texts(&result),
+            searched,
+            direct,
+            usage,
+            form,
+        };
+        if let Some(receipt) = Receipt::take(self.config.receipts.counter.clone(), input).await {
+            self.service.receipt(&run, &receipt);
+            receipt.add_to(&mut result, &usage, form);
+        }
+        result
+    }
+
+    /// The tool list as JSON.
+    async fn listed(&self) -> Value {
+        let list = match self.tracker {
+            Some(_) => ToolList::current(self.service.as_ref()).await,
+            None => ToolList::default(),
+        };
+        let tools = tools::tools(&list.servers).into_iter();
+        let tools = tools.map(|tool| serde_json::to_value(tool).unwrap_or_default());
+        tools
+            .chain(tool_list::exposed_definitions(&list.exposed))
+            .collect()
+    }
+
+    async fn search(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let request = match arguments::search(arguments) {
+            Ok(request) => request,
+            Err(bad) => return render::search_failed(bad.to_string()),
+        };
+        let found = async {
+            match request.query.is_empty() {
+                true => render::overview(&self.service.overview().await),
+                false => render::found(&self.service.search(request).await),
+            }
+        };
+        tokio::select! {
+            found = found => {
+                let query = Value::Object(arguments.clone()).to_string();
+                self.searches.add(&query, &receipt::texts(&found));
+                found
+            }
+            () = request::cancelled(context, &self.closed) => {
+                render::search_failed("the search was cancelled".to_owned())
+            }
+        }
+    }
+
+    /// Calls an exposed tool of this name, if there is one; a call that is cancelled is dropped, which cancels it upstream.
+    async fn call_exposed(
+        &self,
+        name: &str,
+        arguments: JsonObject,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<CallToolResult> {
+        let tracker = self.tracker.as_ref()?;
+        let service = self.service.as_ref();
+        let called = async {
+            let exposed = tracker.find(service, name).await?;
+            request::release(context);
+            Some(tool_list::call(service, exposed, arguments).await)
+        };
+        tokio::select! {
+            called = called => called,
+            () = request::cancelled(context, &self.closed) => {
+                Some(render::refused("the call was cancelled".to_owned()))
+            }
+        }
+    }
+}
+
+impl<S: CodeService> ServerHandler for CodeHandler<S> {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources();
+        let capabilities = match self.tracker {
+            Some(_) => capabilities.enable_tool_list_changed().build(),
+            None => capabilities.build(),
+        };
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("codeyard", env!("CARGO_PKG_VERSION")).with_title("Codeyard"),
+            )
+            .with_instructions(tools::INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if let Some(tracker) = &self.tracker {
+            let tools = tracker.list(self.service.as_ref(), &context).await;
+            return Ok(ListToolsResult::with_all_items(tools)
+                .with_ttl_ms(0)
+                .with_cache_scope(CacheScope::Private));
+        }
+        Ok(ListToolsResult::with_all_items(tools::tools(&[]))
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::tools(&[]).into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let result = match request.name.as_ref() {
+            tools::EXECUTE => request::catch_panic(self.execute(&arguments, &context)).await?,
+            tools::SEARCH => {
+                request::release(&context);
+                request::catch_panic(self.search(&arguments, &context)).await?
+            }
+            other => {
+                let called = request::catch_panic(self.call_exposed(other, arguments, &context)).await?;
+                if let Some(result) = called {
+                    return Ok(result.into());
+                }
+                let unknown = format!(
+                    "{other}; there is {} and {}, and the connected tools are functions in {}",
+                    tools::EXECUTE,
+                    tools::SEARCH,
+                    tools::EXECUTE
+                );
+                return Err(RequestError::UnknownTool(unknown).into());
+            }
+        };
+        Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(request::not_understood(&request.method, &context).into())
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = self.service.artifacts().await.map_err(RequestError::from)?;
+        Ok(artifacts::page(
+            &listed,
+            page.and_then(|page| page.cursor).as_deref(),
+        )?)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(artifacts::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let Some(file) = artifacts::parse(&uri) else {
+            return Err(RequestError::UnknownArtifact(uri).into());
+        };
+        let (session, path) = (file.session.clone(), file.path.clone());
+        let read = self.service.read_artifact(session, path, artifacts::LARGEST);
+        match read.await {
+            Ok(content) => Ok(artifacts::contents(&uri, &file, &content).into()),
+            Err(ReadError::Missing) => Err(RequestError::UnknownArtifact(uri).into()),
+            Err(error) => Err(RequestError::UnreadableArtifact { uri, error }.into()),
+        }
+    }
+}
+
+/// Tokens of the tool list and the instructions, which every model pays that sees the surface `code` with these servers.
+pub fn definition_tokens(tokenizer: &Tokenizer, servers: &[String]) -> u64 {
+    let tools = serde_json::to_value(tools::tools(servers)).unwrap_or_default();
+    let tools = tools.as_array().map(Vec::as_slice).unwrap_or_default();
+    tokenizer.definitions(tools) + tokenizer.text(tools::INSTRUCTIONS)
+}
+
+/// The receipt of a program from the command line, counted as if a client had sent it that sees these servers. `direct` is
+/// what the run would have cost without codeyard, `wall_time` the longest duration that it had.
+pub fn receipt_for(
+    ran: &RunReport,
+    servers: &[String],
+    code: &str,
+    wall_time: Duration,
+    direct: DirectCost,
+    tokenizer: &Tokenizer,
+) -> Receipt {
+    let options = RenderOptions {
+        format: Format::Text,
+        receipt: false,
+        printed: Answers::default().max_printed,
+        wall_time,
+    };
+    let input = ReceiptInput {
+        tools: serde_json::to_value(tools::tools(servers)).unwrap_or_default(),
+        instructions: tools::INSTRUCTIONS,
+        written: json!({"code": code}).to_string(),
+        read: receipt::texts(&render::executed(ran.clone(), options)),
+        searched: SearchTexts::default(),
+        direct,
+        usage: ran.outcome.usage,
+        form: ReceiptForm::Lines,
+    };
+    Receipt::count(tokenizer, input)
+}

@@ -1,0 +1,121 @@
+//! What the `code` surface needs of the core: running programs and finding tools. `server` implements it.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use broker::{Detail, SearchAnswer, ServerOverview};
+use serde_json::{Map, Value};
+use session::{Language, Selector};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use types::{Activity, CheckMode, Granted, RunId, ServerTools, SessionName, Tool};
+use workspace::{Artifacts, ReadError};
+
+use crate::error::{ArtifactsError, RunError};
+use crate::receipt::Receipt;
+use crate::report::RunReport;
+
+/// Runs programs and finds tools for one client.
+pub trait CodeService: Send + Sync + 'static {
+    /// Runs one program to its end. When `cancel` is triggered, the run ends soon as cancelled. `activity` receives what the
+    /// run is doing. The run enters the queue of its session when the future is first polled.
+    fn execute(
+        &self,
+        request: Execute,
+        cancel: CancellationToken,
+        activity: Option<watch::Sender<Activity>>,
+    ) -> impl Future<Output = Result<RunReport, RunError>> + Send;
+
+    /// Records a program that was not run because its arguments are wrong.
+    fn refused(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;
+
+    /// The names in programs of the servers that the client may see, sorted; empty if the settings hide them. Starts no
+    /// server and waits for none.
+    fn server_names(&self) -> impl Future<Output = Vec<String>> + Send;
+
+    /// The tools that `[expose]` names, as they are defined now.
+    fn exposed(&self) -> impl Future<Output = Vec<ExposedTool>> + Send;
+
+    /// Calls an exposed tool, by `server.tool`. The answer is the server's `CallToolResult`.
+    fn call_exposed(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> impl Future<Output = Result<Value, RunError>> + Send;
+
+    /// The tools that the servers list, as they change.
+    fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
+
+    /// Records what a run cost.
+    fn receipt(&self, run: &RunId, receipt: &Receipt);
+
+    /// Finds tools.
+    fn search(&self, request: Search) -> impl Future<Output = SearchAnswer> + Send;
+
+    /// Every connected server.
+    fn overview(&self) -> impl Future<Output = Vec<ServerOverview>> + Send;
+
+    /// The files that the client's programs wrote to `/results`, the newest first.
+    fn artifacts(&self) -> impl Future<Output = Result<Artifacts, ArtifactsError>> + Send;
+
+    /// The content of one of these files, if it has at most `most` bytes.
+    fn read_artifact(
+        &self,
+        session: SessionName,
+        path: PathBuf,
+        most: u64,
+    ) -> impl Future<Output = Result<Vec<u8>, ReadError>> + Send;
+}
+
+/// One program, its arguments checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Execute {
+    /// The program, never blank.
+    pub code: String,
+    /// Its language.
+    pub language: Language,
+    /// Where it runs.
+    pub session: Selector,
+    /// What it may use, as the policy grants it.
+    pub granted: Granted,
+    /// What is done with what the check before the run finds; the settings' if absent.
+    pub check: Option<CheckMode>,
+    /// Bytes of JSON from which on a result stays in the session; `None` returns every result whole.
+    pub keep_over: Option<u64>,
+    /// Whether what it costs is counted.
+    pub receipt: bool,
+    /// The searches since the run before.
+    pub searched: SearchCounts,
+}
+
+/// The searches for tools between two runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SearchCounts {
+    /// How many.
+    pub searches: u64,
+    /// Bytes of queries and answers.
+    pub bytes: u64,
+}
+
+/// An upstream tool that clients see beside the surface's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExposedTool {
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The prefix of the tool's name.
+    pub alias: String,
+    /// The tool.
+    pub definition: Arc<Tool>,
+}
+
+/// One search, its arguments checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// The words; empty asks for the connected servers.
+    pub query: String,
+    /// At most this many tools.
+    pub limit: usize,
+    /// How much the answer says of each tool.
+    pub detail: Detail,
+}

@@ -1,0 +1,144 @@
+//! Why a request fails, as types; each is mapped once to what the client receives.
+
+use policy::TimeoutError;
+use rmcp::model::{ErrorCode, ErrorData};
+use serde_json::{Value, json};
+use session::SessionError;
+use tokio::task::JoinError;
+use upstream::Refusal;
+use workspace::{ReadError, WorkspaceError};
+
+/// Why a program or a call of an exposed tool was not run. A client receives it as the error of a tool's result.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RunError {
+    /// The session did not run it.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The policy does not grant that much time.
+    #[error(transparent)]
+    Timeout(#[from] TimeoutError),
+    /// No definition has this name.
+    #[error("Unknown MCP server: {name}{}", .hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}")))]
+    UnknownServer {
+        /// As the caller wrote it.
+        name: String,
+        /// The nearest name.
+        hint: Option<String>,
+    },
+    /// A variable asks for containers, and there is no such backend.
+    #[error(
+        "{setting} asks for containers, and this codeyard does not run programs in containers; unset it, or set \
+         MCP_BRIDGE_RUNTIME=auto: programs then run in the sandbox that `codeyard doctor` describes"
+    )]
+    NoContainers {
+        /// The variable and its value.
+        setting: String,
+    },
+    /// An exposed tool gave no answer.
+    #[error("{0}")]
+    ToolCall(String),
+    /// The client cancelled the call before anything ran.
+    #[error("Execution was cancelled")]
+    Cancelled,
+}
+
+/// Why the artifacts could not be listed.
+#[derive(Debug, thiserror::Error)]
+pub enum ArtifactsError {
+    /// Their directory is not as it should be.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The thread that read the directory failed.
+    #[error("the files could not be listed")]
+    Interrupted,
+}
+
+/// Why a request has no result. [`ErrorData`] is its form on the wire.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    #[error("codeyard failed while it answered the call")]
+    Panicked,
+    #[error("the request failed inside: {0}")]
+    TaskFailed(#[from] JoinError),
+    #[error("the request was cancelled")]
+    Cancelled,
+    #[error("Method not found: {0}")]
+    UnknownMethod(String),
+    #[error("Invalid params: `params` of {0} is not as the protocol has it")]
+    Undecodable(String),
+    #[error("Invalid params: `{0}` must be a string")]
+    NotAString(&'static str),
+    #[error("Invalid params: `level` must be one of {0}")]
+    LogLevel(String),
+    #[error("Invalid params: `requestState` {0}")]
+    RequestState(&'static str),
+    #[error("`ref` must name a prompt (`name`) or a resource template (`uri`)")]
+    CompletionReference,
+    /// The whole sentence: what to call instead differs between surfaces.
+    #[error("Unknown tool: {0}")]
+    UnknownTool(String),
+    #[error("Unknown prompt: {0}")]
+    UnknownPrompt(String),
+    #[error("`cursor` is none that resources/list gave; leave it out to begin again")]
+    ArtifactsCursor,
+    #[error("`cursor` is none that this list gave; leave it out to begin with the first page")]
+    ListCursor(Value),
+    #[error("Unknown resource: {0}")]
+    UnknownResource(String),
+    #[error("Resource not found: {0}; resources/list shows what there is")]
+    UnknownArtifact(String),
+    #[error("Resource not found: {uri}; no connected server lists it or a template for it")]
+    UnlistedResource { uri: String, code: ErrorCode },
+    #[error("{uri}: {error}")]
+    UnreadableArtifact { uri: String, error: ReadError },
+    #[error(transparent)]
+    Artifacts(#[from] ArtifactsError),
+    #[error("no handle could be made for the call: {0}")]
+    NoHandle(#[from] getrandom::Error),
+    #[error("server '{server}' asked for input more than {most} times")]
+    TooManyQuestions { server: String, most: usize },
+    #[error("{}", .0.message)]
+    Upstream(Refusal),
+}
+
+impl RequestError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Panicked
+            | Self::TaskFailed(_)
+            | Self::Cancelled
+            | Self::Artifacts(_)
+            | Self::UnreadableArtifact {
+                error: ReadError::System(_),
+                ..
+            }
+            | Self::NoHandle(_)
+            | Self::TooManyQuestions { .. } => ErrorCode::INTERNAL_ERROR,
+            Self::UnknownMethod(_) => ErrorCode::METHOD_NOT_FOUND,
+            Self::UnknownArtifact(_) => ErrorCode::RESOURCE_NOT_FOUND,
+            Self::UnlistedResource { code, .. } => *code,
+            Self::Upstream(refusal) => ErrorCode(refusal.code),
+            _ => ErrorCode::INVALID_PARAMS,
+        }
+    }
+
+    /// Details for the client's program.
+    fn data(&mut self) -> Option<Value> {
+        match self {
+            Self::ListCursor(cursor) => Some(json!({"cursor": cursor})),
+            Self::UnknownResource(uri)
+            | Self::UnknownArtifact(uri)
+            | Self::UnlistedResource { uri, .. }
+            | Self::UnreadableArtifact { uri, .. } => Some(json!({"uri": uri})),
+            Self::Upstream(refusal) => refusal.data.take(),
+            _ => None,
+        }
+    }
+}
+
+impl From<RequestError> for ErrorData {
+    fn from(mut error: RequestError) -> Self {
+        let data = error.data();
+        ErrorData::new(error.code(), error.to_string(), data)
+    }
+}

@@ -1,0 +1,33 @@
+//! What a client sees, over any transport: the surfaces `code`, `bridge` and `standard`.
+//!
+//! Each surface is an MCP handler in front of a service trait ([`CodeService`], [`BridgeService`], [`StandardService`]).
+//! A transport takes a [`Surface`] and carries it; this crate knows no transport.
+
+mod arrival;
+mod binary;
+mod bridge;
+mod code;
+mod content;
+mod error;
+mod progress;
+mod receipt;
+mod report;
+mod request;
+mod standard;
+mod surface;
+mod tool_names;
+mod toon;
+mod truncate;
+
+pub use arrival::{ArrivalOrder, Ticket};
+pub use bridge::{BridgeConfig, BridgeService, Output, RunPython, Selected, Timeouts, bridge};
+pub use code::{
+    CodeConfig, CodeService, Execute, ExposedTool, Search, SearchCounts, ToolListing, code,
+    definition_tokens, exposed_definitions, receipt_for, value_text,
+};
+pub use content::content_as_json;
+pub use error::{ArtifactsError, RunError};
+pub use receipt::{DirectCost, Receipt, Receipts, usage_json};
+pub use report::{RunReport, changed_before_failure, error_text};
+pub use standard::{Listing, StandardService, Upstream, standard};
+pub use surface::{ClientResponses, Surface, WireRules, raw_result_text};

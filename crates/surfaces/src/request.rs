@@ -1,0 +1,68 @@
+//! What every surface does with a request: its turn, its end, its era, and methods that no surface knows.
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+use rmcp::RoleServer;
+use rmcp::model::ProtocolVersion;
+use rmcp::service::RequestContext;
+use tokio_util::sync::CancellationToken;
+
+use crate::arrival::Ticket;
+use crate::error::RequestError;
+
+/// Methods that the library decodes. If one of them arrives undecoded, its parameters are wrong.
+const DECODED_METHODS: [&str; 7] = [
+    "initialize",
+    "server/discover",
+    "tools/call",
+    "tools/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+];
+
+/// Turns a panic into an error: without this, a call that panics would get no answer.
+pub(crate) async fn catch_panic<T>(call: impl Future<Output = T>) -> Result<T, RequestError> {
+    let answered = AssertUnwindSafe(call).catch_unwind().await;
+    answered.map_err(|_| RequestError::Panicked)
+}
+
+/// Waits until every earlier call of the client has started.
+pub(crate) async fn turn(context: &RequestContext<RoleServer>) {
+    if let Some(ticket) = context.extensions.get::<Ticket>() {
+        ticket.turn().await;
+    }
+}
+
+/// Lets the client's next call start.
+pub(crate) fn release(context: &RequestContext<RoleServer>) {
+    if let Some(ticket) = context.extensions.get::<Ticket>() {
+        ticket.release();
+    }
+}
+
+/// Resolves when the client cancels the request or is gone.
+pub(crate) async fn cancelled(context: &RequestContext<RoleServer>, closed: &CancellationToken) {
+    tokio::select! {
+        () = context.ct.cancelled() => {}
+        () = closed.cancelled() => {}
+    }
+}
+
+/// Whether the request is of the modern era: revision 2026-07-28 or later.
+pub(crate) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
+/// The error of a request that the library does not know or could not decode.
+pub(crate) fn not_understood(method: &str, context: &RequestContext<RoleServer>) -> RequestError {
+    // The modern era has no `initialize`.
+    let is_known = DECODED_METHODS.contains(&method) && !(is_modern(context) && method == "initialize");
+    if is_known {
+        RequestError::Undecodable(method.to_owned())
+    } else {
+        RequestError::UnknownMethod(method.to_owned())
+    }
+}

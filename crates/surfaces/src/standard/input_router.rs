@@ -1,0 +1,193 @@
+//! Routes what servers ask their client to requests of a modern client that are open: only their answers can carry it.
+//!
+//! A client of the modern era takes no requests. It receives a server's requests for input in the answer to a request of
+//! its own (`input_required`), and sends the answers with its next one.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rmcp::model::{ErrorCode, ErrorData};
+use rmcp::service::ServiceError;
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, oneshot};
+use upstream::Refusal;
+
+/// Requests for input of one server that wait for the client at once, so that no server fills the client's window.
+pub(super) const MAX_INPUT_REQUESTS: usize = 16;
+
+/// What a server asks its client, and where the answer goes.
+#[derive(Debug)]
+pub(super) struct InputRequest {
+    pub(super) method: String,
+    pub(super) params: Option<Value>,
+    pub(super) reply: oneshot::Sender<Value>,
+}
+
+/// Why a server gets no input. [`Refusal`] is the form that the server receives.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum InputError {
+    #[error("Method not found: {0}")]
+    UnknownMethod(String),
+    #[error("{0}: no client has asked anything yet")]
+    NoClient(String),
+    #[error("{method}: the client did not declare the capability '{capability}'")]
+    NotDeclared {
+        method: String,
+        capability: &'static str,
+    },
+    #[error("{method}: no call is under way whose client declared the capability '{capability}'")]
+    NoOpenRequest {
+        method: String,
+        capability: &'static str,
+    },
+    #[error("{0}: {MAX_INPUT_REQUESTS} questions of this server wait for the client already")]
+    TooMany(String),
+    #[error("the client did not answer before its call was over")]
+    Unanswered,
+    #[error("{}", .0.message)]
+    Declined(ErrorData),
+    #[error("the client could not be asked: {0}")]
+    Unreachable(ServiceError),
+}
+
+impl From<InputError> for Refusal {
+    fn from(error: InputError) -> Self {
+        let (code, message) = (error.code().0, error.to_string());
+        let data = match error {
+            InputError::Declined(error) => error.data,
+            _ => None,
+        };
+        Refusal { code, message, data }
+    }
+}
+
+impl InputError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Declined(error) => error.code,
+            Self::Unanswered | Self::Unreachable(_) => ErrorCode::INTERNAL_ERROR,
+            _ => ErrorCode::METHOD_NOT_FOUND,
+        }
+    }
+}
+
+/// What a request says about its client.
+#[derive(Debug, Default)]
+pub(super) struct ClientTerms {
+    /// What the answer may ask of the client.
+    pub(super) capabilities: Map<String, Value>,
+    /// Whether the client wants the log messages of the server.
+    pub(super) wants_logs: bool,
+}
+
+/// The open requests of one client.
+#[derive(Debug, Default)]
+pub(super) struct InputRouter {
+    requests: Mutex<OpenRequests>,
+}
+
+#[derive(Debug, Default)]
+struct OpenRequests {
+    count: u64,
+    /// Oldest first.
+    by_number: BTreeMap<u64, OpenRequest>,
+}
+
+#[derive(Debug)]
+struct OpenRequest {
+    server: String,
+    terms: ClientTerms,
+    /// Whether the client was asked for input and has not returned yet.
+    is_suspended: bool,
+    input: mpsc::Sender<InputRequest>,
+}
+
+/// Keeps one request open.
+#[derive(Debug)]
+pub(super) struct OpenRequestGuard {
+    router: Arc<InputRouter>,
+    number: u64,
+}
+
+impl InputRouter {
+    /// Opens a request to that server. The receiver yields what the server asks meanwhile.
+    pub(super) fn open(
+        self: &Arc<Self>,
+        server: &str,
+        terms: ClientTerms,
+    ) -> (OpenRequestGuard, mpsc::Receiver<InputRequest>) {
+        let (input, receiver) = mpsc::channel(MAX_INPUT_REQUESTS);
+        let mut requests = self.lock();
+        requests.count += 1;
+        let number = requests.count;
+        requests.by_number.insert(
+            number,
+            OpenRequest {
+                server: server.to_owned(),
+                terms,
+                is_suspended: false,
+                input,
+            },
+        );
+        let router = Arc::clone(self);
+        (OpenRequestGuard { router, number }, receiver)
+    }
+
+    /// Whether any open request to that server wants its log messages.
+    pub(super) fn wants_logs(&self, server: &str) -> bool {
+        let requests = self.lock();
+        let mut requests = requests.by_number.values();
+        requests.any(|request| request.server == server && request.terms.wants_logs)
+    }
+
+    /// Asks the client with the answer to an open request to that server: one that is not suspended, else the latest. The
+    /// protocol does not say which request a server's question belongs to; all of them are the same client's.
+    pub(super) async fn ask(
+        &self,
+        server: &str,
+        capability: &'static str,
+        method: String,
+        params: Option<Value>,
+    ) -> Result<Value, InputError> {
+        let carrier = {
+            let requests = self.lock();
+            let requests = requests.by_number.values();
+            requests
+                .filter(|request| {
+                    request.server == server && request.terms.capabilities.contains_key(capability)
+                })
+                .max_by_key(|request| !request.is_suspended)
+                .map(|request| request.input.clone())
+        };
+        let Some(carrier) = carrier else {
+            return Err(InputError::NoOpenRequest { method, capability });
+        };
+        let (reply, answer) = oneshot::channel();
+        // If the request cannot be sent, `reply` is dropped, and the line below sees that.
+        let _ = carrier.try_send(InputRequest {
+            method,
+            params,
+            reply,
+        });
+        answer.await.map_err(|_| InputError::Unanswered)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OpenRequests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenRequestGuard {
+    /// Notes whether the client was asked for input and has not returned yet.
+    pub(super) fn set_suspended(&self, is_suspended: bool) {
+        if let Some(request) = self.router.lock().by_number.get_mut(&self.number) {
+            request.is_suspended = is_suspended;
+        }
+    }
+}
+
+impl Drop for OpenRequestGuard {
+    fn drop(&mut self) {
+        self.router.lock().by_number.remove(&self.number);
+    }
+}

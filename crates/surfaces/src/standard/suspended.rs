@@ -1,0 +1,168 @@
+//! Calls that wait for a modern client: the server asked for input, and the client will repeat its request with the answers.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::input_router::InputRequest;
+use super::upstream_call::UpstreamCall;
+use crate::error::RequestError;
+
+/// Prefix of our handles, which tells them from a server's own `requestState`.
+const PREFIX: &str = "codeyard-call-";
+/// How long a call waits. A client that has not returned by then has given up.
+const TIMEOUT: Duration = Duration::from_secs(300);
+const STATE: &str = "requestState";
+const RESPONSES: &str = "inputResponses";
+
+/// A call that may stop for input.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) upstream: UpstreamCall,
+    /// Method and parameters of the client's first request.
+    method: String,
+    params: Map<String, Value>,
+    /// Unanswered requests for input, by the names that the client sees.
+    open: HashMap<String, InputRequest>,
+    /// Requests for input so far.
+    count: usize,
+}
+
+/// Whether the client has answered everything that a call waits for.
+#[derive(Debug)]
+pub(super) enum Resumed {
+    /// The call goes on.
+    Complete(Call),
+    /// The call must be suspended again.
+    Incomplete(Call),
+}
+
+/// The suspended calls of one client, by handles that nobody can guess and that work once.
+#[derive(Debug, Default)]
+pub(super) struct SuspendedCalls {
+    calls: Arc<Mutex<HashMap<String, Entry>>>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    call: Call,
+    /// Removes the entry after [`TIMEOUT`].
+    _timer: AbortOnDropHandle<()>,
+}
+
+// === impl Call ===
+
+impl Call {
+    pub(super) fn new(upstream: UpstreamCall, method: String, params: Map<String, Value>) -> Call {
+        Call {
+            upstream,
+            method,
+            params,
+            open: HashMap::new(),
+            count: 0,
+        }
+    }
+
+    /// Adds a request for input. Returns how many there were in this call.
+    pub(super) fn add(&mut self, request: InputRequest) -> usize {
+        self.count += 1;
+        self.open.insert(format!("question-{}", self.count), request);
+        self.count
+    }
+
+    /// Passes the client's answers to the server.
+    fn answer(mut self, mut responses: Map<String, Value>) -> Resumed {
+        let open = std::mem::take(&mut self.open);
+        for (name, request) in open {
+            match responses.remove(&name) {
+                // A server that no longer waits needs no answer.
+                Some(answer) if answer.is_object() => drop(request.reply.send(answer)),
+                _ => drop(self.open.insert(name, request)),
+            }
+        }
+        match self.open.is_empty() {
+            true => Resumed::Complete(self),
+            false => Resumed::Incomplete(self),
+        }
+    }
+
+    /// The `input_required` result for the unanswered requests.
+    fn input_required(&self, handle: &str) -> String {
+        let requests = self.open.iter().map(|(name, open)| {
+            let mut request = json!({"method": open.method});
+            if let Some(params) = &open.params {
+                request["params"] = params.clone();
+            }
+            (name.clone(), request)
+        });
+        let requests: Map<String, Value> = requests.collect();
+        json!({"resultType": "input_required", "inputRequests": requests, (STATE): handle}).to_string()
+    }
+}
+
+// === impl SuspendedCalls ===
+
+impl SuspendedCalls {
+    /// Keeps a call until the client returns. The result asks the client for input.
+    pub(super) fn suspend(&self, call: Call) -> Result<String, RequestError> {
+        let mut secret = [0; 16];
+        getrandom::fill(&mut secret)?;
+        let secret: String = secret.iter().map(|byte| format!("{byte:02x}")).collect();
+        let handle = format!("{PREFIX}{secret}");
+        let result = call.input_required(&handle);
+        call.upstream.set_suspended(true);
+        let timer = tokio::spawn(expire(Arc::downgrade(&self.calls), handle.clone()));
+        let _timer = AbortOnDropHandle::new(timer);
+        self.lock().insert(handle, Entry { call, _timer });
+        Ok(result)
+    }
+
+    /// Resumes the call whose handle the parameters hold; `None` if they hold no handle of ours.
+    ///
+    /// # Errors
+    /// The handle was used before, has expired, was made up, or belongs to another request.
+    pub(super) fn resume(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+    ) -> Result<Option<Resumed>, RequestError> {
+        let state = params.get(STATE).and_then(Value::as_str);
+        let Some(handle) = state.filter(|state| state.starts_with(PREFIX)) else {
+            return Ok(None);
+        };
+        let entry = self.lock().remove(handle).ok_or(RequestError::RequestState(
+            "is none that waits: it is good once and for five minutes; call again without it",
+        ))?;
+        let call = entry.call;
+        let mut first_params = params.clone();
+        first_params.remove(STATE);
+        let responses = first_params.remove(RESPONSES);
+        if call.method != method || call.params != first_params {
+            return Err(RequestError::RequestState(
+                "belongs to another call, which has been given up",
+            ));
+        }
+        let responses = match responses {
+            Some(Value::Object(responses)) => responses,
+            _ => Map::new(),
+        };
+        call.upstream.set_suspended(false);
+        Ok(Some(call.answer(responses)))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends a call whose client has not returned in time.
+async fn expire(calls: Weak<Mutex<HashMap<String, Entry>>>, handle: String) {
+    tokio::time::sleep(TIMEOUT).await;
+    if let Some(calls) = calls.upgrade() {
+        let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.remove(&handle);
+    }
+}

@@ -1,0 +1,100 @@
+//! The contract between a surface and the transport that carries it.
+//!
+//! A transport serves [`Surface::handler`] with the MCP library and does four things that the library does not:
+//! it applies the [`WireRules`] to what the client sends, puts a [`Ticket`](crate::Ticket) into the extensions of every
+//! decoded `tools/call`, writes the text of [`raw_result_text`] where a result has one, and runs [`Surface::background`]
+//! until the connection ends.
+
+use futures_util::future::BoxFuture;
+use rmcp::RoleServer;
+use rmcp::model::{ClientRequest, CustomRequest, CustomResult, JsonRpcMessage, ServerResult};
+use rmcp::service::RxJsonRpcMessage;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// One surface for one client.
+pub struct Surface<H> {
+    /// Answers the client's requests.
+    pub handler: H,
+    /// How the client's messages reach the handler.
+    pub wire: WireRules,
+    /// Sends notifications to the client. Never ends.
+    pub background: BoxFuture<'static, ()>,
+}
+
+/// How a client's messages reach a surface.
+#[derive(Debug, Clone, Copy)]
+pub struct WireRules {
+    /// Methods whose parameters the handler receives as the client wrote them.
+    pub undecoded: &'static [&'static str],
+    /// What happens to the client's responses.
+    pub responses: ClientResponses,
+}
+
+/// What a transport does with a client's responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientResponses {
+    /// Hands them on, because the surface sends requests to its client.
+    Deliver,
+    /// Drops them, because they answer nothing.
+    Drop,
+}
+
+impl WireRules {
+    /// The rules of the surfaces that run programs. They leave requests undecoded whose capability they do not declare: the
+    /// library would answer those with empty lists.
+    pub(crate) const PROGRAMS: WireRules = WireRules {
+        undecoded: &["completion/complete", "prompts/list"],
+        responses: ClientResponses::Drop,
+    };
+
+    /// The rules of a surface behind which servers answer.
+    pub(crate) const RELAY: WireRules = WireRules {
+        undecoded: &[
+            "tools/list",
+            "tools/call",
+            "resources/list",
+            "resources/templates/list",
+            "resources/read",
+            "resources/subscribe",
+            "resources/unsubscribe",
+            "prompts/list",
+            "prompts/get",
+            "completion/complete",
+            "logging/setLevel",
+        ],
+        responses: ClientResponses::Deliver,
+    };
+
+    /// Replaces a request by its undecoded form where the surface wants that. `json` is the text of the message. The library's
+    /// types drop fields that they do not know, so a request that is passed on must not go through them.
+    pub fn undecode(
+        self,
+        message: RxJsonRpcMessage<RoleServer>,
+        json: &[u8],
+    ) -> RxJsonRpcMessage<RoleServer> {
+        let JsonRpcMessage::Request(mut request) = message else {
+            return message;
+        };
+        if self.undecoded.contains(&request.request.method())
+            && let Ok(undecoded) = serde_json::from_slice::<CustomRequest>(json)
+        {
+            request.request = ClientRequest::CustomRequest(undecoded);
+        }
+        JsonRpcMessage::Request(request)
+    }
+}
+
+/// A result that is already text. The library has no type for one, so a JSON string carries it: no result of the protocol
+/// is a string.
+pub(crate) fn raw_result(text: String) -> CustomResult {
+    CustomResult(Value::String(text))
+}
+
+/// The text of a result that must be written unchanged.
+pub fn raw_result_text(result: &ServerResult) -> Option<Box<RawValue>> {
+    let ServerResult::CustomResult(CustomResult(Value::String(text))) = result else {
+        return None;
+    };
+    RawValue::from_string(text.clone()).ok()
+}

@@ -106,13 +106,12 @@ impl Writer {
     /// Waits until everything queued so far is written, but not for a client that does not read.
     pub(super) async fn flush(&self) {
         let (written, done) = oneshot::channel();
-        let message = Vec::new();
+        let last = Outgoing {
+            message: Vec::new(),
+            guard: None,
+            written,
+        };
         let last = async {
-            let last = Outgoing {
-                message,
-                guard: None,
-                written,
-            };
             if self.queue.send(last).await.is_ok() {
                 // A writer that has ended has nothing left to write.
                 let _ = done.await;
@@ -128,18 +127,14 @@ impl Pipes {
     /// Standard input and output, each on a thread of its own: a read or write that blocks holds up neither the
     /// runtime nor the end of the process.
     pub fn stdio() -> io::Result<Pipes> {
-        let (lines_in, lines) = mpsc::channel(LINE_QUEUE);
-        let (queue, messages) = mpsc::channel(MESSAGE_QUEUE);
+        let (pipes, lines_in, messages) = Pipes::channels();
         std::thread::Builder::new()
             .name("stdin".to_owned())
             .spawn(move || read_blocking(io::stdin().lock(), &lines_in))?;
         std::thread::Builder::new()
             .name("stdout".to_owned())
             .spawn(move || write_blocking(io::stdout(), messages))?;
-        Ok(Pipes {
-            lines,
-            out: Writer { queue },
-        })
+        Ok(pipes)
     }
 
     /// Any other pair of streams.
@@ -148,14 +143,17 @@ impl Pipes {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        let (lines_in, lines) = mpsc::channel(LINE_QUEUE);
-        let (queue, messages) = mpsc::channel(MESSAGE_QUEUE);
+        let (pipes, lines_in, messages) = Pipes::channels();
         tokio::spawn(read_async(read, lines_in));
         tokio::spawn(write_async(write, messages));
-        Pipes {
-            lines,
-            out: Writer { queue },
-        }
+        pipes
+    }
+
+    fn channels() -> (Pipes, mpsc::Sender<Line>, mpsc::Receiver<Outgoing>) {
+        let (lines_in, lines) = mpsc::channel(LINE_QUEUE);
+        let (queue, messages) = mpsc::channel(MESSAGE_QUEUE);
+        let out = Writer { queue };
+        (Pipes { lines, out }, lines_in, messages)
     }
 }
 
@@ -187,18 +185,13 @@ fn read_blocking(mut read: impl Read, lines_in: &mpsc::Sender<Line>) {
 fn write_blocking(mut write: impl Write, mut messages: mpsc::Receiver<Outgoing>) {
     let mut open = true;
     while let Some(outgoing) = messages.blocking_recv() {
-        let Outgoing {
-            message,
-            guard,
-            written,
-        } = outgoing;
-        drop(guard);
-        if open && let Err(error) = write.write_all(&message).and_then(|()| write.flush()) {
+        drop(outgoing.guard);
+        if open && let Err(error) = write.write_all(&outgoing.message).and_then(|()| write.flush()) {
             closed(&error);
             open = false;
         }
         // The sender may have stopped waiting.
-        let _ = written.send(());
+        let _ = outgoing.written.send(());
     }
 }
 
@@ -230,14 +223,9 @@ async fn read_async(mut read: impl AsyncRead + Unpin, lines_in: mpsc::Sender<Lin
 async fn write_async(mut write: impl AsyncWrite + Unpin, mut messages: mpsc::Receiver<Outgoing>) {
     let mut open = true;
     while let Some(outgoing) = messages.recv().await {
-        let Outgoing {
-            message,
-            guard,
-            written,
-        } = outgoing;
-        drop(guard);
+        drop(outgoing.guard);
         if open {
-            let result = match write.write_all(&message).await {
+            let result = match write.write_all(&outgoing.message).await {
                 Ok(()) => write.flush().await,
                 failed => failed,
             };
@@ -247,7 +235,7 @@ async fn write_async(mut write: impl AsyncWrite + Unpin, mut messages: mpsc::Rec
             }
         }
         // The sender may have stopped waiting.
-        let _ = written.send(());
+        let _ = outgoing.written.send(());
     }
 }
 

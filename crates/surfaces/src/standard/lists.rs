@@ -56,12 +56,8 @@ pub(super) struct Page {
 
 impl ListKind {
     pub(super) fn of(method: &str) -> Option<ListKind> {
-        Some(match method {
-            "resources/list" => ListKind::Resources,
-            "resources/templates/list" => ListKind::Templates,
-            "prompts/list" => ListKind::Prompts,
-            _ => return None,
-        })
+        let mut kinds = [ListKind::Resources, ListKind::Templates, ListKind::Prompts].into_iter();
+        kinds.find(|kind| kind.method() == method)
     }
 
     pub(super) fn method(self) -> &'static str {

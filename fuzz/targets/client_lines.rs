@@ -13,11 +13,11 @@ use gateway::{Connection, ConnectionEvents, Pipes};
 use libfuzzer_sys::fuzz_target;
 use policy::Policy;
 use serde_json::{Map, Value, json};
-use session::Selector;
 use surfaces::{
     ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, Receipt, Receipts, RunError, RunReport,
     Search, ToolListing,
 };
+use types::Selector;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;

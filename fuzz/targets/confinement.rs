@@ -83,14 +83,14 @@ impl Ground {
             fs::write(path, content).expect("a file");
         }
         let workspaces = Workspaces::new(Config::below(&home.path().join("data")));
-        let bob = Principal { id: "bob".to_owned() };
+        let bob: Principal = "bob".parse().expect("a principal");
         let his = workspaces.open(&bob, &SessionName::new("s")).expect("a session");
         fs::write(his.results.join("a"), OUTSIDE).expect("a file");
         fs::write(his.workspace.join("a"), OUTSIDE).expect("a file");
         Ground {
             home,
             workspaces,
-            ann: Principal { id: "ann".to_owned() },
+            ann: "ann".parse().expect("a principal"),
         }
     }
 

@@ -86,9 +86,9 @@ async fn run(flags: u8, stream: &[u8], calls: Arc<Echo>) -> Outcome {
         concurrent_host_calls: 2,
         ..Limits::default()
     };
-    let of_run = RunLimits {
+    let of_run = Limits {
         wall_time: Duration::from_secs(5),
-        ..limits.of_run()
+        ..limits.clone()
     };
     let mut conversation = Conversation::new(channels, Gone, limits, "fuzz".to_owned());
     let run = Run::of("1", of_run);

@@ -11,7 +11,7 @@ use sandbox::{
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use types::{Limits, Network, Outcome, Principal, RunLimits, SessionId, SessionName, Status};
+use types::{Limits, Network, Outcome, Principal, SessionId, SessionName, Status};
 use workspace::{Keeping, Lease, Workspaces};
 
 use crate::control::Controls;
@@ -62,7 +62,13 @@ pub enum AttackError {
     /// Files of a session could not be made.
     #[error(transparent)]
     Workspace(#[from] workspace::WorkspaceError),
+    /// A tenant of the attack has a wrong name.
+    #[error(transparent)]
+    Tenant(#[from] types::BadPrincipal),
 }
+
+/// The user of each tenant.
+const USER: &str = "user";
 
 /// Small, so that whatever fills something is soon done.
 pub fn limits() -> Limits {
@@ -257,7 +263,7 @@ impl Target<'_> {
         }
         let files = self
             .workspaces
-            .open(&principal(tenant), &SessionName::new(session))?;
+            .open(&Principal::new(tenant, USER)?, &SessionName::new(session))?;
         let own = |source, target: &str| Attachment {
             source,
             target: target.to_owned(),
@@ -275,16 +281,10 @@ fn more_descriptors(before: usize) -> Option<String> {
     (more > MOST_OWN).then(|| format!("the host holds {more} descriptors more"))
 }
 
-fn principal(tenant: &str) -> Principal {
-    Principal {
-        id: tenant.to_owned(),
-    }
-}
-
 /// The limits of the attacker's run.
-fn limits_of(probe: &Probe) -> RunLimits {
-    let usual = limits().of_run();
-    RunLimits {
+fn limits_of(probe: &Probe) -> Limits {
+    let usual = limits();
+    Limits {
         cpu_time: probe
             .plan
             .cpu_time_ms
@@ -319,7 +319,7 @@ fn too_much_output(outcome: &Outcome) -> Option<String> {
 }
 
 async fn execute(guest: &mut dyn Guest, program: &str, given: &Value) -> Outcome {
-    let run = Run::of(compose(program, given), limits().of_run());
+    let run = Run::of(compose(program, given), limits());
     guest.execute(run, Arc::new(NoCalls)).await
 }
 
@@ -350,7 +350,10 @@ fn words(target: &Target<'_>, host: &Host) -> Value {
 /// Reads all that the attacker left in /results, as codeyard does for a client.
 fn read_artifacts(target: &Target<'_>, host: &Host) -> Option<String> {
     let start = Instant::now();
-    let principal = principal(&host.token);
+    let principal = match Principal::new(&host.token, USER) {
+        Ok(principal) => principal,
+        Err(error) => return Some(error.to_string()),
+    };
     let artifacts = match target.workspaces.artifacts(&principal) {
         Ok(artifacts) => artifacts,
         Err(error) => return Some(format!("the artifacts cannot be listed: {error}")),

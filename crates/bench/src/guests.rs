@@ -123,18 +123,11 @@ impl Guests {
 
 /// One run that has to complete.
 pub async fn execute(guest: &mut dyn Guest, code: &str) -> Result<()> {
-    let run = Run {
-        code: code.to_owned(),
-        limits: Limits {
-            wall_time: Duration::from_secs(60),
-            ..Limits::default()
-        }
-        .of_run(),
-        cancel: Default::default(),
-        exceeded: Default::default(),
-        surface: None,
-        keep_over: None,
+    let limits = Limits {
+        wall_time: Duration::from_secs(60),
+        ..Limits::default()
     };
+    let run = Run::of(code, limits);
     let outcome = guest.execute(run, Arc::new(Immediate)).await;
     if outcome.status != Status::Completed {
         bail!("{code:?}: {:?}", outcome.error);

@@ -3,8 +3,7 @@
 use catalog::{Entry, Language, Learned, Server, summary};
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::run::Reach;
+use types::Reach;
 
 /// How much is said of each tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -161,7 +160,7 @@ impl FoundTool {
 // === impl ServerAnswer ===
 
 impl ServerAnswer {
-    pub(crate) fn of(server: &Server, reach: Reach<'_>) -> Self {
+    pub(crate) fn of(server: &Server, reach: &Reach) -> Self {
         Self {
             name: server.name.clone(),
             alias: server.alias.clone(),
@@ -173,9 +172,9 @@ impl ServerAnswer {
 }
 
 /// The working directory of the definition. Other runs learn nothing of the host's directories.
-pub(crate) fn cwd(server: &Server, reach: Reach<'_>) -> Option<String> {
+pub(crate) fn cwd(server: &Server, reach: &Reach) -> Option<String> {
     let cwd = server.cwd.as_ref()?.display().to_string();
-    matches!(reach, Reach::Loaded(_)).then_some(cwd)
+    matches!(reach, Reach::Only(_)).then_some(cwd)
 }
 
 // === impl ToolAnswer ===

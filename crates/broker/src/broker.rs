@@ -5,12 +5,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use catalog::{Catalog, Entry, Hit, Search};
-use policy::{Denied, Permit, Policy};
+use policy::{Admission, Denied, Policy};
 use sandbox::{HostCallError, HostCalls};
 use store::{Learning, Records, Saved};
 use tokens::{Counter, Unloadable};
 use tool_files::{Finding, Found, Scanner};
-use types::{Principal, ServerTools, ToolRef};
+use types::{Principal, Reach, ServerTools, ToolRef};
 use upstream::{Hub, ServerConfig};
 
 use crate::answers::{
@@ -21,7 +21,7 @@ use crate::error;
 use crate::learner::{LearnedTypes, Learner};
 use crate::local::{Lists, Local};
 use crate::overview::ServerOverview;
-use crate::run::{Reach, RunCalls, RunScope};
+use crate::run::{RunCalls, RunScope};
 use crate::saved::Keeper;
 use crate::snapshot::Snapshot;
 use crate::tally::{self, Definitions};
@@ -126,6 +126,11 @@ impl Broker {
         self.shared.learner.learned(principal).await
     }
 
+    /// Lets go of what is known of the results of a principal's calls; what is recorded stays.
+    pub fn forget(&self, principal: &Principal) {
+        self.shared.learner.forget(principal);
+    }
+
     /// Reads in the background what earlier processes learned.
     pub fn warm(&self) {
         self.shared.learner.warm();
@@ -198,8 +203,8 @@ impl Broker {
     ///
     /// # Errors
     /// The rule that it is against.
-    pub fn authorize(&self, principal: &Principal, tool: &ToolRef) -> Result<Permit, Denied> {
-        self.shared.policy().authorize(principal, tool)
+    pub fn admit(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, Denied> {
+        self.shared.policy().admit(principal, tool)
     }
 
     /// Whether the policy lets `principal` call the tool.
@@ -305,8 +310,8 @@ impl Shared {
     }
 
     /// Refuses a server that the run has not loaded; none of its processes is started for that.
-    pub(crate) async fn within(&self, reach: Reach<'_>, server: &str) -> Result<(), HostCallError> {
-        if matches!(reach, Reach::Every) {
+    pub(crate) async fn within(&self, reach: &Reach, server: &str) -> Result<(), HostCallError> {
+        if matches!(reach, Reach::All) {
             return Ok(());
         }
         let catalog = self.snapshot.current().await;
@@ -318,11 +323,11 @@ impl Shared {
 
     /// A tool that would be refused is not proposed.
     pub(crate) fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
-        self.policy().authorize(principal, &entry.tool).is_ok()
+        self.policy().admit(principal, &entry.tool).is_ok()
     }
 
     /// All servers; starts nothing.
-    pub(crate) async fn servers(&self, reach: Reach<'_>) -> Vec<ServerAnswer> {
+    pub(crate) async fn servers(&self, reach: &Reach) -> Vec<ServerAnswer> {
         let catalog = self.snapshot.current().await;
         let servers = catalog.servers();
         servers.map(|server| ServerAnswer::of(server, reach)).collect()
@@ -334,7 +339,7 @@ impl Shared {
         principal: &Principal,
         server: &str,
         detail: Detail,
-        reach: Reach<'_>,
+        reach: &Reach,
     ) -> Result<ToolsAnswer, HostCallError> {
         let catalog = self.listed(server).await?;
         let server = catalog
@@ -367,8 +372,7 @@ impl Shared {
             Some(server) => self.resolve(principal, server, tool).await?,
             None => self.named(principal, tool).await?,
         };
-        let permit = self.policy().authorize(principal, &entry.tool);
-        drop(permit.map_err(|denied| error::denied(&denied))?);
+        let _admission = self.admit(principal, &entry.tool)?;
         let learned = self.learner.learned(principal).await;
         Ok(DescribedTool {
             server: entry.tool.server.clone(),

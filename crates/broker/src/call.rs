@@ -1,25 +1,25 @@
-//! The path of one tool call, top to bottom: resolve, authorize, validate, call, learn, record.
+//! The path of a call, top to bottom: resolve, admit, validate, authorize, call, record.
+//!
+//! Programs and relayed requests take the same stages. A relayed request is passed on undecoded, so its server validates it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use catalog::{Check, Entry, UnknownKind};
-use policy::Permit;
+use policy::{Admission, Denied, Permit};
 use sandbox::HostCallError;
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use store::{Arguments, CallMade, Records};
+use serde_json::{Map, Value};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tool_files::ToolFile;
-use types::{Activity, Principal, RunId, ToolRef};
+use types::{Activity, Principal, RunId, ToolRef, Validation};
+use upstream::{Question, UpstreamError};
 
-use crate::broker::Shared;
+use crate::broker::{Broker, Shared};
 use crate::checks::Checks;
-use crate::done::Done;
 use crate::error;
-use crate::run::Reach;
-use crate::tally::Tally;
+use crate::record::Record;
+use crate::run::RunScope;
 
 /// Tools of codeyard's own surfaces: a program that runs behind them cannot call them.
 pub(crate) const OWN_TOOLS: [&str; 7] = [
@@ -32,46 +32,64 @@ pub(crate) const OWN_TOOLS: [&str; 7] = [
     "fs_write",
 ];
 
-/// Notices of progress that wait to be told; more are dropped.
+/// Progress notices of one call that wait to be passed on; more are dropped.
 const PROGRESS: usize = 4;
-
-/// How the call of a tool file ends in the records: the sandbox ran it.
-const IN_SANDBOX: &str = "in_sandbox";
 
 /// Dots of one name at which it may end a server's name.
 const MAX_SPLITS: usize = 16;
 
 /// One call of a tool as a program asks for it.
 #[derive(Debug)]
-pub(crate) struct Asked<'a> {
-    pub(crate) principal: &'a Principal,
-    pub(crate) run: &'a RunId,
-    pub(crate) reach: Reach<'a>,
+pub(crate) struct ToolCall {
     /// Empty if the program named only the tool.
     pub(crate) server: String,
     pub(crate) tool: String,
     pub(crate) arguments: Value,
-    /// Longest wait for the answer. The run's own end comes from outside: it drops the call.
-    pub(crate) wait: Duration,
-    /// Counts the call, where that is asked for.
-    pub(crate) tally: Option<&'a Tally>,
-    /// Takes note of it if it succeeds.
-    pub(crate) done: &'a Done,
-    /// Hears of it and of its progress.
-    pub(crate) activity: Option<&'a watch::Sender<Activity>>,
+}
+
+/// Why a relayed request came to nothing.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RelayError {
+    /// The policy refused.
+    #[error("{0}")]
+    Denied(Denied),
+    /// The server failed or refused.
+    #[error(transparent)]
+    Upstream(#[from] UpstreamError),
+}
+
+impl Broker {
+    /// Passes a request on to a server. A call of a tool needs what a program would need for it; any other request is
+    /// judged as a tool of the name of its method, such as `resources/read`. It is recorded with `run`, if there is one.
+    ///
+    /// # Errors
+    /// The policy's refusal, or the failure of the server.
+    pub async fn relay(
+        &self,
+        principal: &Principal,
+        run: Option<&RunId>,
+        question: Question,
+    ) -> Result<Box<RawValue>, RelayError> {
+        self.shared.relay(principal, run, question).await
+    }
 }
 
 impl Shared {
     /// Makes one call. The answer is the server's `CallToolResult` as it came, also if the tool reports an error.
-    pub(crate) async fn call(&self, asked: Asked<'_>) -> Result<Box<RawValue>, HostCallError> {
+    pub(crate) async fn call(
+        &self,
+        principal: &Principal,
+        run: &RunScope,
+        call: ToolCall,
+    ) -> Result<Box<RawValue>, HostCallError> {
         self.records.room().await;
-        let tool = ToolRef::new(asked.server.as_str(), asked.tool.as_str());
-        let counted = match asked.tally {
-            Some(tally) => Some(tally.begin(&tool, &asked.arguments).await),
+        let tool = ToolRef::new(call.server.as_str(), call.tool.as_str());
+        let counted = match &run.tally {
+            Some(tally) => Some(tally.begin(&tool, &call.arguments).await),
             None => None,
         };
-        let mut record = Record::new(&self.records, asked.principal, asked.run, tool);
-        let answer = self.steps(asked, &mut record).await;
+        let mut record = Record::new(&self.records, principal, &run.run, tool);
+        let answer = self.stages(principal, run, call, &mut record).await;
         match &answer {
             Ok(_) if record.is_handed_over() => {}
             Ok(answer) => record.answered(answer),
@@ -87,43 +105,113 @@ impl Shared {
         answer
     }
 
-    async fn steps(&self, asked: Asked<'_>, record: &mut Record<'_>) -> Result<Box<RawValue>, HostCallError> {
-        let resolved = match self.within(asked.reach, &asked.server).await {
-            Ok(()) => self.resolve(asked.principal, &asked.server, &asked.tool).await,
+    async fn stages(
+        &self,
+        principal: &Principal,
+        run: &RunScope,
+        call: ToolCall,
+        record: &mut Record<'_>,
+    ) -> Result<Box<RawValue>, HostCallError> {
+        let reach = &run.profile.reach;
+        let resolved = match self.within(reach, &call.server).await {
+            Ok(()) => self.resolve(principal, &call.server, &call.tool).await,
             Err(not_loaded) => Err(not_loaded),
         };
-        record.know(&asked.arguments, resolved.as_deref().ok());
+        record.know(&call.arguments, resolved.as_deref().ok());
         let entry = resolved?;
         // The definitions may have changed since they were looked at.
-        if !asked.reach.holds(&entry.tool.server) {
-            return Err(error::not_loaded(&asked.server));
+        if !reach.holds(&entry.tool.server) {
+            return Err(error::not_loaded(&call.server));
         }
-        let permit = self
-            .policy()
-            .authorize(asked.principal, &entry.tool)
-            .map_err(|denied| error::denied(&denied))?;
-        let arguments = match asked.reach {
-            Reach::Every => validate(&self.checks, entry.clone(), asked.arguments).await?,
-            // What does not fit is for the server to say, as it always was on that surface.
-            Reach::Loaded(_) => asked.arguments,
+        let admission = self.admit(principal, &entry.tool)?;
+        let arguments = match run.profile.validate {
+            Validation::BySchema => validate(&self.checks, entry.clone(), call.arguments).await?,
+            Validation::ByServer => call.arguments,
         };
+        let Value::Object(arguments) = arguments else {
+            return Err(error::bad_call("'args' must be an object"));
+        };
+        let permit = self
+            .authorize(principal, admission, &arguments)
+            .map_err(|denied| error::denied(&denied))?;
         if let Some(file) = self.lists.file(&entry.tool) {
             record.handed_over();
-            return here(permit, &file);
+            return in_sandbox(permit, &file);
         }
         let hash = self.learner.hash(&arguments);
+        let deadline = record.started + run.wall_time;
         let answer = self
-            .upstream(permit, arguments, record.started + asked.wait, asked.activity)
+            .upstream(permit, arguments, deadline, run.activity.as_ref())
             .await?;
-        self.learner
-            .observe(asked.principal, &entry, asked.run, hash, &answer);
+        self.learner.observe(principal, &entry, &run.run, hash, &answer);
         if !is_tool_error(&answer) {
-            asked.done.add(&entry);
+            run.done.add(&entry);
         }
         Ok(answer)
     }
 
-    /// Finds the tool. A server that was not asked for its tools yet is asked now, if the policy lets anybody
+    /// Passes one request on; the same stages, but for the check of the arguments.
+    pub(crate) async fn relay(
+        &self,
+        principal: &Principal,
+        run: Option<&RunId>,
+        question: Question,
+    ) -> Result<Box<RawValue>, RelayError> {
+        let tool = subject(&question);
+        let Some(run) = run else {
+            return self.ask(principal, &tool, question).await;
+        };
+        self.records.room().await;
+        let mut record = Record::new(&self.records, principal, run, tool.clone());
+        let arguments = match question.method.as_str() {
+            "tools/call" => question.params.get("arguments").cloned().unwrap_or_default(),
+            _ => Value::Object(question.params.clone()),
+        };
+        let catalog = self.snapshot.current().await;
+        let entry = catalog.resolve(&tool.server, &tool.tool).ok();
+        record.know(&arguments, entry.map(AsRef::as_ref));
+        let answer = self.ask(principal, &tool, question).await;
+        match &answer {
+            Ok(answer) => record.answered(answer),
+            Err(failed) => record.failed(&as_host_call(failed)),
+        }
+        answer
+    }
+
+    async fn ask(
+        &self,
+        principal: &Principal,
+        tool: &ToolRef,
+        question: Question,
+    ) -> Result<Box<RawValue>, RelayError> {
+        let admission = self.policy().admit(principal, tool).map_err(RelayError::Denied)?;
+        let permit = self
+            .authorize(principal, admission, &question.params)
+            .map_err(RelayError::Denied)?;
+        let question = Question {
+            server: permit.into_tool().server,
+            ..question
+        };
+        Ok(self.hub.ask(question).await?)
+    }
+
+    /// Stage `admit`: whether `principal` may know the tool and call it with some arguments.
+    pub(crate) fn admit(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, HostCallError> {
+        let admitted = self.policy().admit(principal, tool);
+        admitted.map_err(|denied| error::denied(&denied))
+    }
+
+    /// Stage `authorize`: whether `principal` may make this very call.
+    fn authorize(
+        &self,
+        principal: &Principal,
+        admission: Admission,
+        arguments: &Map<String, Value>,
+    ) -> Result<Permit, Denied> {
+        self.policy().authorize(principal, admission, arguments)
+    }
+
+    /// Stage `resolve`: finds the tool. A server that was not asked for its tools yet is asked now, if the policy lets anybody
     /// call it by that name.
     pub(crate) async fn resolve(
         &self,
@@ -140,7 +228,7 @@ impl Shared {
             UnknownKind::NotListed(server) => {
                 let named = ToolRef::new(server, tool);
                 self.policy()
-                    .authorize_unconfirmed(principal, &named)
+                    .admit_unconfirmed(principal, &named)
                     .map_err(|denied| error::denied(&denied))?;
                 self.list(server).await?;
                 self.snapshot.current().await
@@ -177,17 +265,15 @@ impl Shared {
         Err(failed.unwrap_or_else(|| error::no_tool(name)))
     }
 
-    /// The call itself: only with a permit, and to the tool that the permit names.
+    /// Stage `call`: only with a permit for these arguments, and to the tool that the permit names.
     async fn upstream(
         &self,
         permit: Permit,
-        arguments: Value,
+        arguments: Map<String, Value>,
         deadline: Instant,
         activity: Option<&watch::Sender<Activity>>,
     ) -> Result<Box<RawValue>, HostCallError> {
-        let Value::Object(arguments) = arguments else {
-            return Err(error::bad_call("'args' must be an object"));
-        };
+        debug_assert!(permit.covers(&arguments), "the permit is for other arguments");
         let mut call = upstream::Call {
             tool: permit.into_tool(),
             arguments,
@@ -208,7 +294,7 @@ impl Shared {
     }
 }
 
-/// Waits for a call, and meanwhile tells of the progress that its server reports.
+/// Waits for a call and passes on the progress that its server reports meanwhile.
 async fn follow<T>(
     call: impl Future<Output = T>,
     mut progress: mpsc::Receiver<Value>,
@@ -225,14 +311,14 @@ async fn follow<T>(
     }
 }
 
-/// Says that the guest may call the function itself: `[server, tool, hash]`. The answer of a server is an object, never a list.
-fn here(permit: Permit, file: &ToolFile) -> Result<Box<RawValue>, HostCallError> {
+/// Lets the guest call the function of a tool file itself: `[server, tool, hash]`. The answer of a server is an object, never a list.
+fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<Box<RawValue>, HostCallError> {
     let tool = permit.into_tool();
     to_raw_value(&[&tool.server, &tool.tool, &file.hash])
         .map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 
-/// Checks the arguments, on a thread for blocking work where that takes long.
+/// Stage `validate`: checks the arguments by the schema, on a thread for blocking work where that takes long.
 async fn validate(checks: &Arc<Checks>, entry: Arc<Entry>, arguments: Value) -> Result<Value, HostCallError> {
     let validate = |entry: &Entry, check: &Check, arguments: Value| match entry.validate(check, &arguments) {
         Ok(()) => Ok(arguments),
@@ -247,99 +333,6 @@ async fn validate(checks: &Arc<Checks>, entry: Arc<Entry>, arguments: Value) -> 
     checked.unwrap_or_else(|_| Err(error::internal("the check of the arguments ended abruptly")))
 }
 
-/// What is known of a call. It is written down when this is dropped, so that a call that is given up leaves a record too.
-pub(crate) struct Record<'a> {
-    records: &'a Records,
-    principal: &'a Principal,
-    run: &'a RunId,
-    /// As asked for until it is resolved.
-    tool: ToolRef,
-    arguments: Arguments,
-    started: Instant,
-    /// How it ended and how long the answer is; absent if nobody waited for its end.
-    end: Option<(String, Option<u64>)>,
-}
-
-// === impl Record ===
-
-impl<'a> Record<'a> {
-    pub(crate) fn new(records: &'a Records, principal: &'a Principal, run: &'a RunId, tool: ToolRef) -> Self {
-        Self {
-            records,
-            principal,
-            run,
-            tool,
-            arguments: Arguments::default(),
-            started: Instant::now(),
-            end: None,
-        }
-    }
-
-    /// Takes in what is kept of the arguments, and the tool if it was found.
-    pub(crate) fn know(&mut self, arguments: &Value, entry: Option<&Entry>) {
-        if let Some(entry) = entry {
-            self.tool.clone_from(&entry.tool);
-        }
-        let is_declared = |name: &str| entry.is_some_and(|entry| entry.declares(name));
-        self.arguments = self.records.arguments(arguments, is_declared);
-    }
-
-    pub(crate) fn answered(&mut self, answer: &RawValue) {
-        let (milliseconds, bytes) = (self.milliseconds(), answer.get().len());
-        let (tool, principal) = (&self.tool, self.principal.id.as_str());
-        tracing::debug!(%tool, principal, milliseconds, bytes, "tool call answered");
-        let outcome = if is_tool_error(answer) {
-            "tool_error"
-        } else {
-            "answered"
-        };
-        self.end = Some((outcome.to_owned(), Some(bytes as u64)));
-    }
-
-    /// The guest goes on with the call: what becomes of it is a matter of the program.
-    fn handed_over(&mut self) {
-        let (tool, principal) = (&self.tool, self.principal.id.as_str());
-        tracing::debug!(%tool, principal, "tool file allowed");
-        self.end = Some((IN_SANDBOX.to_owned(), None));
-    }
-
-    fn is_handed_over(&self) -> bool {
-        self.end.is_some()
-    }
-
-    pub(crate) fn failed(&mut self, error: &HostCallError) {
-        let milliseconds = self.milliseconds();
-        // The message may repeat arguments, which belong to the program.
-        let (tool, principal, kind) = (&self.tool, self.principal.id.as_str(), error.kind.as_str());
-        tracing::info!(%tool, principal, milliseconds, kind, "tool call failed");
-        self.end = Some((kind.to_owned(), None));
-    }
-
-    fn milliseconds(&self) -> f64 {
-        self.started.elapsed().as_secs_f64() * 1000.0
-    }
-}
-
-impl Drop for Record<'_> {
-    fn drop(&mut self) {
-        if !self.records.is_on() {
-            return;
-        }
-        let (outcome, result_bytes) = self.end.take().unwrap_or_else(|| ("cancelled".to_owned(), None));
-        self.records.call(
-            self.run,
-            CallMade {
-                server: std::mem::take(&mut self.tool.server),
-                tool: std::mem::take(&mut self.tool.tool),
-                arguments: std::mem::take(&mut self.arguments),
-                duration: self.started.elapsed(),
-                outcome,
-                result_bytes,
-            },
-        );
-    }
-}
-
 /// Whether the tool itself says that it failed. Most answers do not hold the word at all.
 pub(crate) fn is_tool_error(answer: &RawValue) -> bool {
     #[derive(serde::Deserialize)]
@@ -349,4 +342,25 @@ pub(crate) fn is_tool_error(answer: &RawValue) -> bool {
     }
     answer.get().contains("\"isError\"")
         && serde_json::from_str::<Fields>(answer.get()).is_ok_and(|fields| fields.is_error)
+}
+
+/// The same failure as a program sees it.
+pub(crate) fn as_host_call(failed: &RelayError) -> HostCallError {
+    match failed {
+        RelayError::Denied(denied) => error::denied(denied),
+        RelayError::Upstream(failed) => error::upstream(failed),
+    }
+}
+
+/// What the policy judges: the tool of a call, else the method as if it were a tool of the server.
+fn subject(question: &Question) -> ToolRef {
+    let name = match question.method.as_str() {
+        "tools/call" => question
+            .params
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default(),
+        method => method,
+    };
+    ToolRef::new(question.server.as_str(), name)
 }

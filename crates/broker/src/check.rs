@@ -59,7 +59,7 @@ impl Shared {
                 // As for a call: a server of which nothing may be called is not started.
                 let named = ToolRef::new(server.name.as_str(), tool);
                 policy
-                    .authorize_unconfirmed(principal, &named)
+                    .admit_unconfirmed(principal, &named)
                     .is_ok()
                     .then_some(server.name.as_str())
             })
@@ -90,7 +90,7 @@ struct Judging {
 
 impl Judging {
     fn judge(&self, check: &dyn Fn(&Entry) -> Arc<Check>) -> Report {
-        let may_call = |entry: &Entry| self.policy.authorize(&self.principal, &entry.tool).is_ok();
+        let may_call = |entry: &Entry| self.policy.admit(&self.principal, &entry.tool).is_ok();
         let view = View {
             catalog: &self.catalog,
             may_call: &may_call,

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use catalog::{Entry, LARGEST_RESULT};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use store::{Learning, Records};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -113,7 +113,7 @@ impl Learner {
     }
 
     /// Tells calls apart by their arguments, as long as the process lives.
-    pub(crate) fn hash(&self, arguments: &Value) -> u64 {
+    pub(crate) fn hash(&self, arguments: &Map<String, Value>) -> u64 {
         match self.shared.learning.enabled {
             true => self.shared.hasher.hash_one(arguments),
             false => 0,
@@ -151,6 +151,15 @@ impl Learner {
             shared.release(bytes);
         }
         shared.start();
+    }
+
+    /// Lets go of what is known for a principal.
+    pub(crate) fn forget(&self, principal: &Principal) {
+        if !self.shared.learning.shared {
+            self.shared
+                .known
+                .forget(&Whose::of(principal, &self.shared.learning));
+        }
     }
 
     /// What is known for this principal now.

@@ -1,11 +1,11 @@
 //! The only path of a host call: finds the tool, asks the policy, checks the arguments, calls upstream, records.
 //!
 //! ```text
-//! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → authorize → validate → call(Permit) → record
+//! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → admit → validate → authorize → call → record
 //!                                      │                ├─► learner.rs, beside it: what results look like
 //!                                      │                └─► tally.rs, beside it: what calls would cost a model, for receipts
 //!                                      ├─► answers: servers, tools, search, manual
-//!                                      ├─► offers.rs: resources and prompts, by way of relay.rs
+//!                                      ├─► offers.rs: resources and prompts, relayed by call.rs
 //!                                      └─► saved.rs, on the bridge: tools and memories for later sessions
 //! ```
 
@@ -21,7 +21,7 @@ mod learner;
 mod local;
 mod offers;
 mod overview;
-mod relay;
+mod record;
 mod run;
 mod saved;
 mod snapshot;
@@ -29,9 +29,9 @@ mod tally;
 
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 pub use broker::Broker;
+pub use call::RelayError;
 pub use done::Done;
 pub use learner::LearnedTypes;
 pub use overview::ServerOverview;
-pub use relay::RelayError;
 pub use run::RunScope;
 pub use tally::{Definitions, DirectCalls, Tally, ToolCalls};

@@ -7,11 +7,12 @@ use sandbox::HostCallError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
+use types::Reach;
 use upstream::{MAX_LIST_BYTES, Question, UpstreamError};
 
+use crate::call::{RelayError, as_host_call};
 use crate::error;
-use crate::relay::{RelayError, as_host_call};
-use crate::run::{Answer, Args, Reach, RunCalls, raw};
+use crate::run::{Answer, Args, RunCalls, raw};
 
 /// How long each server may take for a list that is asked of several.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
@@ -74,7 +75,7 @@ impl RunCalls {
             return self.list_of(&server, method).await;
         }
         let catalog = self.shared.snapshot.current().await;
-        let reach = self.run.reach();
+        let reach = &self.run.profile.reach;
         let names = catalog.servers().map(|server| server.name.clone());
         let names: Vec<String> = names.filter(|name| reach.holds(name)).collect();
         let lists = join_all(names.iter().map(|name| self.list_of(name, method))).await;
@@ -153,10 +154,10 @@ impl RunCalls {
     /// The configured name of a server that the run may call.
     async fn reachable(&self, server: &str) -> Result<String, HostCallError> {
         let catalog = self.shared.snapshot.current().await;
-        let reach = self.run.reach();
+        let reach = &self.run.profile.reach;
         match catalog.server(server) {
             Ok(found) if reach.holds(&found.name) => Ok(found.name.clone()),
-            Err(unknown) if matches!(reach, Reach::Every) => Err(error::unknown(&unknown)),
+            Err(unknown) if matches!(reach, Reach::All) => Err(error::unknown(&unknown)),
             _ => Err(error::not_loaded(server)),
         }
     }

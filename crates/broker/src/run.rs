@@ -8,11 +8,11 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
-use types::{Activity, MAX_FOUND, MAX_QUERY, Principal, RunId, USUALLY_FOUND};
+use types::{Activity, Appearance, MAX_FOUND, MAX_QUERY, Principal, RunId, RunProfile, USUALLY_FOUND};
 
 use crate::answers::Detail;
 use crate::broker::Shared;
-use crate::call::Asked;
+use crate::call::ToolCall;
 use crate::done::Done;
 use crate::error;
 use crate::tally::Tally;
@@ -30,23 +30,14 @@ pub struct RunScope {
     pub run: RunId,
     /// Longest duration of the run: no call waits longer. The run's own end drops its calls.
     pub wall_time: Duration,
-    /// On the surface `bridge`, the names of the servers that the run may call; `None` elsewhere.
-    pub loaded: Option<Arc<[String]>>,
+    /// What the surface means by the run.
+    pub profile: RunProfile,
     /// Counts its calls, if somebody wants to know what they would cost a model.
     pub tally: Option<Tally>,
     /// Takes note of its calls that succeed.
     pub done: Done,
     /// Hears what it is doing, if somebody waits for it.
     pub activity: Option<watch::Sender<Activity>>,
-}
-
-/// Which servers a run may call.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Reach<'a> {
-    /// All that there are.
-    Every,
-    /// Those of these configured names: the surface `bridge`.
-    Loaded(&'a [String]),
 }
 
 /// Answers the host calls of one run.
@@ -58,28 +49,6 @@ pub(crate) struct RunCalls {
 }
 
 pub(crate) type Answer = Result<Box<RawValue>, HostCallError>;
-
-// === impl RunScope ===
-
-impl RunScope {
-    pub(crate) fn reach(&self) -> Reach<'_> {
-        match &self.loaded {
-            None => Reach::Every,
-            Some(loaded) => Reach::Loaded(loaded),
-        }
-    }
-}
-
-// === impl Reach ===
-
-impl Reach<'_> {
-    pub(crate) fn holds(self, server: &str) -> bool {
-        match self {
-            Reach::Every => true,
-            Reach::Loaded(names) => names.iter().any(|name| name == server),
-        }
-    }
-}
 
 // === impl RunCalls ===
 
@@ -94,54 +63,48 @@ impl RunCalls {
 
     async fn answer(&self, call: HostCall) -> Answer {
         let mut args = Args::of(call.args)?;
-        match call.name.as_str() {
-            "tool" => {
-                let asked = Asked {
-                    principal: &self.principal,
-                    run: &self.run.run,
-                    reach: self.run.reach(),
+        let reach = &self.run.profile.reach;
+        match (call.name.as_str(), &self.run.profile.appearance) {
+            ("tool", _) => {
+                let call = ToolCall {
                     server: args.optional_text("server")?.unwrap_or_default(),
                     tool: args.text("tool")?,
                     arguments: args.take("args").unwrap_or_else(|| json!({})),
-                    wait: self.run.wall_time,
-                    tally: self.run.tally.as_ref(),
-                    done: &self.run.done,
-                    activity: self.run.activity.as_ref(),
                 };
-                self.shared.call(asked).await
+                self.shared.call(&self.principal, &self.run, call).await
             }
-            "servers" => raw(&self.shared.servers(self.run.reach()).await),
-            "tools" => {
+            ("servers", _) => raw(&self.shared.servers(reach).await),
+            ("tools", _) => {
                 let (server, detail) = (args.text("server")?, args.detail()?);
-                let reach = self.run.reach();
                 self.shared.within(reach, &server).await?;
                 raw(&self.shared.tools(&self.principal, &server, detail, reach).await?)
             }
-            // Programs of the bridge look through the lists of what they have loaded.
-            "search" if self.run.loaded.is_none() => {
+            ("search", Appearance::Code) => {
                 let (query, limit, detail) = (args.query()?, args.limit()?, args.detail()?);
                 raw(&self.shared.search(&self.principal, &query, limit, detail).await)
             }
-            "describe" if self.run.loaded.is_none() => {
+            ("describe", Appearance::Code) => {
                 let (server, tool) = (args.optional_text("server")?, args.text("tool")?);
                 let described = self.shared.describe(&self.principal, server.as_deref(), &tool);
                 raw(&described.await?)
             }
-            "resources" | "resource" | "prompts" | "prompt" | "completion" => {
+            ("resources" | "resource" | "prompts" | "prompt" | "completion", _) => {
                 self.answer_offer(&call.name, args).await
             }
-            "manual" => raw(&json!({ "text": MANUAL })),
-            other if self.run.loaded.is_some() => self.answer_saved(other, args).await,
-            other => Err(error::unknown_call(other)),
+            ("manual", _) => raw(&json!({ "text": MANUAL })),
+            (other, Appearance::Bridge(_)) => self.answer_saved(other, args).await,
+            (other, Appearance::Code) => Err(error::unknown_call(other)),
         }
     }
 }
 
 impl HostCalls for RunCalls {
-    /// On the surface `bridge` a program asks for what it has not loaded, too.
     fn names(&self) -> Option<Vec<String>> {
-        let reaches_all = self.run.loaded.is_none();
-        reaches_all.then(|| self.shared.all_names())
+        match self.run.profile.appearance {
+            Appearance::Code => Some(self.shared.all_names()),
+            // Programs on `bridge` also ask for servers that they have not loaded.
+            Appearance::Bridge(_) => None,
+        }
     }
 
     fn call(&self, call: HostCall) -> BoxFuture<'_, Answer> {

@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use types::Principal;
 use types::{CheckMode, Format};
 
 pub use adopt::{ImportArguments, InstallArguments};
@@ -365,7 +366,7 @@ pub enum WorkspaceCommand {
 pub struct PathArguments {
     /// Whose; `local` is whoever runs codeyard
     #[arg(value_name = "PRINCIPAL", default_value = "local")]
-    pub principal: String,
+    pub principal: Principal,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -384,7 +385,7 @@ pub struct ListArguments {
 pub struct CleanArguments {
     /// Whose; `local` is whoever runs codeyard
     #[arg(value_name = "PRINCIPAL", default_value = "local")]
-    pub principal: String,
+    pub principal: Principal,
     /// Only what sessions wrote to /results
     #[arg(long)]
     pub results: bool,

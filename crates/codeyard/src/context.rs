@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use config::{Bridge, Definitions, Host, Loaded, Machine, Mistakes, Program, Reread, Sources};
 
+use types::Principal;
+
 use crate::cli::SourceArguments;
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -206,4 +208,9 @@ pub fn read_input(file: &Path) -> anyhow::Result<String> {
         )
         .into()
     })
+}
+
+/// Whoever started this process: on the command line and over standard input nobody else asks.
+pub fn principal() -> Principal {
+    Principal::local()
 }

@@ -8,11 +8,11 @@ mod tokens;
 use std::path::Path;
 
 use config::{Loaded, Machine};
-use server::{Server, Surface};
+use server::{Host, Surface};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::DemoArguments;
-use crate::context::Context;
+use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use peer::Peer;
@@ -24,7 +24,9 @@ pub async fn run(context: &Context, arguments: &DemoArguments) -> anyhow::Result
     use_demo_servers(&mut loaded, &program.executable);
     let parts = loaded.into_parts(program, &Machine);
     let interrupt = Interrupt::watch()?;
-    let server = Server::recording(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let server = Host::recording(parts)
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let (read, write) = tokio::io::split(theirs);
     let shutdown = CancellationToken::new();

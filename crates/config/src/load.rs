@@ -148,7 +148,7 @@ impl Loaded {
         };
         let policy = policy.with_servers([(server, rules)]);
         let tool = ToolRef::new(server, tool);
-        policy.authorize(&Principal::local(), &tool).is_err()
+        policy.admit(&Principal::local(), &tool).is_err()
     }
 
     /// The directory of the logins to remote servers.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use types::{Content, Kept, WrittenFile};
+use types::{BridgeServers, Content, Kept, WrittenFile};
 
 mod incoming;
 mod measure;
@@ -47,9 +47,9 @@ pub enum HostFrame<'a> {
         /// Where they are not those of `open`.
         #[serde(skip_serializing_if = "Option::is_none")]
         limits: Option<RunLimits>,
-        /// What the program's surface adds to it; absent for `code`.
+        /// The servers of the surface `bridge`; absent on `code`.
         #[serde(skip_serializing_if = "Option::is_none")]
-        surface: Option<&'a Value>,
+        surface: Option<&'a BridgeServers>,
         /// All names that it may begin a call with; absent where it has to ask.
         #[serde(skip_serializing_if = "Option::is_none")]
         names: Option<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Who may call what: the decision, and the permit that proves it.
+//! Who may call what: the rules and the decision by them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,13 +7,6 @@ use types::{Principal, ToolRef, ToolRules};
 
 use crate::config::Mistake;
 use crate::rules::Rules;
-
-/// Proof that the policy allowed one call of one tool. Only [`crate::Policy::authorize`] makes one.
-#[derive(Debug, PartialEq, Eq)]
-#[must_use = "a permit stands for one call"]
-pub struct Permit {
-    tool: ToolRef,
-}
 
 /// The refusal of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,25 +98,6 @@ impl Access {
     }
 }
 
-// === impl Permit ===
-
-impl Permit {
-    /// Only for who has decided.
-    pub(crate) fn of(tool: &ToolRef) -> Permit {
-        Permit { tool: tool.clone() }
-    }
-
-    /// The tool that may be called.
-    pub fn tool(&self) -> &ToolRef {
-        &self.tool
-    }
-
-    /// Uses the permit up.
-    pub fn into_tool(self) -> ToolRef {
-        self.tool
-    }
-}
-
 // === impl Denied ===
 
 impl std::error::Error for Denied {}
@@ -159,10 +133,10 @@ mod tests {
 
     /// Checks what is said of one call; `ok` if it is allowed.
     fn check(allow: &[&str], deny: &[&str], server: &str, tool: &str, expected: &str) {
-        let decision = policy(allow, deny).authorize(&Principal::local(), &ToolRef::new(server, tool));
+        let decision = policy(allow, deny).admit(&Principal::local(), &ToolRef::new(server, tool));
         let said = match decision {
             Ok(permit) => {
-                assert_eq!(permit.into_tool(), ToolRef::new(server, tool));
+                assert_eq!(permit.tool().clone(), ToolRef::new(server, tool));
                 "ok".to_owned()
             }
             Err(denied) => denied.to_string(),
@@ -232,7 +206,7 @@ mod tests {
         };
         let own = policy(&[], &["my-stub.never"]).with_servers([("my-stub", &rules)]);
         let said = |server: &str| {
-            let decided = own.authorize(&Principal::local(), &ToolRef::new(server, tool));
+            let decided = own.admit(&Principal::local(), &ToolRef::new(server, tool));
             decided.map_or_else(|denied| denied.to_string(), |_| "ok".to_owned())
         };
         assert_eq!(
@@ -284,7 +258,7 @@ mod tests {
         };
         let policy = policy(&["my-stub.*-things"], &[]).with_servers([("my-stub", &rules)]);
         let asked =
-            |tool: &str| policy.authorize_unconfirmed(&Principal::local(), &ToolRef::new("my-stub", tool));
+            |tool: &str| policy.admit_unconfirmed(&Principal::local(), &ToolRef::new("my-stub", tool));
         assert!(asked("list_things").is_ok());
         assert!(asked("lose_things").is_err() && asked("list_thing").is_err());
     }
@@ -336,7 +310,7 @@ mod tests {
         let policy = policy(&[], &[]).with_servers([("crm", &rules)]);
         assert!(
             policy
-                .authorize(&Principal::local(), &ToolRef::new("crm", "x"))
+                .admit(&Principal::local(), &ToolRef::new("crm", "x"))
                 .is_err()
         );
     }
@@ -357,7 +331,7 @@ mod tests {
             let rule = format!("{server}.{tool}");
             prop_assume!(rule.trim() == rule);
             let policy = policy(&["*"], &[&rule]);
-            prop_assert!(policy.authorize(&Principal::local(), &ToolRef::new(server, tool)).is_err());
+            prop_assert!(policy.admit(&Principal::local(), &ToolRef::new(server, tool)).is_err());
         }
     }
 }

@@ -3,17 +3,20 @@
 mod access;
 mod config;
 mod limits;
+mod permit;
 mod rules;
 mod values;
 
 use std::collections::HashMap;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use types::{Granted, Limits, Principal, ToolRef, ToolRules};
 
-pub use access::{Denied, Permit};
+pub use access::Denied;
 pub use config::{Config, ConfigError, Mistake, Requirement};
 pub use limits::{Asked, LimitError, LimitErrors, TimeoutError};
+pub use permit::{Admission, Permit};
 
 use access::Access;
 
@@ -57,19 +60,36 @@ impl Policy {
         }
     }
 
-    /// Decides whether `principal` may call `tool`: by the operator's rules and by those of its server's definition. A deny
-    /// rule wins over every allow rule; without allow rules all tools are allowed.
-    pub fn authorize(&self, principal: &Principal, tool: &ToolRef) -> Result<Permit, Denied> {
+    /// Decides whether `principal` may know `tool` and call it with some arguments: by the operator's rules and by those of
+    /// the server's definition. A deny rule wins over every allow rule; without allow rules all tools are allowed.
+    ///
+    /// # Errors
+    /// The rule that refuses the tool.
+    pub fn admit(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, Denied> {
         self.access.decide(principal, tool)?;
         if let Some(own) = self.servers.get(&tool.server) {
             own.decide(principal, tool)?;
         }
-        Ok(Permit::of(tool))
+        Ok(Admission::of(tool))
+    }
+
+    /// Decides whether `principal` may call the admitted tool with these arguments. Rules name tools only, so every admitted
+    /// call is allowed.
+    ///
+    /// # Errors
+    /// The rule that refuses the arguments.
+    pub fn authorize(
+        &self,
+        _principal: &Principal,
+        admission: Admission,
+        arguments: &Map<String, Value>,
+    ) -> Result<Permit, Denied> {
+        Ok(admission.with(arguments))
     }
 
     /// Decides whether it is worth while to ask a server for its list: whether `principal` may call a tool that a program
     /// may spell so.
-    pub fn authorize_unconfirmed(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
+    pub fn admit_unconfirmed(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
         self.access.decide_unconfirmed(principal, tool)?;
         match self.servers.get(&tool.server) {
             Some(own) => own.decide_unconfirmed(principal, tool),

@@ -68,7 +68,7 @@ impl Landlock {
             wall_time: PATIENCE,
             ..Limits::default()
         };
-        let answer = sandbox::ask(guest, Run::of(PROGRAM, limits.of_run())).await;
+        let answer = sandbox::ask(guest, Run::of(PROGRAM, limits.clone())).await;
         match answer.map(serde_json::from_value::<Inside>) {
             Ok(Ok(inside)) => inside.check(ground),
             Ok(Err(_)) => missing("the program inside gave no answer".to_owned()),

@@ -146,7 +146,7 @@ impl Process {
             wall_time: PATIENCE,
             ..Limits::default()
         };
-        let answer = sandbox::ask(guest, Run::of(PROGRAM, limits.of_run())).await?;
+        let answer = sandbox::ask(guest, Run::of(PROGRAM, limits.clone())).await?;
         serde_json::from_value(answer).map_err(|_| "the program inside gave no answer".to_owned())
     }
 }

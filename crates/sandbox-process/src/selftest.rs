@@ -30,7 +30,7 @@ pub async fn run(station: Arc<Station>, provisions: Arc<Provisions>, limits: Lim
             wall_time: PATIENCE,
             ..Limits::default()
         };
-        match sandbox::ask(Box::new(guest), Run::of(PROGRAM, limits.of_run())).await {
+        match sandbox::ask(Box::new(guest), Run::of(PROGRAM, limits.clone())).await {
             Ok(_) => return station.skip_hooks(),
             Err(_) if provisions.is_closed() => return,
             Err(error) => last = error,

@@ -13,7 +13,7 @@ use sandbox_process::{Appearance, Config, Pool, Process, Profile, Standing, pyth
 use serde_json::{Value, json};
 use test_support::limits::CASES;
 use test_support::{codeyard_binary, wait_until};
-use types::{Limit, Limits, Outcome, RunLimits, SessionId, Status};
+use types::{Limit, Limits, Outcome, SessionId, Status};
 use workspace::{Keeping, Workspaces};
 
 const MIB: u64 = 1 << 20;
@@ -85,7 +85,7 @@ async fn run(guest: &mut dyn Guest, code: &str) -> Outcome {
         ..Limits::default()
     };
     guest
-        .execute(Run::of(code, limits.of_run()), Arc::new(NoCalls))
+        .execute(Run::of(code, limits.clone()), Arc::new(NoCalls))
         .await
 }
 
@@ -427,10 +427,10 @@ async fn limits_bind_as_in_any_session() {
         ..Limits::default()
     };
     for case in &CASES {
-        let of_run = RunLimits {
+        let of_run = Limits {
             wall_time: Duration::from_secs(if case.limit == Limit::WallTime { 1 } else { 20 }),
             cpu_time: Duration::from_millis(if case.limit == Limit::CpuTime { 300 } else { 20_000 }),
-            ..small.of_run()
+            ..small.clone()
         };
         let felt = matches!(
             case.limit,
@@ -446,7 +446,9 @@ async fn limits_bind_as_in_any_session() {
         }
         for (program, caught) in case.programs().into_iter().zip([false, true]) {
             let mut guest = yard.launch(small.clone()).await;
-            let outcome = guest.execute(Run::of(program, of_run), Arc::new(NoCalls)).await;
+            let outcome = guest
+                .execute(Run::of(program, of_run.clone()), Arc::new(NoCalls))
+                .await;
             let is_time = matches!(case.limit, Limit::WallTime | Limit::CpuTime);
             let ended = match outcome.status {
                 Status::LimitExceeded { limit } => format!("limit_exceeded: {}", limit.name()),

@@ -118,18 +118,11 @@ fn owner_group() -> u32 {
 }
 
 async fn run(guest: &mut dyn Guest, code: &str) -> Outcome {
-    let run = Run {
-        code: code.to_owned(),
-        limits: Limits {
-            wall_time: Duration::from_secs(30),
-            ..Limits::default()
-        }
-        .of_run(),
-        cancel: Default::default(),
-        exceeded: Default::default(),
-        surface: None,
-        keep_over: None,
+    let limits = Limits {
+        wall_time: Duration::from_secs(30),
+        ..Limits::default()
     };
+    let run = Run::of(code, limits);
     guest.execute(run, Arc::new(NoCalls)).await
 }
 

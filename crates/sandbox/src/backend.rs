@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
-use types::{Limit, Limits, Outcome, RunLimits, SessionId};
+use types::{Granted, Limit, Limits, Outcome, RunLimits, RunProfile, RunSpec, SessionId};
 
 use crate::{HostCalls, NoCalls};
 
@@ -93,32 +93,34 @@ pub enum LaunchError {
 /// One program to execute.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// The program.
-    pub code: String,
-    /// The limits of this run; the session's own are those of its launch.
-    pub limits: RunLimits,
+    /// What is asked. Limits of the session are those of its launch.
+    pub spec: RunSpec,
+    /// What the surface means by the run.
+    pub profile: RunProfile,
     /// Ends the run when triggered.
     pub cancel: CancellationToken,
     /// The limit for which `cancel` is triggered, if it is for one.
     pub exceeded: Arc<OnceLock<Limit>>,
-    /// A result of more bytes of JSON stays in the guest, and what may be no text is kept there too; `None` where every
-    /// result comes as it is.
-    pub keep_over: Option<u64>,
-    /// What its surface tells the guest beside the program; nothing here looks into it. Such a surface has no `/results`.
-    pub surface: Option<Value>,
 }
 
 impl Run {
-    /// A run that nobody cancels.
-    pub fn of(code: impl Into<String>, limits: RunLimits) -> Self {
-        Self {
-            code: code.into(),
+    /// A Python program that nobody cancels, as no surface asks for it.
+    pub fn of(code: impl Into<String>, limits: Limits) -> Self {
+        let granted = Granted {
             limits,
+            named: Vec::new(),
+        };
+        Self {
+            spec: RunSpec::python(code, granted),
+            profile: RunProfile::default(),
             cancel: CancellationToken::default(),
             exceeded: Arc::default(),
-            keep_over: None,
-            surface: None,
         }
+    }
+
+    /// The limits of this run.
+    pub fn limits(&self) -> RunLimits {
+        self.spec.granted.limits.of_run()
     }
 }
 

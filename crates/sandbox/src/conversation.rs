@@ -24,7 +24,9 @@ use guest::frames::{self, Done, GuestFrame, HostFrame};
 use tokio::net::unix::pipe;
 use tokio::task::yield_now;
 use tokio::time::{Instant, Interval, MissedTickBehavior, sleep_until, timeout};
-use types::{GuestError, Limit, Limits, Outcome, RunLimits, SessionFate, Status, Threads, Usage};
+use types::{
+    Appearance, GuestError, Limit, Limits, Outcome, Results, RunLimits, SessionFate, Status, Threads, Usage,
+};
 
 use crate::capture::Capture;
 use crate::leash::{Leash, Left, Measured};
@@ -63,8 +65,8 @@ pub struct Conversation<L> {
     stderr: pipe::Receiver,
     leash: L,
     limits: Limits,
-    /// `keep_over` of the first run; the guest has been told of it.
-    keep_over: Option<u64>,
+    /// Which results of the first run leave the session; the guest has been told.
+    results: Results,
     session: String,
     /// Where its directories are on the host, if its programs may know.
     places: Vec<(String, String)>,
@@ -117,7 +119,7 @@ impl<L: Leash> Conversation<L> {
             stderr: channels.stderr,
             leash,
             limits,
-            keep_over: None,
+            results: Results::default(),
             session,
             places: Vec::new(),
             ready: false,
@@ -184,15 +186,15 @@ impl<L: Leash> Conversation<L> {
         let started = Instant::now();
         let mut progress = Progress {
             phase: Phase::Running,
-            stdout: Capture::new(run.limits.output),
-            stderr: Capture::new(run.limits.output),
+            stdout: Capture::new(run.limits().output),
+            stderr: Capture::new(run.limits().output),
             stdout_open: true,
             stderr_open: true,
             started,
             pace: Pace::new(started, self.before.cpu.unwrap_or_default()),
             turn: Turn::default(),
         };
-        let mut calls = Calls::new(host, &run.limits);
+        let mut calls = Calls::new(host, &run.limits());
         let threads_before = self.left.threads;
         if self.runs > 0 {
             // A guest that broke the protocol meanwhile shows at the first frame of this run.
@@ -238,12 +240,12 @@ impl<L: Leash> Conversation<L> {
     /// Sends the program, and before the first one the session's settings.
     fn send_run(&mut self, run: &Run, names: Option<Vec<String>>) {
         if self.runs == 0 {
-            self.keep_over = run.keep_over;
+            self.results = run.profile.results;
             let session = frames::Open {
                 session: &self.session,
                 kept: MOST_KEPT.min(self.limits.memory / KEPT_OF_MEMORY),
                 places: &self.places,
-                limits: felt_inside(&self.limits.of_run(), run.keep_over),
+                limits: felt_inside(&self.limits.of_run(), run.profile.results),
             };
             send(
                 &mut self.wire,
@@ -254,12 +256,13 @@ impl<L: Leash> Conversation<L> {
             );
         }
         self.runs += 1;
-        let is_usual = run.limits == self.limits.of_run() && run.keep_over == self.keep_over;
+        let limits = run.limits();
+        let is_usual = limits == self.limits.of_run() && run.profile.results == self.results;
         let frame = HostFrame::Run {
             id: self.runs,
-            code: &run.code,
-            limits: (!is_usual).then(|| felt_inside(&run.limits, run.keep_over)),
-            surface: run.surface.as_ref(),
+            code: &run.spec.code,
+            limits: (!is_usual).then(|| felt_inside(&limits, run.profile.results)),
+            surface: run.profile.appearance.servers(),
             names,
         };
         send(&mut self.wire, &frame);
@@ -267,7 +270,7 @@ impl<L: Leash> Conversation<L> {
 
     /// Serves the run until the guest says that it is over (`Some`) or is gone (`None`).
     async fn converse(&mut self, run: &Run, progress: &mut Progress, calls: &mut Calls) -> Option<Done> {
-        let deadline = progress.started + run.limits.wall_time;
+        let deadline = progress.started + run.limits().wall_time;
         let mut wall = pin!(sleep_until(deadline));
         let mut watch = watch();
         loop {
@@ -300,7 +303,7 @@ impl<L: Leash> Conversation<L> {
                         Err(error) => self.broken(error, progress),
                     }
                 }
-                _ = watch.tick(), if !killed => self.check_limits(&run.limits, progress),
+                _ = watch.tick(), if !killed => self.check_limits(&run.limits(), progress),
                 () = self.leash.gone(), if killed => return None,
                 () = sleep_until(gone_by.unwrap_or(deadline)), if killed => {
                     self.give_up(progress);
@@ -515,9 +518,12 @@ impl<L: Leash> Conversation<L> {
             (None, Phase::Killed { status, error, .. }) => report::Verdict::killed(status, error),
             (None, _) => report::Verdict::killed(Status::Failed, None),
         };
-        let verdict = verdict.explained(&self.limits, &run.limits);
-        // A surface of its own has no results: what a program leaves there is in its temporary directory.
-        let directory = if run.surface.is_none() { "/results" } else { "/tmp" };
+        let verdict = verdict.explained(&self.limits, &run.limits());
+        let directory = match run.profile.appearance {
+            Appearance::Code => "/results",
+            // Programs on `bridge` have no `/results`.
+            Appearance::Bridge(_) => "/tmp",
+        };
         let runs = self.runs;
         let text = |stream: &str, capture: Capture| {
             let is_copied = copied.iter().any(|name| name == stream);
@@ -541,9 +547,12 @@ fn send(wire: &mut Wire, frame: &HostFrame<'_>) {
 }
 
 /// The limits that the guest itself keeps, so that a program feels them as it should.
-fn felt_inside(limits: &RunLimits, keep_over: Option<u64>) -> frames::RunLimits {
+fn felt_inside(limits: &RunLimits, results: Results) -> frames::RunLimits {
     frames::RunLimits {
-        result: keep_over,
+        result: match results {
+            Results::Whole => None,
+            Results::UpTo(most) => Some(most),
+        },
         output: limits.output,
         concurrent_calls: limits.concurrent_host_calls,
     }

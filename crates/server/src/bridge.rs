@@ -4,19 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Definitions;
-use serde_json::{Value, json};
-use session::Language;
 use store::{Front, Refused, Searched};
 use surfaces::{BridgeService, Receipt, RunError, RunPython, RunReport, Selected};
 use tokio::sync::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, CheckMode, Granted, RunId};
+use types::{
+    Activity, Appearance, BridgeServer, BridgeServers, CheckMode, Granted, Reach, Results, RunId, RunProfile,
+    RunSpec, Validation,
+};
 
-use crate::Server;
+use crate::Caller;
 use crate::files::blocking;
-use crate::service::Asked;
+use crate::service::Around;
 
 /// How long a call waits for the files of definitions: a home on a network may hang.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -27,14 +28,14 @@ const MOST_NAMED: usize = 32 * 1024;
 /// A server whose programs reach what they name of definitions that may change at any time. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Bridge {
-    server: Server,
+    server: Caller,
     definitions: Arc<Mutex<Definitions>>,
     /// What was asked for that runs programs in containers, which is not there.
     container: Option<String>,
 }
 
 impl Bridge {
-    pub(crate) fn new(server: Server, definitions: Definitions, container: Option<String>) -> Self {
+    pub(crate) fn new(server: Caller, definitions: Definitions, container: Option<String>) -> Self {
         Self {
             server,
             definitions: Arc::new(Mutex::new(definitions)),
@@ -91,14 +92,13 @@ impl BridgeService for Bridge {
         found.sort();
         found.dedup();
         let all = catalog.servers().map(|server| (&server.name, &server.alias));
-        let surface = json!({
-            "name": "bridge",
-            "loaded": named(found.iter().map(|(name, alias)| (name, alias))),
-            "discovered": named(all),
-        });
+        let told = BridgeServers {
+            loaded: as_many_as_fit(found.iter().map(|(name, alias)| (name, alias))),
+            discovered: as_many_as_fit(all),
+        };
         Ok(Selected {
-            names: found.into_iter().map(|(name, _)| name).collect(),
-            surface,
+            names: Arc::new(found.into_iter().map(|(name, _)| name).collect()),
+            told: Arc::new(told),
         })
     }
 
@@ -116,24 +116,28 @@ impl BridgeService for Bridge {
         }
         let limits = self.server.shared.policy.limits_within(Some(request.timeout));
         let mut limits = limits?;
-        limits.output = limits.output.min(self.server.shared.answers.max_printed);
-        let asked = Asked {
-            code: request.code,
-            language: Language::Python,
-            session: session::Selector::Default,
-            granted: Granted {
-                limits,
-                named: Vec::new(),
-            },
-            // What does not fit is for the server to say, as it always was on that surface.
+        limits.output = limits.output.min(self.server.defaults.answers.max_printed);
+        let granted = Granted {
+            limits,
+            named: Vec::new(),
+        };
+        let profile = RunProfile {
             check: CheckMode::Off,
-            surface: Some(request.servers.surface),
-            keep_over: None,
-            loaded: Some(request.servers.names),
+            results: Results::Whole,
+            // What does not fit is for the server to say, as it always was on that surface.
+            validate: Validation::ByServer,
+            reach: Reach::Only(request.servers.names),
+            appearance: Appearance::Bridge(request.servers.told),
+        };
+        let around = Around {
+            front: Front::Mcp,
             receipt: request.receipt,
             searched: Searched::default(),
+            activity,
+            printed: None,
         };
-        self.server.run_for_client(asked, cancel, activity).await
+        let spec = RunSpec::python(request.code, granted);
+        Ok(self.server.execute_run(spec, profile, around, cancel).await?)
     }
 
     fn receipt(&self, run: &RunId, receipt: &Receipt) {
@@ -146,7 +150,7 @@ impl BridgeService for Bridge {
 }
 
 /// Servers as a program is told of them, as many as there is room for.
-fn named<'a>(servers: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<Value> {
+fn as_many_as_fit<'a>(servers: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<BridgeServer> {
     let mut room = MOST_NAMED;
     let fits = |(name, alias): &(&String, &String)| {
         room = room.saturating_sub(name.len() + alias.len());
@@ -154,6 +158,9 @@ fn named<'a>(servers: impl Iterator<Item = (&'a String, &'a String)>) -> Vec<Val
     };
     servers
         .take_while(fits)
-        .map(|(name, alias)| json!({"name": name, "alias": alias}))
+        .map(|(name, alias)| BridgeServer {
+            name: name.clone(),
+            alias: alias.clone(),
+        })
         .collect()
 }

@@ -13,9 +13,9 @@ use broker::{Done, RunScope};
 use sandbox::{HostCall, HostCallError};
 use serde_json::{Map, Value, json};
 use store::{Front, Refused};
-use types::{GuestError, Limits, Outcome, SessionFate, Status};
+use types::{GuestError, Limits, Outcome, RunProfile, SessionFate, Status};
 
-use crate::Server;
+use crate::Caller;
 
 /// The longest that a call may take: as long as a program may.
 const LONGEST_WAIT: Duration = Limits::DEFAULT_MAX_WALL_TIME;
@@ -39,7 +39,7 @@ pub enum Fault {
     Upstream,
 }
 
-impl Server {
+impl Caller {
     /// Calls a tool; the answer is the server's `CallToolResult` with all its fields.
     pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, CallFailed> {
         self.call_through(Front::Call, tool, arguments).await
@@ -86,7 +86,7 @@ impl Server {
         let calls = self.calls(RunScope {
             run: record.run().clone(),
             wall_time: LONGEST_WAIT,
-            loaded: None,
+            profile: RunProfile::default(),
             tally: None,
             done: Done::default(),
             activity: None,

@@ -20,7 +20,7 @@ use std::time::SystemTime;
 use config::Reread;
 use tokio::task::JoinHandle;
 
-use crate::Server;
+use crate::Caller;
 
 pub use ask::{Asked, servers, statuses};
 pub use protocol::{Activity, Configuration, ServerReport, Status};
@@ -54,7 +54,7 @@ struct Facts {
     configuration: Arc<Mutex<Configuration>>,
 }
 
-impl Server {
+impl Caller {
     /// Makes this process visible to other commands and keeps its servers as the configuration has them. Whatever of
     /// that is not possible is told and left out: serving goes on.
     pub fn attend(&self, attendance: Attendance) -> Attended {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catalog::{Catalog, Entry, Language, declarations, wrappers};
 
-use crate::Server;
+use crate::Caller;
 use crate::calls::{CallFailed, Fault};
 
 /// The declarations of the servers that have listed their tools.
@@ -27,11 +27,11 @@ pub struct Wrappers {
     pub unknown: Vec<String>,
 }
 
-impl Server {
+impl Caller {
     /// Declares one tool, `SERVER.TOOL`.
     pub async fn declaration(&self, tool: &str, language: Language) -> Result<String, CallFailed> {
         let entry = self.find(tool).await?;
-        let learned = self.shared.broker.learned(&self.shared.principal).await;
+        let learned = self.shared.broker.learned(&self.principal).await;
         Ok(entry.declaration(language, learned.of(&entry).as_deref()))
     }
 
@@ -42,9 +42,9 @@ impl Server {
         name: Option<&str>,
     ) -> Result<Declarations, CallFailed> {
         let catalog = self.shared.broker.catalog().await;
-        let learned = self.shared.broker.learned(&self.shared.principal).await;
+        let learned = self.shared.broker.learned(&self.principal).await;
         let wanted = wanted(&catalog, name)?;
-        let may_call = |entry: &Entry| self.shared.broker.may_call(&self.shared.principal, entry);
+        let may_call = |entry: &Entry| self.shared.broker.may_call(&self.principal, entry);
         let mut all = Declarations::default();
         for server in wanted.into_iter().filter(|server| server.listed) {
             let observed = |entry: &Entry| learned.of(entry);
@@ -60,13 +60,13 @@ impl Server {
     pub async fn wrappers(&self, name: Option<&str>) -> Result<Wrappers, CallFailed> {
         let broker = &self.shared.broker;
         let catalog = broker.catalog().await;
-        let learned = broker.learned(&self.shared.principal).await;
+        let learned = broker.learned(&self.principal).await;
         let files = broker.directories();
         let wanted: Vec<&str> = wanted(&catalog, name)?
             .into_iter()
             .map(|server| server.name.as_str())
             .collect();
-        let may_call = |entry: &Entry| broker.may_call(&self.shared.principal, entry);
+        let may_call = |entry: &Entry| broker.may_call(&self.principal, entry);
         let mut all = Wrappers::default();
         for server in catalog.servers().filter(|server| !files.contains(&server.name)) {
             let directory = format!("servers/{}", server.alias);

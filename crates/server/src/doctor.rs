@@ -63,7 +63,7 @@ fn owners(files: workspace::Config) -> Option<Check> {
 }
 
 async fn examine_process(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {
-    let tenants_apart = crate::parts::shows_files_apart(&sandbox);
+    let tenants_apart = crate::host::shows_files_apart(&sandbox);
     let process = Process::new(sandbox);
     let read_only = files.mounts.iter().filter(|mount| !mount.writable);
     let folders: Vec<Attachment> = read_only.map(crate::files::attachment).collect();

@@ -12,7 +12,7 @@ use tokens::Unloadable;
 use tokio::time::timeout;
 use types::ToolRef;
 
-use crate::Server;
+use crate::Caller;
 use crate::calls::Fault;
 
 /// How long the start waits for servers that were never asked for their tools; what comes later is told as a change.
@@ -46,17 +46,17 @@ pub enum NotExposed {
     Uncounted(#[from] Unloadable),
 }
 
-impl Server {
+impl Caller {
     /// Whether clients of the surface `code` see names or tools of servers before they ask.
     pub(crate) fn shows_servers(&self) -> bool {
-        self.shared.names_servers || !self.shared.expose.tools.is_empty()
+        self.defaults.names_servers || !self.defaults.expose.tools.is_empty()
     }
 
     /// The names in programs of the servers that clients see before they ask; starts no server.
     pub async fn shown_servers(&self) -> Vec<String> {
         let shared = &self.shared;
-        match shared.names_servers {
-            true => shared.broker.server_names(&shared.principal).await,
+        match self.defaults.names_servers {
+            true => shared.broker.server_names(&self.principal).await,
             false => Vec::new(),
         }
     }
@@ -68,14 +68,15 @@ impl Server {
     pub async fn check_exposed(&self) -> Result<(), NotExposed> {
         self.refuse_files().await?;
         let shared = &self.shared;
-        let found = shared
+        let found = self
+            .defaults
             .expose
             .tools
             .iter()
             .map(|name| timeout(PATIENCE, self.find(name)));
         let mut names: Vec<&str> = Vec::new();
         let mut entries: Vec<Arc<Entry>> = Vec::new();
-        for (name, found) in shared.expose.tools.iter().zip(join_all(found).await) {
+        for (name, found) in self.defaults.expose.tools.iter().zip(join_all(found).await) {
             let failed = |why: String| NotExposed::Tool {
                 tool: name.clone(),
                 why,
@@ -93,8 +94,8 @@ impl Server {
                 }
                 Ok(Err(error)) => return Err(failed(error.to_string())),
             };
-            let permit = shared.broker.authorize(&shared.principal, &entry.tool);
-            drop(permit.map_err(|denied| failed(denied.to_string()))?);
+            let admitted = shared.broker.admit(&self.principal, &entry.tool);
+            let _admission = admitted.map_err(|denied| failed(denied.to_string()))?;
             if let Some(place) = entries.iter().position(|known| known.tool == entry.tool) {
                 return Err(failed(format!(
                     "it is the same tool as '{}'; name it once",
@@ -106,7 +107,7 @@ impl Server {
         }
         let prices = self.prices(&entries).await?;
         let total: u64 = prices.iter().sum();
-        if total <= shared.expose.budget {
+        if total <= self.defaults.expose.budget {
             return Ok(());
         }
         let mut priced: Vec<(u64, String)> = prices
@@ -120,7 +121,7 @@ impl Server {
             .collect();
         Err(NotExposed::Budget {
             total,
-            budget: shared.expose.budget,
+            budget: self.defaults.expose.budget,
             prices: prices.join(", "),
         })
     }
@@ -128,7 +129,7 @@ impl Server {
     /// Tool files run in the sandbox of a program, which a call from outside does not have.
     async fn refuse_files(&self) -> Result<(), NotExposed> {
         self.look().await;
-        for name in &self.shared.expose.tools {
+        for name in &self.defaults.expose.tools {
             if self.shared.broker.file_named(name).await.is_some() {
                 return Err(NotExposed::Tool {
                     tool: name.clone(),
@@ -145,7 +146,7 @@ impl Server {
     fn exposed_entries(&self, catalog: &Catalog) -> Vec<Arc<Entry>> {
         let files = self.shared.broker.directories();
         let mut entries: Vec<Arc<Entry>> = Vec::new();
-        let named = self.shared.expose.tools.iter();
+        let named = self.defaults.expose.tools.iter();
         for entry in named.filter_map(|name| listed(catalog, name)) {
             let is_known = entries.iter().any(|known| known.tool == entry.tool);
             if !is_known && !files.contains(&entry.tool.server) {
@@ -161,7 +162,7 @@ impl Server {
         self.shared.hub.ready().await;
         let catalog = self.shared.broker.catalog().await;
         let mut tools: Vec<ToolRef> = Vec::new();
-        for name in &self.shared.expose.tools {
+        for name in &self.defaults.expose.tools {
             let written = || {
                 let (server, tool) = name.split_once('.')?;
                 Some(ToolRef::new(server, tool))
@@ -182,7 +183,7 @@ impl Server {
         let catalog = shared.broker.catalog().await;
         let files = shared.broker.directories();
         let callable = catalog.entries().filter(|entry| {
-            !files.contains(&entry.tool.server) && shared.broker.may_call(&shared.principal, entry)
+            !files.contains(&entry.tool.server) && shared.broker.may_call(&self.principal, entry)
         });
         let entries: Vec<Arc<Entry>> = callable.cloned().collect();
         let tools = entries.iter().map(|entry| entry.tool.clone());
@@ -197,14 +198,14 @@ impl Server {
     /// The tools that are listed now, in the order of the settings, as far as the budget goes; starts no server.
     pub(crate) async fn exposed_now(&self) -> Vec<ExposedTool> {
         let shared = &self.shared;
-        if shared.expose.tools.is_empty() {
+        if self.defaults.expose.tools.is_empty() {
             return Vec::new();
         }
         let catalog = shared.broker.catalog().await;
         let entries: Vec<Arc<Entry>> = self
             .exposed_entries(&catalog)
             .into_iter()
-            .filter(|entry| shared.broker.may_call(&shared.principal, entry))
+            .filter(|entry| shared.broker.may_call(&self.principal, entry))
             .collect();
         let prices = match self.prices(&entries).await {
             Ok(prices) => prices,
@@ -213,7 +214,7 @@ impl Server {
                 return Vec::new();
             }
         };
-        let mut left = shared.expose.budget;
+        let mut left = self.defaults.expose.budget;
         let fits = entries.into_iter().zip(prices).filter_map(|(entry, price)| {
             let Some(rest) = left.checked_sub(price) else {
                 tracing::warn!(tool = %entry.tool, price, left, "not exposed any more: its definition has grown beyond the budget");
@@ -243,7 +244,7 @@ impl Server {
     }
 
     async fn count_each(&self, definitions: Vec<Value>) -> Result<Vec<u64>, Unloadable> {
-        let counter = self.shared.receipts.counter.clone();
+        let counter = self.defaults.receipts.counter.clone();
         let counted = tokio::task::spawn_blocking(move || {
             let tokenizer = counter.load()?;
             let each = definitions.chunks(1);

@@ -43,9 +43,9 @@ impl SessionFiles {
         }
     }
 
-    /// Publishes the files that describe tools whenever the tools change. Never ends.
-    pub(crate) async fn follow_tools(&self) {
-        self.tools.follow(&self.workspaces).await;
+    /// Publishes the files that describe a principal's tools whenever the tools change. Never ends.
+    pub(crate) async fn follow_tools(&self, principal: &Principal) {
+        self.tools.follow(principal, &self.workspaces).await;
     }
 
     /// The directories that the principal keeps.
@@ -88,6 +88,18 @@ impl SessionFiles {
             ("/workspace", self.workspaces.path(principal)),
             ("/results", self.workspaces.results_path(principal, session)),
         ]
+    }
+
+    /// Lets go of what is held for a principal: its lease, what was measured, its tree of tools. The files stay.
+    pub(crate) async fn forget(&self, principal: &Principal) {
+        self.tools.forget(principal, &self.workspaces).await;
+        self.watch.forget(principal);
+        let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
+        let lease = leases.remove(principal);
+        drop(leases);
+        drop(lease);
+        let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
+        blocking(move || tidy(&workspaces, &whose)).await;
     }
 
     /// Removes the traces of sessions that wrote nothing and unmounts images, when there are no more sessions.
@@ -145,10 +157,10 @@ impl session::Files for SessionFiles {
         Box::pin(self.tools.look())
     }
 
-    fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<SharedTree>> {
+    fn shared<'a>(&'a self, principal: &'a Principal, code: &'a str) -> BoxFuture<'a, Option<SharedTree>> {
         Box::pin(async move {
-            self.tools.prepare(code, &self.workspaces).await;
-            self.workspaces.shared().map(|tree| SharedTree {
+            self.tools.prepare(principal, code, &self.workspaces).await;
+            self.workspaces.shared(principal).map(|tree| SharedTree {
                 attachment: Attachment {
                     source: tree.path.clone(),
                     target: "/shared".to_owned(),

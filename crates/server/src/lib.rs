@@ -4,6 +4,7 @@
 
 pub mod attack;
 mod bridge;
+mod caller;
 mod calls;
 mod check;
 pub mod control;
@@ -11,7 +12,7 @@ mod declarations;
 pub mod doctor;
 mod expose;
 mod files;
-mod parts;
+mod host;
 mod programs;
 mod receipts;
 mod recording;
@@ -26,11 +27,12 @@ mod tools;
 use std::ffi::OsString;
 use std::path::Path;
 
+pub use caller::Caller;
 pub use calls::{CallFailed, Fault, Printed};
 pub use catalog::{Language, SHARED_MODULE};
 pub use declarations::{Declarations, Wrappers};
 pub use expose::NotExposed;
-pub use parts::{Server, StartError};
+pub use host::{Host, StartError};
 pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;
 pub use sandbox::Stream;

@@ -1,19 +1,21 @@
 //! Runs programs, for the command line.
 
 use std::path::PathBuf;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
-use broker::{Done, RunScope};
 use policy::TimeoutError;
-use session::{Language, RunRequest, SessionError};
-use store::{Front, Refused};
+use session::SessionError;
+use store::{Front, Refused, Searched};
 use surfaces::{Receipt, RunReport};
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, Outcome, RunId, SessionName, Status, WrittenFile};
+use types::{
+    CheckMode, Granted, Language, Outcome, RunId, RunProfile, RunSpec, SessionName, Status, WrittenFile,
+};
 
-use crate::Server;
-use crate::calls::{Printed, Printing};
+use crate::Caller;
+use crate::calls::Printed;
+use crate::service::Around;
 
 /// One program.
 #[derive(Debug, Clone)]
@@ -94,7 +96,7 @@ impl Ran {
     }
 }
 
-impl Server {
+impl Caller {
     /// Runs a program in this process's own session.
     pub async fn run(&self, program: Program, cancel: CancellationToken) -> Result<Ran, NotRun> {
         self.run_for(Front::Run, program, cancel).await
@@ -108,65 +110,36 @@ impl Server {
         cancel: CancellationToken,
     ) -> Result<Ran, NotRun> {
         let shared = &self.shared;
-        let language = Language::Python;
-        let attempt = |limits| self.attempt(front, Some(language.name()), Some(&program.code), limits);
         let limits = match shared.policy.limits_within(program.timeout) {
             Ok(limits) => limits,
             Err(error) => {
-                let recorded = shared.records.refused(attempt(None), Refused::Arguments).await;
+                let attempt = self.attempt(front, Some(Language::Python.name()), Some(&program.code), None);
+                let recorded = shared.records.refused(attempt, Refused::Arguments).await;
                 recorded.map_err(SessionError::NotRecorded)?;
                 return Err(error.into());
             }
         };
-        let record = shared.records.attempt(attempt(Some(limits.clone())));
         let wall_time = limits.wall_time;
-        let tally = self.tally(program.receipt.unwrap_or(shared.receipts.default));
-        let code = tally.as_ref().map(|_| program.code.clone());
-        let done = Done::default();
-        let calls = self.calls(RunScope {
-            run: record.run().clone(),
-            wall_time,
-            loaded: None,
-            tally: tally.clone(),
-            done: done.clone(),
+        let receipt = program.receipt.unwrap_or(self.defaults.receipts.default);
+        let code = receipt.then(|| program.code.clone());
+        let granted = Granted {
+            limits,
+            named: Vec::new(),
+        };
+        let profile = RunProfile {
+            check: program.check.unwrap_or(self.defaults.check),
+            ..RunProfile::default()
+        };
+        let around = Around {
+            front,
+            receipt,
+            searched: Searched::default(),
             activity: None,
-        });
-        let calls = match program.heard {
-            Some(heard) => Arc::new(Printing::new(calls, heard, limits.output)),
-            None => calls,
+            printed: program.heard,
         };
-        let result = shared
-            .sessions
-            .run(RunRequest {
-                principal: shared.principal.clone(),
-                language,
-                session: session::Selector::Default,
-                code: program.code,
-                granted: Granted {
-                    limits,
-                    named: Vec::new(),
-                },
-                calls,
-                cancel: cancel.clone(),
-                check: program.check.unwrap_or(shared.check),
-                surface: None,
-                reach: None,
-                keep_over: None,
-                record,
-            })
-            .await?;
-        let (direct, notice) = self.direct(tally, result.notice, &cancel).await;
-        let executed = RunReport {
-            run_id: result.run_id,
-            session: result.session,
-            outcome: result.outcome,
-            findings: result.findings,
-            notice,
-            backend: self.chosen_backend(),
-            keeps_files: result.keeps_files,
-            direct: None,
-            changes: done.changes(),
-        };
+        let spec = RunSpec::python(program.code, granted);
+        let mut executed = self.execute_run(spec, profile, around, cancel).await?;
+        let direct = executed.direct.take();
         let receipt = match (direct, code) {
             (Some(direct), Some(code)) => {
                 let counted = Counted {
@@ -179,7 +152,7 @@ impl Server {
             _ => None,
         };
         Ok(Ran {
-            directories: shared.files.directories(&shared.principal, &executed.session),
+            directories: shared.files.directories(&self.principal, &executed.session),
             run_id: executed.run_id,
             session: executed.session,
             outcome: executed.outcome,

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use types::RunId;
 
-use crate::Server;
+use crate::Caller;
 use crate::programs::Counted;
 
 /// How long the answer of a run that is over waits for what is still being counted.
@@ -30,10 +30,10 @@ pub(crate) enum Uncounted {
     Unloadable(#[from] Unloadable),
 }
 
-impl Server {
+impl Caller {
     /// What counts the calls of a run, if that is wanted.
     pub(crate) fn tally(&self, wanted: bool) -> Option<Tally> {
-        wanted.then(|| Tally::new(self.shared.receipts.counter.clone()))
+        wanted.then(|| Tally::new(self.defaults.receipts.counter.clone()))
     }
 
     /// What a run would have cost without codeyard, if it was counted, and what its answer has to say beside `notice`. An
@@ -53,7 +53,7 @@ impl Server {
                 calls: tally.total().await?,
                 definitions: shared
                     .broker
-                    .definitions(&shared.principal, &shared.receipts.counter)
+                    .definitions(&self.principal, &self.defaults.receipts.counter)
                     .await?,
             })
         };
@@ -69,7 +69,7 @@ impl Server {
 
     /// The receipt of a program from the command line, as if a client had sent it.
     pub(crate) async fn receipt_of(&self, ran: Counted, direct: DirectCost) -> Option<Receipt> {
-        let counter = self.shared.receipts.counter.clone();
+        let counter = self.defaults.receipts.counter.clone();
         let run = ran.executed.run_id.clone();
         let servers = self.shown_servers().await;
         let counted = tokio::task::spawn_blocking(move || {

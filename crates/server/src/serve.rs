@@ -10,7 +10,7 @@ use surfaces::{BridgeConfig, CodeConfig, Output, Timeouts, ToolListing};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::Server;
+use crate::Caller;
 use crate::bridge::Bridge;
 
 /// What a client sees of a server.
@@ -35,7 +35,7 @@ pub struct BridgeSurface {
     pub container: Option<String>,
 }
 
-impl Server {
+impl Caller {
     /// Serves a client over standard input and output until it closes its side or `shutdown` is triggered, then ends
     /// everything.
     pub async fn serve_stdio(&self, surface: Surface, shutdown: CancellationToken) -> io::Result<()> {
@@ -54,7 +54,7 @@ impl Server {
 
     async fn serve(&self, surface: Surface, pipes: Pipes, shutdown: CancellationToken) {
         let events = ConnectionEvents {
-            client: Arc::clone(&self.shared.client),
+            client: Arc::clone(&self.client),
             ..ConnectionEvents::default()
         };
         let warming = tokio::spawn(warm(self.clone(), events.clone(), Warmth::of(&surface)));
@@ -70,8 +70,8 @@ impl Server {
             Surface::Code => {
                 let config = CodeConfig {
                     policy: shared.policy.clone(),
-                    answers: shared.answers,
-                    receipts: shared.receipts.clone(),
+                    answers: self.defaults.answers,
+                    receipts: self.defaults.receipts.clone(),
                     listing: match self.shows_servers() {
                         true => ToolListing::Changing,
                         false => ToolListing::Constant,
@@ -86,8 +86,8 @@ impl Server {
                 let config = BridgeConfig {
                     timeouts: surface.timeouts,
                     output: surface.output,
-                    max_printed: shared.answers.max_printed,
-                    receipts: shared.receipts.clone(),
+                    max_printed: self.defaults.answers.max_printed,
+                    receipts: self.defaults.receipts.clone(),
                 };
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
                 Box::pin(gateway::serve(
@@ -102,7 +102,7 @@ impl Server {
         };
         serving.await;
         warming.abort();
-        self.close().await;
+        self.host().close().await;
     }
 }
 
@@ -126,7 +126,7 @@ impl Warmth {
 
 /// Prepares the sandbox once the client has its first answer, which must not compete with it; then keeps the files that
 /// describe tools up to date, where programs are shown them.
-async fn warm(server: Server, events: ConnectionEvents, warmth: Warmth) {
+async fn warm(server: Caller, events: ConnectionEvents, warmth: Warmth) {
     tokio::select! {
         () = events.answered.cancelled() => {
             if warmth.sandbox {
@@ -138,6 +138,6 @@ async fn warm(server: Server, events: ConnectionEvents, warmth: Warmth) {
         () = events.closed.cancelled() => return,
     }
     if warmth.files {
-        server.shared.files.follow_tools().await;
+        server.shared.files.follow_tools(&server.principal).await;
     }
 }

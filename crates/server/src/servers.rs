@@ -9,8 +9,8 @@ use tokio::time::timeout;
 use upstream::{ServerConfig, Status, Transport, find_program, is_self_reference};
 use url::Url;
 
-use crate::Server;
 use crate::tools::as_value;
+use crate::{Caller, Host};
 
 pub use catalog::normalise;
 pub use upstream::{Era, LOG_KEPT, log_file, log_file_before};
@@ -81,13 +81,7 @@ async fn reach(address: &str) -> Result<(), String> {
     Err(format!("{host}:{port} cannot be reached: {why}"))
 }
 
-impl Server {
-    /// What the last process learned of each server; starts none.
-    pub async fn remembered(&self) -> Vec<Offer> {
-        self.shared.hub.ready().await;
-        self.offers().await
-    }
-
+impl Caller {
     /// What a model would be sent of each server that has listed its tools: the definitions of those that may be called, no
     /// files among them; starts none.
     pub async fn callable(&self) -> Vec<(String, Vec<Value>)> {
@@ -102,11 +96,19 @@ impl Server {
             .map(|server| {
                 let entries = server
                     .entries()
-                    .filter(|entry| shared.broker.may_call(&shared.principal, entry));
+                    .filter(|entry| shared.broker.may_call(&self.principal, entry));
                 let tools = entries.map(|entry| as_value(&entry.definition)).collect();
                 (server.name.clone(), tools)
             })
             .collect()
+    }
+}
+
+impl Host {
+    /// What the last process learned of each server; starts none.
+    pub async fn remembered(&self) -> Vec<Offer> {
+        self.shared.hub.ready().await;
+        self.offers().await
     }
 
     /// The directories of tool files by name, with the definitions of their tools.

@@ -2,85 +2,77 @@
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use broker::{Done, RunScope, SearchAnswer, ServerOverview};
 use serde_json::{Map, Value};
-use session::{Language, RunRequest, Selector};
+use session::{RunRequest, SessionError};
 use store::{Attempt, Front, Refused, Searched};
 use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, Receipt, RunError, RunReport, Search};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, CheckMode, Granted, Principal, RunId, ServerTools, SessionName};
+use types::{Activity, Principal, Results, RunId, RunProfile, RunSpec, ServerTools, SessionName};
 use workspace::{Artifacts, ReadError, Workspaces};
 
-use crate::Server;
+use crate::Caller;
+use crate::calls::{Printed, Printing};
 use crate::files::blocking;
 
-/// One program that a client asks for, whatever the surface.
-pub(crate) struct Asked {
-    pub(crate) code: String,
-    pub(crate) language: Language,
-    pub(crate) session: Selector,
-    pub(crate) granted: Granted,
-    pub(crate) check: CheckMode,
-    /// What the surface tells the guest beside the program.
-    pub(crate) surface: Option<Value>,
-    /// A result of more bytes of JSON stays in the session; `None` where every result comes as it is.
-    pub(crate) keep_over: Option<u64>,
-    /// The servers that the program may call, if that is not all of them.
-    pub(crate) loaded: Option<Arc<[String]>>,
-    /// Whether what it costs is counted.
+/// What comes with a run beside what is asked and what the surface means by it.
+pub(crate) struct Around {
+    /// The door that the run comes through.
+    pub(crate) front: Front,
+    /// Whether the tokens of the run are counted.
     pub(crate) receipt: bool,
-    /// What its client has searched for since the run before.
+    /// What the client has searched for since the run before.
     pub(crate) searched: Searched,
+    /// Receives what the run is doing.
+    pub(crate) activity: Option<watch::Sender<Activity>>,
+    /// Receives what the program prints while it runs.
+    pub(crate) printed: Option<mpsc::Sender<Printed>>,
 }
 
-impl Server {
-    /// Runs a client's program. The place in its session's queue is taken when the future is first polled.
-    pub(crate) async fn run_for_client(
+impl Caller {
+    /// Runs a program. The place in the queue of its session is taken when the future is first polled.
+    pub(crate) async fn execute_run(
         &self,
-        asked: Asked,
+        spec: RunSpec,
+        profile: RunProfile,
+        around: Around,
         cancel: CancellationToken,
-        activity: Option<watch::Sender<Activity>>,
-    ) -> Result<RunReport, RunError> {
+    ) -> Result<RunReport, SessionError> {
         let shared = &self.shared;
+        let limits = &spec.granted.limits;
         let attempt = Attempt {
-            searched: asked.searched,
+            searched: around.searched,
             ..self.attempt(
-                Front::Mcp,
-                Some(asked.language.name()),
-                Some(&asked.code),
-                Some(asked.granted.limits.clone()),
+                around.front,
+                Some(spec.language.name()),
+                Some(&spec.code),
+                Some(limits.clone()),
             )
         };
-        let tally = self.tally(asked.receipt);
+        let tally = self.tally(around.receipt);
         let record = shared.records.attempt(attempt);
-        let reach = asked
-            .loaded
-            .as_ref()
-            .map(|names| names.iter().map(ToString::to_string).collect());
         let done = Done::default();
-        let scope = RunScope {
+        let calls = self.calls(RunScope {
             run: record.run().clone(),
-            wall_time: asked.granted.limits.wall_time,
-            loaded: asked.loaded,
+            wall_time: limits.wall_time,
+            profile: profile.clone(),
             tally: tally.clone(),
             done: done.clone(),
-            activity,
+            activity: around.activity,
+        });
+        let calls = match around.printed {
+            Some(printed) => Arc::new(Printing::new(calls, printed, limits.output)),
+            None => calls,
         };
         let run = RunRequest {
-            principal: shared.principal.clone(),
-            language: asked.language,
-            session: asked.session,
-            code: asked.code,
-            granted: asked.granted,
-            calls: self.calls(scope),
+            principal: self.principal.clone(),
+            spec,
+            profile,
+            calls,
             cancel: cancel.clone(),
-            check: asked.check,
-            surface: asked.surface,
-            reach,
-            keep_over: asked.keep_over,
             record,
         };
         let result = shared.sessions.run(run).await?;
@@ -99,29 +91,35 @@ impl Server {
     }
 }
 
-impl CodeService for Server {
+impl CodeService for Caller {
     async fn execute(
         &self,
         request: Execute,
         cancel: CancellationToken,
         activity: Option<watch::Sender<Activity>>,
     ) -> Result<RunReport, RunError> {
-        let asked = Asked {
+        let spec = RunSpec {
             code: request.code,
             language: request.language,
             session: request.session,
             granted: request.granted,
-            check: request.check.unwrap_or(self.shared.check),
-            surface: None,
-            keep_over: request.keep_over,
-            loaded: None,
+        };
+        let profile = RunProfile {
+            check: request.check.unwrap_or(self.defaults.check),
+            results: request.keep_over.map_or(Results::Whole, Results::UpTo),
+            ..RunProfile::default()
+        };
+        let around = Around {
+            front: Front::Mcp,
             receipt: request.receipt,
             searched: Searched {
                 searches: request.searched.searches,
                 bytes: request.searched.bytes,
             },
+            activity,
+            printed: None,
         };
-        self.run_for_client(asked, cancel, activity).await
+        Ok(self.execute_run(spec, profile, around, cancel).await?)
     }
 
     async fn refused(&self, code: Option<&str>) {
@@ -155,12 +153,12 @@ impl CodeService for Server {
         let shared = &self.shared;
         shared
             .broker
-            .search(&shared.principal, &request.query, request.limit, request.detail)
+            .search(&self.principal, &request.query, request.limit, request.detail)
             .await
     }
 
     async fn overview(&self) -> Vec<ServerOverview> {
-        self.shared.broker.overview(&self.shared.principal).await
+        self.shared.broker.overview(&self.principal).await
     }
 
     async fn artifacts(&self) -> Result<Artifacts, ArtifactsError> {
@@ -181,8 +179,8 @@ impl CodeService for Server {
     }
 }
 
-impl Server {
+impl Caller {
     fn whose_files(&self) -> (Workspaces, Principal) {
-        (self.shared.workspaces.clone(), self.shared.principal.clone())
+        (self.shared.workspaces.clone(), self.principal.clone())
     }
 }

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use types::{GuestError, Outcome, ServerTools, SessionFate, Status};
 use upstream::{Client, Question, Refusal, UpstreamError};
 
-use crate::Server;
+use crate::Caller;
 
 /// How long a list waits for servers that were never asked for their tools; what comes later is told as a change.
 const DISCOVERY: Duration = Duration::from_secs(20);
@@ -22,7 +22,7 @@ const RECORDED: [&str; 3] = ["tools/call", "resources/read", "prompts/get"];
 const INVALID_PARAMS: i32 = -32602;
 const INTERNAL_ERROR: i32 = -32603;
 
-impl StandardService for Server {
+impl StandardService for Caller {
     async fn upstreams(&self) -> Listing {
         let shared = &self.shared;
         shared.hub.discover(DISCOVERY).await;
@@ -31,7 +31,7 @@ impl StandardService for Server {
         let upstreams = catalog.servers().map(|server| {
             let tools = server
                 .entries()
-                .filter(|entry| shared.broker.may_call(&shared.principal, entry));
+                .filter(|entry| shared.broker.may_call(&self.principal, entry));
             Upstream {
                 name: server.name.clone(),
                 alias: server.alias.clone(),
@@ -45,7 +45,7 @@ impl StandardService for Server {
     async fn relay(&self, question: Question) -> Result<Box<RawValue>, Refusal> {
         let shared = &self.shared;
         if !RECORDED.contains(&question.method.as_str()) {
-            let answer = shared.broker.relay(&shared.principal, None, question).await;
+            let answer = shared.broker.relay(&self.principal, None, question).await;
             return answer.map_err(refusal);
         }
         let mut record = shared.records.attempt(self.attempt(Front::Mcp, None, None, None));
@@ -57,7 +57,7 @@ impl StandardService for Server {
         }
         record.begun();
         let run = record.run().clone();
-        let answer = shared.broker.relay(&shared.principal, Some(&run), question).await;
+        let answer = shared.broker.relay(&self.principal, Some(&run), question).await;
         let recorded = record.ended(&outcome(&answer), None).await;
         recorded.map_err(|error| {
             internal(format!(

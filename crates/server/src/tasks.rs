@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Outcome, Status};
 
 use crate::programs::{NotRun, Program, Ran};
-use crate::{DEFAULT_THRESHOLD, Server};
+use crate::{Caller, DEFAULT_THRESHOLD};
 
 /// How long planning waits for servers that were never asked for their tools.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -112,7 +112,7 @@ impl TaskRequest {
     }
 }
 
-impl Server {
+impl Caller {
     /// Plans a task and runs its program, once and in one session. A task that cannot be run as it is said is a result;
     /// nothing of it is run then.
     ///
@@ -125,9 +125,9 @@ impl Server {
     ) -> Result<TaskReport, TaskError> {
         let shared = &self.shared;
         let tools_were_given = request.required.is_some();
-        let (reader, text, required) = (shared.clone(), request.description, request.required);
+        let (reader, text, required) = (self.clone(), request.description, request.required);
         let planned = shared.broker.searching(PATIENCE, move |search| {
-            let visible = |entry: &Entry| reader.broker.may_call(&reader.principal, entry);
+            let visible = |entry: &Entry| reader.shared.broker.may_call(&reader.principal, entry);
             let asked = task::Request {
                 text: &text,
                 threshold: request.threshold,

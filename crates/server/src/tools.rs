@@ -11,7 +11,7 @@ use serde_json::Value;
 use types::Tool;
 use upstream::{ServerState, Status};
 
-use crate::Server;
+use crate::Caller;
 use crate::calls::{CallFailed, Fault};
 
 /// How long a listing waits for servers: first starts of some take this long.
@@ -101,7 +101,7 @@ pub struct ToolView {
     pub definition: Value,
 }
 
-impl Server {
+impl Caller {
     /// Looks whether tool files have come, changed or gone: what is asked next knows of them.
     pub async fn look(&self) {
         self.shared.broker.look().await;
@@ -138,10 +138,10 @@ impl Server {
     async fn listing(&self, pending: &[String], wanted: impl Fn(&str) -> bool) -> Listing {
         let shared = &self.shared;
         let catalog = shared.broker.catalog().await;
-        let learned = shared.broker.learned(&shared.principal).await;
+        let learned = shared.broker.learned(&self.principal).await;
         let prices = self.exposed_prices(&catalog).await;
         let line = |entry: &Arc<Entry>| ToolLine {
-            denied: !shared.broker.may_call(&shared.principal, entry),
+            denied: !shared.broker.may_call(&self.principal, entry),
             exposed: prices.get(&entry.tool).copied(),
             ..ToolLine::of(entry, learned.of(entry).as_deref())
         };
@@ -197,7 +197,7 @@ impl Server {
         shared.hub.discover(PATIENCE).await;
         shared
             .broker
-            .search(&shared.principal, query, limit, Detail::Summary)
+            .search(&self.principal, query, limit, Detail::Summary)
             .await
     }
 
@@ -206,7 +206,7 @@ impl Server {
         let entry = self.find(tool).await?;
         let definition = &entry.definition;
         let shared = &self.shared;
-        let learned = shared.broker.learned(&shared.principal).await.of(&entry);
+        let learned = shared.broker.learned(&self.principal).await.of(&entry);
         Ok(ToolView {
             server: entry.tool.server.clone(),
             tool: entry.tool.tool.clone(),
@@ -228,7 +228,7 @@ impl Server {
                 fault: Fault::Caller,
             });
         }
-        let found = shared.broker.named(&shared.principal, name).await;
+        let found = shared.broker.named(&self.principal, name).await;
         found.map_err(|error| match self.is_tool_of_a_server(name) {
             true => CallFailed::from(error),
             false => not_configured(name, error),

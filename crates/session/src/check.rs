@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use check::{Names, Program, Report};
-use sandbox::BoxFuture;
+use sandbox::{BoxFuture, Run};
 use types::{CheckMode, GuestError, Outcome, Principal, SessionFate, Status};
 
 /// Programs up to this length are read at once; reading a longer one takes milliseconds.
@@ -48,24 +48,18 @@ pub(crate) struct Checked {
     pub(crate) report: Report,
 }
 
-/// Reads a program and checks it as `mode` says.
-pub(crate) async fn checked(
-    check: &dyn Check,
-    principal: &Principal,
-    code: &str,
-    names: &Names,
-    mode: CheckMode,
-    wall_time: Duration,
-) -> Checked {
+/// Reads a program and checks it as its profile says.
+pub(crate) async fn checked(check: &dyn Check, principal: &Principal, run: &Run, names: &Names) -> Checked {
+    let code = &run.spec.code;
     let program = if code.len() <= SHORT {
         Program::read(code, names)
     } else {
-        let (code, names) = (code.to_owned(), names.clone());
+        let (code, names) = (code.clone(), names.clone());
         let read = tokio::task::spawn_blocking(move || Program::read(&code, &names));
         read.await.unwrap_or_default()
     };
     let program = Arc::new(program);
-    let report = match mode {
+    let report = match run.profile.check {
         CheckMode::Off => Report::default(),
         CheckMode::Warn | CheckMode::Enforce if program.is_empty() => Report {
             unchecked: program.unchecked(),
@@ -73,7 +67,7 @@ pub(crate) async fn checked(
         },
         CheckMode::Warn | CheckMode::Enforce => {
             check
-                .check(principal, program.clone(), PATIENCE.min(wall_time))
+                .check(principal, program.clone(), PATIENCE.min(run.limits().wall_time))
                 .await
         }
     };

@@ -2,26 +2,24 @@
 
 mod files;
 
-use std::collections::BTreeSet;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use check::Names;
 use sandbox::{Attachment, Guest, HostCalls, LaunchError, LaunchSpec, Run};
-use serde_json::Value;
 use store::{RunRecord, SessionRecord};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tokio_util::sync::CancellationToken;
 use types::{
-    CheckMode, Granted, GuestError, Limit, Limits, Outcome, Principal, RunLimits, SessionFate, Status,
+    CheckMode, Granted, GuestError, Limit, Limits, Outcome, Principal, Reach, RunLimits, SessionFate, Status,
+    Validation,
 };
 
 use crate::check::{Checked, checked, refused};
 use crate::files::{Allowance, Files, SharedTree};
 use crate::names::mint_id;
-use crate::request::{RunResult, SessionError};
+use crate::request::{RunRequest, RunResult, SessionError};
 use crate::sessions::Shared;
 use crate::table::{Contact, DriverId, Ended, Key, Next, Why};
 
@@ -32,25 +30,8 @@ const RESTING: Duration = Duration::from_secs(1);
 
 /// One run that waits for its turn.
 pub(crate) struct Job {
-    pub(crate) record: RunRecord,
-    pub(crate) code: String,
-    pub(crate) granted: Granted,
-    pub(crate) calls: Arc<dyn HostCalls>,
-    pub(crate) cancel: CancellationToken,
-    pub(crate) check: CheckMode,
-    pub(crate) surface: Option<Value>,
-    pub(crate) reach: Option<BTreeSet<String>>,
-    pub(crate) keep_over: Option<u64>,
+    pub(crate) request: RunRequest,
     pub(crate) reply: oneshot::Sender<Result<RunResult, SessionError>>,
-}
-
-/// What is asked of one turn beside the run itself.
-struct Asked<'a> {
-    granted: Granted,
-    calls: Arc<dyn HostCalls>,
-    check: CheckMode,
-    /// What the check found and the run goes on with.
-    findings: &'a mut Vec<String>,
 }
 
 /// The task of one session.
@@ -88,29 +69,25 @@ enum Threads {
     /// No thread is left.
     #[default]
     None,
-    /// Every run since the first thread was left could reach these servers; without a set, all of them.
-    Reach(Option<BTreeSet<String>>),
+    /// Every run since the first thread was left had at least this reach.
+    Left(Reach),
 }
 
 impl Threads {
     /// Takes in what a run with this reach has left.
-    fn after(&mut self, run: Option<&BTreeSet<String>>, left: u32) {
+    fn after(&mut self, run: &Reach, left: u32) {
         *self = match (left, std::mem::take(self)) {
             (0, _) => Threads::None,
-            (_, Threads::None | Threads::Reach(None)) => Threads::Reach(run.cloned()),
-            (_, Threads::Reach(Some(reach))) => Threads::Reach(Some(match run {
-                Some(run) => reach.intersection(run).cloned().collect(),
-                None => reach,
-            })),
+            (_, Threads::None) => Threads::Left(run.clone()),
+            (_, Threads::Left(reach)) => Threads::Left(reach.intersection(run)),
         };
     }
 
     /// Whether a run with this reach would give them servers that they may not reach.
-    fn would_gain(&self, run: Option<&BTreeSet<String>>) -> bool {
-        match (self, run) {
-            (Threads::None | Threads::Reach(None), _) => false,
-            (Threads::Reach(Some(_)), None) => true,
-            (Threads::Reach(Some(reach)), Some(run)) => !run.is_subset(reach),
+    fn would_gain(&self, run: &Reach) -> bool {
+        match self {
+            Threads::None => false,
+            Threads::Left(reach) => !reach.includes(run),
         }
     }
 }
@@ -119,7 +96,7 @@ impl Threads {
 
 impl Job {
     pub(crate) fn refuse(self, error: SessionError) {
-        self.record.give_up(error.refused());
+        self.request.record.give_up(error.refused());
         // Nobody may be waiting any more.
         let _ = self.reply.send(Err(error));
     }
@@ -216,44 +193,40 @@ impl Driver {
 
     /// One run, from its launch if there is no guest to its answer.
     async fn turn(&mut self, job: Job) {
-        let Job {
-            mut record,
-            code,
-            granted,
+        let Job { request, mut reply } = job;
+        let RunRequest {
+            spec,
+            profile,
             calls,
             cancel,
-            check,
-            surface,
-            reach,
-            keep_over,
-            mut reply,
-        } = job;
-        if self.guest.is_some() && self.threads.would_gain(reach.as_ref()) {
+            mut record,
+            ..
+        } = request;
+        let reach = profile.reach.clone();
+        if self.guest.is_some() && self.threads.would_gain(&reach) {
             self.lose(&Why::Threads);
             self.shared.table().died(&self.key, self.id, Why::Threads);
         }
         // A child of the client's: cancelled with it, when the client goes away, and when the session ends.
         let cancel = cancel.child_token();
         let run = Run {
-            code,
-            limits: granted.limits.of_run(),
+            spec,
+            profile,
             cancel: cancel.clone(),
             exceeded: Arc::default(),
-            surface,
-            keep_over,
         };
         self.measured = false;
         let (contact, exceeded) = (self.contact.clone(), run.exceeded.clone());
         let (files, principal) = (self.shared.files.clone(), self.key.principal.clone());
         let mut findings = Vec::new();
         let (result, ended) = {
-            let asked = Asked {
-                granted,
-                calls,
-                check,
-                findings: &mut findings,
+            let started = Notify::new();
+            let mut work = pin!(self.work(run, calls, &started, &mut findings, &mut record));
+            let outgrown = async {
+                // What keeps the files from being measured before the program begins is no fault of the program.
+                started.notified().await;
+                files.outgrown(&principal).await;
             };
-            let mut work = pin!(self.work(run, asked, &mut record));
             tokio::select! {
                 biased;
                 done = &mut work => done,
@@ -265,7 +238,7 @@ impl Driver {
                     cancel.cancel();
                     work.await
                 }
-                () = files.outgrown(&principal) => {
+                () = outgrown => {
                     // Nobody else sets it.
                     let _ = exceeded.set(Limit::Workspace);
                     cancel.cancel();
@@ -275,7 +248,7 @@ impl Driver {
         };
         let run_id = record.run().clone();
         if let Ok(outcome) = &result {
-            self.threads.after(reach.as_ref(), outcome.threads.after);
+            self.threads.after(&reach, outcome.threads.after);
         }
         let result = write_down(record, result, self.life.as_ref()).await;
         let notice = self.settle(ended);
@@ -339,7 +312,9 @@ impl Driver {
     async fn work(
         &mut self,
         run: Run,
-        asked: Asked<'_>,
+        calls: Arc<dyn HostCalls>,
+        started: &Notify,
+        findings: &mut Vec<String>,
         record: &mut RunRecord,
     ) -> (Result<Outcome, SessionError>, Ended) {
         let untouched = if self.guest.is_some() {
@@ -352,27 +327,27 @@ impl Driver {
         }
         let looked_and_checked = async {
             self.shared.files.look().await;
-            self.check(&run, asked.check).await
+            self.check(&run).await
         };
         let checked = match run.cancel.run_until_cancelled(looked_and_checked).await {
             Some(checked) => checked,
             None => return (Ok(cancelled()), untouched),
         };
-        *asked.findings = checked.report.lines();
-        if asked.check == CheckMode::Enforce && checked.report.has_errors() {
+        *findings = checked.report.lines();
+        if run.profile.check == CheckMode::Enforce && checked.report.has_errors() {
             return (Ok(refused(&checked.report)), untouched);
         }
-        let Asked { granted, calls, .. } = asked;
+        let granted = &run.spec.granted;
         if self.guest.is_none() {
             match self.launch(&run, granted.limits.clone(), record).await {
                 Ok(Some(guest)) => {
                     self.guest = Some(guest);
-                    self.limits = granted.limits;
+                    self.limits = granted.limits.clone();
                 }
                 Ok(None) => return (Ok(cancelled()), Ended::NoGuest),
                 Err(error) => return (Err(error.into()), Ended::NoGuest),
             }
-        } else if let Some(limit) = self.other_limit(&granted) {
+        } else if let Some(limit) = self.other_limit(granted) {
             let error = SessionError::Limit {
                 session: self.key.name.clone(),
                 limit,
@@ -380,10 +355,10 @@ impl Driver {
                 asked: granted.limits.shown(limit),
             };
             return (Err(error), Ended::Kept);
-        } else if let Err(error) = self.renew_files(&run.code).await {
+        } else if let Err(error) = self.renew_files(&run.spec.code).await {
             return (Err(error.into()), Ended::Kept);
         }
-        record.bound(self.binding(run.limits));
+        record.bound(self.binding(run.limits()));
         let Some(guest) = &mut self.guest else {
             return (Ok(cancelled()), Ended::NoGuest);
         };
@@ -391,6 +366,7 @@ impl Driver {
         let before = allowance(files.as_ref(), principal, guest.as_mut()).await;
         guest.bound_files(before.most()).await;
         record.begun();
+        started.notify_one();
         self.names.take(checked.program.left());
         let outcome = guest.execute(run, calls).await;
         let after = allowance(files.as_ref(), principal, guest.as_mut()).await;
@@ -399,21 +375,13 @@ impl Driver {
         (Ok(outcome), ended)
     }
 
-    /// What is found in the program before it runs; on other surfaces than `code` nothing is looked for.
-    async fn check(&mut self, run: &Run, mode: CheckMode) -> Checked {
-        if run.surface.is_some() {
+    /// What is found in the program before it runs; nothing is looked for on surfaces that show no schemas.
+    async fn check(&mut self, run: &Run) -> Checked {
+        if run.profile.validate == Validation::ByServer {
             return Checked::default();
         }
         let (check, principal) = (self.shared.check.as_ref(), &self.key.principal);
-        checked(
-            check,
-            principal,
-            &run.code,
-            &self.names,
-            mode,
-            run.limits.wall_time,
-        )
-        .await
+        checked(check, principal, run, &self.names).await
     }
 
     /// A limit that the caller named and that the open session does not have.
@@ -444,7 +412,7 @@ impl Driver {
         record: &RunRecord,
     ) -> Result<Option<Box<dyn Guest>>, LaunchError> {
         self.shared.backend.check().await?;
-        let files = self.files(&run.code).await?;
+        let files = self.files(&run.spec.code).await?;
         let longest = self.shared.config.launch_time;
         let number = self.shared.next_life();
         let spec = LaunchSpec {
@@ -454,7 +422,7 @@ impl Driver {
                 wall_time: limits.wall_time.max(Limits::MAX_WALL_TIME),
                 ..limits
             },
-            first_code: run.code.clone(),
+            first_code: run.spec.code.clone(),
             files,
         };
         let launched = run

@@ -119,7 +119,7 @@ pub trait Files: Send + Sync {
     }
 
     /// The tree of tools and skills as this program is to see it; a session that sees an older one is shown this one.
-    fn shared<'a>(&'a self, code: &'a str) -> BoxFuture<'a, Option<SharedTree>>;
+    fn shared<'a>(&'a self, principal: &'a Principal, code: &'a str) -> BoxFuture<'a, Option<SharedTree>>;
 
     /// What the principal may still write where no kernel holds a quota, looked at before and after a run. `unlinked` says
     /// how many bytes of a device the session holds in files without a name; it is asked only if something was written.
@@ -148,7 +148,7 @@ impl Files for NoFiles {
         Box::pin(std::future::ready(Ok(Given::default())))
     }
 
-    fn shared<'a>(&'a self, _code: &'a str) -> BoxFuture<'a, Option<SharedTree>> {
+    fn shared<'a>(&'a self, _principal: &'a Principal, _code: &'a str) -> BoxFuture<'a, Option<SharedTree>> {
         Box::pin(std::future::ready(None))
     }
 

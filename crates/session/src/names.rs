@@ -1,6 +1,5 @@
 //! Names that clients write, checked, and names that the host mints.
 
-use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use types::{RunId, SessionId, SessionName};
@@ -17,48 +16,10 @@ const LETTERS: [char; 32] = [
     'y', 'z', '2', '3', '4', '5', '6', '7', '8', '9', 'i',
 ];
 
-/// A language that programs may be written in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Language {
-    /// CPython.
-    #[default]
-    Python,
-}
-
-/// A language that is none of [`Language`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown language '{0}': only 'python' is available")]
-pub struct UnknownLanguage(String);
-
 /// A text that names no session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("session must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, not '{0}'")]
 pub struct BadName(String);
-
-// === impl Language ===
-
-impl Language {
-    /// The language of that name.
-    pub fn from_name(name: &str) -> Result<Language, UnknownLanguage> {
-        match name {
-            "python" => Ok(Language::Python),
-            _ => Err(UnknownLanguage(shown(name))),
-        }
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::Python => "python",
-        }
-    }
-}
-
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// The name as a session's name, if it may be one.
 pub fn session_name(name: &str) -> Result<SessionName, BadName> {
@@ -120,18 +81,6 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-
-    #[test]
-    fn languages() {
-        assert_eq!(Language::from_name("python"), Ok(Language::Python));
-        for other in ["ruby", "Python", ""] {
-            let error = Language::from_name(other).expect_err("unknown").to_string();
-            assert_eq!(
-                error,
-                format!("unknown language '{other}': only 'python' is available")
-            );
-        }
-    }
 
     #[test]
     fn session_names() {

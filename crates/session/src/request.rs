@@ -1,52 +1,25 @@
 //! What is asked of a session and what comes back.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use sandbox::{HostCalls, LaunchError};
-use serde_json::Value;
 use store::{NotRecorded, Refused, RunRecord};
 use tokio_util::sync::CancellationToken;
-use types::{CheckMode, Granted, Limit, Outcome, Principal, RunId, SessionName};
-
-use crate::names::Language;
-
-/// Which session a run belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Selector {
-    /// The one that the principal has without naming one.
-    Default,
-    /// Opened or continued by its name.
-    Named(SessionName),
-    /// A fresh one with a minted name.
-    New,
-}
+use types::{Limit, Outcome, Principal, RunId, RunProfile, RunSpec, SessionName};
 
 /// One program to run. Dropping the future of the run cancels it.
 pub struct RunRequest {
     /// Who asks: names of sessions are theirs alone.
     pub principal: Principal,
-    /// What the program is written in.
-    pub language: Language,
-    /// Where it runs.
-    pub session: Selector,
-    /// The program.
-    pub code: String,
-    /// Its limits, and those of the session if this run opens it.
-    pub granted: Granted,
+    /// What is asked; limits are those of the session too if this run opens it.
+    pub spec: RunSpec,
+    /// What the surface means by it.
+    pub profile: RunProfile,
     /// Answers its host calls.
     pub calls: Arc<dyn HostCalls>,
     /// Ends the run, also while it waits for its turn.
     pub cancel: CancellationToken,
-    /// What is done with what the check before the run finds.
-    pub check: CheckMode,
-    /// What its surface tells the guest beside it; `None` for `code`.
-    pub surface: Option<Value>,
-    /// The servers that it may reach; `None` where every run of the session may reach the same.
-    pub reach: Option<BTreeSet<String>>,
-    /// A result of more bytes of JSON stays in the session; `None` where every result comes as it is.
-    pub keep_over: Option<u64>,
     /// Its handle, and what is written down of it.
     pub record: RunRecord,
 }
@@ -110,6 +83,9 @@ pub enum SessionError {
     /// The host is shutting down.
     #[error("no program is started any more: codeyard is ending")]
     Closing,
+    /// Whoever asked may not use this host any more.
+    #[error("the program was not run: its user has no access to this codeyard any more")]
+    Dismissed,
     /// It would leave no record.
     #[error("the program was not run: {0}")]
     NotRecorded(NotRecorded),
@@ -133,7 +109,7 @@ impl SessionError {
             SessionError::QueueFull { .. } => Refused::QueueFull,
             SessionError::TooManySessions { .. } => Refused::TooManySessions,
             SessionError::Limit { .. } => Refused::Arguments,
-            SessionError::Closing => Refused::Closing,
+            SessionError::Closing | SessionError::Dismissed => Refused::Closing,
             SessionError::NotRecorded(_) | SessionError::EndNotRecorded(_) => Refused::NotRecorded,
             SessionError::Failed { .. } => Refused::Inside,
         }
@@ -144,9 +120,9 @@ impl fmt::Debug for RunRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunRequest")
             .field("principal", &self.principal)
-            .field("language", &self.language)
-            .field("session", &self.session)
-            .field("code", &format_args!("{} bytes", self.code.len()))
+            .field("language", &self.spec.language)
+            .field("session", &self.spec.session)
+            .field("code", &format_args!("{} bytes", self.spec.code.len()))
             .finish_non_exhaustive()
     }
 }

@@ -10,13 +10,13 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use types::{Principal, SessionName};
+use types::{Principal, Selector, SessionName};
 
 use crate::check::Check;
 use crate::driver::{Driver, Job, cancelled};
 use crate::files::Files;
 use crate::names::default_name;
-use crate::request::{RunRequest, RunResult, Selector, SessionError};
+use crate::request::{RunRequest, RunResult, SessionError};
 use crate::table::{Accepted, Key, Refusal, Table, Ticket};
 
 /// How long the guests of all sessions may take to end when the host does.
@@ -141,7 +141,7 @@ impl Sessions {
             () = cancel.cancelled() => {
                 if let Some(job) = place.withdraw() {
                     let outcome = cancelled();
-                    let recorded = job.record.ended(&outcome, None).await;
+                    let recorded = job.request.record.ended(&outcome, None).await;
                     recorded.map_err(SessionError::EndNotRecorded)?;
                     return Ok(RunResult {
                         run_id,
@@ -169,6 +169,14 @@ impl Sessions {
         Figures {
             open: self.shared.table().open(),
             runs: self.shared.runs.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Ends the sessions of a principal: runs under way are cancelled, waiting runs are refused, guests end soon after.
+    pub fn dismiss(&self, principal: &Principal) {
+        let waiting = self.shared.table().dismiss(principal);
+        for job in waiting {
+            job.refuse(SessionError::Dismissed);
         }
     }
 
@@ -208,14 +216,14 @@ impl Shared {
     ) -> Result<(Answer, Place), Box<(SessionError, RunRecord)>> {
         let (reply, answer) = oneshot::channel();
         let mut table = self.table();
-        let name = match request.session {
+        let name = match &request.spec.session {
             Selector::Default => default_name(),
-            Selector::Named(name) => name,
-            Selector::New => table.mint(&request.principal, request.language),
+            Selector::Named(name) => name.clone(),
+            Selector::New => table.mint(&request.principal, request.spec.language),
         };
         let key = Key {
-            principal: request.principal,
-            language: request.language,
+            principal: request.principal.clone(),
+            language: request.spec.language,
             name,
         };
         if let Err(refusal) = table.admit(&key) {
@@ -223,18 +231,7 @@ impl Shared {
         }
         request.record.accepted(Some(&key.name));
         self.runs.fetch_add(1, Ordering::Relaxed);
-        let job = Job {
-            record: request.record,
-            code: request.code,
-            granted: request.granted,
-            calls: request.calls,
-            cancel: request.cancel,
-            check: request.check,
-            surface: request.surface,
-            reach: request.reach,
-            keep_over: request.keep_over,
-            reply,
-        };
+        let job = Job { request, reply };
         let Accepted {
             ticket,
             contact,

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use types::{Limit, Outcome, Principal, SessionFate, SessionName, Status};
+use types::{Language, Limit, Outcome, Principal, SessionFate, SessionName, Status};
 
-use crate::names::{Language, mint_session};
+use crate::names::mint_session;
 use crate::sessions::{Config, IdleSession};
 
 /// Ended sessions of one principal whose end is remembered for a notice.
@@ -336,6 +336,18 @@ impl<J> Table<J> {
         for session in self.sessions.values_mut() {
             waiting.extend(session.queue.drain(..).map(|(_, job)| job));
             session.contact.stop.cancel();
+        }
+        waiting
+    }
+
+    /// Ends all sessions of a principal and forgets them; the waiting runs are given back.
+    pub(crate) fn dismiss(&mut self, principal: &Principal) -> Vec<J> {
+        self.ended.remove(principal);
+        let theirs = self.sessions.extract_if(|key, _| key.principal == *principal);
+        let mut waiting = Vec::new();
+        for (_, session) in theirs {
+            session.contact.stop.cancel();
+            waiting.extend(session.queue.into_iter().map(|(_, job)| job));
         }
         waiting
     }

@@ -175,7 +175,7 @@ async fn runs(
         let ended = ended.unwrap_or(&absent);
         values.push_bind(attempt.run.to_string());
         values.push_bind(process);
-        values.push_bind(attempt.principal.id.clone());
+        values.push_bind(attempt.principal.to_string());
         values.push_bind(attempt.front.name());
         values.push_bind(run.session.clone());
         values.push_bind(ended.life);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
+use types::Principal;
 
 use crate::database::Tables;
 use crate::file::File;
@@ -33,8 +34,8 @@ pub struct Learning {
 /// Of which results something is known.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Subject {
-    /// Whose calls they answered; empty where principals share what is learned.
-    pub principal: String,
+    /// Whose calls they answered; `None` where principals share what is learned.
+    pub principal: Option<Principal>,
     /// The server's name in the configuration.
     pub server: String,
     /// The tool's name in its definition.
@@ -224,7 +225,7 @@ mod tests {
         let shapes = Shapes::new(directory.path().join("records.db"));
         let write = async |tool: &str, definition: String| {
             let subject = Subject {
-                principal: String::new(),
+                principal: None,
                 server: "crm".to_owned(),
                 tool: tool.to_owned(),
                 definition,

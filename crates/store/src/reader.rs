@@ -1,10 +1,11 @@
-//! What was recorded, for those who look at it: on a connection of its own that changes nothing.
+//! Reads the records of one principal, on a connection of its own that changes nothing.
 
 use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
+use types::Principal;
 
 use crate::config::Config;
 use crate::database;
@@ -17,10 +18,12 @@ use crate::trouble::Trouble;
 /// Runs whose deeds one statement asks for.
 const DEEDS_AT_ONCE: usize = 500;
 
-/// Reads records.
+/// Reads the records of one principal. A handle of somebody else's run is as unknown as one that was never given.
 #[derive(Debug)]
 pub struct Reader {
     config: Config,
+    /// The principal, as runs name it.
+    principal: String,
     connection: SqliteConnection,
     version: i64,
 }
@@ -171,12 +174,16 @@ pub enum State {
 // === impl Reader ===
 
 impl Reader {
-    /// Opens what is there.
-    pub async fn open(config: &Config) -> Result<State, Trouble> {
+    /// Opens the records of a principal.
+    ///
+    /// # Errors
+    /// If the database cannot be read.
+    pub async fn open(config: &Config, principal: &Principal) -> Result<State, Trouble> {
         Ok(match database::open_to_read(&config.file).await? {
             None => State::Empty,
             Some(connection) => State::Open(Box::new(Reader {
                 config: config.clone(),
+                principal: principal.to_string(),
                 connection,
                 version: 0,
             })),
@@ -189,7 +196,7 @@ impl Reader {
 
     /// The runs that the filter lets through, the newest first.
     pub async fn runs(&mut self, filter: &Filter) -> Result<Vec<RunView>, Trouble> {
-        let found = list(&mut self.connection, filter).await;
+        let found = list(&mut self.connection, &self.principal, filter).await;
         found.map_err(|error| self.trouble(&error))
     }
 
@@ -210,7 +217,7 @@ impl Reader {
 
     /// One run with everything that belongs to it; `None` if there is none of that handle.
     pub async fn run(&mut self, id: &str) -> Result<Option<RunDetail>, Trouble> {
-        let found = detail(&mut self.connection, id).await;
+        let found = detail(&mut self.connection, &self.principal, id).await;
         found.map_err(|error| self.trouble(&error))
     }
 
@@ -218,11 +225,13 @@ impl Reader {
     /// `server.tool` if it is named.
     pub async fn drift(&mut self, name: Option<&str>, most: u32) -> Result<Vec<EventView>, Trouble> {
         let sql = "SELECT * FROM events WHERE kind = ?1 AND (?2 IS NULL OR \
-             substr(detail, 1, length(?2) + 1) IN (?2 || '.', ?2 || ' ')) ORDER BY seq DESC LIMIT ?3";
+             substr(detail, 1, length(?2) + 1) IN (?2 || '.', ?2 || ' ')) \
+             AND run IN (SELECT id FROM runs WHERE principal = ?4) ORDER BY seq DESC LIMIT ?3";
         let rows = sqlx::query(sql)
             .bind(DRIFT)
             .bind(name)
             .bind(i64::from(most))
+            .bind(&self.principal)
             .fetch_all(&mut self.connection)
             .await;
         let events = rows.and_then(|rows| rows.iter().map(event).collect());
@@ -231,13 +240,13 @@ impl Reader {
 
     /// What ran since a time, in milliseconds since 1970.
     pub async fn traffic(&mut self, since_ms: i64) -> Result<Traffic, Trouble> {
-        let found = traffic::since(&mut self.connection, since_ms).await;
+        let found = traffic::since(&mut self.connection, &self.principal, since_ms).await;
         found.map_err(|error| self.trouble(&error))
     }
 
     /// The cost of every run of a program that has ended, since this time if one is named, the oldest first.
     pub async fn costs(&mut self, since_ms: Option<i64>) -> Result<Vec<CostView>, Trouble> {
-        let found = receipts::costs(&mut self.connection, since_ms).await;
+        let found = receipts::costs(&mut self.connection, &self.principal, since_ms).await;
         found.map_err(|error| self.trouble(&error))
     }
 
@@ -252,9 +261,14 @@ impl Reader {
     }
 }
 
-async fn list(connection: &mut SqliteConnection, filter: &Filter) -> Result<Vec<RunView>, sqlx::Error> {
+async fn list(
+    connection: &mut SqliteConnection,
+    principal: &str,
+    filter: &Filter,
+) -> Result<Vec<RunView>, sqlx::Error> {
     let dead = prune::dead(connection).await?;
-    let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM runs WHERE 1 = 1");
+    let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM runs WHERE principal = ");
+    query.push_bind(principal.to_owned());
     if let Some(id) = &filter.id {
         query.push(" AND id = ").push_bind(id.clone());
     }
@@ -344,12 +358,16 @@ fn run(row: &SqliteRow, dead: &HashSet<i64>) -> Result<RunView, sqlx::Error> {
     })
 }
 
-async fn detail(connection: &mut SqliteConnection, id: &str) -> Result<Option<RunDetail>, sqlx::Error> {
+async fn detail(
+    connection: &mut SqliteConnection,
+    principal: &str,
+    id: &str,
+) -> Result<Option<RunDetail>, sqlx::Error> {
     let only = Filter {
         id: Some(id.to_owned()),
         ..Filter::default()
     };
-    let Some(run) = list(connection, &only).await?.pop() else {
+    let Some(run) = list(connection, principal, &only).await?.pop() else {
         return Ok(None);
     };
     let calls = sqlx::query("SELECT * FROM calls WHERE run = ? ORDER BY seq")

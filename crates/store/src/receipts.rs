@@ -140,14 +140,17 @@ pub(crate) async fn write(
 /// The cost of every run of a program that has ended, since this time, the oldest first.
 pub(crate) async fn costs(
     connection: &mut SqliteConnection,
+    principal: &str,
     since_ms: Option<i64>,
 ) -> Result<Vec<CostView>, sqlx::Error> {
     let has_receipts = database::has(connection, Tables::Receipts).await?;
-    let wanted = "front <> 'call' AND (language IS NOT NULL OR code_hash IS NOT NULL) AND status IS NOT NULL AND asked_ms >= ?";
+    let wanted = "principal = ? AND front <> 'call' AND (language IS NOT NULL OR code_hash IS NOT NULL) AND status IS NOT NULL \
+         AND asked_ms >= ?";
     let since = since_ms.unwrap_or(i64::MIN);
     let runs = sqlx::query(sqlx::AssertSqlSafe(format!(
         "SELECT * FROM runs WHERE {wanted} ORDER BY seq"
     )))
+    .bind(principal.to_owned())
     .bind(since)
     .fetch_all(&mut *connection)
     .await?;
@@ -162,6 +165,7 @@ pub(crate) async fn costs(
          sum(coalesce(result_bytes, 0)) AS answer_bytes, sum(outcome = 'answered') AS answered, \
          {ASIDE} AS aside FROM calls WHERE run IN (SELECT id FROM runs WHERE {wanted}) GROUP BY run, server, tool, aside"
     )))
+    .bind(principal.to_owned())
     .bind(since)
     .fetch_all(&mut *connection)
     .await?;
@@ -178,6 +182,7 @@ pub(crate) async fn costs(
     }
     let those = format!("WHERE run IN (SELECT id FROM runs WHERE {wanted})");
     let taken = sqlx::query(sqlx::AssertSqlSafe(format!("SELECT * FROM receipts {those}")))
+        .bind(principal.to_owned())
         .bind(since)
         .fetch_all(&mut *connection)
         .await?;
@@ -189,6 +194,7 @@ pub(crate) async fn costs(
     let taken = sqlx::query(sqlx::AssertSqlSafe(format!(
         "SELECT * FROM receipt_calls {those}"
     )))
+    .bind(principal.to_owned())
     .bind(since)
     .fetch_all(connection)
     .await?;

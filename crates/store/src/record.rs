@@ -135,7 +135,7 @@ impl RunRecord {
         let session = Arc::new(Session {
             life: crate::rows::number(life),
             name: open.accepted.as_ref()?.run.session.clone().unwrap_or_default(),
-            principal: open.attempt.principal.id.clone(),
+            principal: open.attempt.principal.to_string(),
             language,
             backend: open.attempt.backend,
             mode,

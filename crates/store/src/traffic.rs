@@ -29,15 +29,27 @@ impl Traffic {
     }
 }
 
-pub(crate) async fn since(connection: &mut SqliteConnection, ms: i64) -> Result<Traffic, sqlx::Error> {
+pub(crate) async fn since(
+    connection: &mut SqliteConnection,
+    principal: &str,
+    ms: i64,
+) -> Result<Traffic, sqlx::Error> {
     let sql = "SELECT COUNT(*) AS runs, \
          SUM(COALESCE(result_bytes, 0) + COALESCE(stdout_bytes, 0) + COALESCE(stderr_bytes, 0)) AS shown \
-         FROM runs WHERE asked_ms >= ?";
-    let runs = sqlx::query(sql).bind(ms).fetch_one(&mut *connection).await?;
+         FROM runs WHERE principal = ? AND asked_ms >= ?";
+    let runs = sqlx::query(sql)
+        .bind(principal.to_owned())
+        .bind(ms)
+        .fetch_one(&mut *connection)
+        .await?;
     let sql = "SELECT COUNT(*) AS calls, SUM(COALESCE(calls.result_bytes, 0)) AS answered \
-         FROM calls JOIN runs ON runs.id = calls.run WHERE runs.asked_ms >= ?";
-    let calls = sqlx::query(sql).bind(ms).fetch_one(&mut *connection).await?;
-    let (counted, saved) = saved(connection, ms).await?;
+         FROM calls JOIN runs ON runs.id = calls.run WHERE runs.principal = ? AND runs.asked_ms >= ?";
+    let calls = sqlx::query(sql)
+        .bind(principal.to_owned())
+        .bind(ms)
+        .fetch_one(&mut *connection)
+        .await?;
+    let (counted, saved) = saved(connection, principal, ms).await?;
     let number = |value: Option<i64>| u64::try_from(value.unwrap_or_default()).unwrap_or_default();
     Ok(Traffic {
         runs: number(runs.try_get("runs")?),
@@ -50,14 +62,23 @@ pub(crate) async fn since(connection: &mut SqliteConnection, ms: i64) -> Result<
 }
 
 /// Of how many runs there are receipts, and the tokens that these saved.
-async fn saved(connection: &mut SqliteConnection, ms: i64) -> Result<(i64, i64), sqlx::Error> {
+async fn saved(
+    connection: &mut SqliteConnection,
+    principal: &str,
+    ms: i64,
+) -> Result<(i64, i64), sqlx::Error> {
     if !database::has(connection, Tables::Receipts).await? {
         return Ok((0, 0));
     }
     let sql = "SELECT COUNT(*) AS counted, COALESCE(SUM(\
          (SELECT COALESCE(SUM(written + read), 0) FROM receipt_calls WHERE receipt_calls.run = receipts.run) \
          - receipts.written - receipts.read - receipts.searched), 0) AS saved \
-         FROM runs JOIN receipts ON receipts.run = runs.id WHERE runs.asked_ms >= ? AND runs.front = 'mcp'";
-    let row = sqlx::query(sql).bind(ms).fetch_one(connection).await?;
+         FROM runs JOIN receipts ON receipts.run = runs.id WHERE runs.principal = ? AND runs.asked_ms >= ? \
+         AND runs.front = 'mcp'";
+    let row = sqlx::query(sql)
+        .bind(principal.to_owned())
+        .bind(ms)
+        .fetch_one(connection)
+        .await?;
     Ok((row.try_get("counted")?, row.try_get("saved")?))
 }

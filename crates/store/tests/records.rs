@@ -37,7 +37,10 @@ fn outcome(status: Status) -> Outcome {
 }
 
 async fn read(config: &Config, filter: &Filter) -> Vec<RunView> {
-    match Reader::open(config).await.expect("a sound database") {
+    match Reader::open(config, &Principal::local())
+        .await
+        .expect("a sound database")
+    {
         State::Empty => Vec::new(),
         State::Open(mut reader) => reader.runs(filter).await.expect("runs"),
     }

@@ -66,7 +66,7 @@ impl World {
 }
 
 fn principal(name: &str) -> Principal {
-    Principal { id: name.to_owned() }
+    name.parse().expect("a principal")
 }
 
 async fn put(saved: &Saved, who: &str, key: &str, value: &Value) -> Result<u64, SavedError> {

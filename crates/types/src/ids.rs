@@ -4,22 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Who asks: every handle (session, workspace, record) belongs to exactly one principal.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Principal {
-    /// Stable identifier, unique within the deployment.
-    pub id: String,
-}
-
-impl Principal {
-    /// The one principal of a `codeyard` process that a user started for themselves (stdio, CLI).
-    pub fn local() -> Self {
-        Self {
-            id: "local".to_owned(),
-        }
-    }
-}
-
 macro_rules! string_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -58,4 +42,12 @@ string_id!(
 string_id!(
     /// The handle of one run.
     RunId
+);
+string_id!(
+    /// An organization whose users, files and records are kept apart from those of every other.
+    TenantId
+);
+string_id!(
+    /// A user within its tenant.
+    UserId
 );

@@ -1,4 +1,4 @@
-//! The words everyone shares: ids, principals, tools, limits, content and outcomes; no I/O, no async.
+//! The words everyone shares: ids, principals, tools, limits, runs, content and outcomes; no I/O, no async.
 
 mod activity;
 mod answers;
@@ -8,10 +8,13 @@ mod content;
 mod file;
 mod ids;
 mod kept;
+mod language;
 mod limits;
 pub mod numbers;
 mod outcome;
+mod principal;
 mod rules;
+mod run;
 mod search;
 mod tool;
 pub mod units;
@@ -23,11 +26,16 @@ pub use answers::{Answers, Format};
 pub use check::CheckMode;
 pub use content::{Body, Content};
 pub use file::{WrittenFile, size_in_words};
-pub use ids::{Principal, RunId, SessionId, SessionName};
+pub use ids::{RunId, SessionId, SessionName, TenantId, UserId};
 pub use kept::Kept;
+pub use language::{Language, UnknownLanguage};
 pub use limits::{Granted, Limit, Limits, Network, RunLimits};
 pub use outcome::{GuestError, Outcome, SessionFate, Status, Text, Threads, Usage};
+pub use principal::{BadPrincipal, Principal};
 pub use rules::ToolRules;
+pub use run::{
+    Appearance, BridgeServer, BridgeServers, Reach, Results, RunProfile, RunSpec, Selector, Validation,
+};
 pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};
 pub use tool::{DefinitionError, ServerTools, Tool, ToolRef};
 pub use unseen::{is_reordering, is_unseen, spelled_out};

@@ -18,7 +18,7 @@ impl Workspaces {
         let config = &self.shared.config;
         let (uid, _) = config.owner_on_disk()?;
         let differs = config.keeping != Keeping::Own && uid != Ids::own().uid;
-        differs.then(|| config.root.join(encode(&principal.id)))
+        differs.then(|| config.root.join(encode(&principal.to_string())))
     }
 
     /// Gives a file or directory of a workspace that belongs to this process's user to the owner of the sessions' files.
@@ -37,7 +37,7 @@ impl Workspaces {
         }
         let root = self.shared.existing_root().ok()??;
         let top = root
-            .child(encode(&principal.id).as_ref())
+            .child(encode(&principal.to_string()).as_ref())
             .ok()??
             .child(top)
             .ok()??;

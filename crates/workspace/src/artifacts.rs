@@ -113,7 +113,10 @@ impl Workspaces {
             Some(place) => place.child(name),
             None => Ok(None),
         };
-        let place = child(self.shared.existing_root()?, encode(&principal.id).as_ref())?;
+        let place = child(
+            self.shared.existing_root()?,
+            encode(&principal.to_string()).as_ref(),
+        )?;
         child(place, RESULTS.as_ref())
     }
 

@@ -52,7 +52,7 @@ impl Workspaces {
         self.shared
             .config
             .root
-            .join(encode(&principal.id))
+            .join(encode(&principal.to_string()))
             .join(WORKSPACE)
     }
 
@@ -61,7 +61,7 @@ impl Workspaces {
         self.shared
             .config
             .root
-            .join(encode(&principal.id))
+            .join(encode(&principal.to_string()))
             .join(RESULTS)
             .join(encode(session.as_str()))
     }

@@ -108,7 +108,7 @@ impl Workspaces {
         let Some(root) = self.shared.existing_root()? else {
             return Ok(());
         };
-        let Some(place) = root.child(encode(&principal.id).as_ref())? else {
+        let Some(place) = root.child(encode(&principal.to_string()).as_ref())? else {
             return Ok(());
         };
         let Some(results) = place.child(RESULTS.as_ref())? else {
@@ -185,7 +185,7 @@ impl Workspaces {
     /// # Errors
     /// If it cannot be mounted.
     pub fn mount(&self, principal: &Principal) -> Result<(), WorkspaceError> {
-        let file = encode(&principal.id);
+        let file = encode(&principal.to_string());
         let Some(root) = self.shared.existing_root()? else {
             return Ok(());
         };
@@ -222,17 +222,27 @@ impl Workspaces {
         &self.shared.config.mounts
     }
 
-    /// Makes a tree of these files, named `tools/<server>/<file>` or `skills/…`, the one that sessions opened from now on see.
+    /// Makes the tree of these files, named `tools/<server>/<file>` or `skills/…`, the one that sessions of a principal see
+    /// from now on.
     ///
     /// # Errors
     /// If it cannot be written; the tree before stays the current one.
-    pub fn publish(&self, files: &BTreeMap<String, Vec<u8>>) -> Result<(), WorkspaceError> {
-        self.shared.trees.publish(files)
+    pub fn publish(
+        &self,
+        principal: &Principal,
+        files: &BTreeMap<String, Vec<u8>>,
+    ) -> Result<(), WorkspaceError> {
+        self.shared.trees.publish(principal, files)
     }
 
-    /// The current tree, if one has been published.
-    pub fn shared(&self) -> Option<Tree> {
-        self.shared.trees.current()
+    /// The current tree of a principal, if one has been published.
+    pub fn shared(&self, principal: &Principal) -> Option<Tree> {
+        self.shared.trees.current(principal)
+    }
+
+    /// Lets go of the tree of a principal; the next process to sweep removes it from the disk.
+    pub fn forget(&self, principal: &Principal) {
+        self.shared.trees.forget(principal);
     }
 }
 
@@ -243,7 +253,7 @@ impl Shared {
     fn open(&self, principal: &Principal, session: &SessionName) -> Result<SessionFiles, WorkspaceError> {
         let root = self.root()?;
         let ids = self.ids()?;
-        let (place, lock) = self.enter(&root, &encode(&principal.id), ids)?;
+        let (place, lock) = self.enter(&root, &encode(&principal.to_string()), ids)?;
         let workspace = owned(&place, WORKSPACE.as_ref(), ids)?;
         let results = place.make(RESULTS.as_ref(), ids.passage(), Belongs::Ours)?;
         let (results, using) = used(&results, encode(session.as_str()).as_ref(), ids)?;

@@ -8,7 +8,7 @@
 mod sweep;
 mod verify;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::fs::{self, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
+use types::Principal;
 
 use crate::error::WorkspaceError;
 use crate::lease;
@@ -43,7 +44,8 @@ const ATTEMPTS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Trees {
     root: PathBuf,
-    current: Mutex<Option<Tree>>,
+    /// The newest tree of each principal.
+    current: Mutex<HashMap<Principal, Tree>>,
     written: AtomicU64,
 }
 
@@ -69,15 +71,21 @@ impl Trees {
         }
     }
 
-    pub(crate) fn current(&self) -> Option<Tree> {
-        self.current
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    pub(crate) fn current(&self, principal: &Principal) -> Option<Tree> {
+        let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        current.get(principal).cloned()
     }
 
-    /// Makes the tree of these files the current one.
-    pub(crate) fn publish(&self, files: &Files) -> Result<(), WorkspaceError> {
+    /// Lets go of the tree of a principal.
+    pub(crate) fn forget(&self, principal: &Principal) {
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = current.remove(principal);
+        drop(current);
+        drop(before);
+    }
+
+    /// Makes the tree of these files the current one of a principal.
+    pub(crate) fn publish(&self, principal: &Principal, files: &Files) -> Result<(), WorkspaceError> {
         for name in files.keys() {
             check_name(name)?;
         }
@@ -90,7 +98,7 @@ impl Trees {
                     .current
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
-                    .replace(tree);
+                    .insert(principal.clone(), tree);
                 drop(before);
                 sweep::sweep(&root);
                 return Ok(());

@@ -95,7 +95,7 @@ impl Workspaces {
                 ..Usage::default()
             });
         };
-        match root.child(encode(&principal.id).as_ref())? {
+        match root.child(encode(&principal.to_string()).as_ref())? {
             Some(place) => Ok(self.measure_place(&place)),
             None => Ok(Usage {
                 complete: true,

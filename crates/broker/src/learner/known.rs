@@ -12,9 +12,9 @@ use types::{Principal, ToolRef};
 /// Of a tool whose results are settled, one in so many is looked at.
 const SAMPLE: u32 = 10;
 
-/// Whose calls were observed; empty where principals share what is learned.
+/// Whose calls were observed; `None` where principals share what is learned.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Whose(pub(super) Arc<str>);
+pub(super) struct Whose(pub(super) Option<Principal>);
 
 /// Everything that is known.
 #[derive(Debug, Default)]
@@ -52,11 +52,7 @@ pub struct LearnedTypes {
 
 impl Whose {
     pub(super) fn of(principal: &Principal, learning: &Learning) -> Whose {
-        Whose(if learning.shared {
-            Arc::from("")
-        } else {
-            Arc::from(principal.id.as_str())
-        })
+        Whose((!learning.shared).then(|| principal.clone()))
     }
 }
 
@@ -84,6 +80,12 @@ impl Known {
         put(&mut tools, subject, tool)
     }
 
+    /// Lets go of everything known for a principal.
+    pub(super) fn forget(&self, whose: &Whose) {
+        let mut tools = self.tools.write().unwrap_or_else(PoisonError::into_inner);
+        tools.remove(whose);
+    }
+
     /// Replaces everything.
     pub(super) fn replace(&self, tools: Tools) {
         *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
@@ -92,7 +94,7 @@ impl Known {
 
 /// Puts one definition of a tool; returns another one that has to go because a tool keeps few.
 pub(super) fn put(tools: &mut Tools, subject: &Subject, tool: Tool) -> Option<Arc<str>> {
-    let whose = Whose(Arc::from(subject.principal.as_str()));
+    let whose = Whose(subject.principal.clone());
     let named = ToolRef::new(subject.server.as_str(), subject.tool.as_str());
     let definitions = tools.entry(whose).or_default().entry(named).or_default();
     if let Some(known) = definitions

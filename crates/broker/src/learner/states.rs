@@ -63,7 +63,7 @@ impl States {
         shared.release(job.answer.get().len());
         let entry = &job.entry;
         let subject = Subject {
-            principal: job.whose.0.to_string(),
+            principal: job.whose.0.clone(),
             server: entry.tool.server.clone(),
             tool: entry.tool.tool.clone(),
             definition: entry.fingerprint().to_owned(),

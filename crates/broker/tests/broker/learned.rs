@@ -4,7 +4,7 @@ use super::*;
 use catalog::Learned;
 
 fn principal(id: &str) -> Principal {
-    Principal { id: id.to_owned() }
+    id.parse().expect("a principal")
 }
 
 /// Calls `crm.find` for this principal.

@@ -15,7 +15,12 @@ fn world() -> World {
 impl World {
     async fn ask_loaded(&self, loaded: &[&str], name: &str, args: Value) -> Result<Value, HostCallError> {
         let scope = RunScope {
-            loaded: Some(loaded.iter().map(|name| (*name).to_owned()).collect()),
+            profile: RunProfile {
+                validate: Validation::ByServer,
+                reach: Reach::Only(Arc::new(loaded.iter().map(|name| (*name).to_owned()).collect())),
+                appearance: Appearance::Bridge(Arc::default()),
+                ..RunProfile::default()
+            },
             ..scope(LONG)
         };
         let call = HostCall {

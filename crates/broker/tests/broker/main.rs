@@ -20,7 +20,7 @@ use store::{FILE, Learning, Records, Saved};
 use tempfile::TempDir;
 use test_support::{ServerDefinition, stub_server};
 use tool_files::Scanner;
-use types::{Principal, RunId};
+use types::{Appearance, Principal, Reach, RunId, RunProfile, Validation};
 use upstream::{Config, Hub, ServerConfig, Status, Stdio, Transport};
 
 /// Longer than anything that is not meant to time out.
@@ -124,7 +124,7 @@ fn scope(wall_time: Duration) -> RunScope {
     RunScope {
         run,
         wall_time,
-        loaded: None,
+        profile: RunProfile::default(),
         tally: None,
         done: broker::Done::default(),
         activity: None,

@@ -7,10 +7,15 @@ use super::*;
 impl World {
     async fn keep(&self, who: &str, name: &str, args: Value) -> Result<Value, HostCallError> {
         let scope = RunScope {
-            loaded: Some(Arc::default()),
+            profile: RunProfile {
+                validate: Validation::ByServer,
+                reach: Reach::Only(Arc::default()),
+                appearance: Appearance::Bridge(Arc::default()),
+                ..RunProfile::default()
+            },
             ..scope(LONG)
         };
-        let principal = Principal { id: who.to_owned() };
+        let principal = who.parse::<Principal>().expect("a principal");
         let call = HostCall {
             name: name.to_owned(),
             args,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use types::Principal;
 
 pub(super) const HELP: &str = "\
 Examples:
@@ -38,7 +39,7 @@ pub struct SavedArguments {
     pub command: Option<SavedCommand>,
     /// Whose; `local` is whoever runs codeyard
     #[arg(long, value_name = "PRINCIPAL", default_value = "local", global = true)]
-    pub principal: String,
+    pub principal: Principal,
     /// Directory whose codeyard.db holds them, as MCP_BRIDGE_STATE_DIR names it [default: the data directory]
     #[arg(long, value_name = "DIR", global = true)]
     pub state: Option<PathBuf>,

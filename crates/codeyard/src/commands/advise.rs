@@ -4,11 +4,11 @@ mod judge;
 
 use config::Machine;
 use serde_json::{Value, json};
-use server::Server;
+use server::Host;
 use server::store::{CostView, Reader, State};
 
 use crate::cli::AdviseArguments;
-use crate::context::Context;
+use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, counted, harmless, table};
 use judge::{Advice, Judged, Verdict};
@@ -18,13 +18,18 @@ pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Resu
     let loaded = context.load()?;
     let (records, expose) = (loaded.records(), loaded.settings.expose.clone());
     let parts = loaded.into_parts(context.program()?, &Machine);
-    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let server = Host::new(parts)
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
     let (priced, exposed) = (server.prices_of_all().await, server.exposed_tools().await);
-    server.close().await;
+    server.host().close().await;
     let priced = priced?;
     let since = arguments.since.map(|since| since.timestamp_millis());
     let broken = |trouble| Failure::new(Exit::Broken, trouble);
-    let costs: Vec<CostView> = match Reader::open(&records).await.map_err(broken)? {
+    let costs: Vec<CostView> = match Reader::open(&records, &crate::context::principal())
+        .await
+        .map_err(broken)?
+    {
         State::Empty => Vec::new(),
         State::Open(mut reader) => reader.costs(since).await.map_err(broken)?,
     };

@@ -4,10 +4,10 @@ mod given;
 
 use config::Machine;
 use serde_json::{Map, Value};
-use server::{CallFailed, Fault, Server};
+use server::{CallFailed, Caller, Fault, Host};
 
 use crate::cli::CallArguments;
-use crate::context::Context;
+use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use given::Given;
@@ -18,12 +18,14 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
     let loaded = context.load_and_tell()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
-    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let server = Host::new(parts)
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
     let answer = tokio::select! {
         answer = call(&server, &arguments.tool, given) => Some(answer),
         () = interrupt.token.cancelled() => None,
     };
-    server.close().await;
+    server.host().close().await;
     let Some(answer) = answer else {
         return Ok(interrupt.exit(Exit::Done));
     };
@@ -44,7 +46,7 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
 }
 
 /// The tool's schema says how the values are read; whether they fit, the call itself says, as it does for a program.
-async fn call(server: &Server, tool: &str, given: Given) -> anyhow::Result<Value> {
+async fn call(server: &Caller, tool: &str, given: Given) -> anyhow::Result<Value> {
     server.look().await;
     let arguments = match server.show(tool).await {
         Ok(shown) => given.by_schema(tool, &shown.input_schema)?,

@@ -7,11 +7,11 @@ use std::io::{self, IsTerminal as _};
 use anyhow::Context as _;
 use config::{Bridge, Machine, OutputMode, Parts};
 use server::control::Attendance;
-use server::{BridgeSurface, Server, Surface};
+use server::{BridgeSurface, Host, Surface};
 use surfaces::{Output, Timeouts};
 
 use crate::cli::{self, McpArguments};
-use crate::context::Context;
+use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 
@@ -96,9 +96,11 @@ fn output(bridge: &Bridge) -> Output {
 async fn serve(parts: Parts, surface: Surface, attendance: Attendance) -> anyhow::Result<Exit> {
     let interrupt = Interrupt::watch()?;
     let exposes = matches!(surface, Surface::Code) && !parts.expose.tools.is_empty();
-    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let server = Host::new(parts)
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
     if exposes && let Err(wrong) = server.check_exposed().await {
-        server.close().await;
+        server.host().close().await;
         return Err(Failure::new(Exit::Usage, wrong).into());
     }
     let _attended = server.attend(attendance);

@@ -11,13 +11,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use config::Machine;
 use serde_json::{Value, json};
-use server::{NotRun, Program, Ran, Server};
+use server::{Host, NotRun, Program, Ran};
 use types::{Content, Format, SessionFate, Status, WrittenFile, size_in_words};
 
 use self::live::{Live, Shown};
 use super::mcp;
 use crate::cli::{Cli, RunArguments};
-use crate::context::{Context, read_input};
+use crate::context::{Context, principal, read_input};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, harmless, one_line};
@@ -31,7 +31,9 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
     let code = read_program(file)?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
-    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let server = Host::new(parts)
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
     let (live, heard) = match arguments.json {
         true => (None, None),
         false => {
@@ -47,7 +49,7 @@ pub async fn run(context: &Context, arguments: &RunArguments) -> anyhow::Result<
         heard,
     };
     let ran = server.run(program, interrupt.token.clone()).await;
-    server.close().await;
+    server.host().close().await;
     let shown = live.map(Live::finish).transpose()?.unwrap_or_default();
     let ran = ran.map_err(failure)?;
     if let Some(backend) = ran.backend {

@@ -27,7 +27,10 @@ pub async fn run(context: &Context, arguments: &RunsArguments) -> anyhow::Result
     if arguments.follow {
         return follow(context, &config, arguments).await;
     }
-    let State::Open(mut reader) = Reader::open(&config).await.map_err(failure)? else {
+    let State::Open(mut reader) = Reader::open(&config, &crate::context::principal())
+        .await
+        .map_err(failure)?
+    else {
         if let Some(id) = arguments.id.as_ref().filter(|id| *id != LAST) {
             return Err(unknown(id));
         }
@@ -142,7 +145,9 @@ impl Follower {
     /// The records, once there are some.
     async fn reader(&mut self) -> anyhow::Result<Option<&mut Reader>> {
         if self.reader.is_none()
-            && let State::Open(reader) = Reader::open(&self.config).await.map_err(failure)?
+            && let State::Open(reader) = Reader::open(&self.config, &crate::context::principal())
+                .await
+                .map_err(failure)?
         {
             self.reader = Some(reader);
         }

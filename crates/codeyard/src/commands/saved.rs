@@ -55,9 +55,7 @@ pub async fn run(context: &Context, arguments: &SavedArguments) -> anyhow::Resul
     let shelf = Shelf {
         output: &context.output,
         saved: Saved::new(file),
-        principal: Principal {
-            id: arguments.principal.clone(),
-        },
+        principal: arguments.principal.clone(),
         records: match config.recording {
             Recording::Off => Records::off(),
             Recording::On { .. } => Records::new(config),
@@ -91,7 +89,7 @@ impl Shelf<'_> {
         let directory = self.saved.path().parent().unwrap_or(self.saved.path());
         self.output.tell(&format!(
             "nothing is saved for `{}` in {}",
-            harmless(&self.principal.id),
+            harmless(&self.principal.to_string()),
             harmless(&directory.to_string_lossy())
         ));
     }

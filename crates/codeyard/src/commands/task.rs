@@ -6,10 +6,10 @@ use std::path::Path;
 
 use config::Machine;
 use serde_json::Value;
-use server::{Overrides, Server, TaskReport, TaskRequest, TaskResult, Tools};
+use server::{Host, Overrides, TaskReport, TaskRequest, TaskResult, Tools};
 
 use crate::cli::TaskArguments;
-use crate::context::{Context, read_input};
+use crate::context::{Context, principal, read_input};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 
@@ -19,13 +19,15 @@ pub async fn run(context: &Context, arguments: &TaskArguments) -> anyhow::Result
     let loaded = context.load_serving_and_tell(&[], &[])?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
-    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let server = Host::new(parts)
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
     let report = tokio::select! {
         report = server.task(request, interrupt.token.clone()) => Some(report),
         () = cancelled_before_the_run(&interrupt, arguments) => None,
     };
-    let failed = server.failed();
-    server.close().await;
+    let failed = server.host().failed();
+    server.host().close().await;
     let Some(report) = report else {
         return Ok(interrupt.exit(Exit::Done));
     };

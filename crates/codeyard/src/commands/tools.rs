@@ -7,12 +7,12 @@ mod stubs;
 mod written;
 
 use config::Machine;
-use server::{Listing, Server, ToolView};
+use server::{Caller, Host, Listing, ToolView};
 use types::MAX_QUERY;
 
 use crate::cli::{ShowArguments, ToolsArguments, ToolsCommand};
 use crate::commands::call;
-use crate::context::Context;
+use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{Output, Tone, counted, harmless};
@@ -27,7 +27,9 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
     let loaded = context.load_and_tell()?;
     let parts = loaded.into_parts(context.program()?, &Machine);
     let interrupt = Interrupt::watch()?;
-    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let server = Host::new(parts)
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
     let work = async {
         server.look().await;
         match &arguments.command {
@@ -53,7 +55,7 @@ pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Resul
         done = work => done,
         () = interrupt.token.cancelled() => Ok(Exit::Done),
     };
-    server.close().await;
+    server.host().close().await;
     Ok(interrupt.exit(done?))
 }
 
@@ -65,7 +67,7 @@ fn is_one_name(text: &str) -> bool {
 /// Lists every server, or the one of that name.
 async fn list(
     context: &Context,
-    server: &Server,
+    server: &Caller,
     arguments: &ToolsArguments,
     name: Option<&str>,
 ) -> anyhow::Result<Exit> {
@@ -147,7 +149,7 @@ fn tool_text(signature: &str, description: Option<&str>, output: &Output) -> Str
     out
 }
 
-async fn search(context: &Context, server: &Server, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
+async fn search(context: &Context, server: &Caller, arguments: &ToolsArguments) -> anyhow::Result<Exit> {
     let query = arguments.query.join(" ");
     check(&query)?;
     context.output.progress("searching ...");
@@ -187,7 +189,7 @@ fn check(query: &str) -> Result<(), Failure> {
     Err(Failure::new(Exit::Usage, wrong))
 }
 
-async fn show_tool(context: &Context, server: &Server, arguments: &ShowArguments) -> anyhow::Result<Exit> {
+async fn show_tool(context: &Context, server: &Caller, arguments: &ShowArguments) -> anyhow::Result<Exit> {
     if let Some(language) = arguments.language {
         let declared = server.declaration(&arguments.tool, language.into()).await;
         context

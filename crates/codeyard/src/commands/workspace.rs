@@ -4,7 +4,6 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use server::workspace::{Extent, Holding, Quota, Usage, WorkspaceError, Workspaces};
-use types::Principal;
 
 use crate::ask::agreed;
 use crate::cli::{CleanArguments, ListArguments, PathArguments, WorkspaceCommand};
@@ -24,12 +23,10 @@ pub fn run(context: &Context, command: &WorkspaceCommand) -> anyhow::Result<Exit
 }
 
 fn path(output: &Output, workspaces: &Workspaces, arguments: &PathArguments) -> anyhow::Result<Exit> {
-    let principal = Principal {
-        id: arguments.principal.clone(),
-    };
+    let principal = &arguments.principal;
     // The user wants to look into the image: it stays mounted until the next codeyard that uses it ends.
-    workspaces.mount(&principal).map_err(failure)?;
-    let path = workspaces.path(&principal);
+    workspaces.mount(principal).map_err(failure)?;
+    let path = workspaces.path(principal);
     if arguments.json {
         output.json(&json!({ "path": path.to_string_lossy(), "exists": path.is_dir() }))?;
     } else {
@@ -69,10 +66,10 @@ fn list(output: &Output, workspaces: &Workspaces, arguments: &ListArguments) -> 
 }
 
 fn clean(output: &Output, workspaces: &Workspaces, arguments: &CleanArguments) -> anyhow::Result<Exit> {
-    let name = &arguments.principal;
+    let name = &arguments.principal.to_string();
     let holdings = workspaces.list().map_err(failure)?;
     let Some(holding) = holdings.iter().find(|holding| holding.name == *name) else {
-        if holdings.is_empty() || *name == Principal::local().id {
+        if holdings.is_empty() || arguments.principal == crate::context::principal() {
             output.line(&format!("`{}` has no files", harmless(name)))?;
             return Ok(Exit::Done);
         }

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use server::Server;
+use server::Caller;
 
 use super::peer::{Exchange, Peer};
 use super::show::Show;
@@ -33,7 +33,7 @@ const INVENTORY: &str = include_str!("programs/inventory.py");
 const CHART_FILE: &str = "codeyard-demo.png";
 
 /// Plays all steps.
-pub async fn play(output: &Output, mut peer: Peer, server: &Server, out: &Path) -> anyhow::Result<Exit> {
+pub async fn play(output: &Output, mut peer: Peer, server: &Caller, out: &Path) -> anyhow::Result<Exit> {
     let counter = Counter::default();
     let loading = tokio::task::spawn_blocking({
         let counter = counter.clone();
@@ -51,7 +51,7 @@ pub async fn play(output: &Output, mut peer: Peer, server: &Server, out: &Path) 
     let program = if has("pandas") { OVERDUE } else { OVERDUE_PLAIN };
     show.step(1, "one program reads, joins, updates and sends", program)?;
     let joined = completed(peer.execute(program).await?)?;
-    let calls = server.recorded();
+    let calls = server.host().recorded();
     show.result(&joined)?;
 
     let mut exchanges = Vec::new();

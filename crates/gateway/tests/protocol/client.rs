@@ -9,7 +9,6 @@ use broker::{Detail, FoundTool, SearchAnswer, ServerOverview};
 use gateway::{Connection, ConnectionEvents, Pipes};
 use policy::Policy;
 use serde_json::{Map, Value, json};
-use session::Selector;
 use surfaces::{
     ArtifactsError, CodeConfig, CodeService, DirectCost, Execute, ExposedTool, Receipt, Receipts, RunError,
     RunReport, Search, ToolListing,
@@ -18,6 +17,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use types::Selector;
 use types::{Activity, Outcome, RunId, ServerTools, SessionFate, SessionName, Status};
 use workspace::{Artifact, Artifacts, ReadError};
 

@@ -20,10 +20,7 @@ async fn a_program_is_run_as_the_client_asked() {
     assert_eq!(result["isError"], false);
     let request = client.script.requests().remove(0);
     assert_eq!(request.granted.limits.wall_time, Duration::from_millis(1500));
-    assert_eq!(
-        request.session,
-        session::Selector::Named(SessionName::new("work"))
-    );
+    assert_eq!(request.session, types::Selector::Named(SessionName::new("work")));
 }
 
 #[tokio::test]

@@ -86,7 +86,7 @@ async fn write(process: &Process, place: &Place) -> Result<Option<u32>, String> 
         wall_time: PATIENCE,
         ..Limits::default()
     };
-    sandbox::ask(guest, Run::of(PROGRAM, limits.of_run())).await?;
+    sandbox::ask(guest, Run::of(PROGRAM, limits.clone())).await?;
     Ok(fs::symlink_metadata(place.0.join("written"))
         .ok()
         .map(|found| found.uid()))

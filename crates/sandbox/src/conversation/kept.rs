@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use guest::frames::{Done, ResultText};
 use serde_json::Value;
-use types::{Body, Content, Kept, WrittenFile, is_unseen};
+use types::{Body, Content, Kept, Results, WrittenFile, is_unseen};
 
 use crate::Run;
 use crate::wire::WireError;
@@ -43,7 +43,7 @@ pub fn check(done: &Done, size: usize, run: &Run) -> Result<(), WireError> {
         return Err(refused("more than a line of what was not used"));
     }
     let text = check_content(&done.content)?;
-    let Some(most) = run.keep_over else {
+    let Results::UpTo(most) = run.profile.results else {
         return match done.kept {
             Some(_) => Err(refused("a result that stays, where all of it was asked for")),
             None => Ok(()),
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn told(keep_over: Option<u64>, mut done: serde_json::Value) -> String {
+    fn told(results: Results, mut done: serde_json::Value) -> String {
         done["t"] = json!("done");
         let body = done.to_string();
         let mut incoming = Incoming::default();
@@ -189,8 +189,8 @@ mod tests {
         let GuestFrame::Done(done) = frame else {
             panic!("{frame:?}");
         };
-        let mut run = Run::of("1", types::Limits::default().of_run());
-        run.keep_over = keep_over;
+        let mut run = Run::of("1", types::Limits::default());
+        run.profile.results = results;
         match check(&done, size, &run) {
             Ok(()) => "good".to_owned(),
             Err(error) => error.to_string(),
@@ -200,17 +200,17 @@ mod tests {
     #[test]
     fn a_guest_says_no_more_of_a_result_than_was_asked_for() {
         let text = |length: usize| json!({"id": 1, "result": "x".repeat(length)});
-        assert_eq!(told(None, text(100_000)), "good");
-        assert_eq!(told(Some(1000), text(998)), "good");
-        assert!(told(Some(1000), text(2100)).contains("larger than was asked for"));
+        assert_eq!(told(Results::Whole, text(100_000)), "good");
+        assert_eq!(told(Results::UpTo(1000), text(998)), "good");
+        assert!(told(Results::UpTo(1000), text(2100)).contains("larger than was asked for"));
         let content = json!([{"type": "image", "mime": "image/png", "data": "A".repeat(9000)}]);
         let image = json!({"id": 1, "result": 1, "content": content});
-        assert_eq!(told(Some(1000), image), "good");
+        assert_eq!(told(Results::UpTo(1000), image), "good");
         // As Python writes them, `1e-05`, these are 985 bytes.
         let mut floats = json!({"id": 1, "result": vec![0.00001; 164]});
         floats["content"] = json!([{"type": "image", "mime": "image/png", "data": "A".repeat(9000)}]);
-        assert_eq!(told(Some(1000), floats), "good");
-        let kept = |kept: serde_json::Value| told(Some(1000), json!({"id": 1, "kept": kept}));
+        assert_eq!(told(Results::UpTo(1000), floats), "good");
+        let kept = |kept: serde_json::Value| told(Results::UpTo(1000), json!({"id": 1, "kept": kept}));
         assert_eq!(
             kept(json!({"name": "r3", "kind": "list", "size": "9 items", "sample": [1]})),
             "good"
@@ -229,12 +229,16 @@ mod tests {
         ] {
             assert_ne!(kept(bad.clone()), "good", "{bad}");
         }
-        assert_ne!(told(None, json!({"id": 1, "kept": {"name": "r3"}})), "good");
+        assert_ne!(
+            told(Results::Whole, json!({"id": 1, "kept": {"name": "r3"}})),
+            "good"
+        );
     }
 
     #[test]
     fn texts_images_and_names_are_checked() {
-        let content = |part: serde_json::Value| told(Some(1000), json!({"id": 1, "content": [part]}));
+        let content =
+            |part: serde_json::Value| told(Results::UpTo(1000), json!({"id": 1, "content": [part]}));
         let image = |mime: &str, data: &str| content(json!({"type": "image", "mime": mime, "data": data}));
         let text = |length: usize| content(json!({"type": "text", "text": "x".repeat(length)}));
         assert_eq!(image("image/png", "AAA="), "good");
@@ -246,20 +250,20 @@ mod tests {
         }
         let image = json!({"type": "image", "mime": "image/png", "data": "AAA="});
         let images = json!({"id": 1, "content": vec![image; 11]});
-        assert!(told(None, images).contains("too many images"));
+        assert!(told(Results::Whole, images).contains("too many images"));
         let link = |uri: &str| content(json!({"type": "link", "uri": uri, "name": "x", "size": 1}));
         assert_eq!(link("a:b"), "good");
         assert!(link(&"x".repeat(5000)).contains("larger than was asked for"));
         for path in ["/etc/passwd", "results/x", "/results/x", "/workspace/x"] {
             let files = json!({"id": 1, "files": [[path, 1]]});
             let is_good = path.starts_with("/results/") || path.starts_with("/workspace/");
-            assert_eq!(told(None, files) == "good", is_good, "{path}");
+            assert_eq!(told(Results::Whole, files) == "good", is_good, "{path}");
         }
         let long = json!({"id": 1, "files": [["/results/".to_owned() + &"x".repeat(4097), 1]]});
-        assert!(told(None, long).contains("none of the session's"));
+        assert!(told(Results::Whole, long).contains("none of the session's"));
         for line in ["a\nb".to_owned(), "x".repeat(601), "\u{1b}[2J".to_owned()] {
             let unused = json!({"id": 1, "unused": [line]});
-            assert!(told(None, unused).contains("not used"));
+            assert!(told(Results::Whole, unused).contains("not used"));
         }
     }
 }

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Outcome, Status, ToolRef};
 
 use super::{CallFailed, Fault};
-use crate::Server;
+use crate::Caller;
 use crate::programs::Program;
 
 /// How a frame of the program begins, in a traceback.
@@ -15,7 +15,7 @@ const PROGRAM: &str = "  File \"<program>\"";
 /// What stands between an exception of a file and the one that a program meets.
 const CAUSED: &str = "\n\nThe above exception was the direct cause of the following exception:\n\n";
 
-impl Server {
+impl Caller {
     /// The answer in the form of a server's `CallToolResult`.
     pub(super) async fn call_in_sandbox(
         &self,

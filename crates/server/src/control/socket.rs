@@ -19,7 +19,7 @@ use upstream::Status as Running;
 
 use super::Facts;
 use super::protocol::{Answer, Ask, LONGEST_QUESTION, Question, ServerReport, Status, VERSION};
-use crate::Server;
+use crate::Caller;
 
 /// Who may ask at the same time; further ones are closed at once.
 const CLIENTS: usize = 8;
@@ -187,7 +187,7 @@ impl Drop for Place {
 }
 
 /// Answers whoever asks, until it is dropped.
-pub(super) async fn serve(listener: UnixListener, server: Server, facts: Facts) {
+pub(super) async fn serve(listener: UnixListener, server: Caller, facts: Facts) {
     let places = Arc::new(Semaphore::new(CLIENTS));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
@@ -218,7 +218,7 @@ fn is_ours(stream: &UnixStream) -> bool {
 }
 
 /// Answers the questions of one client.
-async fn answer(stream: UnixStream, server: &Server, facts: &Facts) -> io::Result<()> {
+async fn answer(stream: UnixStream, server: &Caller, facts: &Facts) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::with_capacity(LONGEST_QUESTION, read);
     let mut line = Vec::new();
@@ -274,7 +274,7 @@ fn encode(answer: &impl Serialize) -> Vec<u8> {
     bytes
 }
 
-fn status(server: &Server, facts: &Facts) -> Status {
+fn status(server: &Caller, facts: &Facts) -> Status {
     let shared = &server.shared;
     let states = shared.hub.states();
     let running = states.iter().filter(|state| state.status == Running::Running);
@@ -285,7 +285,7 @@ fn status(server: &Server, facts: &Facts) -> Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         surface: facts.surface.to_owned(),
         since_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
-        client: shared.client.get().cloned(),
+        client: server.client.get().cloned(),
         sessions: figures.open,
         runs: figures.runs,
         servers_running: running.count(),
@@ -294,7 +294,7 @@ fn status(server: &Server, facts: &Facts) -> Status {
     }
 }
 
-fn reports(server: &Server) -> Vec<ServerReport> {
+fn reports(server: &Caller) -> Vec<ServerReport> {
     let states = server.shared.hub.states();
     states.into_iter().map(ServerReport::from).collect()
 }

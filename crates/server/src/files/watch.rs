@@ -59,6 +59,12 @@ impl Watch {
         }
     }
 
+    /// Lets go of what was measured of a principal.
+    pub(super) fn forget(&self, principal: &Principal) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.remove(principal);
+    }
+
     /// What the principal may still write; the files are measured if something has been written since they last were.
     pub(super) async fn allowance(&self, principal: &Principal, unlinked: Unlinked<'_>) -> Allowance {
         if !self.watches() {

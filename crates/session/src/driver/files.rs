@@ -12,7 +12,7 @@ impl Driver {
         if let Some(guest) = self.guest.as_mut().filter(|_| !folders.is_empty()) {
             guest.attach(folders).await?;
         }
-        let now = self.shared.files.shared(code).await;
+        let now = self.shared.files.shared(&self.key.principal, code).await;
         let place = |tree: &SharedTree| tree.attachment.clone();
         if now.as_ref().map(place) == self.shared_tree.as_ref().map(place) {
             return Ok(());
@@ -39,7 +39,7 @@ impl Driver {
         self.keeps_files = files.iter().any(|file| file.target == "/workspace");
         let is_read_only = |file: &&Attachment| file.access == Access::ReadOnly;
         self.read_only = files.iter().filter(is_read_only).cloned().collect();
-        self.shared_tree = source.shared(code).await;
+        self.shared_tree = source.shared(&self.key.principal, code).await;
         files.extend(self.shared_tree.as_ref().map(|tree| tree.attachment.clone()));
         Ok(files)
     }

@@ -17,9 +17,7 @@ fn config() -> Config {
 
 fn key(principal: &str, name: &str) -> Key {
     Key {
-        principal: Principal {
-            id: principal.to_owned(),
-        },
+        principal: principal.parse().unwrap(),
         language: Language::Python,
         name: SessionName::new(name),
     }

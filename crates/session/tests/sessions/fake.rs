@@ -10,12 +10,13 @@ use sandbox::{
 };
 use serde_json::json;
 use serde_json::value::RawValue;
-use session::{Language, RunRequest, Selector, mint_run};
+use session::{RunRequest, mint_run};
 use store::RunRecord;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use types::{
-    CheckMode, Granted, GuestError, Outcome, Principal, RunLimits, SessionFate, SessionName, Status, Text,
+    CheckMode, Granted, GuestError, Outcome, Principal, RunLimits, RunProfile, RunSpec, Selector,
+    SessionFate, SessionName, Status, Text,
 };
 
 /// Bytes that every guest holds.
@@ -128,7 +129,7 @@ impl Actor {
 
     async fn act(&mut self, run: Run) -> Outcome {
         self.runs += 1;
-        let (word, argument) = run.code.split_once(' ').unwrap_or((&run.code, ""));
+        let (word, argument) = run.spec.code.split_once(' ').unwrap_or((&run.spec.code, ""));
         let gate = self.stage.gate(argument);
         match word {
             "say" => {
@@ -162,7 +163,7 @@ impl Guest for Actor {
             "one run at a time, and none after the end"
         );
         self.working = true;
-        self.stage.runs.lock().expect("no other panic").push(run.limits);
+        self.stage.runs.lock().expect("no other panic").push(run.limits());
         self.stage.begun.notify_one();
         Box::pin(async move {
             let outcome = self.act(run).await;
@@ -219,20 +220,20 @@ impl HostCalls for NoCalls {
 pub fn request(session: &str, code: &str) -> RunRequest {
     RunRequest {
         principal: Principal::local(),
-        language: Language::Python,
-        session: match session {
-            "" => Selector::Default,
-            "new" => Selector::New,
-            name => Selector::Named(SessionName::new(name)),
+        spec: RunSpec {
+            session: match session {
+                "" => Selector::Default,
+                "new" => Selector::New,
+                name => Selector::Named(SessionName::new(name)),
+            },
+            ..RunSpec::python(code, Granted::default())
         },
-        code: code.to_owned(),
-        granted: Granted::default(),
+        profile: RunProfile {
+            check: CheckMode::Off,
+            ..RunProfile::default()
+        },
         calls: Arc::new(NoCalls),
         cancel: CancellationToken::new(),
-        check: CheckMode::Off,
-        surface: None,
-        reach: None,
-        keep_over: None,
         record: RunRecord::none(mint_run()),
     }
 }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use session::{Config, NoCheck, NoFiles, RunRequest, RunResult, SessionError, Sessions};
 use tokio::task::JoinHandle;
-use types::{Granted, Limit, Limits, Principal, SessionFate, Status};
+use types::{Granted, Limit, Limits, SessionFate, Status};
 
 fn sessions(config: Config) -> (Sessions, Arc<Stage>) {
     let stage = Arc::new(Stage::default());
@@ -56,9 +56,7 @@ async fn a_session_keeps_its_state_and_others_do_not_see_it() {
     assert_eq!(count(&sessions, "other").await, (1, None));
     assert_eq!(count(&sessions, "default").await, (3, None));
     let stranger = RunRequest {
-        principal: Principal {
-            id: "stranger".to_owned(),
-        },
+        principal: "stranger".parse().expect("a principal"),
         ..request("other", "say x")
     };
     let result = sessions.run(stranger).await.expect("a result");
@@ -320,16 +318,17 @@ fn granted(change: impl FnOnce(&mut Limits), named: &[Limit]) -> Granted {
 #[tokio::test]
 async fn limits_are_those_of_the_run_and_of_the_session() {
     let (sessions, stage) = sessions(Config::default());
-    let with = |seconds: u64| RunRequest {
-        granted: granted(
+    let with = |seconds: u64| {
+        let mut request = request("a", "say x");
+        request.spec.granted = granted(
             |limits| {
                 limits.wall_time = Duration::from_secs(seconds);
                 limits.host_calls = 5;
                 limits.memory = 77;
             },
             &[Limit::WallTime, Limit::HostCalls, Limit::Memory],
-        ),
-        ..request("a", "say x")
+        );
+        request
     };
     sessions.run(with(3)).await.expect("a result");
     sessions.run(with(200)).await.expect("a result");
@@ -351,9 +350,10 @@ async fn limits_are_those_of_the_run_and_of_the_session() {
 #[tokio::test]
 async fn an_open_session_keeps_its_limits() {
     let (sessions, stage) = sessions(Config::default());
-    let with = |memory: u64, code: &str| RunRequest {
-        granted: granted(|limits| limits.memory = memory << 20, &[Limit::Memory]),
-        ..request("a", code)
+    let with = |memory: u64, code: &str| {
+        let mut request = request("a", code);
+        request.spec.granted = granted(|limits| limits.memory = memory << 20, &[Limit::Memory]);
+        request
     };
     sessions.run(with(128, "say x")).await.expect("a result");
     let error = sessions.run(with(256, "say x")).await.expect_err("refused");

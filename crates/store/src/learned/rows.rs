@@ -3,6 +3,7 @@
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
+use types::Principal;
 
 use super::{DEFINITIONS, Everything, Forget, Mark, Observed, ShapeView, Subject, Written};
 use crate::clock::now_ms;
@@ -68,7 +69,7 @@ async fn keep_few(connection: &mut SqliteConnection, subject: &Subject) -> Resul
         "DELETE FROM learned WHERE rowid IN (SELECT rowid FROM learned \
          WHERE principal = ? AND server = ? AND tool = ? ORDER BY last_ms DESC, rowid DESC LIMIT -1 OFFSET ?)",
     )
-    .bind(&subject.principal)
+    .bind(text_of(subject.principal.as_ref()))
     .bind(&subject.server)
     .bind(&subject.tool)
     .bind(number(DEFINITIONS as u64))
@@ -125,7 +126,7 @@ async fn stored(
     let row = sqlx::query(
         "SELECT shape, calls, steady FROM learned WHERE principal = ? AND server = ? AND tool = ? AND definition = ?",
     )
-    .bind(&subject.principal)
+    .bind(text_of(subject.principal.as_ref()))
     .bind(&subject.server)
     .bind(&subject.tool)
     .bind(&subject.definition)
@@ -146,7 +147,7 @@ async fn write(
          ON CONFLICT (principal, server, tool, definition) DO UPDATE SET shape = excluded.shape, \
          calls = excluded.calls, steady = excluded.steady, last_ms = excluded.last_ms",
     )
-    .bind(&subject.principal)
+    .bind(text_of(subject.principal.as_ref()))
     .bind(&subject.server)
     .bind(&subject.tool)
     .bind(&subject.definition)
@@ -160,10 +161,25 @@ async fn write(
     Ok(())
 }
 
+/// The text of whose calls were observed; empty where principals share what is learned.
+fn text_of(principal: Option<&Principal>) -> String {
+    principal.map(ToString::to_string).unwrap_or_default()
+}
+
+fn principal(stored: &str) -> Result<Option<Principal>, sqlx::Error> {
+    if stored.is_empty() {
+        return Ok(None);
+    }
+    let principal = stored
+        .parse()
+        .map_err(|error| sqlx::Error::Decode(Box::new(error)))?;
+    Ok(Some(principal))
+}
+
 fn view(row: &SqliteRow) -> Result<ShapeView, sqlx::Error> {
     Ok(ShapeView {
         subject: Subject {
-            principal: row.try_get("principal")?,
+            principal: principal(row.try_get("principal")?)?,
             server: row.try_get("server")?,
             tool: row.try_get("tool")?,
             definition: row.try_get("definition")?,

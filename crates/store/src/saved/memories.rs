@@ -54,7 +54,7 @@ pub(crate) async fn save(
          ON CONFLICT (principal, key) DO UPDATE SET version = excluded.version, bytes = excluded.bytes, \
          updated_ms = excluded.updated_ms, run = excluded.run, metadata = excluded.metadata, value = excluded.value",
     )
-    .bind(&by.principal.id)
+    .bind(by.principal.to_string())
     .bind(memory.key)
     .bind(version)
     .bind(number(content.bytes() as u64))
@@ -75,7 +75,7 @@ async fn stored(
     key: &str,
 ) -> Result<Option<Stored>, sqlx::Error> {
     let row = sqlx::query("SELECT version, bytes, created_ms FROM memories WHERE principal = ? AND key = ?")
-        .bind(&principal.id)
+        .bind(principal.to_string())
         .bind(key)
         .fetch_optional(connection)
         .await?;
@@ -95,7 +95,7 @@ async fn next_version(connection: &mut SqliteConnection, principal: &Principal) 
         "INSERT INTO memory_versions (principal, newest) VALUES (?, 1) \
          ON CONFLICT (principal) DO UPDATE SET newest = newest + 1 RETURNING newest",
     )
-    .bind(&principal.id)
+    .bind(principal.to_string())
     .fetch_one(connection)
     .await
 }
@@ -106,7 +106,7 @@ pub(crate) async fn load(
     key: &str,
 ) -> Result<Option<Memory>, Fault> {
     let row = sqlx::query("SELECT * FROM memories WHERE principal = ? AND key = ?")
-        .bind(&principal.id)
+        .bind(principal.to_string())
         .bind(key)
         .fetch_optional(connection)
         .await?;
@@ -123,7 +123,7 @@ pub(crate) async fn load_head(
     key: &str,
 ) -> Result<Option<MemoryHead>, Fault> {
     let row = sqlx::query(HEAD)
-        .bind(&principal.id)
+        .bind(principal.to_string())
         .bind(key)
         .fetch_optional(connection)
         .await?;
@@ -136,7 +136,7 @@ pub(crate) async fn delete(
     key: &str,
 ) -> Result<bool, Fault> {
     let deleted = sqlx::query("DELETE FROM memories WHERE principal = ? AND key = ?")
-        .bind(&principal.id)
+        .bind(principal.to_string())
         .bind(key)
         .execute(connection)
         .await?;
@@ -148,7 +148,7 @@ pub(crate) async fn all(
     principal: &Principal,
 ) -> Result<Vec<MemoryHead>, Fault> {
     let rows = sqlx::query(HEADS)
-        .bind(&principal.id)
+        .bind(principal.to_string())
         .fetch_all(connection)
         .await?;
     let heads = rows.iter().map(head).collect::<Result<_, _>>()?;

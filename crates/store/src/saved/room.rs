@@ -74,7 +74,7 @@ async fn others(connection: &mut SqliteConnection, principal: &Principal) -> Res
          (SELECT count(*) FROM memories WHERE principal = ?1) AS memories, \
          (SELECT coalesce(sum(bytes), 0) FROM memories WHERE principal = ?1) AS \"values\"",
     )
-    .bind(&principal.id)
+    .bind(principal.to_string())
     .fetch_one(connection)
     .await?;
     Ok(Others {

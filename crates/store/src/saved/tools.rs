@@ -19,7 +19,7 @@ pub(crate) async fn save(
 ) -> Result<(), Fault> {
     let mut step = connection.begin_with("BEGIN IMMEDIATE").await?;
     let replaced = sqlx::query_scalar("SELECT bytes FROM saved_tools WHERE principal = ? AND name = ?")
-        .bind(&by.principal.id)
+        .bind(by.principal.to_string())
         .bind(name)
         .fetch_optional(&mut *step)
         .await?;
@@ -29,7 +29,7 @@ pub(crate) async fn save(
          ON CONFLICT (principal, name) DO UPDATE SET bytes = excluded.bytes, sha256 = excluded.sha256, \
          saved_ms = excluded.saved_ms, run = excluded.run, source = excluded.source",
     )
-    .bind(&by.principal.id)
+    .bind(by.principal.to_string())
     .bind(name)
     .bind(number(source.len() as u64))
     .bind(hex(&Sha256::digest(source)))
@@ -48,7 +48,7 @@ pub(crate) async fn all(
     let rows = sqlx::query(
         "SELECT name, source, sha256, saved_ms, run FROM saved_tools WHERE principal = ? ORDER BY seq",
     )
-    .bind(&principal.id)
+    .bind(principal.to_string())
     .fetch_all(connection)
     .await?;
     let tools = rows.iter().map(|row| {
@@ -69,7 +69,7 @@ pub(crate) async fn remove(
     name: &str,
 ) -> Result<bool, Fault> {
     let removed = sqlx::query("DELETE FROM saved_tools WHERE principal = ? AND name = ?")
-        .bind(&principal.id)
+        .bind(principal.to_string())
         .bind(name)
         .execute(connection)
         .await?;

@@ -1,5 +1,6 @@
 //! From an outcome to what `run_python` answers: status, streams line by line, exit status, error.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -28,10 +29,15 @@ const KILLED: u8 = 137;
 const FAILED: u8 = 1;
 
 /// The result of a program that ran.
-pub(super) fn ran(run: RunReport, servers: &[String], timeout: Duration, output: Output) -> CallToolResult {
+pub(super) fn ran(
+    run: RunReport,
+    servers: &BTreeSet<String>,
+    timeout: Duration,
+    output: Output,
+) -> CallToolResult {
     let outcome = &run.outcome;
     let mut answer = Answer {
-        servers: servers.to_vec(),
+        servers: servers.iter().cloned().collect(),
         stdout: lines(&outcome.stdout.shown()),
         stderr: lines(&outcome.stderr.shown()),
         ..answer_of(outcome, timeout)
@@ -234,7 +240,7 @@ mod tests {
 
     /// Text, structured content and `isError` as the client sees them.
     fn seen(run: RunReport, servers: &[&str], output: Output) -> (String, Value, bool) {
-        let servers: Vec<String> = servers.iter().map(|name| (*name).to_owned()).collect();
+        let servers: BTreeSet<String> = servers.iter().map(|name| (*name).to_owned()).collect();
         let result = ran(run, &servers, Duration::from_secs(3), output);
         let result = serde_json::to_value(result).unwrap();
         (

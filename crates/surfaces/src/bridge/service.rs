@@ -1,13 +1,13 @@
 //! What the `bridge` surface needs of the core: selecting servers and running programs. `server` implements it.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, RunId};
+use types::{Activity, BridgeServers, RunId};
 
 use crate::error::RunError;
 use crate::receipt::Receipt;
@@ -41,9 +41,9 @@ pub trait BridgeService: Send + Sync + 'static {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selected {
     /// Their configured names, sorted.
-    pub names: Arc<[String]>,
+    pub names: Arc<BTreeSet<String>>,
     /// What the guest receives about these servers and all others.
-    pub surface: Value,
+    pub told: Arc<BridgeServers>,
 }
 
 /// One program, its arguments checked.

@@ -7,8 +7,10 @@ use broker::Detail;
 use policy::{Asked, Policy};
 use rmcp::model::JsonObject;
 use serde_json::Value;
-use session::{Language, Selector, session_name};
-use types::{Answers, CheckMode, Format, Granted, MAX_FOUND, MAX_QUERY, SessionName, USUALLY_FOUND};
+use session::session_name;
+use types::{
+    Answers, CheckMode, Format, Granted, Language, MAX_FOUND, MAX_QUERY, Selector, SessionName, USUALLY_FOUND,
+};
 
 use super::config::CodeConfig;
 use super::service::{Execute, Search, SearchCounts};

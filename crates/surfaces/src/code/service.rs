@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use broker::{Detail, SearchAnswer, ServerOverview};
 use serde_json::{Map, Value};
-use session::{Language, Selector};
+
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, CheckMode, Granted, RunId, ServerTools, SessionName, Tool};
+use types::{Activity, CheckMode, Granted, Language, RunId, Selector, ServerTools, SessionName, Tool};
 use workspace::{Artifacts, ReadError};
 
 use crate::error::{ArtifactsError, RunError};

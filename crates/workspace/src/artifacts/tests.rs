@@ -8,7 +8,7 @@ use super::*;
 use crate::Config;
 
 fn ann() -> Principal {
-    Principal { id: "ann".to_owned() }
+    "ann".parse().expect("a principal")
 }
 
 fn session(name: &str) -> SessionName {
@@ -56,7 +56,7 @@ fn files_of_all_sessions_are_listed_and_read_by_their_principal_only() {
         workspaces.read_artifact(whose, &session(name), Path::new(path), 10)
     };
     assert_eq!(read(&ann(), "two/.. x", "deep/new").unwrap(), b"100");
-    let bob = Principal { id: "bob".to_owned() };
+    let bob: Principal = "bob".parse().expect("a principal");
     for (whose, name, path) in [
         (&bob, "one", "old"),
         (&ann(), "two", "old"),

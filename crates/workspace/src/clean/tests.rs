@@ -13,9 +13,7 @@ fn workspaces(data: &Path) -> Workspaces {
 }
 
 fn open(workspaces: &Workspaces, principal: &str) -> SessionFiles {
-    let principal = Principal {
-        id: principal.to_owned(),
-    };
+    let principal: Principal = principal.parse().unwrap();
     workspaces.open(&principal, &SessionName::new("a")).unwrap()
 }
 

@@ -81,7 +81,7 @@ fn as_nobody<T>(work: impl FnOnce() -> T) -> T {
 }
 
 fn ann() -> Principal {
-    Principal { id: "ann".to_owned() }
+    "ann".parse().expect("a principal")
 }
 
 fn open(workspaces: &Workspaces) -> Result<SessionFiles, WorkspaceError> {

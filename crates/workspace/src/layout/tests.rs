@@ -8,7 +8,7 @@ use std::path::Path;
 use super::*;
 
 fn ann() -> Principal {
-    Principal { id: "ann".to_owned() }
+    "ann".parse().expect("a principal")
 }
 
 fn name(name: &str) -> SessionName {
@@ -36,7 +36,7 @@ fn a_session_gets_directories_that_stay() {
     let files = workspaces.open(&ann(), &name("default")).unwrap();
     assert_eq!(files.workspace, data.join("workspaces/ann/workspace"));
     assert_eq!(files.results, data.join("workspaces/ann/results/default"));
-    assert!(workspaces.shared().is_none());
+    assert!(workspaces.shared(&ann()).is_none());
     std::fs::write(files.workspace.join("kept"), "1").unwrap();
     for directory in [
         &files.workspace,
@@ -54,7 +54,7 @@ fn a_session_gets_directories_that_stay() {
         "1"
     );
     let bob = workspaces
-        .open(&Principal { id: "bob".to_owned() }, &name("default"))
+        .open(&"bob".parse().expect("a principal"), &name("default"))
         .unwrap();
     assert!(!bob.workspace.join("kept").exists());
 }
@@ -105,7 +105,7 @@ fn as_root_the_settings_or_the_data_directory_say_who_owns_the_files() {
         ),
         "{error}"
     );
-    let bob = Principal { id: "bob".to_owned() };
+    let bob: Principal = "bob".parse().expect("a principal");
     let files = Workspaces::new(config.clone()).open(&bob, &name("a")).unwrap();
     assert_eq!(files.results.metadata().unwrap().uid(), 4321);
     // What a process left that was killed between making a directory and giving it away.
@@ -122,9 +122,7 @@ fn names_of_all_kinds_stay_in_their_place() {
     let names = ["..", ".", "", "/", "a/../b", "a\0b", "ü", long.as_str(), "a", "A"];
     let mut seen = std::collections::HashSet::new();
     for principal in names {
-        let principal = Principal {
-            id: principal.to_owned(),
-        };
+        let principal = Principal::new("local", principal).unwrap();
         for session in names {
             let files = workspaces.open(&principal, &name(session)).unwrap();
             assert_eq!(

@@ -20,9 +20,7 @@ fn config(data: &Path) -> Config {
 }
 
 fn open(workspaces: &Workspaces, principal: &str) -> Result<crate::SessionFiles, WorkspaceError> {
-    let principal = Principal {
-        id: principal.to_owned(),
-    };
+    let principal: Principal = principal.parse().unwrap();
     workspaces.open(&principal, &SessionName::new("a"))
 }
 

@@ -4,6 +4,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use super::*;
 
+fn ann() -> Principal {
+    "ann".parse().unwrap()
+}
+
 fn files(entries: &[(&str, &str)]) -> Files {
     entries
         .iter()
@@ -24,11 +28,14 @@ fn names(directory: &Path) -> Vec<String> {
 fn a_tree_is_whole_and_its_owner_can_remove_it() {
     let home = tempfile::tempdir().unwrap();
     let trees = Trees::new(home.path().join("deep/trees"));
-    assert!(trees.current().is_none());
+    assert!(trees.current(&ann()).is_none());
     trees
-        .publish(&files(&[("tools/crm/find.py", "1"), ("tools/README.md", "2")]))
+        .publish(
+            &ann(),
+            &files(&[("tools/crm/find.py", "1"), ("tools/README.md", "2")]),
+        )
         .unwrap();
-    let path = trees.current().unwrap().path;
+    let path = trees.current(&ann()).unwrap().path;
     assert_eq!(names(&path), ["skills", "tools"]);
     assert_eq!(names(&path.join("tools")), ["README.md", "crm"]);
     let file = path.join("tools/crm/find.py");
@@ -56,14 +63,17 @@ fn the_same_files_are_the_same_tree_for_every_process() {
         Trees::new(home.path().to_path_buf()),
         Trees::new(home.path().to_path_buf()),
     );
-    one.publish(&files(&[("tools/a", "1")])).unwrap();
-    let inode = one.current().unwrap().path.metadata().unwrap().ino();
-    two.publish(&files(&[("tools/a", "1")])).unwrap();
-    assert_eq!(two.current().unwrap().path.metadata().unwrap().ino(), inode);
-    two.publish(&files(&[("tools/a", "2")])).unwrap();
-    assert_ne!(two.current().unwrap().path, one.current().unwrap().path);
+    one.publish(&ann(), &files(&[("tools/a", "1")])).unwrap();
+    let inode = one.current(&ann()).unwrap().path.metadata().unwrap().ino();
+    two.publish(&ann(), &files(&[("tools/a", "1")])).unwrap();
+    assert_eq!(two.current(&ann()).unwrap().path.metadata().unwrap().ino(), inode);
+    two.publish(&ann(), &files(&[("tools/a", "2")])).unwrap();
+    assert_ne!(
+        two.current(&ann()).unwrap().path,
+        one.current(&ann()).unwrap().path
+    );
     // A boundary between name and content is no boundary between names.
-    two.publish(&files(&[("tools/a2", "")])).unwrap();
+    two.publish(&ann(), &files(&[("tools/a2", "")])).unwrap();
     assert_eq!(names(home.path()).len(), 3);
 }
 
@@ -93,13 +103,13 @@ fn a_damaged_tree_is_written_anew() {
     ];
     for damage in damages {
         let trees = Trees::new(home.path().to_path_buf());
-        trees.publish(&wanted).unwrap();
-        let tree = trees.current().unwrap().path;
+        trees.publish(&ann(), &wanted).unwrap();
+        let tree = trees.current(&ann()).unwrap().path;
         drop(trees);
         damage(&tree);
         let trees = Trees::new(home.path().to_path_buf());
-        trees.publish(&wanted).unwrap();
-        let tree = trees.current().unwrap().path;
+        trees.publish(&ann(), &wanted).unwrap();
+        let tree = trees.current(&ann()).unwrap().path;
         assert_eq!(std::fs::read_to_string(tree.join("tools/c")).unwrap(), "2");
         assert_eq!(names(&tree.join("skills")), [""; 0]);
         let _ = std::fs::remove_file(home.path().join("linked"));
@@ -110,8 +120,8 @@ fn a_damaged_tree_is_written_anew() {
 fn what_nobody_uses_goes_and_the_newest_stay() {
     let home = tempfile::tempdir().unwrap();
     let trees = Trees::new(home.path().to_path_buf());
-    trees.publish(&files(&[("tools/a", "in use")])).unwrap();
-    let used = trees.current().unwrap();
+    trees.publish(&ann(), &files(&[("tools/a", "in use")])).unwrap();
+    let used = trees.current(&ann()).unwrap();
     // What a killed writer left, which is older than any tree.
     std::fs::create_dir_all(home.path().join(".new-1-0/tools/x")).unwrap();
     std::fs::set_permissions(
@@ -121,7 +131,7 @@ fn what_nobody_uses_goes_and_the_newest_stay() {
     .unwrap();
     for number in 0..30 {
         trees
-            .publish(&files(&[("tools/a", &number.to_string())]))
+            .publish(&ann(), &files(&[("tools/a", &number.to_string())]))
             .unwrap();
     }
     let left = names(home.path());
@@ -144,8 +154,15 @@ fn many_writers_leave_one_tree() {
         for _ in 0..8 {
             scope.spawn(|| {
                 let trees = Trees::new(home.path().to_path_buf());
-                trees.publish(&wanted).unwrap();
-                assert!(trees.current().unwrap().path.join("tools/s49/x.py").is_file());
+                trees.publish(&ann(), &wanted).unwrap();
+                assert!(
+                    trees
+                        .current(&ann())
+                        .unwrap()
+                        .path
+                        .join("tools/s49/x.py")
+                        .is_file()
+                );
             });
         }
     });
@@ -168,7 +185,7 @@ fn a_name_that_leads_elsewhere_is_refused() {
         "../a",
         "tools/a\0b",
     ] {
-        let error = trees.publish(&files(&[(name, "")])).unwrap_err();
+        let error = trees.publish(&ann(), &files(&[(name, "")])).unwrap_err();
         assert!(matches!(error, WorkspaceError::BadName(_)), "{name}: {error}");
     }
     assert!(!home.path().join("trees").exists());

@@ -5,13 +5,13 @@ use std::time::Instant;
 use clients::Client;
 use config::{Loaded, Machine, ServerConfig};
 use serde_json::{Value, json};
-use server::{Server, Surface};
+use server::{Caller, Host, Surface};
 use tokens::{Counter, Tokenizer};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::plan::{Fate, Plan};
-use crate::context::Context;
+use crate::context::{Context, principal};
 use crate::demo::peer::Peer;
 use crate::exit::{Exit, Failure};
 use crate::output::{counted, grouped, table};
@@ -43,21 +43,23 @@ pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &Plan) -> a
     loaded.servers = servers;
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.upstream.asks_anew = true;
-    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let server = Host::new(parts)
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
     ask_all(context, &server).await;
     let counted = count(&server, plan).await;
-    server.close().await;
+    server.host().close().await;
     counted
 }
 
 /// Asks all servers side by side, and tells a person who watches of each as it answers.
-async fn ask_all(context: &Context, server: &Server) {
+async fn ask_all(context: &Context, server: &Caller) {
     let mut asked = JoinSet::new();
     let begun = Instant::now();
-    for name in server.names() {
+    for name in server.host().names() {
         let server = server.clone();
         asked.spawn(async move {
-            let tried = server.try_server(&name).await;
+            let tried = server.host().try_server(&name).await;
             (name, tried, begun.elapsed())
         });
     }
@@ -78,9 +80,9 @@ async fn ask_all(context: &Context, server: &Server) {
     }
 }
 
-async fn count(server: &Server, plan: &Plan) -> anyhow::Result<Bill> {
+async fn count(server: &Caller, plan: &Plan) -> anyhow::Result<Bill> {
     let listing = server.list().await;
-    let offers = server.remembered().await;
+    let offers = server.host().remembered().await;
     let counter = Counter::default();
     let tokenizer = counter.load()?;
     let line = |listed: server::NamedServer| {
@@ -120,7 +122,7 @@ fn shown(plan: &Plan, server: &str, tools: &[Value]) -> Vec<Value> {
 }
 
 /// What a model is sent of codeyard: its tools and its instructions, as a client hears them.
-async fn ours(server: &Server, tokenizer: &Tokenizer) -> anyhow::Result<u64> {
+async fn ours(server: &Caller, tokenizer: &Tokenizer) -> anyhow::Result<u64> {
     let (ours, theirs) = tokio::io::duplex(PIPE);
     let (read, write) = tokio::io::split(theirs);
     let shutdown = CancellationToken::new();

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 
 use config::Machine;
 use serde_json::json;
-use server::Server;
+use server::Host;
 use server::store::{CostView, Reader};
 use tokens::Counter;
 
 use crate::cli::{By, RunsArguments};
-use crate::context::Context;
+use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::{counted, harmless, table};
 use ledger::{Ledger, Line, Listed, Remembered, ServerLine};
@@ -68,11 +68,12 @@ fn lacks_definitions(costs: &[CostView]) -> bool {
 async fn remembered(context: &Context) -> anyhow::Result<Remembered> {
     let (loaded, _mistakes) = config::load_forgiving(&context.sources(), &Machine)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
-    let server = Server::new(loaded.into_parts(context.program()?, &Machine))
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
+    let server = Host::new(loaded.into_parts(context.program()?, &Machine))
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
     let callable = server.callable().await;
     let servers = server.shown_servers().await;
-    server.close().await;
+    server.host().close().await;
     let counted = tokio::task::spawn_blocking(move || {
         let counter = Counter::default();
         let tokenizer = counter.load()?;

@@ -74,7 +74,7 @@ pub(super) async fn run(shelf: &Shelf<'_>, arguments: &ImportSaved) -> anyhow::R
         return told(shelf, &[], &found.left);
     }
     let items = found.takes.iter().map(|take| &take.item);
-    let whose = harmless(&shelf.principal.id);
+    let whose = harmless(&shelf.principal.to_string());
     let question = format!("take over {} for `{whose}`?", counted(items));
     if !arguments.yes && !agreed(shelf.output, &question)? {
         shelf.output.tell("nothing was taken over");

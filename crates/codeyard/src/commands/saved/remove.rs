@@ -26,7 +26,7 @@ pub(super) async fn run(shelf: &Shelf<'_>, arguments: &RemoveSaved) -> anyhow::R
         shelf.tell_of_nothing();
         return Ok(Exit::Done);
     }
-    let whose = harmless(&shelf.principal.id);
+    let whose = harmless(&shelf.principal.to_string());
     let question = format!("remove {} of `{whose}` for good?", named(&items));
     if !arguments.yes && !agreed(shelf.output, &question)? {
         shelf.output.tell("nothing was removed");

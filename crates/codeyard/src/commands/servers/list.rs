@@ -2,13 +2,13 @@
 
 use config::{Defined, Loaded, Machine, Transport, Use};
 use serde_json::{Value, json};
-use server::Server;
+use server::Host;
 use server::control::{self, Activity, Asked, ServerReport, Status};
 use server::servers::{Era, Offer};
 use tokens::{Counter, Tokenizer};
 
 use crate::commands::{login, ps};
-use crate::context::Context;
+use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::table;
 
@@ -88,12 +88,13 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
     let statuses = control::statuses(&data).await.map_err(unreadable)?;
     let running = control::servers(&data).await.map_err(unreadable)?;
     let logins = logins(&loaded);
-    let server = Server::new(loaded.into_parts(context.program()?, &Machine))
-        .map_err(|error| Failure::new(Exit::Usage, error))?;
-    let remembered = server.remembered().await;
+    let server = Host::new(loaded.into_parts(context.program()?, &Machine))
+        .map_err(|error| Failure::new(Exit::Usage, error))?
+        .caller(principal());
+    let remembered = server.host().remembered().await;
     server.look().await;
-    let directories = server.directories().await;
-    server.close().await;
+    let directories = server.host().directories().await;
+    server.host().close().await;
     let mut rows: Vec<Row> = config::defined(&context.sources(), &Machine)
         .iter()
         .map(Row::defined)

@@ -2,7 +2,7 @@
 
 use config::{Machine, Use};
 use serde_json::json;
-use server::Server;
+use server::Host;
 use server::servers::{Era, Tried};
 use tokens::Counter;
 
@@ -41,13 +41,13 @@ pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) ->
     let mut parts = loaded.into_parts(context.program()?, &Machine);
     parts.upstream.asks_anew = true;
     let interrupt = Interrupt::watch()?;
-    let server = Server::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let host = Host::new(parts).map_err(|error| Failure::new(Exit::Usage, error))?;
     context.output.progress(&format!("starting `{name}`"));
     let tried = tokio::select! {
-        tried = server.try_server(name) => Some(tried),
+        tried = host.try_server(name) => Some(tried),
         () = interrupt.token.cancelled() => None,
     };
-    server.close().await;
+    host.close().await;
     let Some(tried) = tried else {
         return Ok(interrupt.exit(Exit::Done));
     };

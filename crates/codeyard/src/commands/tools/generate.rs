@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use server::{GENERATED, SHARED_MODULE, Server, Wrappers};
+use server::{Caller, GENERATED, SHARED_MODULE, Wrappers};
 
 use super::written::Plan;
 use crate::cli::GenerateArguments;
@@ -22,7 +22,7 @@ const SERVERS: &str = "servers";
 /// Asks the servers for their tools and writes one module for each.
 pub async fn write(
     context: &Context,
-    server: &Server,
+    server: &Caller,
     arguments: &GenerateArguments,
 ) -> anyhow::Result<Exit> {
     context.output.progress("asking the servers for their tools ...");

@@ -19,7 +19,10 @@ const MOST_DRIFT: u32 = 1000;
 pub(super) async fn show(context: &Context, arguments: &LearnedArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
     if arguments.drift {
-        let events = match Reader::open(&loaded.records()).await.map_err(failure)? {
+        let events = match Reader::open(&loaded.records(), &crate::context::principal())
+            .await
+            .map_err(failure)?
+        {
             State::Open(mut reader) => reader
                 .drift(arguments.name.as_deref(), MOST_DRIFT)
                 .await
@@ -150,8 +153,8 @@ fn one(row: &ShapeView, output: &Output) -> anyhow::Result<String> {
         when(row.first_ms),
         when(row.last_ms)
     );
-    if !row.subject.principal.is_empty() {
-        facts.push_str(&format!(", for `{}`", harmless(&row.subject.principal)));
+    if let Some(principal) = &row.subject.principal {
+        facts.push_str(&format!(", for `{}`", harmless(&principal.to_string())));
     }
     Ok(format!(
         "{}\n{facts}\ndefinition {}\n{}\n",
@@ -165,7 +168,7 @@ fn as_json(row: &ShapeView) -> Value {
     json!({
         "server": row.subject.server,
         "tool": row.subject.tool,
-        "principal": row.subject.principal,
+        "principal": row.subject.principal.as_ref().map_or_else(String::new, ToString::to_string),
         "definition": row.subject.definition,
         "calls": row.observed.calls,
         "steady": row.observed.steady,

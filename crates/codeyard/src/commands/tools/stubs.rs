@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use server::{Declarations, Server};
+use server::{Caller, Declarations};
 
 use super::written::Plan;
 use crate::cli::{Language, StubsArguments};
@@ -18,7 +18,7 @@ const MARK: &str = "Written by `codeyard tools stubs`: changes are lost.";
 const MOST_NAMED: usize = 3;
 
 /// Asks the servers for their tools and writes one file for each.
-pub async fn write(context: &Context, server: &Server, arguments: &StubsArguments) -> anyhow::Result<Exit> {
+pub async fn write(context: &Context, server: &Caller, arguments: &StubsArguments) -> anyhow::Result<Exit> {
     context.output.progress("asking the servers for their tools ...");
     let listing = match &arguments.server {
         Some(name) => server.list_one(name).await,

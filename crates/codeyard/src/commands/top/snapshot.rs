@@ -103,7 +103,7 @@ impl Observer {
 
     async fn add_runs(&mut self, snapshot: &mut Snapshot) -> Result<(), Trouble> {
         if self.reader.is_none() {
-            self.reader = match Reader::open(&self.records).await? {
+            self.reader = match Reader::open(&self.records, &crate::context::principal()).await? {
                 State::Empty => None,
                 State::Open(reader) => Some(reader),
             };

@@ -1,26 +1,26 @@
-//! Builds the parts and joins them.
+//! Builds the parts of one process and joins them.
 //!
 //! Building starts nothing and reads nothing: the first answer must not wait.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use broker::{Broker, RunScope};
+use broker::Broker;
 use config::Parts;
 use policy::Policy;
-use sandbox::{Backend, HostCalls};
+use sandbox::Backend;
 use sandbox_landlock::Landlock;
 use sandbox_process::{Appearance, Process, Requirement};
 use session::Sessions;
-use store::{Attempt, Code, Front, Recording, Records, Saved, Searched};
+use store::{Recording, Records, Saved};
 use surfaces::Receipts;
 use tokens::Counter;
 use tool_files::Scanner;
-use types::{Answers, CheckMode, Limits, Principal};
+use types::Principal;
 use upstream::{Hub, ServerConfig};
 use workspace::{Keeping, WorkspaceError, Workspaces};
 
-use crate::calls::adopting::Adopting;
+use crate::caller::{Caller, Defaults};
 use crate::check::BeforeRun;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
@@ -28,9 +28,9 @@ use crate::recording::{CallLog, RecordedCall};
 /// How long sessions and servers have to end.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// Everything that serves one process. Cheap to clone.
+/// Everything that one process has, for all of its callers. Cheap to clone.
 #[derive(Clone)]
-pub struct Server {
+pub struct Host {
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -41,12 +41,8 @@ pub(crate) struct Shared {
     pub(crate) broker: Broker,
     pub(crate) backend: Arc<dyn Backend>,
     /// Whether that is what runs where nothing is said of it.
-    default_backend: bool,
+    pub(crate) default_backend: bool,
     pub(crate) sessions: Sessions,
-    /// What is done with what the check before a run finds, where nothing is said of it.
-    pub(crate) check: CheckMode,
-    /// How results are written for models, where nothing is said of it.
-    pub(crate) answers: Answers,
     /// What sessions see of the host's files.
     pub(crate) files: Arc<SessionFiles>,
     pub(crate) workspaces: Workspaces,
@@ -56,16 +52,8 @@ pub(crate) struct Shared {
     pub(crate) records: Records,
     /// What programs keep for later sessions.
     saved: Saved,
-    /// How what runs cost is counted.
-    pub(crate) receipts: Receipts,
-    /// Whether clients of the surface `code` see the names of servers.
-    pub(crate) names_servers: bool,
-    /// Tools that clients of the surface `code` see themselves.
-    pub(crate) expose: config::Expose,
-    /// Whoever started this process: over standard input and on the command line nobody else asks.
-    pub(crate) principal: Principal,
-    /// What the client calls itself, once it has said so.
-    pub(crate) client: Arc<OnceLock<String>>,
+    /// What callers get who ask for nothing else.
+    defaults: Arc<Defaults>,
 }
 
 /// Why the parts could not be joined.
@@ -79,18 +67,18 @@ pub enum StartError {
     Workspace(#[from] WorkspaceError),
 }
 
-impl Server {
+impl Host {
     /// Joins the parts; starts nothing. Needs a runtime around it.
-    pub fn new(parts: Parts) -> Result<Server, StartError> {
-        Server::join(parts, None)
+    pub fn new(parts: Parts) -> Result<Host, StartError> {
+        Host::join(parts, None)
     }
 
-    /// Joins the parts and keeps every tool call of programs for [`Server::recorded`].
-    pub fn recording(parts: Parts) -> Result<Server, StartError> {
-        Server::join(parts, Some(CallLog::default()))
+    /// Joins the parts and keeps every tool call of programs for [`Host::recorded`].
+    pub fn recording(parts: Parts) -> Result<Host, StartError> {
+        Host::join(parts, Some(CallLog::default()))
     }
 
-    fn join(parts: Parts, log: Option<CallLog>) -> Result<Server, StartError> {
+    fn join(parts: Parts, log: Option<CallLog>) -> Result<Host, StartError> {
         let Parts {
             upstream,
             policy,
@@ -135,7 +123,6 @@ impl Server {
                 Arc::new(Landlock::new(sandbox))
             }
         };
-        let principal = Principal::local();
         let workspaces = Workspaces::new(workspace);
         workspaces.check()?;
         if needs_kernel_quota {
@@ -143,7 +130,7 @@ impl Server {
         }
         let files = Arc::new(SessionFiles::new(
             workspaces.clone(),
-            ToolFiles::new(hub.clone(), broker.clone(), principal.clone()),
+            ToolFiles::new(hub.clone(), broker.clone()),
         ));
         let sessions = Sessions::new(
             backend.clone(),
@@ -151,7 +138,7 @@ impl Server {
             Arc::new(BeforeRun(broker.clone())),
             sessions,
         );
-        Ok(Server {
+        Ok(Host {
             shared: Arc::new(Shared {
                 hub,
                 policy,
@@ -159,75 +146,45 @@ impl Server {
                 backend,
                 default_backend,
                 sessions,
-                check,
-                answers,
                 files,
                 workspaces,
                 log,
                 records,
                 saved,
-                receipts: Receipts {
-                    default: receipts,
-                    counter: Counter::default(),
-                },
-                names_servers: surface.names,
-                expose,
-                principal,
-                client: Arc::default(),
+                defaults: Arc::new(Defaults {
+                    check,
+                    answers,
+                    receipts: Receipts {
+                        default: receipts,
+                        counter: Counter::default(),
+                    },
+                    names_servers: surface.names,
+                    expose,
+                }),
             }),
         })
+    }
+
+    /// A principal of this host.
+    pub fn caller(&self, principal: Principal) -> Caller {
+        Caller {
+            shared: self.shared.clone(),
+            principal,
+            defaults: self.shared.defaults.clone(),
+            client: Arc::default(),
+        }
+    }
+
+    /// Lets go of everything that is held for a principal: sessions end, runs under way are cancelled. Files and records stay.
+    pub async fn dismiss(&self, principal: &Principal) {
+        self.shared.sessions.dismiss(principal);
+        self.shared.files.forget(principal).await;
+        self.shared.broker.forget(principal);
     }
 
     /// The tool calls of programs since the last time; none unless they are being recorded.
     pub fn recorded(&self) -> Vec<RecordedCall> {
         self.shared.log.as_ref().map(CallLog::take).unwrap_or_default()
-    }
-
-    /// The backend's name for results, if it is another than the default.
-    pub(crate) fn chosen_backend(&self) -> Option<&'static str> {
-        (!self.shared.default_backend).then(|| self.shared.backend.name())
-    }
-
-    /// An attempt as it is recorded.
-    pub(crate) fn attempt(
-        &self,
-        front: Front,
-        language: Option<&'static str>,
-        code: Option<&str>,
-        limits: Option<Limits>,
-    ) -> Attempt {
-        let records = &self.shared.records;
-        Attempt {
-            run: session::mint_run(),
-            principal: self.shared.principal.clone(),
-            front,
-            language,
-            // Looking at all of a program is not for nothing only where it is recorded.
-            code: code.filter(|_| records.is_on()).map(Code::of),
-            limits,
-            backend: self.shared.backend.name(),
-            client: self.shared.client.get().cloned(),
-            searched: Searched::default(),
-        }
-    }
-
-    /// What answers the host calls of one run.
-    pub(crate) fn calls(&self, scope: RunScope) -> Arc<dyn HostCalls> {
-        let shared = &self.shared;
-        let calls = shared.broker.calls(shared.principal.clone(), scope);
-        let calls = match &shared.log {
-            Some(log) => log.record(calls),
-            None => calls,
-        };
-        match shared.workspaces.place_of_others(&shared.principal) {
-            Some(place) => Arc::new(Adopting {
-                calls,
-                workspaces: shared.workspaces.clone(),
-                principal: shared.principal.clone(),
-                place,
-            }),
-            None => calls,
-        }
     }
 
     /// Ends all sessions and servers, within a deadline. What is left then ends with this process.

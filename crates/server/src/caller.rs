@@ -1,0 +1,92 @@
+//! One principal on a host: who asks, with the client and the defaults.
+
+use std::sync::{Arc, OnceLock};
+
+use broker::RunScope;
+use sandbox::HostCalls;
+use store::{Attempt, Code, Front, Searched};
+use surfaces::Receipts;
+use types::{Answers, CheckMode, Limits, Principal};
+
+use crate::calls::adopting::Adopting;
+use crate::host::{Host, Shared};
+
+/// A principal with its client and its defaults. Everything that runs, reads or calls goes through one. Cheap to clone.
+#[derive(Clone)]
+pub struct Caller {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) principal: Principal,
+    pub(crate) defaults: Arc<Defaults>,
+    /// The name of the client, once the client has said it.
+    pub(crate) client: Arc<OnceLock<String>>,
+}
+
+/// What a caller gets who asks for nothing else.
+pub(crate) struct Defaults {
+    /// What happens with the findings of the check before a run.
+    pub(crate) check: CheckMode,
+    /// How results are written for models.
+    pub(crate) answers: Answers,
+    /// Whether the tokens of runs are counted, and what counts them.
+    pub(crate) receipts: Receipts,
+    /// Whether clients of the surface `code` see the names of servers.
+    pub(crate) names_servers: bool,
+    /// Tools that clients of the surface `code` see beside its own.
+    pub(crate) expose: config::Expose,
+}
+
+impl Caller {
+    /// The host of this caller.
+    pub fn host(&self) -> Host {
+        Host {
+            shared: self.shared.clone(),
+        }
+    }
+
+    /// The backend's name for results, if it is another than the default.
+    pub(crate) fn chosen_backend(&self) -> Option<&'static str> {
+        (!self.shared.default_backend).then(|| self.shared.backend.name())
+    }
+
+    /// An attempt as it is recorded.
+    pub(crate) fn attempt(
+        &self,
+        front: Front,
+        language: Option<&'static str>,
+        code: Option<&str>,
+        limits: Option<Limits>,
+    ) -> Attempt {
+        let records = &self.shared.records;
+        Attempt {
+            run: session::mint_run(),
+            principal: self.principal.clone(),
+            front,
+            language,
+            // Looking at all of a program is not for nothing only where it is recorded.
+            code: code.filter(|_| records.is_on()).map(Code::of),
+            limits,
+            backend: self.shared.backend.name(),
+            client: self.client.get().cloned(),
+            searched: Searched::default(),
+        }
+    }
+
+    /// What answers the host calls of one run.
+    pub(crate) fn calls(&self, scope: RunScope) -> Arc<dyn HostCalls> {
+        let shared = &self.shared;
+        let calls = shared.broker.calls(self.principal.clone(), scope);
+        let calls = match &shared.log {
+            Some(log) => log.record(calls),
+            None => calls,
+        };
+        match shared.workspaces.place_of_others(&self.principal) {
+            Some(place) => Arc::new(Adopting {
+                calls,
+                workspaces: shared.workspaces.clone(),
+                principal: self.principal.clone(),
+                place,
+            }),
+            None => calls,
+        }
+    }
+}

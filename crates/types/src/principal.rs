@@ -1,0 +1,113 @@
+//! Who asks: one user of one tenant.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{TenantId, UserId};
+
+/// The tenant of everyone who uses a Codeyard of their own; texts leave it out.
+const LOCAL: &str = "local";
+
+/// Longest name of a tenant, in bytes: it is part of names of directories.
+const MAX_TENANT: usize = 48;
+
+/// Separates tenant and user in texts.
+const SEPARATOR: char = '/';
+
+/// One user of one tenant. Every session, file, record and saved value belongs to exactly one principal.
+///
+/// Its text is `TENANT/USER`, or only `USER` for the tenant `local`. No two principals have the same text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Principal {
+    tenant: TenantId,
+    user: UserId,
+}
+
+/// A text that names no principal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a tenant is 1 to {MAX_TENANT} of the characters A-Z a-z 0-9 _ . -, not '{}'", .0.escape_debug())]
+pub struct BadPrincipal(String);
+
+impl Principal {
+    /// A user of a tenant, as whoever authenticated the user names both.
+    ///
+    /// # Errors
+    /// If the tenant has characters that names of tenants must not have, or too many.
+    pub fn new(tenant: &str, user: impl Into<String>) -> Result<Self, BadPrincipal> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+        if !(1..=MAX_TENANT).contains(&tenant.len()) || !tenant.chars().all(allowed) {
+            return Err(BadPrincipal(tenant.chars().take(MAX_TENANT).collect()));
+        }
+        Ok(Self {
+            tenant: TenantId::new(tenant),
+            user: UserId::new(user),
+        })
+    }
+
+    /// Whoever started this process: over standard input and on the command line nobody else asks.
+    pub fn local() -> Self {
+        Self {
+            tenant: TenantId::new(LOCAL),
+            user: UserId::new(LOCAL),
+        }
+    }
+
+    /// The tenant.
+    pub fn tenant(&self) -> &TenantId {
+        &self.tenant
+    }
+
+    /// The user within the tenant.
+    pub fn user(&self) -> &UserId {
+        &self.user
+    }
+}
+
+impl fmt::Display for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tenant, user) = (self.tenant.as_str(), self.user.as_str());
+        if tenant == LOCAL && !user.contains(SEPARATOR) {
+            f.write_str(user)
+        } else {
+            write!(f, "{tenant}{SEPARATOR}{user}")
+        }
+    }
+}
+
+impl FromStr for Principal {
+    type Err = BadPrincipal;
+
+    fn from_str(text: &str) -> Result<Self, BadPrincipal> {
+        match text.split_once(SEPARATOR) {
+            Some((tenant, user)) => Self::new(tenant, user),
+            None => Self::new(LOCAL, text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_of_principals() {
+        let text = |tenant, user: &str| Principal::new(tenant, user).map(|principal| principal.to_string());
+        assert_eq!(Principal::local().to_string(), "local");
+        assert_eq!(text("local", "ann").as_deref(), Ok("ann"));
+        assert_eq!(text("acme", "ann").as_deref(), Ok("acme/ann"));
+        assert_eq!(text("local", "acme/ann").as_deref(), Ok("local/acme/ann"));
+        for wrong in ["", "a b", "a/b", "\u{e4}", &"x".repeat(MAX_TENANT + 1)] {
+            assert!(Principal::new(wrong, "ann").is_err(), "{wrong}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_names_one_principal(tenant in "[a-z.]{1,6}|local", user in "[a-z/ ]{0,8}|local") {
+            let principal = Principal::new(&tenant, user).map_err(|error| TestCaseError::fail(error.to_string()))?;
+            prop_assert_eq!(principal.to_string().parse(), Ok(principal));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What is asked of one run, and what its surface means by it: built once at the edge and passed down as it is.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::{CheckMode, Granted, Language, SessionName};
+
+/// What a caller asks: a program, where it runs and what it may use.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSpec {
+    /// The program.
+    pub code: String,
+    /// The language of the program.
+    pub language: Language,
+    /// The session that runs the program.
+    pub session: Selector,
+    /// Limits of the run, and of the session if the run opens one.
+    pub granted: Granted,
+}
+
+/// Which session a run belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Selector {
+    /// The session that a principal has without naming one.
+    #[default]
+    Default,
+    /// Opened or continued by its name.
+    Named(SessionName),
+    /// A new session with a minted name.
+    New,
+}
+
+/// What a surface means by a run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunProfile {
+    /// What happens with the findings of the check before the run.
+    pub check: CheckMode,
+    /// Which results leave the session.
+    pub results: Results,
+    /// Who judges the arguments of tool calls.
+    pub validate: Validation,
+    /// Which servers the program may call.
+    pub reach: Reach,
+    /// What the program sees of its surface.
+    pub appearance: Appearance,
+}
+
+/// Which results leave the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Results {
+    /// Every result, as it is.
+    #[default]
+    Whole,
+    /// Results of at most so many bytes of JSON. A larger result, or one that may not be text, stays in the session under a
+    /// name.
+    UpTo(u64),
+}
+
+/// Who judges the arguments of tool calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Validation {
+    /// Codeyard, by the schema of the tool, before the call leaves.
+    #[default]
+    BySchema,
+    /// The upstream server alone.
+    ByServer,
+}
+
+/// Which servers a program may call.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Reach {
+    /// Every server that the policy allows.
+    #[default]
+    All,
+    /// Only servers with these names in the configuration.
+    Only(Arc<BTreeSet<String>>),
+}
+
+/// What a program sees of its surface.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Appearance {
+    /// The functions of `code`: search, descriptions, `/results`.
+    #[default]
+    Code,
+    /// The functions of the one-tool bridge: its two lists of servers, saved tools and memories, no `/results`.
+    Bridge(Arc<BridgeServers>),
+}
+
+/// The servers that a program on `bridge` is told of.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(tag = "name", rename = "bridge")]
+pub struct BridgeServers {
+    /// Servers that the program may call.
+    pub loaded: Vec<BridgeServer>,
+    /// Servers that there are, as many as fit.
+    pub discovered: Vec<BridgeServer>,
+}
+
+/// One server by its two names.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BridgeServer {
+    /// The name in the configuration.
+    pub name: String,
+    /// The name in programs.
+    pub alias: String,
+}
+
+impl RunSpec {
+    /// A Python program in the default session of its caller.
+    pub fn python(code: impl Into<String>, granted: Granted) -> Self {
+        Self {
+            code: code.into(),
+            language: Language::Python,
+            session: Selector::Default,
+            granted,
+        }
+    }
+}
+
+impl Reach {
+    /// Whether a program may call the server of this name.
+    pub fn holds(&self, server: &str) -> bool {
+        match self {
+            Reach::All => true,
+            Reach::Only(names) => names.contains(server),
+        }
+    }
+
+    /// Whether a program with this reach may call every server that one with `other` may.
+    pub fn includes(&self, other: &Reach) -> bool {
+        match (self, other) {
+            (Reach::All, _) => true,
+            (Reach::Only(_), Reach::All) => false,
+            (Reach::Only(names), Reach::Only(others)) => others.is_subset(names),
+        }
+    }
+
+    /// The servers that programs with either reach may call.
+    #[must_use]
+    pub fn intersection(&self, other: &Reach) -> Reach {
+        match (self, other) {
+            (Reach::All, reach) | (reach, Reach::All) => reach.clone(),
+            (Reach::Only(names), Reach::Only(others)) => {
+                Reach::Only(Arc::new(names.intersection(others).cloned().collect()))
+            }
+        }
+    }
+}
+
+impl Appearance {
+    /// What a guest is told of the servers; nothing on `code`.
+    pub fn servers(&self) -> Option<&BridgeServers> {
+        match self {
+            Appearance::Code => None,
+            Appearance::Bridge(servers) => Some(servers),
+        }
+    }
+}

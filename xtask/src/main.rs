@@ -23,7 +23,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Check the rules of the house that neither the compiler nor clippy knows.
-    Tidy,
+    Tidy(tidy::Tidy),
     /// Run every test: the guest's Python, Rust, and as root the sandbox once more as an ordinary user.
     Test {
         /// Run only tests whose name contains this.
@@ -69,7 +69,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().task {
-        Task::Tidy => tidy::run(),
+        Task::Tidy(tidy) => tidy::run(&tidy),
         Task::Test { filter } => tasks::test::run(filter.as_deref()),
         Task::Machine(machine) => tasks::machine::run(&machine),
         Task::Demo { arguments } => tasks::demo::run(&arguments),

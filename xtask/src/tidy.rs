@@ -1,64 +1,31 @@
 //! The rules of the house, each a pure function over a file's text or over cargo's own description of the workspace.
 
-use std::fmt;
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
+use file::{File, Problem};
 
 use crate::{layout, run, tasks};
 
+mod booleans;
 mod characters;
+mod constructors;
+mod cycles;
+mod debts;
+mod file;
 mod heading;
 mod layers;
 mod length;
 mod lints;
 mod modules;
 mod places;
+mod re_exports;
+mod report;
 mod source;
+mod tree;
+mod type_names;
 mod unfinished;
 mod unsafety;
-
-/// A tracked file.
-#[derive(Debug, Clone, Copy)]
-struct File<'a> {
-    /// Its path below the checkout.
-    path: &'a str,
-    text: &'a str,
-}
-
-impl File<'_> {
-    fn is_rust(&self) -> bool {
-        self.path.ends_with(".rs")
-    }
-
-    fn is_python(&self) -> bool {
-        self.path.ends_with(".py")
-    }
-
-    fn problem(&self, line: usize, message: impl Into<String>) -> Problem {
-        Problem {
-            path: self.path.to_owned(),
-            line: Some(line),
-            message: message.into(),
-        }
-    }
-}
-
-/// One place that breaks one rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Problem {
-    path: String,
-    line: Option<usize>,
-    message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(formatter, "{}:{line}: {}", self.path, self.message),
-            None => write!(formatter, "{}: {}", self.path, self.message),
-        }
-    }
-}
 
 /// Rules that look at one file at a time.
 const FILE_RULES: [fn(&File) -> Vec<Problem>; 7] = [
@@ -71,47 +38,91 @@ const FILE_RULES: [fn(&File) -> Vec<Problem>; 7] = [
     lints::check,
 ];
 
-/// Checks every tracked file and the dependency graph; prints each problem.
-pub fn run() -> Result<()> {
+/// What `cargo xtask tidy` takes.
+#[derive(Debug, clap::Args)]
+pub struct Tidy {
+    /// Check nothing; print what the product is made of: crates, edges, cycles, sizes, repeated names, booleans.
+    #[arg(long)]
+    report: bool,
+    /// Print the report as JSON, to compare two states of the tree.
+    #[arg(long, requires = "report")]
+    json: bool,
+}
+
+/// Checks every tracked file, the dependency graph and the structure of the code; prints each problem, or the report.
+pub fn run(tidy: &Tidy) -> Result<()> {
     tasks::setup::packages(tasks::setup::FOR_TIDY)?;
-    let mut problems = Vec::new();
-    let private = places::Private::of_this_machine();
-    let paths = tracked()?;
-    for path in &paths {
-        // A link that leads nowhere has no text of its own.
-        let Ok(bytes) = std::fs::read(layout::root().join(path)) else {
-            continue;
+    let texts = tracked()?;
+    let files: Vec<File> = texts.iter().map(|(path, text)| File { path, text }).collect();
+    let metadata = metadata()?;
+    let layers = layers::Layers::read(&data("layers.toml")?)?;
+    let rust = files.iter().filter(|file| file.is_rust());
+    let rust: BTreeMap<&str, &str> = rust.map(|file| (file.path, file.text)).collect();
+    let tree = tree::Tree::read(tree::Package::all(&metadata), &rust)?;
+    let outside = layers.outside_product();
+    let findings = [
+        cycles::check(&tree),
+        re_exports::check(&tree, &layers),
+        constructors::check(&tree, &layers),
+        type_names::check(&tree, &outside),
+        booleans::check(&tree, &outside),
+    ]
+    .concat();
+    if tidy.report {
+        let report = report::Report::of(&tree, &outside, &files, &metadata, &findings);
+        let text = if tidy.json {
+            serde_json::to_string_pretty(&report)?
+        } else {
+            report.tables()
         };
-        let text = String::from_utf8_lossy(&bytes);
-        let file = File { path, text: &text };
-        problems.extend(FILE_RULES.iter().flat_map(|rule| rule(&file)));
-        problems.extend(places::check(&file, &private));
+        tasks::say(text.trim_end());
+        return Ok(());
     }
-    problems.extend(layers::check(include_str!("../layers.toml"), &metadata()?)?);
+    let private = places::Private::of_this_machine();
+    let mut problems = Vec::new();
+    for file in &files {
+        problems.extend(FILE_RULES.iter().flat_map(|rule| rule(file)));
+        problems.extend(places::check(file, &private));
+    }
+    problems.extend(layers::check(&layers, &metadata)?);
+    problems.extend(debts::compare(
+        &data("debts.toml")?,
+        &data("exceptions.toml")?,
+        findings,
+    )?);
     for problem in &problems {
         tasks::say(&problem.to_string());
     }
     match problems.len() {
         0 => {
-            tasks::say(&format!("tidy: {} files, nothing found", paths.len()));
+            tasks::say(&format!("tidy: {} files, nothing found", files.len()));
             Ok(())
         }
         count => bail!("tidy: {count} problems"),
     }
 }
 
-/// The paths that git knows.
-fn tracked() -> Result<Vec<String>> {
+/// One of the tables beside this program's sources.
+fn data(name: &str) -> Result<String> {
+    let path = layout::root().join("xtask").join(name);
+    std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// The files that git knows: path and text.
+fn tracked() -> Result<Vec<(String, String)>> {
     // A checkout may belong to another user than the one who tests it.
     let listing = run::output(
         "git",
         &["-c", "safe.directory=*", "ls-files", "-z"],
         layout::root(),
     )?;
-    Ok(listing
-        .split('\0')
-        .filter(|path| !path.is_empty())
-        .map(str::to_owned)
+    let paths = listing.split('\0').filter(|path| !path.is_empty());
+    Ok(paths
+        .filter_map(|path| {
+            // A link that leads nowhere has no text of its own.
+            let bytes = std::fs::read(layout::root().join(path)).ok()?;
+            Some((path.to_owned(), String::from_utf8_lossy(&bytes).into_owned()))
+        })
         .collect())
 }
 

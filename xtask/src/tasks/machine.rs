@@ -45,9 +45,6 @@ pub struct Machine {
     command: Vec<OsString>,
 }
 
-/// Where the ordinary user's home is in the machine.
-const HOME: &str = "/data/home";
-
 /// Tests that depend on control groups or quotas; none of them may skip itself.
 const TESTS: &[TestSet] = &[
     TestSet {

@@ -1,6 +1,6 @@
 //! Rule: documents are plain text, without pictures for letters.
 
-use super::{File, Problem};
+use super::file::{File, Problem};
 
 /// Looks for emoji in documents; tests need them as data.
 pub(super) fn check(file: &File) -> Vec<Problem> {

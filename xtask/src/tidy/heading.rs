@@ -1,6 +1,6 @@
 //! Rule: a Rust file opens with one `//!` sentence that says what it is for.
 
-use super::{File, Problem};
+use super::file::{File, Problem};
 
 /// Looks at the first paragraph of the file's documentation.
 pub(super) fn check(file: &File) -> Vec<Problem> {

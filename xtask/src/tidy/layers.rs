@@ -1,22 +1,26 @@
 //! Rule: a crate depends on what `layers.toml` allows it, and on nothing else of the workspace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Problem;
+use super::file::Problem;
 
 /// The helper that tests of any crate may use.
 const TEST_HELPER: &str = "test-support";
 
+/// `layers.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Layers {
+pub(super) struct Layers {
     crates: BTreeMap<String, Layer>,
     #[serde(default)]
     libraries: BTreeMap<String, Library>,
+    /// By the type's name.
+    #[serde(default)]
+    pub(super) constructors: BTreeMap<String, Constructor>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -28,6 +32,9 @@ struct Layer {
     /// What its tests may use besides.
     #[serde(default)]
     tests_may_use: Vec<String>,
+    /// Whether its code is for those who work on the product, not in the product.
+    #[serde(default)]
+    outside_product: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -54,6 +61,41 @@ struct Library {
     why: String,
 }
 
+/// A type whose values only some crates make; tests and examples of any crate may.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Constructor {
+    /// The crate that defines it.
+    pub(super) of: String,
+    /// Its associated functions that make one.
+    pub(super) functions: Vec<String>,
+    pub(super) only: Vec<String>,
+    pub(super) why: String,
+}
+
+impl Layers {
+    pub(super) fn read(table: &str) -> Result<Layers> {
+        toml::from_str(table).context("xtask/layers.toml")
+    }
+
+    /// The crates that are no part of the product.
+    pub(super) fn outside_product(&self) -> BTreeSet<String> {
+        let outside = self.crates.iter().filter(|(_, layer)| layer.outside_product);
+        outside.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Why a crate's code may not use a package, if it may not.
+    pub(super) fn refusal(&self, from: &str, to: &str) -> Option<String> {
+        let names: Vec<&str> = self.crates.keys().map(String::as_str).collect();
+        let edge = Edge {
+            from,
+            to,
+            in_tests: false,
+        };
+        refusal(self, self.crates.get(from)?, &edge, &names)
+    }
+}
+
 /// One edge as cargo describes it.
 struct Edge<'a> {
     from: &'a str,
@@ -62,8 +104,7 @@ struct Edge<'a> {
 }
 
 /// Compares the table with the output of `cargo metadata`.
-pub(super) fn check(table: &str, metadata: &Value) -> Result<Vec<Problem>> {
-    let layers: Layers = toml::from_str(table).context("xtask/layers.toml")?;
+pub(super) fn check(layers: &Layers, metadata: &Value) -> Result<Vec<Problem>> {
     let packages = metadata["packages"]
         .as_array()
         .context("cargo metadata names no packages")?;
@@ -102,7 +143,7 @@ pub(super) fn check(table: &str, metadata: &Value) -> Result<Vec<Problem>> {
             report(format!("does not say what `{name}` does"));
         }
         for edge in edges(package, name) {
-            if let Some(message) = refusal(&layers, layer, &edge, &names) {
+            if let Some(message) = refusal(layers, layer, &edge, &names) {
                 report(message);
             }
         }
@@ -171,7 +212,7 @@ mod tests {
             package("session", json!([{"name": "types", "kind": null}, {"name": to, "kind": kind}])),
             package("test-support", json!([{"name": "session", "kind": null}, {"name": "rmcp", "kind": null}])),
         ]});
-        check(TABLE, &metadata)
+        check(&Layers::read(TABLE).unwrap(), &metadata)
             .unwrap()
             .into_iter()
             .map(|problem| problem.message)
@@ -204,7 +245,7 @@ mod tests {
         let metadata = json!({"packages": [
             {"name": "extra", "manifest_path": "/w/crates/other/Cargo.toml", "dependencies": []},
         ]});
-        let messages: Vec<String> = check(TABLE, &metadata)
+        let messages: Vec<String> = check(&Layers::read(TABLE).unwrap(), &metadata)
             .unwrap()
             .into_iter()
             .map(|it| it.message)

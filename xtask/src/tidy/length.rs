@@ -1,23 +1,27 @@
 //! Rule: a file has at most 500 lines of code; a longer one is two rooms.
 
+use super::file::{File, Problem};
 use super::source::{self, Line};
-use super::{File, Problem};
 
 const LIMIT: usize = 500;
 
 /// Counts lines that are neither blank nor comment; an inline test module does not count.
 pub(super) fn check(file: &File) -> Vec<Problem> {
-    let count = if file.is_rust() {
-        rust_lines(file.text)
-    } else if file.is_python() {
-        python_lines(file.text)
-    } else {
-        return Vec::new();
-    };
-    if count <= LIMIT {
-        return Vec::new();
+    match count(file) {
+        Some(count) if count > LIMIT => {
+            vec![file.problem(1, format!("{count} lines of code; {LIMIT} are the most"))]
+        }
+        _ => Vec::new(),
     }
-    vec![file.problem(1, format!("{count} lines of code; {LIMIT} are the most"))]
+}
+
+/// The lines of code of a file in Rust or Python.
+pub(super) fn count(file: &File) -> Option<usize> {
+    if file.is_rust() {
+        Some(rust_lines(file.text))
+    } else {
+        file.is_python().then(|| python_lines(file.text))
+    }
 }
 
 fn rust_lines(text: &str) -> usize {

@@ -1,6 +1,6 @@
 //! Rule: every crate takes the workspace's lint table; `jail`, where `unsafe` lives, has one of its own.
 
-use super::{File, Problem};
+use super::file::{File, Problem};
 
 const EXEMPT: &str = "crates/jail/Cargo.toml";
 

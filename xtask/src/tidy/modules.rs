@@ -1,6 +1,6 @@
 //! Rule: the module `foo` is `foo.rs`, never `foo/mod.rs`, so that a file's name says what it holds.
 
-use super::{File, Problem};
+use super::file::{File, Problem};
 
 /// Looks at the file's name only.
 pub(super) fn check(file: &File) -> Vec<Problem> {

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{File, Problem};
+use super::file::{File, Problem};
 use crate::layout;
 
 /// Hosts that addresses may name: reserved for examples, this machine itself, names of formats and licenses, and the

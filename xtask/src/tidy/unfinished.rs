@@ -1,7 +1,7 @@
 //! Rule: nothing is left for later in the tree; what is not built is not there.
 
+use super::file::{File, Problem};
 use super::source;
-use super::{File, Problem};
 
 /// Macros that stand for missing code, and the attribute that switches a test off.
 const IN_CODE: [&str; 3] = ["todo!", "unimplemented!", "#[ignore"];

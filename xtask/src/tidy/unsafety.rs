@@ -1,7 +1,7 @@
 //! Rule: `unsafe` stands in `crates/jail` only, and directly above each use a comment says why it is sound.
 
+use super::file::{File, Problem};
 use super::source::{self, Line};
-use super::{File, Problem};
 
 /// The one crate that may.
 const HOME: &str = "crates/jail/";

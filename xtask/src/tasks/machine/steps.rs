@@ -9,12 +9,14 @@ use std::process::Command;
 use anyhow::{Result, bail};
 use clap::ValueEnum;
 
-use super::HOME;
 use crate::tasks::setup;
 use crate::tasks::test::ordinary_user;
 use crate::tasks::test::programs::{self, TestProgram};
 use crate::tasks::test::rust::with_places;
 use crate::{layout, run};
+
+/// Where the ordinary user's home is in the machine.
+const HOME: &str = "/data/home";
 
 /// Whose rights a step has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -40,7 +40,14 @@ fn main() -> io::Result<()> {
             "overflow-checks=off",
         ])
         .args(["--cfg", "codeyard_session_library"])
-        .args(removable_guards(&variable("CARGO_FEATURE_REMOVABLE_GUARDS")))
+        .args(feature(
+            &variable("CARGO_FEATURE_REMOVABLE_GUARDS"),
+            &["--cfg", "feature=\"removable-guards\""],
+        ))
+        .args(feature(
+            &variable("CARGO_FEATURE_UNCONFINED_GUESTS"),
+            &["--cfg", "feature=\"unconfined-guests\""],
+        ))
         .args([
             "-C",
             "link-arg=-nostartfiles",
@@ -59,11 +66,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The feature of the crate, for the library as well.
-fn removable_guards(feature: &OsStr) -> &'static [&'static str] {
-    if feature.is_empty() {
-        &[]
-    } else {
-        &["--cfg", "feature=\"removable-guards\""]
-    }
+/// The arguments that switch a feature of the crate on in the library too.
+fn feature(variable: &OsStr, arguments: &'static [&'static str]) -> &'static [&'static str] {
+    if variable.is_empty() { &[] } else { arguments }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use sandbox::{Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run};
-use sandbox_process::{Config, Floor, Pool, Process, python};
+use sandbox_host::python;
+use sandbox_process::{Config, PoolConfig, Process};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use types::{Limits, SessionId, Status};
@@ -45,12 +46,12 @@ impl HostCalls for Immediate {
 impl Guests {
     /// Prepares a backend that keeps nothing ready; starts nothing yet.
     pub fn without_pool(data: &Path) -> Result<Self> {
-        let most = 0;
+        let max_idle = 0;
         Self::new(
             data,
-            Pool {
-                most,
-                ..Pool::default()
+            PoolConfig {
+                max_idle,
+                ..PoolConfig::default()
             },
             None,
         )
@@ -58,10 +59,10 @@ impl Guests {
 
     /// Prepares a backend that keeps sessions ready, to which files of this owner can be attached; starts nothing yet.
     pub fn with_pool(data: &Path, owner: Option<(u32, u32)>) -> Result<Self> {
-        Self::new(data, Pool::default(), owner)
+        Self::new(data, PoolConfig::default(), owner)
     }
 
-    fn new(data: &Path, pool: Pool, owner: Option<(u32, u32)>) -> Result<Self> {
+    fn new(data: &Path, pool: PoolConfig, owner: Option<(u32, u32)>) -> Result<Self> {
         let settings = python::Settings {
             path: None,
             search_path: std::env::var_os("PATH"),
@@ -70,10 +71,9 @@ impl Guests {
         let interpreter = found.context("no Python was found")?;
         let helper = vec![std::env::current_exe()?.into()];
         let backend = Process::new(Config {
-            floor: Floor::Offered,
             pool,
             owner,
-            ..Config::new(data.to_owned(), settings, helper)
+            ..Config::new(sandbox_host::Config::new(data.to_owned(), settings, helper))
         });
         Ok(Self {
             backend,
@@ -85,40 +85,58 @@ impl Guests {
     pub async fn warm(&self, files: &[Attachment]) -> Result<()> {
         // Twice: the second comes from a zygote whose self-test is over or under way with the first.
         for code in [PLAIN, DATA, PLAIN, DATA] {
-            self.session(code, Floor::Refused, files).await?;
+            self.session(code, files).await?;
         }
         tokio::time::sleep(WARM).await;
         Ok(())
     }
 
     /// Time of a session from its request to the end of its first run.
-    pub async fn session(&self, code: &str, floor: Floor, files: &[Attachment]) -> Result<Duration> {
+    pub async fn session(&self, code: &str, files: &[Attachment]) -> Result<Duration> {
         let started = Instant::now();
-        let mut guest = self.launch(code, floor, files).await?;
-        execute(guest.as_mut(), code).await?;
-        let took = started.elapsed();
-        guest.close().await;
-        Ok(took)
+        finish(started, self.launch(code, files).await?, code).await
+    }
+
+    /// As `session`, without namespaces and confinement: the floor of fresh sessions.
+    #[cfg(feature = "unconfined-guests")]
+    pub async fn unconfined_session(&self, code: &str) -> Result<Duration> {
+        let started = Instant::now();
+        let guest = self.backend.launch_unconfined(spec(code, &[])).await?;
+        finish(started, guest, code).await
+    }
+
+    /// Refuses: this build has no floor.
+    #[cfg(not(feature = "unconfined-guests"))]
+    pub async fn unconfined_session(&self, _code: &str) -> Result<Duration> {
+        bail!("build `bench` with `--features unconfined-guests`, as `cargo xtask bench` does")
     }
 
     /// A guest that has run nothing.
-    pub async fn launch(&self, code: &str, floor: Floor, files: &[Attachment]) -> Result<Box<dyn Guest>> {
-        let spec = LaunchSpec {
-            session: SessionId::new("bench"),
-            limits: Limits::default(),
-            first_code: code.to_owned(),
-            files: files.to_vec(),
-        };
-        Ok(match floor {
-            Floor::Refused => self.backend.launch(spec).await?,
-            Floor::Offered => self.backend.launch_floor(spec).await?,
-        })
+    pub async fn launch(&self, code: &str, files: &[Attachment]) -> Result<Box<dyn Guest>> {
+        Ok(self.backend.launch(spec(code, files)).await?)
     }
 
     /// Ends the zygotes and gives back what they hold.
     pub async fn close(self) {
         self.backend.close().await;
     }
+}
+
+fn spec(code: &str, files: &[Attachment]) -> LaunchSpec {
+    LaunchSpec {
+        session: SessionId::new("bench"),
+        limits: Limits::default(),
+        first_code: code.to_owned(),
+        files: files.to_vec(),
+    }
+}
+
+/// Time from `started` to the end of the guest's first run.
+async fn finish(started: Instant, mut guest: Box<dyn Guest>, code: &str) -> Result<Duration> {
+    execute(guest.as_mut(), code).await?;
+    let took = started.elapsed();
+    guest.close().await;
+    Ok(took)
 }
 
 /// One run that has to complete.

@@ -9,7 +9,7 @@ mod variables;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sandbox_process::Appearance;
+use jail::spec::Appearance;
 use types::Limit;
 use workspace::Keeping;
 

@@ -71,7 +71,7 @@ pub struct Parts {
     pub policy: policy::Config,
     /// What programs run in.
     pub backend: Backend,
-    /// Of the sandbox, whatever the backend.
+    /// Of the sandbox. The backend `landlock` uses its part `host` only.
     pub sandbox: sandbox_process::Config,
     /// Of the files that sessions keep and see.
     pub workspace: workspace::Config,
@@ -181,11 +181,11 @@ impl Loaded {
             ..
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
-        let tells_places = policy.require == policy::Requirement::SingleTenant;
-        let host_links = mounts::host_links(tells_places, &workspace, &mounts);
+        let reveals_host_paths = policy.require == policy::Requirement::SingleTenant;
+        let host_links = mounts::host_links(reveals_host_paths, &workspace, &mounts);
         let require = match policy.require {
-            policy::Requirement::SingleTenant => sandbox_process::Requirement::SingleTenant,
-            policy::Requirement::TenantIsolation => sandbox_process::Requirement::TenantIsolation,
+            policy::Requirement::SingleTenant => sandbox_host::RequiredIsolation::SingleTenant,
+            policy::Requirement::TenantIsolation => sandbox_host::RequiredIsolation::TenantIsolation,
         };
         Parts {
             upstream: upstream::Config {
@@ -201,16 +201,18 @@ impl Loaded {
             backend,
             sandbox: sandbox_process::Config {
                 profile: chosen.profile,
-                require,
-                exec,
-                limits: policy.limits.clone(),
                 pool,
                 mounts: mounts.into_iter().map(|mount| mount.target).collect(),
-                tells_places,
+                reveals_host_paths,
                 host_links,
                 owner: workspace.owner_on_disk(),
-                on_disk: workspace.on_disk(),
-                ..sandbox_process::Config::new(self.data_dir, python, helper)
+                ..sandbox_process::Config::new(sandbox_host::Config {
+                    require,
+                    exec,
+                    limits: policy.limits.clone(),
+                    throttled_directories: workspace.on_disk(),
+                    ..sandbox_host::Config::new(self.data_dir, python, helper)
+                })
             },
             workspace,
             sessions: session::Config {
@@ -237,7 +239,7 @@ impl Loaded {
     /// Hands each part its own, for the surface `bridge`.
     pub fn into_bridge_parts(self, bridge: &Bridge, program: Program, host: &dyn Host) -> Parts {
         let mut parts = self.into_parts(program, host);
-        parts.sandbox.appearance = bridge.appearance();
+        parts.sandbox.host.appearance = bridge.appearance();
         // Programs of that surface reach the servers that a call names, and no other tools.
         parts.tools = Vec::new();
         if let Some(state) = &bridge.state_dir {
@@ -248,8 +250,8 @@ impl Loaded {
 }
 
 /// Where to look for Python.
-pub fn python_settings(settings: &Settings, host: &dyn Host) -> sandbox_process::python::Settings {
-    sandbox_process::python::Settings {
+pub fn python_settings(settings: &Settings, host: &dyn Host) -> sandbox_host::python::Settings {
+    sandbox_host::python::Settings {
         path: settings.python.path.clone(),
         search_path: host.var("PATH").ok().flatten().map(OsString::from),
     }

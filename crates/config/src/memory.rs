@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sandbox_process::Pool;
+use sandbox_process::PoolConfig;
 use types::units::show_size;
 
 use crate::host::Host;
@@ -17,16 +17,16 @@ const READY_SESSION: u64 = 8 * MIB;
 const PROFILES: u64 = 2;
 
 /// Refuses a pool that would fill half of the memory.
-pub(crate) fn check(pool: &Pool, host: &dyn Host, findings: &mut Findings) {
+pub(crate) fn check(pool: &PoolConfig, host: &dyn Host, findings: &mut Findings) {
     let Some(total) = total(host) else { return };
     let most = total / 2 / (READY_SESSION * PROFILES);
-    if u64::from(pool.most) > most {
-        let needed = show_size(u64::from(pool.most) * READY_SESSION * PROFILES);
+    if u64::from(pool.max_idle) > most {
+        let needed = show_size(u64::from(pool.max_idle) * READY_SESSION * PROFILES);
         findings.mistake(
             "pool.size",
             format!(
                 "{} sessions of each kind need about {needed}, more than half of this machine's {} MiB; write at most {most}",
-                pool.most,
+                pool.max_idle,
                 total / MIB
             ),
         );

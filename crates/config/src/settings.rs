@@ -65,7 +65,7 @@ pub struct Settings {
     /// `[[mounts]]` and `--mount`, resolved.
     pub mounts: Vec<workspace::Mount>,
     /// `[pool]`.
-    pub pool: sandbox_process::Pool,
+    pub pool: sandbox_process::PoolConfig,
     /// `[sessions]`.
     pub sessions: Sessions,
     /// `[check] default`.

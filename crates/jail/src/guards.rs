@@ -1,7 +1,7 @@
 //! Guards that a build for tests can leave away, one at a time, to show that the probes mapped to them can fail.
 //!
 //! Only a build with the feature `removable-guards` can; a release build refuses that feature. In every other build
-//! [`Removed`] holds nothing, and nothing that is sent can make it hold something.
+//! [`RemovedGuards`] holds nothing, and nothing that is sent can make it hold something.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,12 +28,12 @@ pub const NAMES: [(&str, Guard); 12] = [
 
 /// Guards that sessions are made without.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Removed {
+pub struct RemovedGuards {
     #[cfg(feature = "removable-guards")]
     bits: u64,
 }
 
-impl Removed {
+impl RemovedGuards {
     /// Whether this one is left away.
     pub fn contains(self, guard: Guard) -> bool {
         self.bits() & guard as u64 != 0

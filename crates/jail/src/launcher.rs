@@ -21,7 +21,7 @@ use std::time::Duration;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, PidfdFlags, WaitOptions};
 
-use crate::spec::{Estate, Identity, ZYGOTE_USER, ZygoteSpec};
+use crate::spec::{CleanupPaths, Identity, ZYGOTE_USER, ZygoteSpec};
 use crate::{cgroup, lease, message};
 
 /// First argument of the helper process.
@@ -106,7 +106,7 @@ fn launch(host: &UnixStream) -> Result<(), StepError> {
     let _release = release;
     wait(host.as_fd(), child).during("wait")?;
     if went_without_a_word(host.as_fd()) {
-        settle(&spec.estate);
+        clean_up(&spec.cleanup);
     }
     Ok(())
 }
@@ -118,11 +118,11 @@ fn went_without_a_word(host: BorrowedFd<'_>) -> bool {
     !matches!(received, Ok((1, _)) | Err(rustix::io::Errno::AGAIN))
 }
 
-/// Removes what a killed host has left, once its lease is free; whoever takes the lease first does the same.
-fn settle(estate: &Estate) {
+/// Removes the control groups of a killed host once its lease is free. The next holder of the lease does the same.
+fn clean_up(paths: &CleanupPaths) {
     for _ in 0..ATTEMPTS {
-        if let Some(_lock) = lease::inherit(&estate.lease) {
-            cgroup::remove_all(&estate.groups);
+        if let Some(_lock) = lease::inherit(&paths.lease) {
+            cgroup::remove_all(&paths.groups);
             return;
         }
         std::thread::sleep(PAUSE);

@@ -23,6 +23,9 @@ pub mod spec;
 pub mod supervise;
 pub mod zygote;
 
+/// Whether this build starts guests without confinement, for benchmarks.
+pub const HAS_UNCONFINED_GUESTS: bool = cfg!(feature = "unconfined-guests");
+
 /// Runs the helper process that the arguments name, if they name one, and does not return then.
 ///
 /// Programs that start guests or upstream servers call this first thing in `main`, before any thread exists.

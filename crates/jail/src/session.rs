@@ -80,14 +80,12 @@ pub unsafe extern "C" fn codeyard_serve(
     instructions: *const u8,
     len: u16,
     tid: *mut i32,
-    floor: u32,
 ) -> i64 {
     let template = serve::Template {
         control,
         ruleset,
         filter: Filter { len, instructions },
         tid,
-        floor: floor != 0,
     };
     // SAFETY: the caller keeps the filter alive and has one thread.
     unsafe { serve::serve(&template) }

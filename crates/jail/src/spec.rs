@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::guards::Removed;
+use crate::guards::RemovedGuards;
 use crate::seccomp::KernelMemory;
 
 /// User and group of the zygote inside its user namespace; a session with a user of its own has a higher one.
@@ -35,15 +35,15 @@ pub struct ZygoteSpec {
     pub appearance: Appearance,
     /// Whether a cgroup counts kernel memory.
     pub memory: Counting,
-    /// Guards that tests leave away.
-    pub removed: Removed,
-    /// What a host that is killed cannot remove itself.
-    pub estate: Estate,
+    /// Guards that tests remove.
+    pub removed: RemovedGuards,
+    /// What the launcher removes if the host is killed.
+    pub cleanup: CleanupPaths,
 }
 
-/// What lies outside of the zygote's namespaces, and is the host's as long as it holds its lease.
+/// What a killed host leaves on the machine outside of the zygote's namespaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Estate {
+pub struct CleanupPaths {
     /// The file whose lock is the lease.
     pub lease: PathBuf,
     /// The directories that hold the control groups of sessions.

@@ -1,52 +1,50 @@
-//! How much a session's own directories hold: measured now and then, since no file system of its own bounds them.
+//! Measures a session's own directories from time to time, because no file system limits their size.
 
 use std::collections::HashMap;
-use std::fs;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
-use sandbox_process::census;
+use sandbox_host::{open_files, process_tree};
 use types::{Limit, Limits};
 
-/// A measure takes at most one part in so many of the time.
-const SHARE: u32 = 20;
-/// Shortest time between two measures.
-const PERIOD: Duration = Duration::from_millis(50);
-/// Directories nested deeper than this count as too many: each holds a descriptor while they are measured.
-const DEEPEST: usize = 64;
-/// Bytes of a block, whatever the file system's are.
+/// One measurement uses at most 1 / `PAUSE_FACTOR` of the time.
+const PAUSE_FACTOR: u32 = 20;
+/// Shortest time between two measurements.
+const MIN_PAUSE: Duration = Duration::from_millis(50);
+/// Directories nested deeper than this exceed the limit: each needs an open descriptor during the measurement.
+const MAX_DEPTH: usize = 64;
+/// Bytes of one block of `st_blocks`.
 const BLOCK: u64 = 512;
 
-/// What its owner needs to put something into a directory.
-const FILLABLE: Mode = Mode::WUSR.union(Mode::XUSR);
+/// The permissions that the owner needs to create files in a directory.
+const WRITABLE: Mode = Mode::WUSR.union(Mode::XUSR);
 
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// What the directories hold.
+/// The content of the directories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct DiskUsage {
     /// Bytes on disk.
     pub bytes: u64,
     /// Files and directories.
     pub entries: u64,
-    /// Whether something could not be counted: nested too deep, or closed to who counts.
+    /// Whether a directory could not be counted: it is nested too deep, or this process may not read it.
     pub uncounted: bool,
 }
 
-/// Watches the directories of one session.
+/// Measures the directories of one session.
 #[derive(Debug)]
-pub struct Disk {
+pub struct DiskMonitor {
     directories: Vec<PathBuf>,
-    /// Parent of all its processes.
-    kept_by: u32,
+    /// The keeper, the parent of all processes of the session.
+    keeper: u32,
     bytes: u64,
     entries: u64,
     state: Arc<Mutex<State>>,
@@ -54,49 +52,49 @@ pub struct Disk {
 
 #[derive(Debug)]
 struct State {
-    held: Held,
-    under_way: bool,
+    held: DiskUsage,
+    is_measuring: bool,
     due: Instant,
 }
 
-impl Disk {
-    /// Holds these directories, and what the processes below `kept_by` have removed and not closed, to the limits.
-    pub fn new(directories: Vec<PathBuf>, kept_by: u32, limits: &Limits) -> Self {
+impl DiskMonitor {
+    /// Measures these directories, and the unlinked files that the descendants of `keeper` have open.
+    pub fn new(directories: Vec<PathBuf>, keeper: u32, limits: &Limits) -> Self {
         Self {
             directories,
-            kept_by,
+            keeper,
             bytes: limits.disk,
             entries: limits.inodes,
             state: Arc::new(Mutex::new(State {
-                held: Held::default(),
-                under_way: false,
+                held: DiskUsage::default(),
+                is_measuring: false,
                 due: Instant::now(),
             })),
         }
     }
 
-    /// The limit that the directories were over when they were last measured; has them measured again if it is time.
+    /// The limit that the last measurement exceeded. Starts the next measurement when it is due.
     pub fn exceeded(&self) -> Option<Limit> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if !state.under_way && Instant::now() >= state.due {
-            state.under_way = true;
+        if !state.is_measuring && Instant::now() >= state.due {
+            state.is_measuring = true;
             let (directories, shared) = (self.directories.clone(), Arc::clone(&self.state));
-            // Once over, there is nothing left to be found out.
-            let (most, kept_by) = (self.entries.saturating_add(1), self.kept_by);
+            // A measurement stops one entry above the limit.
+            let (most, keeper) = (self.entries.saturating_add(1), self.keeper);
             tokio::task::spawn_blocking(move || {
                 let begun = Instant::now();
                 let mut held = measure(&directories, most);
-                held.bytes += removed(kept_by);
-                let pause = (begun.elapsed() * SHARE).max(PERIOD);
+                held.bytes += unlinked(keeper);
+                let pause = (begun.elapsed() * PAUSE_FACTOR).max(MIN_PAUSE);
                 let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
                 *state = State {
                     held,
-                    under_way: false,
+                    is_measuring: false,
                     due: Instant::now() + pause,
                 };
             });
         }
-        let Held {
+        let DiskUsage {
             bytes,
             entries,
             uncounted,
@@ -108,27 +106,16 @@ impl Disk {
     }
 }
 
-/// Bytes of files that these processes hold open although no name is left of them. Those that are mapped and not open
-/// are not seen.
-fn removed(kept_by: u32) -> u64 {
+/// Bytes of the unlinked files that these processes have open. Unlinked files that are only mapped are not found.
+fn unlinked(keeper: u32) -> u64 {
     let mut found = HashMap::new();
-    census::for_each(kept_by, |pid| {
-        let descriptors = fs::read_dir(format!("/proc/{pid}/fd"))
-            .into_iter()
-            .flatten()
-            .flatten();
-        for file in descriptors.filter_map(|descriptor| fs::metadata(descriptor.path()).ok()) {
-            if file.is_file() && file.nlink() == 0 {
-                found.insert((file.dev(), file.ino()), file.blocks() * BLOCK);
-            }
-        }
-    });
+    process_tree::for_each(keeper, |pid| found.extend(open_files::unlinked(pid)));
     found.values().sum()
 }
 
-/// Counts what lies below these directories, which themselves do not count, up to so many entries.
-fn measure(directories: &[PathBuf], most: u64) -> Held {
-    let mut held = Held::default();
+/// Counts the content of these directories up to `most` entries. The directories themselves do not count.
+fn measure(directories: &[PathBuf], most: u64) -> DiskUsage {
+    let mut held = DiskUsage::default();
     for path in directories {
         if let Ok(directory) = openat(CWD, path, DIRECTORY, Mode::empty()) {
             count(&directory, 0, most, &mut held);
@@ -137,7 +124,7 @@ fn measure(directories: &[PathBuf], most: u64) -> Held {
     held
 }
 
-fn count(directory: &OwnedFd, depth: usize, most: u64, held: &mut Held) {
+fn count(directory: &OwnedFd, depth: usize, most: u64, held: &mut DiskUsage) {
     let Ok(entries) = Dir::read_from(directory) else {
         return;
     };
@@ -157,11 +144,11 @@ fn count(directory: &OwnedFd, depth: usize, most: u64, held: &mut Held) {
         if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
             continue;
         }
-        // Any other that cannot be opened is gone, or was made so that nobody can put anything into it.
+        // Any other directory that cannot be opened is gone, or not even its owner can create files in it.
         match openat(directory, name, DIRECTORY, Mode::empty()) {
-            Ok(inner) if depth < DEEPEST => count(&inner, depth + 1, most, held),
+            Ok(inner) if depth < MAX_DEPTH => count(&inner, depth + 1, most, held),
             Ok(_) => held.uncounted = true,
-            Err(Errno::ACCESS) if FILLABLE.bits() & !found.st_mode == 0 => held.uncounted = true,
+            Err(Errno::ACCESS) if WRITABLE.bits() & !found.st_mode == 0 => held.uncounted = true,
             Err(_) => {}
         }
     }
@@ -169,6 +156,8 @@ fn count(directory: &OwnedFd, depth: usize, most: u64, held: &mut Held) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -176,7 +165,7 @@ mod tests {
         let held = tempfile::tempfile().unwrap();
         held.set_len(0).unwrap();
         std::io::Write::write_all(&mut &held, &vec![1; 200_000]).unwrap();
-        assert!(removed(std::process::id()) >= 200_000);
+        assert!(unlinked(std::process::id()) >= 200_000);
     }
 
     #[test]
@@ -214,10 +203,10 @@ mod tests {
         assert!(held.bytes >= 100_000, "{held:?}");
         check(2, 2, false);
         let mut deep = place.path().join("a/b");
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             deep.push("c");
         }
         fs::create_dir_all(&deep).unwrap();
-        check(1000, 3 + DEEPEST as u64, true);
+        check(1000, 3 + MAX_DEPTH as u64, true);
     }
 }

@@ -1,4 +1,4 @@
-//! A guest: a conversation that ends with the session's disk quota.
+//! A guest: a conversation that ends when the session exceeds a limit that the kernel does not enforce.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,36 +7,38 @@ use sandbox::{Attachment, BoxFuture, Conversation, Guest, HostCalls, LaunchError
 use tokio::time::{Instant, interval_at};
 use types::{GuestError, Outcome, SessionFate, Status};
 
-use crate::leash::LandlockLeash;
+use crate::processes::SessionProcesses;
 
-/// Time between two looks at a session that is idle.
+/// Time between two looks at an idle session.
 const PERIOD: Duration = Duration::from_secs(1);
-/// A session that has used no processor for so long has been measured since.
-const SETTLING: Duration = Duration::from_secs(10);
+/// After this time without CPU use, a session has been measured and is not looked at any more.
+const ACTIVE_TIME: Duration = Duration::from_secs(10);
 
 /// One guest.
-pub struct LandlockGuest(pub Conversation<LandlockLeash>);
+pub struct LandlockGuest(pub Conversation<SessionProcesses>);
 
-/// What is known of a session between two runs.
+/// What was seen of a session between two runs.
 #[derive(Default)]
-struct Idle {
+struct IdleWatch {
     cpu: Option<Duration>,
-    /// When it last was found to have used the processor.
-    active: Option<Instant>,
+    /// When the session was last seen to use the CPU.
+    last_active: Option<Instant>,
 }
 
-impl Idle {
-    /// Ends a session whose programs, left behind by a run, have exceeded a limit that nothing binds. What uses no
-    /// processor grows no more.
-    fn look(&mut self, leash: &mut LandlockLeash) {
-        let cpu = leash.measure().cpu;
+impl IdleWatch {
+    /// Ends a session whose remaining processes have exceeded a limit that the kernel does not enforce. Processes that use
+    /// no CPU do not grow.
+    fn look(&mut self, processes: &mut SessionProcesses) {
+        let cpu = processes.measure().cpu;
         if cpu != self.cpu {
-            (self.cpu, self.active) = (cpu, Some(Instant::now()));
+            (self.cpu, self.last_active) = (cpu, Some(Instant::now()));
         }
-        let is_active = self.active.is_some_and(|active| active.elapsed() < SETTLING);
-        if is_active && let Some(limit) = leash.exceeded() {
+        let is_active = self
+            .last_active
+            .is_some_and(|active| active.elapsed() < ACTIVE_TIME);
+        if is_active && let Some(limit) = processes.exceeded() {
             tracing::info!(%limit, "what an idle session left running exceeded a limit");
-            leash.kill();
+            processes.kill();
         }
     }
 }
@@ -44,12 +46,12 @@ impl Idle {
 impl Guest for LandlockGuest {
     fn execute(&mut self, run: Run, calls: Arc<dyn HostCalls>) -> BoxFuture<'_, Outcome> {
         Box::pin(async move {
-            // Runs that are over before they are looked at must not escape, however many they are.
-            let leash = self.0.leash();
-            let Some(limit) = leash.outgrown() else {
+            // Runs may end before the session is measured, so a run also starts with a check.
+            let processes = self.0.leash();
+            let Some(limit) = processes.exceeded_disk() else {
                 return self.0.execute(run, calls).await;
             };
-            leash.kill();
+            processes.kill();
             let error = GuestError {
                 kind: "LimitExceeded".to_owned(),
                 message: format!("earlier runs of the session exceeded its limit `{limit}`"),
@@ -79,12 +81,12 @@ impl Guest for LandlockGuest {
     fn died(&mut self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             let mut looks = interval_at(Instant::now() + PERIOD, PERIOD);
-            let mut idle = Idle::default();
+            let mut watch = IdleWatch::default();
             loop {
                 tokio::select! {
                     biased;
                     () = self.0.died() => return,
-                    _ = looks.tick() => idle.look(self.0.leash()),
+                    _ = looks.tick() => watch.look(self.0.leash()),
                 }
             }
         })

@@ -1,30 +1,31 @@
 //! The `landlock` backend: sessions without namespaces, for machines that grant none, by explicit choice only.
 //!
-//! What stands between a session and the machine is Landlock, seccomp, resource limits and, as root, a user of its own.
-//! `docs/sandbox.md` says what that is not.
+//! Landlock, seccomp, resource limits and, as root, a kernel user per session separate sessions from the machine.
+//! `docs/sandbox.md` lists what that does not cover.
 //!
-//! Reading order: `ground` (what this machine and user allow), `place` (where sessions have their files), `session` (one of
-//! them: its directories, what it may reach, what it is told), `backend` (launches), `guest` and `leash` (its processes), `disk`
-//! (how much it has written), `doctor` (all of it, examined).
+//! Reading order: `host` (what this machine and user allow), `session_root` (where sessions have their files),
+//! `session_files` (the directories and rules of one session), `tool_trees` (copies of the tree of tools), `backend`
+//! (launches), `guest` and `processes` (one session's processes), `disk` (how much a session has written), `doctor`
+//! (examines the machine).
 
 mod backend;
 mod disk;
 pub mod doctor;
-mod ground;
 mod guards;
 mod guest;
-mod leash;
-mod place;
-mod session;
-mod trees;
+mod host;
+mod processes;
+mod session_files;
+mod session_root;
+mod tool_trees;
 
-pub use backend::{Landlock, Standing};
+pub use backend::Landlock;
 
 /// The backend's name in settings and results.
 pub const NAME: &str = "landlock";
 
-/// Whether files of sessions outlive them here. As root they do not: a session is a user of its own, to whom nothing can
-/// show the files of another as its own.
+/// Whether the files of sessions outlive them. As root they do not: each session has its own user, and without mounts it
+/// cannot see the files of another user as its own.
 pub fn keeps_files() -> bool {
     !rustix::process::geteuid().is_root()
 }

@@ -1,90 +1,35 @@
-//! What sessions look like from inside, in numbers: who they seem to be, and how much they may write where.
+//! The numbers of sessions that look like a container: user, group, and the sizes of their file systems.
 
 use jail::session::wire::{self, ROOMS, Request, Room};
-use jail::spec::{Appearance, ZYGOTE_USER};
+use jail::spec::Appearance;
+use sandbox_host::guest_user::NOBODY;
 use types::Limits;
 
-/// Who nobody is on most systems, and as whom the kernel shows owners that a session has no number for.
-const NOBODY: u32 = 65_534;
-/// Bytes of a page: what a file system in memory is measured in.
+/// Bytes of a page, the unit of a tmpfs.
 const PAGE: u64 = 4096;
-/// Fewest inodes of a place: itself and one file.
-const FEWEST: u64 = 2;
+/// Fewest inodes of a file system: its root and one file.
+const MIN_INODES: u64 = 2;
 
-/// Who a session seems to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Person {
-    /// Name of the user.
-    pub name: &'static str,
-    /// Name of the group.
-    pub group_name: &'static str,
-    /// Number of the user.
-    pub user: u32,
-    /// Number of the group.
-    pub group: u32,
-    /// The home directory.
-    pub home: &'static str,
-}
-
-impl Person {
-    /// The user of sessions of that appearance.
-    pub fn of(appearance: Appearance) -> Self {
-        match appearance {
-            Appearance::Codeyard => Self {
-                name: "user",
-                group_name: "user",
-                user: ZYGOTE_USER,
-                group: ZYGOTE_USER,
-                home: "/home",
-            },
-            Appearance::Container { user, group, .. } => Self {
-                name: if user == NOBODY { "nobody" } else { "user" },
-                group_name: if group == NOBODY { "nogroup" } else { "user" },
-                user,
-                group,
-                home: "/workspace",
-            },
-        }
-    }
-
-    /// `/etc/passwd` and `/etc/group`; in a container with those whom the kernel shows as owners of all that is not the
-    /// session's.
-    pub fn files(&self, appearance: Appearance) -> [String; 2] {
-        let Self {
-            name,
-            group_name,
-            user,
-            group,
-            home,
-        } = self;
-        let mut passwd = format!("{name}:x:{user}:{group}:{name}:{home}:/bin/bash\n");
-        let mut groups = format!("{group_name}:x:{group}:\n");
-        if appearance != Appearance::Codeyard && *user != NOBODY {
-            passwd += &format!("nobody:x:{NOBODY}:{NOBODY}:nobody:/nonexistent:/usr/sbin/nologin\n");
-        }
-        if appearance != Appearance::Codeyard && *group != NOBODY {
-            groups += &format!("nogroup:x:{NOBODY}:\n");
-        }
-        [passwd, groups]
-    }
-}
-
-/// Why no session can look like that, with the remedy; `None` if sessions can.
-pub fn mistake(appearance: Appearance) -> Option<String> {
+/// Refuses an appearance as root or as the number that means "unchanged" to the kernel.
+///
+/// # Errors
+/// The reason and the remedy.
+pub fn validate(appearance: Appearance) -> Result<(), String> {
     let Appearance::Container { user, group, .. } = appearance else {
-        return None;
+        return Ok(());
     };
-    let good = |number: u32| (1..u32::MAX).contains(&number);
-    (!good(user) || !good(group)).then(|| {
-        format!(
-            "sessions cannot look like user {user} and group {group}: they are never root, nor seem to be; name numbers \
-             from 1 to 4294967294, such as {NOBODY}:{NOBODY}"
-        )
-    })
+    let is_valid = |number: u32| (1..u32::MAX).contains(&number);
+    if is_valid(user) && is_valid(group) {
+        return Ok(());
+    }
+    Err(format!(
+        "sessions cannot look like user {user} and group {group}: they are never root, nor seem to be; name numbers \
+         from 1 to 4294967294, such as {NOBODY}:{NOBODY}"
+    ))
 }
 
-/// Asks for that appearance in a request for a session with these limits.
-pub fn ask(appearance: Appearance, limits: &Limits, request: &mut Request) {
+/// Writes the appearance into the request for a session with these limits.
+pub fn write_to_request(appearance: Appearance, limits: &Limits, request: &mut Request) {
     let Appearance::Container {
         user,
         group,
@@ -99,7 +44,7 @@ pub fn ask(appearance: Appearance, limits: &Limits, request: &mut Request) {
     request.rooms = rooms([workspace, tmp, tmp], limits);
 }
 
-/// The bounds of the places: what is wanted, or a smaller share where the limit on disk is smaller than all of them.
+/// The sizes of the file systems: `wanted`, or a proportional share if the disk limit is smaller than their sum.
 fn rooms(wanted: [u64; ROOMS], limits: &Limits) -> [Room; ROOMS] {
     let all = wanted.iter().map(|bytes| u128::from(*bytes)).sum::<u128>().max(1);
     let share = |of: u64, wanted: u64| {
@@ -107,9 +52,9 @@ fn rooms(wanted: [u64; ROOMS], limits: &Limits) -> [Room; ROOMS] {
         u64::try_from(share).unwrap_or(of)
     };
     wanted.map(|wanted| Room {
-        // 0 would be no bound at all.
+        // The kernel reads 0 as unlimited.
         bytes: (share(limits.disk, wanted).min(wanted) / PAGE * PAGE).max(PAGE),
-        inodes: share(limits.inodes, wanted).max(FEWEST),
+        inodes: share(limits.inodes, wanted).max(MIN_INODES),
     })
 }
 
@@ -120,7 +65,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     #[test]
-    fn places_share_the_limits() {
+    fn file_systems_share_the_limits() {
         let check = |wanted: [u64; ROOMS], disk, inodes, expected: [(u64, u64); ROOMS]| {
             let limits = Limits {
                 disk,
@@ -135,8 +80,8 @@ mod tests {
         check(usual, 256 * MIB, 20_000, whole);
         check(usual, 4096 * MIB, 20_000, whole);
         check(usual, 8 * MIB, 100, [(4 * MIB, 50), (2 * MIB, 25), (2 * MIB, 25)]);
-        check(usual, 0, 0, [(PAGE, FEWEST); ROOMS]);
-        check([0; ROOMS], 256 * MIB, 20_000, [(PAGE, FEWEST); ROOMS]);
+        check(usual, 0, 0, [(PAGE, MIN_INODES); ROOMS]);
+        check([0; ROOMS], 256 * MIB, 20_000, [(PAGE, MIN_INODES); ROOMS]);
         check([u64::MAX; ROOMS], 3 * PAGE, 9, [(PAGE, 3); ROOMS]);
     }
 
@@ -149,13 +94,13 @@ mod tests {
                 workspace: MIB,
                 tmp: MIB,
             };
-            assert_eq!(mistake(appearance).is_none(), expected, "{user}:{group}");
+            assert_eq!(validate(appearance).is_ok(), expected, "{user}:{group}");
         };
         check(NOBODY, NOBODY, true);
         check(1000, 1, true);
         check(0, 1000, false);
         check(1000, 0, false);
         check(u32::MAX, 1000, false);
-        assert_eq!(mistake(Appearance::Codeyard), None);
+        assert_eq!(validate(Appearance::Codeyard), Ok(()));
     }
 }

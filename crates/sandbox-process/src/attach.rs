@@ -1,4 +1,4 @@
-//! Shows sessions directories of the host: opened here as root, by the mounter as an ordinary user.
+//! Attaches directories of the host to sessions. As root this process opens them, as an ordinary user the mounter does.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -6,34 +6,34 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use jail::attach::{Bare, Directory, MOST_MOUNTS, Overlay, Place, Writing};
 use jail::session::wire::Guard;
 use jail::spec::Identity;
-use jail::zygote::{self, Answer, MOST_TREES, Source, Zygote};
+use jail::zygote::{Answer, Attachment as MounterAttachment, MOST_TREES, Source, Zygote as ZygoteProcess};
 use sandbox::{Access, Attachment};
+use sandbox_host::RequiredIsolation;
 
-use crate::config::Requirement;
-use crate::folders::DEADLINE;
-use crate::station::{Station, StationError};
+use crate::mount_sources::DEADLINE;
+use crate::zygote::{Zygote, ZygoteError};
 
-/// Whose files a session's tree shows as the session's own, and the user namespace that says so to the kernel.
+/// An owner whose files appear as the session's own, and the user namespace that maps the owner (idmapped mounts).
 #[derive(Debug)]
-pub struct Map {
+pub struct OwnerMap {
     owner: (u32, u32),
     namespace: OwnedFd,
 }
 
-/// Why a directory cannot be shown.
+/// Why a directory cannot be attached.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
-    /// It cannot be opened or attached.
+    /// The directory cannot be opened or attached.
     #[error("{target}: attach {}: {cause}", .source_path.display())]
     Failed {
-        /// Where it was to appear.
+        /// Its path in the session.
         target: String,
-        /// On the host.
+        /// Its path on the host.
         source_path: std::path::PathBuf,
-        /// Why not.
+        /// The reason.
         cause: io::Error,
     },
-    /// The mounter could not.
+    /// The mounter reported an error.
     #[error("attach directories: {0}")]
     Mounter(String),
     /// The mounter waits for a file system.
@@ -42,19 +42,19 @@ pub enum AttachError {
         DEADLINE.as_secs()
     )]
     Late {
-        /// All that were to be attached at once.
+        /// All directories of the order.
         folders: String,
     },
-    /// No place of that name.
+    /// Sessions have no mount point of that name.
     #[error("nothing can be attached at {0}")]
     NoPlace(String),
     /// The zygote is gone.
     #[error(transparent)]
-    Station(#[from] StationError),
+    Zygote(#[from] ZygoteError),
 }
 
 impl AttachError {
-    /// Whether the file system of the session's own files cannot show them as another user's.
+    /// Whether the file system of `/workspace` or `/results` has no idmapped mounts.
     pub fn is_unmappable(&self) -> bool {
         match self {
             AttachError::Failed { target, cause, .. } => {
@@ -66,13 +66,13 @@ impl AttachError {
     }
 }
 
-impl Station {
+impl Zygote {
     /// Attaches directories to a session that is `user` in the zygote's namespace.
     pub async fn attach(
         &self,
         session: BorrowedFd<'_>,
         user: u32,
-        map: &mut Option<Map>,
+        map: &mut Option<OwnerMap>,
         files: &[&Attachment],
     ) -> Result<(), AttachError> {
         let directories = self.directories(files).await?;
@@ -82,7 +82,7 @@ impl Station {
         }
         let mut attachments = Vec::new();
         for (file, tree) in files.iter().zip(&trees) {
-            attachments.push(zygote::Attachment {
+            attachments.push(MounterAttachment {
                 place: self.place(&file.target)?,
                 writing: writing(file.access),
                 overlay: self.overlay(file.access),
@@ -98,75 +98,81 @@ impl Station {
         Ok(())
     }
 
-    /// Opens the directories, under a deadline if the user's own folders are among them: those may hang.
+    /// Opens the directories. Folders of the settings are opened under a deadline, because their file systems may hang.
     async fn directories(&self, files: &[&Attachment]) -> Result<Vec<Directory>, AttachError> {
-        let is_folder = |file: &&Attachment| self.mount_targets().contains(&file.target);
+        let is_folder = |file: &&Attachment| self.mount_targets.contains(&file.target);
         if !files.iter().any(is_folder) {
             let open =
                 |file: &&Attachment| Directory::open(&file.source).map_err(|cause| failed(file, cause));
             return files.iter().map(open).collect();
         }
         let sources = files.iter().map(|file| file.source.clone()).collect();
-        let opened = self.folders().open(sources).await;
-        opened.map_err(|unopened| match files.get(unopened.number) {
-            Some(file) => failed(file, unopened.cause),
-            None => AttachError::Mounter(unopened.cause.to_string()),
+        let opened = self.mount_sources.open(sources).await;
+        opened.map_err(|error| match files.get(error.index) {
+            Some(file) => failed(file, error.cause),
+            None => AttachError::Mounter(error.cause.to_string()),
         })
     }
 
-    /// Has the mounter attach what one order holds.
+    /// Sends one order to the mounter.
     async fn attach_some(
         &self,
         session: BorrowedFd<'_>,
         user: u32,
-        attachments: &[zygote::Attachment<'_>],
+        attachments: &[MounterAttachment<'_>],
         files: &[&Attachment],
     ) -> Result<(), AttachError> {
-        // A bare ordinary user's sessions are the mounter's own user.
-        let reader = self.identity().has_user_per_session().then_some(user);
-        let order = |zygote: &Zygote| zygote.order_attachments(session, reader, attachments);
+        // Sessions without users of their own have the mounter's user.
+        let reader = self.mode.identity.has_user_per_session().then_some(user);
+        let order = |zygote: &ZygoteProcess| zygote.order_attachments(session, reader, attachments);
         match self.ask_mounter(DEADLINE, order).await {
             Ok(Ok(Answer::Attached(bare))) => {
-                self.note_bare(&bare, attachments, files);
+                self.record_without_overlay(&bare, attachments, files);
                 Ok(())
             }
             Ok(Ok(_)) => Err(AttachError::Mounter("another answer came".to_owned())),
             Ok(Err(cause)) => Err(AttachError::Mounter(format!("{}: {cause}", listed(files)))),
-            Err(StationError::Late) => Err(AttachError::Late {
+            Err(ZygoteError::Late) => Err(AttachError::Late {
                 folders: listed(files),
             }),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Notes which directories a session sees without the overlay that was preferred.
-    fn note_bare(&self, bare: &[Bare], attachments: &[zygote::Attachment<'_>], files: &[&Attachment]) {
+    /// Records the directories that a session sees without an overlay, although one was preferred.
+    fn record_without_overlay(
+        &self,
+        bare: &[Bare],
+        attachments: &[MounterAttachment<'_>],
+        files: &[&Attachment],
+    ) {
         for one in bare {
             let found = attachments
                 .iter()
                 .zip(files)
                 .find(|(it, _)| it.place == one.place);
             if let Some((_, file)) = found {
-                self.folders().note_bare(&file.source, one.cause.clone());
+                self.mount_sources
+                    .record_without_overlay(&file.source, one.cause.clone());
             }
         }
     }
 
-    /// Makes what attaching files of `owner` to a session of `user` needs, if that is missing.
+    /// Makes the map for attaching files of `owner` to a session of `user`, if it is missing.
     pub async fn map_owner(
         &self,
         owner: (u32, u32),
         user: u32,
-        map: &mut Option<Map>,
+        map: &mut Option<OwnerMap>,
     ) -> Result<(), AttachError> {
-        let is_root = matches!(self.identity(), Identity::Range { .. });
+        let is_root = matches!(self.mode.identity, Identity::Range { .. });
         if !is_root || map.as_ref().is_some_and(|map| map.owner == owner) {
             return Ok(());
         }
-        let order = |zygote: &Zygote| zygote.order_map(owner, user);
+        let order = |zygote: &ZygoteProcess| zygote.order_map(owner, user);
         match self.ask_mounter(DEADLINE, order).await? {
             Ok(Answer::Namespace(namespace)) => {
-                *map = Some(Map { owner, namespace });
+                *map = Some(OwnerMap { owner, namespace });
                 Ok(())
             }
             Ok(_) => Err(AttachError::Mounter("no namespace came".to_owned())),
@@ -174,15 +180,15 @@ impl Station {
         }
     }
 
-    /// The directory's tree, if this process is the one to make it.
+    /// The mount of the directory, if this process makes it and not the mounter.
     async fn tree_of(
         &self,
         user: u32,
-        map: &mut Option<Map>,
+        map: &mut Option<OwnerMap>,
         file: &Attachment,
         directory: &Directory,
     ) -> Result<Option<OwnedFd>, AttachError> {
-        if !matches!(self.identity(), Identity::Range { .. }) {
+        if !matches!(self.mode.identity, Identity::Range { .. }) {
             return Ok(None);
         }
         let map = if file.access == Access::Shared {
@@ -195,18 +201,18 @@ impl Station {
         tree.map(Some).map_err(|cause| failed(file, cause))
     }
 
-    /// Read-only folders of the user's get an overlay: they may hold more than files.
+    /// Read-only folders of the settings get an overlay, because they may contain sockets and FIFOs.
     fn overlay(&self, access: Access) -> Overlay {
-        match (access, self.requirement()) {
-            _ if self.has_removed(Guard::Overlay) => Overlay::Unused,
+        match (access, self.require) {
+            _ if self.removed.contains(Guard::Overlay) => Overlay::Unused,
             (Access::Shared | Access::ReadWrite, _) => Overlay::Unused,
-            (Access::ReadOnly, Requirement::TenantIsolation) => Overlay::Required,
-            (Access::ReadOnly, Requirement::SingleTenant) => Overlay::Preferred,
+            (Access::ReadOnly, RequiredIsolation::TenantIsolation) => Overlay::Required,
+            (Access::ReadOnly, RequiredIsolation::SingleTenant) => Overlay::Preferred,
         }
     }
 
     fn place(&self, target: &str) -> Result<Place, AttachError> {
-        let mounts = (0..MOST_MOUNTS).zip(self.mount_targets());
+        let mounts = (0..MOST_MOUNTS).zip(&self.mount_targets);
         match target {
             "/workspace" => Some(Place::Workspace),
             "/results" => Some(Place::Results),

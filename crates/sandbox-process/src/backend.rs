@@ -1,13 +1,15 @@
 //! The backend: profiles, their zygotes, and launches.
 
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jail::spec::{Appearance, Identity};
 use sandbox::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec};
+use sandbox_host::HostFacts;
+use sandbox_host::python::{self, Environment, Interpreter};
 use tokio::sync::{Mutex, OnceCell};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -15,16 +17,15 @@ use types::Limits;
 
 use crate::appearance;
 use crate::attach::AttachError;
-use crate::config::{Config, Floor, Profile, Requirement};
-use crate::folders::Folders;
-use crate::mode::{Mode, Refusal};
-use crate::pool::Shape;
-use crate::post::Post;
-use crate::provisions::Provisions;
-use crate::python::{self, Environment, Interpreter};
-use crate::station::{Files, Station, StationError};
+use crate::config::{Config, Profile};
+use crate::mode::Mode;
+use crate::mount_sources::MountSources;
+use crate::resources::ResourcePool;
+use crate::session_pool::SessionSpec;
+use crate::zygote::{FileStorage, Zygote, ZygoteError};
+use crate::zygote_pool::ZygotePool;
 
-/// Libraries whose import makes a session's first program one for the `data` profile: numpy, pandas and what needs them.
+/// A first program that imports one of these gets the `data` profile: numpy, pandas and libraries that use them.
 const DATA_LIBRARIES: [&str; 10] = [
     "numpy",
     "pandas",
@@ -37,9 +38,9 @@ const DATA_LIBRARIES: [&str; 10] = [
     "polars",
     "openpyxl",
 ];
-/// How long the zygotes may take to end with all that came from them.
-const CLOSING: Duration = Duration::from_secs(5);
-/// How often a launch is tried again on a new zygote when the old one is found dead.
+/// Time limit for the zygotes and their sessions to end.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Attempts of a launch. A dead zygote or a dead idle session costs one.
 const ATTEMPTS: u32 = 2;
 
 /// The `process` backend. Clones are handles of the same one.
@@ -48,39 +49,24 @@ pub struct Process {
     inner: Arc<Inner>,
 }
 
-/// What the backend stands on: machine, user and Python.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
-    /// Which of the jail's modes this machine and user are in.
-    pub mode: &'static str,
-    /// Each session has a kernel user of its own.
-    pub own_users: bool,
-    /// Control groups bind memory, processes and CPU.
-    pub groups: bool,
-    /// The machine's Python.
-    pub python: PathBuf,
-    /// The managed environment has what the `data` profile loads.
-    pub has_data: bool,
-}
-
 #[derive(Debug)]
 struct Inner {
     config: Config,
-    ground: OnceCell<Result<Ground, LaunchError>>,
-    plain: Mutex<Option<Arc<Post>>>,
-    data: Mutex<Option<Arc<Post>>>,
-    /// Self-tests, pools and renewals.
+    host: OnceCell<Result<HostResources, LaunchError>>,
+    plain: Mutex<Option<Arc<ZygotePool>>>,
+    data: Mutex<Option<Arc<ZygotePool>>>,
+    /// Self-tests, filling of pools, and renewals.
     tasks: std::sync::Mutex<Vec<JoinHandle<()>>>,
-    /// The file system of the workspaces cannot show files as another user's.
+    /// Set when the file system of the workspaces turns out to have no idmapped mounts.
     unmappable: AtomicBool,
-    folders: Arc<Folders>,
+    mount_sources: Arc<MountSources>,
 }
 
-/// What all zygotes stand on, found once.
+/// What all zygotes use of this machine. Found at the first launch.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct HostResources {
     pub(crate) mode: Arc<Mode>,
-    provisions: Arc<Provisions>,
+    pub(crate) sessions: Arc<ResourcePool>,
     pub(crate) interpreter: Interpreter,
     pub(crate) environment: Option<Environment>,
 }
@@ -90,12 +76,12 @@ impl Process {
     pub fn new(config: Config) -> Self {
         let inner = Inner {
             config,
-            ground: OnceCell::new(),
+            host: OnceCell::new(),
             plain: Mutex::default(),
             data: Mutex::default(),
             tasks: std::sync::Mutex::default(),
             unmappable: AtomicBool::new(false),
-            folders: Arc::default(),
+            mount_sources: Arc::default(),
         };
         Self {
             inner: Arc::new(inner),
@@ -105,68 +91,60 @@ impl Process {
     /// The limits that a session with `limits` has in this machine's mode.
     ///
     /// # Errors
-    /// If the backend refuses to serve at all.
-    pub async fn binding(&self, limits: &Limits) -> Result<Limits, LaunchError> {
-        Ok(self.inner.ground().await?.mode.binding(limits))
+    /// If the backend refuses to serve.
+    pub async fn effective_limits(&self, limits: &Limits) -> Result<Limits, LaunchError> {
+        Ok(self.inner.host().await?.mode.effective_limits(limits))
     }
 
-    /// What the backend stands on here.
+    /// What the backend found on this machine.
     ///
     /// # Errors
-    /// If the backend refuses to serve at all.
-    pub async fn standing(&self) -> Result<Standing, LaunchError> {
-        let ground = self.ground().await?;
-        Ok(Standing {
-            mode: ground.mode.name(),
-            own_users: ground.mode.identity.has_user_per_session(),
-            groups: ground.mode.groups.is_ok(),
-            python: ground.interpreter.executable.clone(),
-            has_data: ground.has_data(),
+    /// If the backend refuses to serve.
+    pub async fn facts(&self) -> Result<HostFacts, LaunchError> {
+        let host = self.host().await?;
+        Ok(HostFacts {
+            mode: host.mode.name(),
+            python: host.interpreter.executable.clone(),
+            user_per_session: host.mode.identity.has_user_per_session(),
+            cgroups: host.mode.groups.is_ok(),
+            has_data_packages: host.has_data_packages(),
         })
     }
 
-    /// Sessions of all profiles that stand ready now; those of a zygote that is being launched do not count.
-    pub fn ready(&self) -> usize {
-        let posts = [&self.inner.plain, &self.inner.data];
-        let ready = posts.map(|place| {
-            let post = place.try_lock().ok();
-            post.and_then(|post| post.as_ref().map(|post| post.ready()))
+    /// The number of idle sessions of all profiles, without those of a zygote that is being launched.
+    pub fn idle(&self) -> usize {
+        let pools = [&self.inner.plain, &self.inner.data];
+        let idle = pools.map(|slot| {
+            let slot = slot.try_lock().ok();
+            slot.and_then(|pool| pool.as_ref().map(|pool| pool.idle()))
                 .unwrap_or(0)
         });
-        ready.iter().sum()
+        idle.iter().sum()
     }
 
-    pub(crate) async fn ground(&self) -> Result<&Ground, LaunchError> {
-        self.inner.ground().await
-    }
-
-    pub(crate) fn data(&self) -> &Path {
-        &self.inner.config.data
+    pub(crate) async fn host(&self) -> Result<&HostResources, LaunchError> {
+        self.inner.host().await
     }
 
     pub(crate) fn config(&self) -> &Config {
         &self.inner.config
     }
 
-    /// Why sessions see this folder without an overlay, if they do.
-    pub(crate) fn bare(&self, source: &Path) -> Option<String> {
-        self.inner.folders.bare(source)
+    /// Why sessions see this folder without an overlay; `None` if it has one.
+    pub(crate) fn why_without_overlay(&self, source: &Path) -> Option<String> {
+        self.inner.mount_sources.why_without_overlay(source)
     }
 
-    pub(crate) fn owner(&self) -> Option<(u32, u32)> {
-        self.inner.config.owner
-    }
-
-    pub(crate) fn requirement(&self) -> Requirement {
-        self.inner.config.require
-    }
-
-    /// Launches a guest without namespaces and confinement: the floor of benchmarks.
-    ///
-    /// # Errors
-    /// As `launch`; always if the configuration does not offer it.
-    pub async fn launch_floor(&self, spec: LaunchSpec) -> Result<Box<dyn Guest>, LaunchError> {
-        self.inner.launch(spec, Floor::Offered).await
+    /// The pool of the profile that this launch gets, and its effective limits.
+    #[cfg(feature = "unconfined-guests")]
+    pub(crate) async fn pool_for(
+        &self,
+        spec: &LaunchSpec,
+    ) -> Result<(Arc<ZygotePool>, &HostResources, Limits), LaunchError> {
+        let host = self.host().await?;
+        let profile = self.inner.profile(host, &spec.first_code);
+        let pool = self.inner.pool(host, profile).await.map_err(failed)?;
+        Ok((pool, host, host.mode.effective_limits(&spec.limits)))
     }
 }
 
@@ -176,28 +154,28 @@ impl Backend for Process {
     }
 
     fn mode(&self) -> Option<&'static str> {
-        let ground = self.inner.ground.get()?.as_ref().ok()?;
-        Some(ground.mode.name())
+        let host = self.inner.host.get()?.as_ref().ok()?;
+        Some(host.mode.name())
     }
 
     fn launch(&self, spec: LaunchSpec) -> BoxFuture<'_, Result<Box<dyn Guest>, LaunchError>> {
-        Box::pin(self.inner.launch(spec, Floor::Refused))
+        Box::pin(self.inner.launch(spec))
     }
 
     fn check(&self) -> BoxFuture<'_, Result<(), LaunchError>> {
-        Box::pin(async { self.inner.ground().await.map(drop) })
+        Box::pin(async { self.inner.host().await.map(drop) })
     }
 
     fn warm(&self) {
         let inner = Arc::clone(&self.inner);
         tokio::spawn(async move {
-            // A failure shows, with its reason, at the launch that needs the zygote.
-            let Ok(ground) = inner.ground().await else { return };
+            // If this fails, the launch that needs the zygote reports the reason.
+            let Ok(host) = inner.host().await else { return };
             if inner.config.profile != Profile::Data {
-                let _ = inner.post(ground, Profile::Plain).await;
+                let _ = inner.pool(host, Profile::Plain).await;
             }
-            if inner.config.profile != Profile::Plain && ground.has_data() {
-                let _ = inner.post(ground, Profile::Data).await;
+            if inner.config.profile != Profile::Plain && host.has_data_packages() {
+                let _ = inner.pool(host, Profile::Data).await;
             }
         });
     }
@@ -208,94 +186,95 @@ impl Backend for Process {
 }
 
 impl Inner {
-    async fn launch(self: &Arc<Self>, spec: LaunchSpec, floor: Floor) -> Result<Box<dyn Guest>, LaunchError> {
-        let ground = self.ground().await?;
-        let limits = ground.mode.binding(&spec.limits);
-        let profile = self.profile(ground, &spec.first_code);
+    async fn launch(self: &Arc<Self>, spec: LaunchSpec) -> Result<Box<dyn Guest>, LaunchError> {
+        let host = self.host().await?;
+        let limits = host.mode.effective_limits(&spec.limits);
+        let profile = self.profile(host, &spec.first_code);
         let mut attempt = 1;
         loop {
-            let post = self.post(ground, profile).await.map_err(failed)?;
-            self.renew_if_worn(profile, &post);
-            let (place, files) = self.files(ground, &spec.files);
-            let shape = Shape {
+            let pool = self.pool(host, profile).await.map_err(failed)?;
+            self.renew_if_expired(profile, &pool);
+            let (storage, files) = self.storage(host, &spec.files);
+            let session = SessionSpec {
                 limits: limits.clone(),
-                files: place,
+                storage,
             };
-            let mut guest = match post.start(&shape, &files, floor).await {
+            let mut guest = match pool.take_or_start(&session, &files).await {
                 Ok(guest) => guest,
-                Err(StationError::Gone) if attempt < ATTEMPTS => {
+                Err(ZygoteError::Gone) if attempt < ATTEMPTS => {
                     attempt += 1;
-                    self.forget(profile, &post).await;
+                    self.forget(profile, &pool).await;
                     continue;
                 }
                 Err(error) => return Err(failed(error)),
             };
-            match guest.leash().show(&files).await {
+            match guest.leash().attach_files(&files).await {
                 Ok(()) => {
-                    guest.assign(limits, spec.session.to_string(), self.places(&files));
+                    guest.assign(limits, spec.session.to_string(), self.host_paths(&files));
                     return Ok(Box::new(guest));
                 }
-                Err(AttachError::Station(StationError::Gone)) if attempt < ATTEMPTS => {
+                Err(AttachError::Zygote(ZygoteError::Gone)) if attempt < ATTEMPTS => {
                     attempt += 1;
-                    self.forget(profile, &post).await;
+                    self.forget(profile, &pool).await;
                 }
-                Err(error) if error.is_unmappable() && place == Files::Attached => {
+                Err(error) if error.is_unmappable() && storage == FileStorage::Host => {
                     tracing::warn!(%error, "workspaces are not kept: sessions have their files to themselves");
                     self.unmappable.store(true, Ordering::Relaxed);
                 }
-                // One that stood ready may have died at this very moment.
+                // An idle session may have died after it was taken.
                 Err(_) if guest.leash().has_ended() && attempt < ATTEMPTS => attempt += 1,
                 Err(error) => return Err(LaunchError::Failed(error.to_string())),
             }
         }
     }
 
-    /// Whether sessions can write files of the host here, as far as is known.
-    fn keeps_files(&self, ground: &Ground) -> bool {
-        let subordinate = matches!(ground.mode.identity, Identity::Subordinate { .. });
-        let shown = self.config.appearance == Appearance::Codeyard;
-        shown && !subordinate && !self.unmappable.load(Ordering::Relaxed)
+    /// Whether sessions can write files of the host, as far as is known.
+    fn keeps_files(&self, host: &HostResources) -> bool {
+        let subordinate = matches!(host.mode.identity, Identity::Subordinate { .. });
+        let attaches = self.config.host.appearance == Appearance::Codeyard;
+        attaches && !subordinate && !self.unmappable.load(Ordering::Relaxed)
     }
 
-    /// Where the attached directories are on the host, if programs may know.
-    fn places(&self, files: &[Attachment]) -> Vec<(String, String)> {
-        let told = files
+    /// Targets and host paths of the attached directories, if programs may know them.
+    fn host_paths(&self, files: &[Attachment]) -> Vec<(String, String)> {
+        let revealed = files
             .iter()
-            .filter(|file| self.config.tells_places && file.access != Access::Shared);
-        told.filter_map(|file| Some((file.target.clone(), file.source.to_str()?.to_owned())))
+            .filter(|file| self.config.reveals_host_paths && file.access != Access::Shared);
+        revealed
+            .filter_map(|file| Some((file.target.clone(), file.source.to_str()?.to_owned())))
             .collect()
     }
 
-    /// Where a session's workspace and results lie, and what is attached to it.
-    fn files(&self, ground: &Ground, asked: &[Attachment]) -> (Files, Vec<Attachment>) {
-        let own = |file: &Attachment| matches!(file.target.as_str(), "/workspace" | "/results");
-        if asked.iter().any(own) && self.keeps_files(ground) {
-            return (Files::Attached, asked.to_vec());
+    /// Where the workspace and the results of a session are stored, and the directories that are attached to it.
+    fn storage(&self, host: &HostResources, files: &[Attachment]) -> (FileStorage, Vec<Attachment>) {
+        let is_kept = |file: &Attachment| matches!(file.target.as_str(), "/workspace" | "/results");
+        if files.iter().any(is_kept) && self.keeps_files(host) {
+            return (FileStorage::Host, files.to_vec());
         }
-        let others = asked.iter().filter(|file| !own(file));
-        (Files::Own, others.cloned().collect())
+        let others = files.iter().filter(|file| !is_kept(file));
+        (FileStorage::Session, others.cloned().collect())
     }
 
     /// Ends the zygotes and removes all control groups.
     async fn close(&self) {
-        let Some(Ok(ground)) = self.ground.get() else {
+        let Some(Ok(host)) = self.host.get() else {
             return;
         };
         let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
         for task in tasks {
             task.abort();
-            // What it says of its own end is of no interest any more.
+            // An aborted task reports its own cancellation.
             let _ = task.await;
         }
-        // One that is just being launched ends with this process.
-        let posts =
-            [&self.plain, &self.data].map(|place| place.try_lock().ok().and_then(|mut place| place.take()));
-        let provisions = Arc::clone(&ground.provisions);
+        // A zygote that is just being launched ends with this process.
+        let pools =
+            [&self.plain, &self.data].map(|slot| slot.try_lock().ok().and_then(|mut slot| slot.take()));
+        let resources = Arc::clone(&host.sessions);
         let closed = tokio::task::spawn_blocking(move || {
-            drop(posts);
-            provisions.close();
+            drop(pools);
+            resources.close();
         });
-        if !matches!(timeout(CLOSING, closed).await, Ok(Ok(()))) {
+        if !matches!(timeout(CLOSE_TIMEOUT, closed).await, Ok(Ok(()))) {
             tracing::warn!(
                 "the zygotes could not be ended in order: a process of a session may wait for a file system that does not \
                  answer; it ends when that answers or is unmounted"
@@ -303,115 +282,118 @@ impl Inner {
         }
     }
 
-    async fn ground(&self) -> Result<&Ground, LaunchError> {
-        let found = self.ground.get_or_init(|| async {
+    async fn host(&self) -> Result<&HostResources, LaunchError> {
+        let found = self.host.get_or_init(|| async {
             let config = self.config.clone();
-            let found = tokio::task::spawn_blocking(move || find_ground(&config)).await;
+            let found = tokio::task::spawn_blocking(move || HostResources::find(&config)).await;
             let found = found.unwrap_or_else(|error| Err(LaunchError::Failed(error.to_string())));
-            found.inspect(|ground| ground.provisions.stock())
+            found.inspect(|host| host.sessions.fill())
         });
         found.await.as_ref().map_err(Clone::clone)
     }
 
-    /// The profile for a session that begins with this program.
-    fn profile(&self, ground: &Ground, code: &str) -> Profile {
+    /// The profile of a session whose first program is `code`.
+    fn profile(&self, host: &HostResources, code: &str) -> Profile {
         match self.config.profile {
             Profile::Plain => Profile::Plain,
-            Profile::Data if ground.has_data() => Profile::Data,
-            Profile::Auto if ground.has_data() && imports_data(code) => Profile::Data,
+            Profile::Data if host.has_data_packages() => Profile::Data,
+            Profile::Auto if host.has_data_packages() && imports_data(code) => Profile::Data,
             Profile::Data | Profile::Auto => Profile::Plain,
         }
     }
 
-    /// The zygote of a profile with its pool, launched if there is none.
-    async fn post(&self, ground: &Ground, profile: Profile) -> Result<Arc<Post>, StationError> {
-        let mut place = self.place(profile).0.lock().await;
-        if let Some(post) = &*place {
-            return Ok(Arc::clone(post));
+    /// The zygote of a profile with its idle sessions. Launches the zygote if there is none.
+    async fn pool(&self, host: &HostResources, profile: Profile) -> Result<Arc<ZygotePool>, ZygoteError> {
+        let mut slot = self.slot(profile).0.lock().await;
+        if let Some(pool) = &*slot {
+            return Ok(Arc::clone(pool));
         }
-        let post = self.open(ground, profile).await?;
-        *place = Some(Arc::clone(&post));
-        let (inspected, limits) = (Arc::clone(&post), self.config.limits.clone());
+        let pool = self.launch_zygote(host, profile).await?;
+        *slot = Some(Arc::clone(&pool));
+        let (tested, limits) = (Arc::clone(&pool), self.config.host.limits.clone());
         self.in_background(async move {
-            inspected.inspect(&limits).await;
-            let keep = inspected.keep();
-            drop(inspected);
-            keep.await;
+            tested.run_self_test(&limits).await;
+            let filling = tested.keep_filled();
+            drop(tested);
+            filling.await;
         });
-        Ok(post)
+        Ok(pool)
     }
 
-    async fn open(&self, ground: &Ground, profile: Profile) -> Result<Arc<Post>, StationError> {
-        let (_, name) = self.place(profile);
-        let mode = Arc::clone(&ground.mode);
-        let environment = ground.environment.as_ref();
-        let folders = Arc::clone(&self.folders);
-        let opened = Station::open(
+    async fn launch_zygote(
+        &self,
+        host: &HostResources,
+        profile: Profile,
+    ) -> Result<Arc<ZygotePool>, ZygoteError> {
+        let (_, name) = self.slot(profile);
+        let launched = Zygote::launch(
             &self.config,
-            mode,
-            &ground.interpreter,
-            environment,
+            Arc::clone(&host.mode),
+            &host.interpreter,
+            host.environment.as_ref(),
             name,
-            folders,
-        )
-        .await;
-        let station = Arc::new(opened?);
-        tracing::debug!(profile = name, python = station.greeting.python, "zygote ready");
-        let attached = self.config.owner.is_some() && self.keeps_files(ground);
-        let usual = Shape {
-            limits: ground.mode.binding(&self.config.limits),
-            files: if attached { Files::Attached } else { Files::Own },
+            Arc::clone(&self.mount_sources),
+        );
+        let zygote = Arc::new(launched.await?);
+        tracing::debug!(profile = name, python = zygote.greeting.python, "zygote ready");
+        let storage = if self.config.owner.is_some() && self.keeps_files(host) {
+            FileStorage::Host
+        } else {
+            FileStorage::Session
         };
-        let provisions = Arc::clone(&ground.provisions);
-        Ok(Post::new(
-            station,
-            provisions,
+        let usual = SessionSpec {
+            limits: host.mode.effective_limits(&self.config.host.limits),
+            storage,
+        };
+        Ok(ZygotePool::new(
+            zygote,
+            Arc::clone(&host.sessions),
             &self.config.pool,
             usual,
             self.config.owner,
         ))
     }
 
-    /// Launches another zygote for one that has served for long; nobody waits for it.
-    fn renew_if_worn(self: &Arc<Self>, profile: Profile, worn: &Arc<Post>) {
-        if !worn.is_to_be_renewed(&self.config.pool) {
+    /// Launches a replacement for an expired zygote in the background.
+    fn renew_if_expired(self: &Arc<Self>, profile: Profile, expired: &Arc<ZygotePool>) {
+        if !expired.must_renew(&self.config.pool) {
             return;
         }
-        let (inner, worn) = (Arc::clone(self), Arc::clone(worn));
+        let (inner, expired) = (Arc::clone(self), Arc::clone(expired));
         self.in_background(async move {
-            let keep = inner.renew(profile, &worn).await;
+            let filling = inner.renew(profile, &expired).await;
             drop(inner);
-            // It may hold the last word of a zygote, whose end takes a while.
-            tokio::task::spawn_blocking(move || drop(worn));
-            if let Some(keep) = keep {
-                keep.await;
+            // This may be the last reference to a zygote, and dropping it waits for the zygote's end.
+            tokio::task::spawn_blocking(move || drop(expired));
+            if let Some(filling) = filling {
+                filling.await;
             }
         });
     }
 
-    /// Puts a new zygote in the place of a worn one; what keeps its pool, if that was done.
+    /// Replaces an expired zygote. Returns the work that keeps the new pool filled, if the zygote was replaced.
     async fn renew(
         &self,
         profile: Profile,
-        worn: &Arc<Post>,
+        expired: &Arc<ZygotePool>,
     ) -> Option<impl Future<Output = ()> + Send + use<>> {
-        let ground = self.ground().await.ok()?;
-        let opened = self.open(ground, profile).await;
-        let post = opened
+        let host = self.host().await.ok()?;
+        let launched = self.launch_zygote(host, profile).await;
+        let pool = launched
             .inspect_err(
                 |error| tracing::warn!(%error, "the zygote could not be renewed; the old one goes on"),
             )
             .ok()?;
-        post.inspect(&self.config.limits).await;
-        let (place, name) = self.place(profile);
-        let mut place = place.lock().await;
-        if !place.as_ref().is_some_and(|post| Arc::ptr_eq(post, worn)) {
+        pool.run_self_test(&self.config.host.limits).await;
+        let (slot, name) = self.slot(profile);
+        let mut slot = slot.lock().await;
+        if !slot.as_ref().is_some_and(|pool| Arc::ptr_eq(pool, expired)) {
             return None;
         }
-        let keep = post.keep();
-        *place = Some(post);
+        let filling = pool.keep_filled();
+        *slot = Some(pool);
         tracing::debug!(profile = name, "zygote renewed");
-        Some(keep)
+        Some(filling)
     }
 
     /// Starts work that ends with the backend.
@@ -421,16 +403,16 @@ impl Inner {
         tasks.push(tokio::spawn(work));
     }
 
-    /// Drops a dead zygote, unless another one has taken its place already.
-    async fn forget(&self, profile: Profile, dead: &Arc<Post>) {
-        let mut place = self.place(profile).0.lock().await;
-        if place.as_ref().is_some_and(|post| Arc::ptr_eq(post, dead)) {
+    /// Drops a dead zygote, unless it has been replaced already.
+    async fn forget(&self, profile: Profile, dead: &Arc<ZygotePool>) {
+        let mut slot = self.slot(profile).0.lock().await;
+        if slot.as_ref().is_some_and(|pool| Arc::ptr_eq(pool, dead)) {
             tracing::warn!("a zygote died; its sessions are lost and a new one takes its place");
-            *place = None;
+            *slot = None;
         }
     }
 
-    fn place(&self, profile: Profile) -> (&Mutex<Option<Arc<Post>>>, &'static str) {
+    fn slot(&self, profile: Profile) -> (&Mutex<Option<Arc<ZygotePool>>>, &'static str) {
         match profile {
             Profile::Data => (&self.data, "data"),
             Profile::Auto | Profile::Plain => (&self.plain, "plain"),
@@ -438,50 +420,35 @@ impl Inner {
     }
 }
 
-impl Ground {
-    fn has_data(&self) -> bool {
+impl HostResources {
+    /// Finds mode, interpreter and environment.
+    fn find(config: &Config) -> Result<Self, LaunchError> {
+        let Config { host, removed, .. } = config;
+        appearance::validate(host.appearance).map_err(LaunchError::Refused)?;
+        let mode = Mode::enter(config).map_err(|refusal| LaunchError::Refused(refusal.to_string()))?;
+        let discovery = python::discover(&host.python, &host.data);
+        let interpreter = discovery.usable().map_err(LaunchError::Refused)?;
+        let mode = Arc::new(mode);
+        Ok(Self {
+            sessions: ResourcePool::new(Arc::clone(&mode), &host.limits, *removed),
+            environment: python::environment(&host.data, &interpreter),
+            mode,
+            interpreter,
+        })
+    }
+
+    fn has_data_packages(&self) -> bool {
         self.environment
             .as_ref()
-            .is_some_and(|environment| environment.has_numpy && environment.has_pandas)
+            .is_some_and(Environment::has_data_packages)
     }
 }
 
-/// Finds mode, interpreter and environment.
-fn find_ground(config: &Config) -> Result<Ground, LaunchError> {
-    if let Some(why) = appearance::mistake(config.appearance) {
-        return Err(LaunchError::Refused(why));
-    }
-    let mode = Mode::enter(config).map_err(refused)?;
-    let discovery = python::discover(&config.python, &config.data);
-    let Some(interpreter) = discovery.interpreter else {
-        let skipped: Vec<String> = discovery.skipped.iter().map(ToString::to_string).collect();
-        let looked = if skipped.is_empty() {
-            "none was found on PATH".to_owned()
-        } else {
-            skipped.join("; ")
-        };
-        return Err(LaunchError::Refused(format!(
-            "no Python 3.10 or newer can be used: {looked}; install python3, or name one in `[python] path`"
-        )));
-    };
-    let mode = Arc::new(mode);
-    Ok(Ground {
-        provisions: Provisions::new(Arc::clone(&mode), &config.limits, config.removed),
-        environment: python::environment(&config.data, &interpreter),
-        mode,
-        interpreter,
-    })
-}
-
-fn refused(refusal: Refusal) -> LaunchError {
-    LaunchError::Refused(refusal.to_string())
-}
-
-fn failed(error: StationError) -> LaunchError {
+fn failed(error: ZygoteError) -> LaunchError {
     LaunchError::Failed(error.to_string())
 }
 
-/// Whether a program imports a library of the data profile. A wrong guess costs time, nothing else.
+/// Whether a program imports a library of the data profile. A wrong guess costs time only.
 fn imports_data(code: &str) -> bool {
     let imported = |line: &str| {
         let line = line.trim_start();

@@ -1,36 +1,30 @@
 //! The `process` backend: sessions cloned and jailed from a warmed CPython zygote.
 //!
-//! Reading order: `config`, `mode` (what this machine and user allow), `layout` (what sessions see), `appearance` (as what), `station` (one
-//! zygote and what is prepared for its sessions), `attach` (directories that they see), `pool` (sessions that stand
-//! ready), `backend` (profiles, launches), `leash` (a session's processes), `settle` (what a run leaves behind),
-//! `python` (the machine's interpreter and the managed environment), `guards` (what the mode promises), `doctor` (all of
-//! it, examined), `fix` (what an administrator can do about it).
+//! Reading order: `config`, `mode` (what this machine and user allow), `zygote_spec` (the file system and program of a
+//! zygote), `appearance` (what sessions look like from inside), `zygote` (starts sessions), `network` and `resources`
+//! (what is made for sessions in advance), `attach` (directories of the host), `session` (a session's processes),
+//! `session_pool` and `zygote_pool` (idle sessions), `backend` (profiles, launches), `guards` (what the mode promises),
+//! `doctor` (examines the machine).
 
 mod appearance;
 mod attach;
 mod backend;
-pub mod census;
 mod config;
 pub mod doctor;
-pub mod fix;
-mod folders;
 mod guards;
-pub mod layout;
-mod leash;
 mod mode;
-pub mod open_files;
-mod pool;
-mod post;
-mod provisions;
-pub mod python;
+mod mount_sources;
+mod network;
 mod remedy;
-pub mod rlimits;
+mod resources;
 mod selftest;
-pub mod settle;
-mod station;
+mod session;
+mod session_pool;
+#[cfg(feature = "unconfined-guests")]
+mod unconfined;
+mod zygote;
+mod zygote_pool;
+mod zygote_spec;
 
-pub use backend::{Process, Standing};
-pub use config::{Config, Floor, Pool, Profile, Requirement};
-pub use jail::guards::Removed;
-pub use jail::spec::Appearance;
-pub use mode::without_groups;
+pub use backend::Process;
+pub use config::{Config, PoolConfig, Profile};

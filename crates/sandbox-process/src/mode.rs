@@ -1,39 +1,34 @@
-//! Which of the jail's modes this machine and user are in, and whether it meets what is required.
+//! The mode in which this machine and user run sessions, and whether it meets the required isolation.
 
 use std::fs;
 use std::path::Path;
 
-use jail::cgroup::{Disks, Groups, Missing, Unthrottled, check_rate};
+use jail::cgroup::{Groups, Missing, Unthrottled, check_rate};
 use jail::lease::{FIRST_USER, Lease, LeaseError, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::{Absent, Machine};
-use jail::spec::{Estate, Identity};
+use jail::spec::{CleanupPaths, Identity};
+use sandbox_host::RequiredIsolation;
+use sandbox_host::facts::{USER_LEASES, cgroups, limits_without_cgroups, subordinate_range, user_leases};
 use types::Limits;
 
-use crate::config::{Config, Requirement};
+use crate::config::Config;
 
-/// Leases of an ordinary user without a subordinate range.
-const USER_SLOTS: u32 = 1024;
-/// Oldest kernel and Landlock that the jail was proven on.
+/// Oldest kernel and Landlock version that the jail was tested on.
 const OLDEST_KERNEL: (u32, u32) = (6, 1);
 const OLDEST_LANDLOCK: u32 = 2;
 
-/// Bounds where nothing counts the memory that a session holds in the kernel, by socket buffers: the product of
-/// processes, descriptors and the default buffer is what it can hold at most.
-const UNCOUNTED_OPEN_FILES: u32 = 128;
-const UNCOUNTED_PROCESSES: u32 = 16;
-
-/// What the backend stands on.
+/// The mode: users, control groups and the lease that reserves them for this process.
 #[derive(Debug)]
 pub struct Mode {
     /// The kernel.
     pub machine: Machine,
-    /// Who sessions are outside.
+    /// Users of the host that sessions are.
     pub identity: Identity,
     /// Where control groups are made, or why there are none.
     pub groups: Result<Groups, Missing>,
-    /// Whether an ordinary user's sessions could each have a kernel user, if that were required.
+    /// Whether an ordinary user's sessions could each have a kernel user.
     has_range: bool,
-    /// Keeps the users and groups this process's own.
+    /// Reserves users and control groups for this process.
     lease: Lease,
 }
 
@@ -102,21 +97,22 @@ pub enum Refusal {
 }
 
 impl Mode {
-    /// Examines the machine, leases what sessions need, and refuses what is required and not there.
+    /// Examines the machine and leases users and control groups. Refuses if the required isolation cannot be met.
     pub fn enter(config: &Config) -> Result<Self, Refusal> {
-        let (require, data) = (config.require, &config.data);
+        let (require, data) = (config.host.require, &config.host.data);
         let machine = Machine::look();
         supported(&machine)?;
-        // Where one tenant is enough, an ordinary user's sessions are that user: so they can be shown its files.
+        // With single-tenant isolation an ordinary user's sessions are that user, so that they can read and write its files.
         let available = (machine.user != 0).then(|| subordinate_range(&machine)).flatten();
-        let range = available.filter(|_| config.own_users || require == Requirement::TenantIsolation);
+        let range =
+            available.filter(|_| config.user_per_session || require == RequiredIsolation::TenantIsolation);
         let (directory, slots) = match (machine.user, range) {
             (0, _) => (Path::new(ROOT_LEASES).to_owned(), ROOT_SLOTS),
-            (_, Some(range)) => (data.join("run/leases"), range.count / USERS),
-            (_, None) => (data.join("run/leases"), USER_SLOTS),
+            (_, Some(range)) => (user_leases(data), range.count / USERS),
+            (_, None) => (user_leases(data), USER_LEASES),
         };
         let lease = Lease::acquire(&directory, slots)
-            .map_err(|error| Refusal::Lease(without_lease(&error, machine.user)))?;
+            .map_err(|error| Refusal::Lease(lease_failure(&error, machine.user)))?;
         let offset = lease.slot() * USERS;
         let identity = match (machine.user, range) {
             (0, _) => roots_range(FIRST_USER + offset)?,
@@ -132,12 +128,8 @@ impl Mode {
                 group: machine.group,
             },
         };
-        let name = lease.name().map_err(|error| Refusal::Lease(error.to_string()))?;
-        let groups = if config.without_groups {
-            Err(Missing::NotWanted)
-        } else {
-            Groups::prepare(&name, Disks::of(&config.on_disk))
-        };
+        let groups = cgroups(&config.host, &lease, &config.host.throttled_directories)
+            .map_err(|error| Refusal::Lease(error.to_string()))?;
         let mode = Self {
             machine,
             identity,
@@ -149,30 +141,30 @@ impl Mode {
             return Err(Refusal::HiddenProcesses);
         }
         mode.meets(require)?;
-        check_rate(config.limits.disk_rate, &mode.groups)?;
+        check_rate(config.host.limits.disk_rate, &mode.groups)?;
         Ok(mode)
     }
 
-    /// What this process leaves if it is killed.
-    pub fn estate(&self) -> Estate {
-        Estate {
+    /// What this process leaves behind if it is killed.
+    pub fn cleanup_paths(&self) -> CleanupPaths {
+        CleanupPaths {
             lease: self.lease.path().to_owned(),
             groups: self.groups.as_ref().map(Groups::parents).unwrap_or_default(),
         }
     }
 
-    /// Whether this mode gives what is required.
-    fn meets(&self, require: Requirement) -> Result<(), Refusal> {
+    /// Whether this mode meets the required isolation.
+    fn meets(&self, require: RequiredIsolation) -> Result<(), Refusal> {
         let has_users = self.identity.has_user_per_session();
-        if require == Requirement::TenantIsolation && !has_users {
+        if require == RequiredIsolation::TenantIsolation && !has_users {
             return Err(Refusal::NoUserPerSession);
         }
         self.could_meet(require)
     }
 
-    /// Whether the mode that this machine and user would be in gives it.
-    pub fn could_meet(&self, require: Requirement) -> Result<(), Refusal> {
-        if require == Requirement::SingleTenant {
+    /// Whether this machine and user could meet the required isolation, in this mode or another.
+    pub fn could_meet(&self, require: RequiredIsolation) -> Result<(), Refusal> {
+        if require == RequiredIsolation::SingleTenant {
             return Ok(());
         }
         if !self.identity.has_user_per_session() && !self.has_range {
@@ -184,11 +176,11 @@ impl Mode {
             .map_err(|missing| Refusal::NoGroups(missing.clone()))
     }
 
-    /// The limits as they bind in this mode: without control groups some are lower, none is higher.
-    pub fn binding(&self, limits: &Limits) -> Limits {
+    /// The limits that apply in this mode: without control groups some are lower, and none is higher.
+    pub fn effective_limits(&self, limits: &Limits) -> Limits {
         match self.groups {
             Ok(_) => limits.clone(),
-            Err(_) => without_groups(limits),
+            Err(_) => limits_without_cgroups(limits),
         }
     }
 
@@ -205,16 +197,7 @@ impl Mode {
     }
 }
 
-/// The limits as they bind where no control group counts what a session holds in the kernel.
-pub fn without_groups(limits: &Limits) -> Limits {
-    Limits {
-        open_files: limits.open_files.min(UNCOUNTED_OPEN_FILES),
-        processes: limits.processes.min(UNCOUNTED_PROCESSES),
-        ..limits.clone()
-    }
-}
-
-/// Refuses machines that the jail was not proven on.
+/// Refuses machines that the jail was not tested on.
 fn supported(machine: &Machine) -> Result<(), Refusal> {
     if machine.architecture != "x86_64" {
         return Err(Refusal::Architecture(machine.architecture));
@@ -260,7 +243,7 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The range of users that root gives to its sessions, if this root has them to give.
+/// The range of users for root's sessions, if the user namespace of this root has these users.
 fn roots_range(first: u32) -> Result<Identity, Refusal> {
     if jail::machine::has_numbers(first, USERS) {
         Ok(Identity::Range { first, count: USERS })
@@ -274,79 +257,15 @@ fn hides_others() -> bool {
     fs::read_to_string("/proc/1/stat").is_err()
 }
 
-/// What went wrong, and what to do about it.
-fn without_lease(error: &LeaseError, user: u32) -> String {
+/// The error with its remedy.
+fn lease_failure(error: &LeaseError, user: u32) -> String {
     let remedy = match (error, user) {
         (LeaseError::Exhausted(_), _) => "end one of them",
-        // Root's leases lie in one place, whatever the data directory.
+        // Root's leases do not lie in the data directory.
         (LeaseError::Directory { .. }, 0) => "make the directory writable",
         (LeaseError::Directory { .. }, _) => {
             "make the data directory writable, or choose another with --data"
         }
     };
     format!("{error}; {remedy}")
-}
-
-/// A subordinate range that the system's helpers let this user map.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Range {
-    first_user: u32,
-    first_group: u32,
-    count: u32,
-}
-
-/// The user's range, if the helpers are there and it holds at least one lease.
-fn subordinate_range(machine: &Machine) -> Option<Range> {
-    if !jail::machine::has_map_helpers(Path::new("/")) {
-        return None;
-    }
-    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = user_name(&passwd, machine.user);
-    let read = |file: &str| range_of(&fs::read_to_string(file).ok()?, name, machine.user);
-    let ((first_user, users), (first_group, groups)) = (read("/etc/subuid")?, read("/etc/subgid")?);
-    let count = users.min(groups);
-    (count >= USERS).then_some(Range {
-        first_user,
-        first_group,
-        count,
-    })
-}
-
-/// The name of a user in a passwd file.
-fn user_name(passwd: &str, user: u32) -> Option<&str> {
-    passwd.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let (name, _password, number) = (fields.next()?, fields.next()?, fields.next()?);
-        (number.parse() == Ok(user)).then_some(name)
-    })
-}
-
-/// First id and size of the largest of a user's ranges in a subuid or subgid file, by name or number.
-pub(crate) fn range_of(text: &str, name: Option<&str>, user: u32) -> Option<(u32, u32)> {
-    let ranges = text.lines().filter_map(|line| {
-        let mut fields = line.split(':');
-        let (owner, first, count) = (fields.next()?, fields.next()?, fields.next()?);
-        let ours = Some(owner) == name || owner.parse() == Ok(user);
-        ours.then(|| Some((first.parse().ok()?, count.trim().parse().ok()?)))
-            .flatten()
-    });
-    ranges.max_by_key(|(_, count)| *count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_are_found_by_name_and_by_number() {
-        let text = "ann:100000:65536\n1001:165536:65536\n";
-        assert_eq!(range_of(text, Some("ann"), 1000), Some((100_000, 65_536)));
-        assert_eq!(range_of(text, Some("bob"), 1001), Some((165_536, 65_536)));
-        assert_eq!(range_of(text, None, 7), None);
-        assert_eq!(
-            range_of("ann:5:10\nann:100:4096\n", Some("ann"), 1),
-            Some((100, 4096))
-        );
-        assert_eq!(user_name("root:x:0:0\nann:x:1000:1000:", 1000), Some("ann"));
-    }
 }

@@ -1,4 +1,4 @@
-//! Says what a failed step of the launch most often means on this machine, and what to do about it.
+//! Adds the most likely remedy to the error of a failed launch.
 
 use std::fmt::Display;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Shows, in a session, that this interpreter works when its after-fork hooks are skipped; only then are they.
+//! Tests in a session whether the interpreter works without its after-fork hooks. Sessions skip the hooks only if it does.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,38 +6,38 @@ use std::time::Duration;
 use sandbox::{Conversation, Run};
 use types::Limits;
 
-use crate::provisions::Provisions;
-use crate::station::Station;
+use crate::resources::ResourcePool;
+use crate::zygote::Zygote;
 
-/// Uses everything that depends on the state the hooks would have mended.
+/// Uses everything that depends on the state that the hooks repair.
 const PROGRAM: &str = include_str!("selftest.py");
-/// Sessions in which it must fail before anybody is told.
+/// Sessions in which the test must fail before a warning.
 const ATTEMPTS: usize = 2;
-/// A machine under load takes its time; a deadlock takes longer.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time limit of the test on a machine under load.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Runs the self-test in a session that skips the hooks; if it passes, later sessions skip them too.
-pub async fn run(station: Arc<Station>, provisions: Arc<Provisions>, limits: Limits) {
+pub async fn run(zygote: Arc<Zygote>, resources: Arc<ResourcePool>, limits: Limits) {
     let mut last = String::new();
-    // When codeyard ends, the control group of a session under way goes, and its processes fail. A second session tells that
-    // from an interpreter that cannot do without its hooks: none can be started then.
+    // When codeyard ends, it removes the control group of the session, and the test fails. A second attempt distinguishes
+    // that from an interpreter that needs its hooks: no second session can start then.
     for _ in 0..ATTEMPTS {
-        let Ok((channels, leash)) = station.start_without_hooks(&provisions, &limits).await else {
+        let Ok((channels, leash)) = zygote.start_without_hooks(&resources, &limits).await else {
             return;
         };
         let guest = Conversation::new(channels, leash, limits.clone(), "self-test".to_owned());
         let limits = Limits {
-            wall_time: PATIENCE,
+            wall_time: TIMEOUT,
             ..Limits::default()
         };
         match sandbox::ask(Box::new(guest), Run::of(PROGRAM, limits.clone())).await {
-            Ok(_) => return station.skip_hooks(),
-            Err(_) if provisions.is_closed() => return,
+            Ok(_) => return zygote.skip_hooks(),
+            Err(_) if resources.is_closed() => return,
             Err(error) => last = error,
         }
     }
     tracing::warn!(
-        python = station.greeting.python,
+        python = zygote.greeting.python,
         error = last,
         "the self-test failed: sessions run the interpreter's after-fork hooks and start slower"
     );

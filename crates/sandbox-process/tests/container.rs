@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attack::{Controls, Means, Stage, Target, Verdict, probes};
+use jail::spec::Appearance;
 use sandbox::{Access, Attachment, Backend as _, Guest, LaunchSpec, NoCalls, Run};
-use sandbox_process::{Appearance, Config, Pool, Process, Profile, Standing, python};
+use sandbox_host::{HostFacts, python};
+use sandbox_process::{Config, PoolConfig, Process, Profile};
 use serde_json::{Value, json};
 use test_support::limits::CASES;
 use test_support::{codeyard_binary, wait_until};
@@ -31,7 +33,7 @@ struct Yard {
 }
 
 impl Yard {
-    fn new(appearance: Appearance, pool: Pool) -> Self {
+    fn new(appearance: Appearance, pool: PoolConfig) -> Self {
         let data = tempfile::tempdir().unwrap();
         let backend = Process::new(config(&data, appearance, pool));
         Self { backend, _data: data }
@@ -48,12 +50,12 @@ impl Yard {
     }
 
     async fn wait_until_ready(&self) {
-        let ready = || (self.backend.ready() > 0).then_some(());
+        let ready = || (self.backend.idle() > 0).then_some(());
         wait_until("a session stands ready", ready).await;
     }
 }
 
-fn config(data: &tempfile::TempDir, appearance: Appearance, pool: Pool) -> Config {
+fn config(data: &tempfile::TempDir, appearance: Appearance, pool: PoolConfig) -> Config {
     let python = python::Settings {
         path: None,
         search_path: search_path(),
@@ -61,9 +63,11 @@ fn config(data: &tempfile::TempDir, appearance: Appearance, pool: Pool) -> Confi
     let helper = vec![codeyard_binary().into()];
     Config {
         profile: Profile::Plain,
-        appearance,
         pool,
-        ..Config::new(data.path().to_owned(), python, helper)
+        ..Config::new(sandbox_host::Config {
+            appearance,
+            ..sandbox_host::Config::new(data.path().to_owned(), python, helper)
+        })
     }
 }
 
@@ -72,10 +76,10 @@ fn search_path() -> Option<std::ffi::OsString> {
     std::env::var_os("PATH")
 }
 
-fn no_pool() -> Pool {
-    Pool {
-        most: 0,
-        ..Pool::default()
+fn no_pool() -> PoolConfig {
+    PoolConfig {
+        max_idle: 0,
+        ..PoolConfig::default()
     }
 }
 
@@ -97,9 +101,9 @@ async fn check(guest: &mut dyn Guest, code: &str, expected: Value) {
 
 /// Runs programs in a session that was made when it was asked for, and in one that stood ready.
 async fn check_fresh_and_pooled(appearance: Appearance, cases: &[(&str, Value)]) {
-    for pool in [no_pool(), Pool::default()] {
+    for pool in [no_pool(), PoolConfig::default()] {
         let yard = Yard::new(appearance, pool);
-        if pool.most > 0 {
+        if pool.max_idle > 0 {
             yard.launch(Limits::default()).await.close().await;
             yard.wait_until_ready().await;
         }
@@ -260,7 +264,7 @@ async fn its_places_have_their_sizes_or_a_share_of_the_limits() {
             "with open('{place}/large', 'wb', buffering=0) as file:\n    while True: file.write(bytes(1 << 16))"
         )
     };
-    let yard = Yard::new(NOBODY, Pool::default());
+    let yard = Yard::new(NOBODY, PoolConfig::default());
     let mut guest = yard.launch(Limits::default()).await;
     let usual = json!([[128 << 10, 10_000], [64 << 10, 5_000], [64 << 10, 5_000]]);
     check(guest.as_mut(), sizes, usual).await;
@@ -306,33 +310,33 @@ async fn its_places_have_their_sizes_or_a_share_of_the_limits() {
 #[tokio::test]
 async fn no_probe_gets_through() {
     let mut attacked = BTreeSet::new();
-    for (without_groups, own_users) in [(false, false), (true, false), (false, true)] {
+    for (without_cgroups, user_per_session) in [(false, false), (true, false), (false, true)] {
         for pooled in [false, true] {
             let data = tempfile::tempdir().unwrap();
-            let pool = Pool {
-                most: if pooled { 2 } else { 0 },
-                ..Pool::default()
+            let pool = PoolConfig {
+                max_idle: if pooled { 2 } else { 0 },
+                ..PoolConfig::default()
             };
-            let config = Config {
-                without_groups,
-                own_users,
-                limits: attack::limits(),
+            let mut config = Config {
+                user_per_session,
                 mounts: vec![attack::MOUNT.to_owned()],
                 ..config(&data, NOBODY, pool)
             };
+            config.host.without_cgroups = without_cgroups;
+            config.host.limits = attack::limits();
             let backend = Process::new(config);
-            let standing = backend.standing().await.unwrap();
-            if attacked.insert((standing.mode, pooled)) {
-                attack_all(&backend, &standing, &data, pooled).await;
+            let facts = backend.facts().await.unwrap();
+            if attacked.insert((facts.mode, pooled)) {
+                attack_all(&backend, &facts, &data, pooled).await;
             }
             backend.close().await;
         }
     }
 }
 
-async fn attack_all(backend: &Process, standing: &Standing, data: &tempfile::TempDir, pooled: bool) {
+async fn attack_all(backend: &Process, facts: &HostFacts, data: &tempfile::TempDir, pooled: bool) {
     backend.warm();
-    let ready = || backend.ready() > 0;
+    let ready = || backend.idle() > 0;
     let workspaces = Workspaces::new(workspace::Config {
         keeping: Keeping::Own,
         ..workspace::Config::below(data.path())
@@ -341,13 +345,13 @@ async fn attack_all(backend: &Process, standing: &Standing, data: &tempfile::Tem
         backend,
         stage: Stage {
             backend: backend.name().to_owned(),
-            mode: standing.mode.to_owned(),
+            mode: facts.mode.to_owned(),
             profile: "plain".to_owned(),
             session: if pooled { "pooled" } else { "fresh" }.to_owned(),
         },
         means: Means {
-            own_users: standing.own_users,
-            groups: standing.groups,
+            own_users: facts.user_per_session,
+            groups: facts.cgroups,
             overlays: true,
             is_root: rustix::process::geteuid().is_root(),
         },
@@ -357,7 +361,7 @@ async fn attack_all(backend: &Process, standing: &Standing, data: &tempfile::Tem
         secrets: Vec::new(),
     };
     // `codeyard doctor --attack` runs the controls of the same probes.
-    let mut controls = Controls::left_aside(standing.python.clone());
+    let mut controls = Controls::left_aside(facts.python.clone());
     let mut through = Vec::new();
     for probe in probes().unwrap() {
         let row = attack::attack(&probe, &target, &mut controls).await.unwrap();
@@ -365,12 +369,7 @@ async fn attack_all(backend: &Process, standing: &Standing, data: &tempfile::Tem
             through.push(format!("{}: {}", row.probe, row.open.join("; ")));
         }
     }
-    assert_eq!(
-        through,
-        Vec::<String>::new(),
-        "{}, pooled: {pooled}",
-        standing.mode
-    );
+    assert_eq!(through, Vec::<String>::new(), "{}, pooled: {pooled}", facts.mode);
 }
 
 #[tokio::test]
@@ -379,7 +378,7 @@ async fn folders_of_the_settings_are_shown_and_directories_for_its_own_places_ar
     let data = tempfile::tempdir().unwrap();
     let backend = Process::new(Config {
         mounts: vec!["/data".to_owned()],
-        ..config(&data, NOBODY, Pool::default())
+        ..config(&data, NOBODY, PoolConfig::default())
     });
     std::fs::write(folder.path().join("in.txt"), "read me").unwrap();
     let attached = |target: &str, access| Attachment {

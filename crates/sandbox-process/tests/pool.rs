@@ -11,7 +11,8 @@ use std::time::Duration;
 use sandbox::{
     Access, Attachment, Backend as _, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run,
 };
-use sandbox_process::{Config, Pool, Process, Profile, python};
+use sandbox_host::python;
+use sandbox_process::{Config, PoolConfig, Process, Profile};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use test_support::{codeyard_binary, wait_until};
@@ -35,7 +36,7 @@ struct Yard {
 }
 
 impl Yard {
-    fn new(pool: Pool) -> Self {
+    fn new(pool: PoolConfig) -> Self {
         let data = tempfile::tempdir().unwrap();
         fs::set_permissions(data.path(), fs::Permissions::from_mode(0o700)).unwrap();
         let python = python::Settings {
@@ -48,7 +49,7 @@ impl Yard {
             pool,
             mounts: vec!["/data".to_owned(), "/more/data".to_owned()],
             owner: Some((owner(), owner_group())),
-            ..Config::new(data.path().to_owned(), python, helper)
+            ..Config::new(sandbox_host::Config::new(data.path().to_owned(), python, helper))
         });
         Self { backend, data }
     }
@@ -87,7 +88,7 @@ impl Yard {
     }
 
     async fn wait_until_ready(&self) {
-        let ready = || (self.backend.ready() > 0).then_some(());
+        let ready = || (self.backend.idle() > 0).then_some(());
         wait_until("a session stands ready", ready).await;
     }
 }
@@ -132,21 +133,21 @@ async fn check(guest: &mut dyn Guest, code: &str, expected: Value) {
     assert_eq!(outcome.result, Some(expected), "{code}: {outcome:?}");
 }
 
-fn no_pool() -> Pool {
-    Pool {
-        most: 0,
-        ..Pool::default()
+fn no_pool() -> PoolConfig {
+    PoolConfig {
+        max_idle: 0,
+        ..PoolConfig::default()
     }
 }
 
 #[tokio::test]
 async fn files_persist_and_belong_to_the_owner_on_disk() {
-    for pool in [no_pool(), Pool::default()] {
+    for pool in [no_pool(), PoolConfig::default()] {
         let yard = Yard::new(pool);
         let write = "import os\nos.makedirs('sub')\nopen('sub/a.txt', 'w').write('kept')\n\
                      open('/results/r.txt', 'w').write('shown')\nos.getuid() == os.stat('sub/a.txt').st_uid";
         for round in 0..3 {
-            if pool.most > 0 && round > 0 {
+            if pool.max_idle > 0 && round > 0 {
                 yard.wait_until_ready().await;
             }
             let mut guest = yard.session("ann").await;
@@ -173,7 +174,7 @@ async fn files_persist_and_belong_to_the_owner_on_disk() {
 
 #[tokio::test]
 async fn folders_are_shown_read_only_or_writable_at_their_places() {
-    let yard = Yard::new(Pool::default());
+    let yard = Yard::new(PoolConfig::default());
     let (data, more) = (yard.directory("data"), yard.directory("more"));
     fs::write(data.join("in.txt"), "read me").unwrap();
     chown(data.join("in.txt"), Some(owner()), Some(owner_group())).unwrap();
@@ -233,7 +234,7 @@ async fn folders_are_shown_read_only_or_writable_at_their_places() {
 
 #[tokio::test]
 async fn other_limits_than_the_pool_was_made_with_bind() {
-    let yard = Yard::new(Pool::default());
+    let yard = Yard::new(PoolConfig::default());
     yard.session("ann").await.close().await;
     yard.wait_until_ready().await;
     let limits = Limits {
@@ -254,9 +255,9 @@ async fn other_limits_than_the_pool_was_made_with_bind() {
 
 #[tokio::test]
 async fn zygotes_are_renewed_and_sessions_of_the_old_one_go_on() {
-    let yard = Yard::new(Pool {
+    let yard = Yard::new(PoolConfig {
         renew_sessions: 3,
-        ..Pool::default()
+        ..PoolConfig::default()
     });
     let mut old = yard.session("old").await;
     check(old.as_mut(), "kept = 1\nkept", json!(1)).await;
@@ -275,7 +276,7 @@ async fn zygotes_are_renewed_and_sessions_of_the_old_one_go_on() {
 /// Two customers, 1,000 times from the pool in random order: neither ever sees the other's files, also after a kill.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn neither_of_two_customers_ever_sees_the_others_files() {
-    let yard = Yard::new(Pool::default());
+    let yard = Yard::new(PoolConfig::default());
     for name in ["ann", "bob"] {
         for kind in ["workspace", "results"] {
             let path = yard.directory(&format!("{name}-{kind}"));

@@ -10,8 +10,10 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use attack::{Controls, Means, Probe, Stage, Target, Verdict, probes};
+use jail::guards::RemovedGuards;
 use sandbox::Backend as _;
-use sandbox_process::{Config, Pool, Process, Profile, Removed, python};
+use sandbox_host::python;
+use sandbox_process::{Config, PoolConfig, Process, Profile};
 use workspace::Workspaces;
 
 /// One test for each set.
@@ -68,28 +70,28 @@ fn set<T: AsRef<str>>(guards: &[T]) -> BTreeSet<String> {
 
 /// Leaves these guards away, and compares which probes get through.
 async fn check(without: &[&str]) {
-    let removed = Removed::of(without).unwrap();
+    let removed = RemovedGuards::of(without).unwrap();
     let data = tempfile::tempdir().unwrap();
     let workspaces = workspace::Config::below(data.path());
     let backend = Process::new(config(data.path(), removed, workspaces.owner_on_disk()));
     let workspaces = Workspaces::new(workspaces);
-    let standing = backend.standing().await.unwrap();
-    if !(standing.own_users && standing.groups) {
+    let facts = backend.facts().await.unwrap();
+    if !(facts.user_per_session && facts.cgroups) {
         // In weaker modes other guards stand in for those that are missing.
         return skip();
     }
-    let mut controls = Controls::left_aside(standing.python.clone());
+    let mut controls = Controls::left_aside(facts.python.clone());
     let target = Target {
         backend: &backend,
         stage: Stage {
             backend: backend.name().to_owned(),
-            mode: standing.mode.to_owned(),
+            mode: facts.mode.to_owned(),
             profile: "plain".to_owned(),
             session: "fresh".to_owned(),
         },
         means: Means {
-            own_users: standing.own_users,
-            groups: standing.groups,
+            own_users: facts.user_per_session,
+            groups: facts.cgroups,
             overlays: true,
             is_root: rustix::process::geteuid().is_root(),
         },
@@ -120,7 +122,7 @@ fn gets_through(probe: &Probe, left_away: &BTreeSet<String>) -> bool {
     !guards.is_empty() && guards.is_subset(left_away)
 }
 
-fn config(data: &Path, removed: Removed, owner: Option<(u32, u32)>) -> Config {
+fn config(data: &Path, removed: RemovedGuards, owner: Option<(u32, u32)>) -> Config {
     let python = python::Settings {
         path: None,
         search_path: search_path(),
@@ -129,14 +131,16 @@ fn config(data: &Path, removed: Removed, owner: Option<(u32, u32)>) -> Config {
     Config {
         profile: Profile::Plain,
         removed,
-        limits: attack::limits(),
         mounts: vec![attack::MOUNT.to_owned()],
-        pool: Pool {
-            most: 0,
-            ..Pool::default()
+        pool: PoolConfig {
+            max_idle: 0,
+            ..PoolConfig::default()
         },
         owner,
-        ..Config::new(data.to_owned(), python, helper)
+        ..Config::new(sandbox_host::Config {
+            limits: attack::limits(),
+            ..sandbox_host::Config::new(data.to_owned(), python, helper)
+        })
     }
 }
 

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use attack::{BETWEEN_RUNS, Controls, Means, Probe, Target, When};
 use sandbox::{Backend, LaunchError};
-use sandbox_process::doctor::overlay;
-use sandbox_process::{Config, Pool, Process, Profile, Standing};
+use sandbox_host::HostFacts;
+use sandbox_process::doctor::why_without_overlay;
+use sandbox_process::{Config, PoolConfig, Process, Profile};
 use workspace::{Keeping, Workspaces};
 
 pub use attack::{ProbeError, Report, Row, Stage, Verdict, probes};
@@ -47,8 +48,8 @@ pub enum Error {
 /// Means that are left aside, and profile and pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Variant {
-    without_groups: bool,
-    own_users: bool,
+    without_cgroups: bool,
+    user_per_session: bool,
     profile: Profile,
     pooled: bool,
 }
@@ -66,6 +67,7 @@ pub async fn attack(
     let place = Place(
         parts
             .sandbox
+            .host
             .data
             .join("run")
             .join(format!("attack-{}", std::process::id())),
@@ -80,7 +82,10 @@ pub async fn attack(
         ..workspace::Config::below(&place.0)
     };
     let base = Config {
-        limits: attack::limits(),
+        host: sandbox_host::Config {
+            limits: attack::limits(),
+            ..parts.sandbox.host
+        },
         owner: workspaces.owner_on_disk(),
         mounts: vec![attack::MOUNT.to_owned()],
         ..parts.sandbox
@@ -95,7 +100,7 @@ pub async fn attack(
     };
     match parts.backend {
         config::Backend::Process => scene.attack_process(&base).await?,
-        config::Backend::Landlock => landlock::attack(&mut scene, &base).await?,
+        config::Backend::Landlock => landlock::attack(&mut scene, &base.host).await?,
     }
     Ok(scene.report)
 }
@@ -112,24 +117,24 @@ struct Scene<'a> {
 
 impl Scene<'_> {
     async fn attack_process(&mut self, base: &Config) -> Result<(), Error> {
-        let standing = look(base).await?;
-        let mut controls = Controls::new(standing.python.clone());
-        let (variants, not_offered) = variants(base, &standing).await;
+        let facts = host_facts(base).await?;
+        let mut controls = Controls::new(facts.python.clone());
+        let (variants, not_offered) = variants(base, &facts).await;
         self.report.not_offered = not_offered;
         for variant in variants {
             let config = variant.configure(base);
             let backend = Process::new(config.clone());
-            let standing = backend.standing().await?;
+            let facts = backend.facts().await?;
             backend.warm();
             let means = Means {
-                own_users: standing.own_users,
-                groups: standing.groups,
-                overlays: overlay(&config).await?.is_none(),
+                own_users: facts.user_per_session,
+                groups: facts.cgroups,
+                overlays: why_without_overlay(&config).await?.is_none(),
                 is_root: rustix::process::geteuid().is_root(),
             };
-            let ready = || backend.ready() > 0;
+            let ready = || backend.idle() > 0;
             let ready: Option<&(dyn Fn() -> bool + Sync)> = if variant.pooled { Some(&ready) } else { None };
-            let stage = variant.stage(&backend, &standing);
+            let stage = variant.stage(&backend, &facts);
             self.on_stage(&backend, stage, means, ready, &mut controls).await;
             backend.close().await;
         }
@@ -190,45 +195,46 @@ fn choose(only: &[String], backend: config::Backend) -> Result<Vec<Probe>, Error
     Ok(all)
 }
 
-/// What these settings stand on.
-async fn look(config: &Config) -> Result<Standing, LaunchError> {
+/// What the backend finds on this machine with these settings.
+async fn host_facts(config: &Config) -> Result<HostFacts, LaunchError> {
     let process = Process::new(config.clone());
-    let standing = process.standing().await;
+    let facts = process.facts().await;
     process.close().await;
-    standing
+    facts
 }
 
 /// Every stage of this user, and why there are not more.
-async fn variants(base: &Config, standing: &Standing) -> (Vec<Variant>, Vec<String>) {
+async fn variants(base: &Config, facts: &HostFacts) -> (Vec<Variant>, Vec<String>) {
     let mut modes: Vec<(&str, bool, bool)> = Vec::new();
     let mut not_offered = Vec::new();
-    for (without_groups, own_users) in [(false, false), (true, false), (false, true), (true, true)] {
-        let config = Config {
-            without_groups,
-            own_users,
-            ..base.clone()
+    for (without_cgroups, user_per_session) in [(false, false), (true, false), (false, true), (true, true)] {
+        let variant = Variant {
+            without_cgroups,
+            user_per_session,
+            profile: base.profile,
+            pooled: false,
         };
         // Entered and left again: its name says whether it is another one.
-        match look(&config).await {
-            Ok(standing) if modes.iter().all(|(name, ..)| *name != standing.mode) => {
-                modes.push((standing.mode, without_groups, own_users));
+        match host_facts(&variant.configure(base)).await {
+            Ok(facts) if modes.iter().all(|(name, ..)| *name != facts.mode) => {
+                modes.push((facts.mode, without_cgroups, user_per_session));
             }
             Ok(_) => {}
             Err(error) => not_offered.push(error.to_string()),
         }
     }
-    if !standing.has_data {
+    if !facts.has_data_packages {
         not_offered.push("the profile data: `codeyard python sync` installs numpy and pandas".to_owned());
     }
     let profiles = [Profile::Plain, Profile::Data];
-    let profiles = &profiles[..if standing.has_data { 2 } else { 1 }];
+    let profiles = &profiles[..if facts.has_data_packages { 2 } else { 1 }];
     let mut variants = Vec::new();
-    for (_, without_groups, own_users) in modes {
+    for (_, without_cgroups, user_per_session) in modes {
         for profile in profiles {
             for pooled in [false, true] {
                 variants.push(Variant {
-                    without_groups,
-                    own_users,
+                    without_cgroups,
+                    user_per_session,
                     profile: *profile,
                     pooled,
                 });
@@ -241,25 +247,28 @@ async fn variants(base: &Config, standing: &Standing) -> (Vec<Variant>, Vec<Stri
 impl Variant {
     fn configure(self, base: &Config) -> Config {
         Config {
-            without_groups: self.without_groups,
-            own_users: self.own_users,
+            host: sandbox_host::Config {
+                without_cgroups: self.without_cgroups,
+                ..base.host.clone()
+            },
+            user_per_session: self.user_per_session,
             profile: self.profile,
-            pool: Pool {
-                most: if self.pooled { 2 } else { 0 },
+            pool: PoolConfig {
+                max_idle: if self.pooled { 2 } else { 0 },
                 ..base.pool
             },
             ..base.clone()
         }
     }
 
-    fn stage(self, backend: &Process, standing: &Standing) -> Stage {
+    fn stage(self, backend: &Process, facts: &HostFacts) -> Stage {
         let profile = match self.profile {
             Profile::Data => "data",
             Profile::Plain | Profile::Auto => "plain",
         };
         Stage {
             backend: backend.name().to_owned(),
-            mode: standing.mode.to_owned(),
+            mode: facts.mode.to_owned(),
             profile: profile.to_owned(),
             session: if self.pooled { "pooled" } else { "fresh" }.to_owned(),
         }

@@ -3,13 +3,11 @@
 mod quota;
 
 use sandbox::{Attachment, Backend as _};
+use sandbox_host::doctor::{Check, Report, State};
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use store::Recording;
 use workspace::{Keeping, Workspaces};
-
-pub use sandbox_process::doctor::{Check, Guard, Report, State, Strength};
-pub use sandbox_process::fix;
 
 /// Open files with which a helper and its pipes can be started.
 const FEWEST_FILES: u64 = 32;
@@ -27,7 +25,7 @@ pub async fn examine(
     let mut report = match backend {
         config::Backend::Process => examine_process(sandbox, files).await,
         config::Backend::Landlock => {
-            let landlock = Landlock::new(sandbox);
+            let landlock = Landlock::new(sandbox.host);
             let report = landlock.examine().await;
             landlock.close().await;
             report
@@ -63,7 +61,7 @@ fn owners(files: workspace::Config) -> Option<Check> {
 }
 
 async fn examine_process(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {
-    let tenants_apart = crate::host::shows_files_apart(&sandbox);
+    let tenants_apart = crate::host::shows_files_apart(&sandbox.host);
     let process = Process::new(sandbox);
     let read_only = files.mounts.iter().filter(|mount| !mount.writable);
     let folders: Vec<Attachment> = read_only.map(crate::files::attachment).collect();

@@ -9,8 +9,9 @@ use broker::Broker;
 use config::Parts;
 use policy::Policy;
 use sandbox::Backend;
+use sandbox_host::RequiredIsolation;
 use sandbox_landlock::Landlock;
-use sandbox_process::{Appearance, Process, Requirement};
+use sandbox_process::Process;
 use session::Sessions;
 use store::{Recording, Records, Saved};
 use surfaces::Receipts;
@@ -112,7 +113,7 @@ impl Host {
             saved.clone(),
             learning,
         );
-        let needs_kernel_quota = shows_files_apart(&sandbox);
+        let needs_kernel_quota = shows_files_apart(&sandbox.host);
         let default_backend = backend == config::Backend::default();
         let backend: Arc<dyn Backend> = match backend {
             config::Backend::Process => Arc::new(Process::new(sandbox)),
@@ -120,7 +121,7 @@ impl Host {
                 if !sandbox_landlock::keeps_files() {
                     workspace.keeping = Keeping::Own;
                 }
-                Arc::new(Landlock::new(sandbox))
+                Arc::new(Landlock::new(sandbox.host))
             }
         };
         let workspaces = Workspaces::new(workspace);
@@ -211,8 +212,8 @@ impl Host {
 }
 
 /// Whether sessions of tenants that must not touch each other write files of the host: root's alone do.
-pub(crate) fn shows_files_apart(sandbox: &sandbox_process::Config) -> bool {
-    sandbox.require == Requirement::TenantIsolation
-        && sandbox.appearance == Appearance::Codeyard
+pub(crate) fn shows_files_apart(sandbox: &sandbox_host::Config) -> bool {
+    sandbox.require == RequiredIsolation::TenantIsolation
+        && sandbox.appearance == jail::spec::Appearance::Codeyard
         && crate::doctor::is_root()
 }

@@ -36,7 +36,6 @@ pub use host::{Host, StartError};
 pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;
 pub use sandbox::Stream;
-pub use sandbox_process::python;
 pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};
 pub use store;
@@ -46,6 +45,12 @@ pub use tool_files::MARK as GENERATED;
 pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};
 pub use upstream::oauth as logins;
 pub use workspace;
+
+// A release build must not be able to start guests without confinement; benchmarks link the backend without `server`.
+const _: () = assert!(
+    cfg!(debug_assertions) || !jail::HAS_UNCONFINED_GUESTS,
+    "the feature `unconfined-guests` is for benchmarks: build `codeyard` without it"
+);
 
 /// Runs the helper process that the arguments name, if they name one, and does not return then. Must be the first
 /// thing in `main`, before any thread exists.

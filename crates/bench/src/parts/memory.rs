@@ -1,7 +1,6 @@
 //! Memory of idle sessions: what their control groups are charged, and by how much the machine's own share grows.
 
 use anyhow::{Result, ensure};
-use sandbox_process::Floor;
 
 use super::Setting;
 use crate::figures::{Figure, Samples, Unit};
@@ -30,7 +29,7 @@ async fn profile(guests: &Guests, setting: &Setting, name: &str, code: &str) -> 
     let before = processes::proportional_memory(own);
     let mut open = Vec::new();
     for _ in 0..SESSIONS {
-        let mut guest = guests.launch(code, Floor::Refused, &[]).await?;
+        let mut guest = guests.launch(code, &[]).await?;
         execute(guest.as_mut(), code).await?;
         open.push(guest);
     }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use sandbox::{Access, Attachment};
-use sandbox_process::Floor;
 use tempfile::TempDir;
 
 use super::Setting;
@@ -39,9 +38,9 @@ pub async fn measure(setting: &Setting) -> Result<Vec<Figure>> {
         let (bare, reads) = (format!("{import}print(1 + 1)"), format!("{import}{READS}"));
         let (mut hit, mut attached) = (Samples::default(), Samples::default());
         for round in 0..setting.samples + TEACHING {
-            let took = without.session(&bare, Floor::Refused, &[]).await?;
+            let took = without.session(&bare, &[]).await?;
             tokio::time::sleep(SETTLE).await;
-            let took_with = with.session(&reads, Floor::Refused, &files.attachments).await?;
+            let took_with = with.session(&reads, &files.attachments).await?;
             tokio::time::sleep(SETTLE).await;
             if round >= TEACHING {
                 hit.push(took);

@@ -1,7 +1,6 @@
 //! Runs and host calls of a live session, beside P: a round trip of an equal frame to a warm Python that echoes.
 
 use anyhow::Result;
-use sandbox_process::Floor;
 use tokio::time::Instant;
 
 use super::Setting;
@@ -21,7 +20,7 @@ const FLOOR: &str = "P: round trip to a warm Python";
 pub async fn live(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     let mut echo = Echo::start(&guests.python)?;
     setting.placement.for_host()?;
-    let mut guest = guests.launch(PLAIN, Floor::Refused, &[]).await?;
+    let mut guest = guests.launch(PLAIN, &[]).await?;
     execute(guest.as_mut(), PLAIN).await?;
     let (mut floor, mut live) = (Samples::default(), Samples::default());
     for _ in 0..setting.samples {
@@ -43,7 +42,7 @@ pub async fn calls(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     let program = format!("for n in range({CALLS}):\n    await tools.bench.echo(n=n)");
     let mut echo = Echo::start(&guests.python)?;
     setting.placement.for_host()?;
-    let mut guest = guests.launch(PLAIN, Floor::Refused, &[]).await?;
+    let mut guest = guests.launch(PLAIN, &[]).await?;
     execute(guest.as_mut(), &program).await?;
     let (mut floor, mut call) = (Samples::default(), Samples::default());
     for _ in 0..setting.samples.div_ceil(10).max(10) {

@@ -1,7 +1,6 @@
 //! Fresh sessions to the end of their first run, beside F: the same zygote's clone without namespaces and confinement.
 
 use anyhow::Result;
-use sandbox_process::Floor;
 
 use super::Setting;
 use crate::figures::{Figure, Samples};
@@ -14,9 +13,9 @@ pub async fn fresh(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {
     for (name, code, most) in [("plain", PLAIN, 1.3), ("numpy and pandas", DATA, 1.25)] {
         let (mut floor, mut fresh) = (Samples::default(), Samples::default());
         for _ in 0..setting.samples {
-            floor.push(guests.session(code, Floor::Offered, &[]).await?);
+            floor.push(guests.unconfined_session(code).await?);
             tokio::time::sleep(SETTLE).await;
-            fresh.push(guests.session(code, Floor::Refused, &[]).await?);
+            fresh.push(guests.session(code, &[]).await?);
             tokio::time::sleep(SETTLE).await;
         }
         let floor = floor.figure(&format!("F: unconfined clone, {name}"), setting.placement);

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use sandbox_process::Floor;
 
 use super::Setting;
 use crate::figures::{Figure, Samples, Unit};
@@ -55,7 +54,7 @@ async fn rate(zygotes: &[Guests], code: &str) -> Result<f64> {
     let one = |guests| async move {
         let mut count = 0_u32;
         while started.elapsed() < SLICE {
-            Guests::session(guests, code, Floor::Refused, &[]).await?;
+            Guests::session(guests, code, &[]).await?;
             count += 1;
         }
         anyhow::Ok(count)

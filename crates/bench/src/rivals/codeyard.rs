@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use sandbox::Guest;
-use sandbox_process::Floor;
 use serde_json::{Value, json};
 use test_support::{Codeyard, ServerDefinition};
 use tokio::runtime::Runtime;
@@ -88,7 +87,7 @@ impl Library {
         let guests = Guests::with_pool(&setting.data, None)?;
         let live = runtime.block_on(async {
             guests.warm(&[]).await?;
-            guests.launch(PLAIN, Floor::Refused, &[]).await
+            guests.launch(PLAIN, &[]).await
         })?;
         Ok(Box::new(Self {
             runtime,
@@ -107,9 +106,7 @@ impl Library {
 impl Contender for Library {
     fn sample(&mut self, what: What) -> Result<Option<Duration>> {
         Ok(Some(match what {
-            What::Start => self
-                .runtime
-                .block_on(self.guests.session(PLAIN, Floor::Refused, &[]))?,
+            What::Start => self.runtime.block_on(self.guests.session(PLAIN, &[]))?,
             What::Live => self.run("1 + 1")?,
             What::Call => {
                 let program = format!("for n in range({CALLS}):\n    await tools.bench.echo(n=n)");

@@ -4,7 +4,7 @@ mod attack;
 mod fix;
 
 use config::Machine;
-use server::doctor::{Report, State, Strength};
+use sandbox_host::doctor::{Report, State, Strength};
 
 use crate::cli::DoctorArguments;
 use crate::context::Context;

@@ -1,8 +1,10 @@
 //! `codeyard python`: makes and shows the Python that programs run on, and changes its packages.
 
 use config::Machine;
+use sandbox_host::python::{
+    self, Change, Info, Package, Refresh, Requirement, StagedEnvironment, SyncError, Synced,
+};
 use serde_json::json;
-use server::python::{self, Change, Draft, Info, Package, Refresh, Requirement, SyncError, Synced};
 
 use crate::ask::agreed;
 use crate::cli::{
@@ -39,7 +41,7 @@ fn sync(context: &Context, arguments: &SyncArguments) -> anyhow::Result<Exit> {
     let output = context.output;
     let made = match python::sync(&request, &mut |step| output.tell(step)).map_err(failure)? {
         Synced::UpToDate(environment) => environment,
-        Synced::Draft(draft) => {
+        Synced::Staged(draft) => {
             if !may_replace(context, &draft, arguments.yes)? {
                 output.tell("nothing was changed");
                 return Ok(Exit::Done);
@@ -63,7 +65,7 @@ fn sync(context: &Context, arguments: &SyncArguments) -> anyhow::Result<Exit> {
 }
 
 /// Lists what a new environment lacks, and asks if some of it was asked for.
-fn may_replace(context: &Context, draft: &Draft, yes: bool) -> anyhow::Result<bool> {
+fn may_replace(context: &Context, draft: &StagedEnvironment, yes: bool) -> anyhow::Result<bool> {
     let output = context.output;
     let lost = draft.lost();
     if lost.is_empty() {

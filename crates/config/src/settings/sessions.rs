@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use sandbox_process::Pool;
+use sandbox_process::PoolConfig;
 
 use super::table::Value;
 use super::unknown;
@@ -57,9 +57,9 @@ pub(super) fn set(sessions: &mut Sessions, key: &str, value: &Value<'_>) -> Resu
     Ok(())
 }
 
-pub(super) fn set_pool(pool: &mut Pool, key: &str, value: &Value<'_>) -> Result<(), String> {
+pub(super) fn set_pool(pool: &mut PoolConfig, key: &str, value: &Value<'_>) -> Result<(), String> {
     match key {
-        "size" => pool.most = value.written().count(POOL_SIZE)?,
+        "size" => pool.max_idle = value.written().count(POOL_SIZE)?,
         "recycle_sessions" => pool.renew_sessions = value.written().count(RECYCLE_SESSIONS)?,
         "recycle_minutes" => pool.renew_after = minutes(value, RECYCLE_MINUTES)?,
         _ => {

@@ -88,7 +88,7 @@ def main():
     # A session can be interrupted from its first moment; until it has a handler that means nothing.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     greet(loaded, tid)
-    flags = library.codeyard_serve(CONTROL, ruleset, session, len(session) // 8, tid, settings["floor"])
+    flags = library.codeyard_serve(CONTROL, ruleset, session, len(session) // 8, tid)
     if flags < 0:
         os._exit(0)
     try:
@@ -116,7 +116,6 @@ def load_library():
         ctypes.c_char_p,
         ctypes.c_uint16,
         ctypes.c_void_p,
-        ctypes.c_uint32,
     ]
     library.codeyard_serve.restype = ctypes.c_int64
     return library

@@ -33,7 +33,6 @@ pub struct Template {
     pub ruleset: i32,
     pub filter: Filter,
     pub tid: *mut i32,
-    pub floor: bool,
 }
 
 #[repr(C)]
@@ -115,7 +114,7 @@ pub unsafe fn serve(template: &Template) -> i64 {
 /// # Safety
 /// As `serve`.
 unsafe fn enter(template: &Template, request: &Request, descriptors: Descriptors) {
-    if request.flags & wire::FLOOR != 0 {
+    if request.flags & wire::UNCONFINED != 0 {
         if confine::place(descriptors, None, true).is_err() {
             sys::exit(super::EXIT_UNCONFINED);
         }
@@ -130,12 +129,12 @@ unsafe fn enter(template: &Template, request: &Request, descriptors: Descriptors
 /// # Safety
 /// As `serve`.
 unsafe fn clone(template: &Template, request: &Request, descriptors: Descriptors) -> Result<Option<i32>> {
-    let floor = request.flags & wire::FLOOR != 0;
-    if floor && !template.floor {
+    let unconfined = request.flags & wire::UNCONFINED != 0;
+    if unconfined && !cfg!(feature = "unconfined-guests") {
         return Err(EINVAL);
     }
     let mut flags = CLONE_PIDFD;
-    if !floor {
+    if !unconfined {
         flags |= CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
         if request.has(Guard::Pids) {
             flags |= CLONE_NEWPID;

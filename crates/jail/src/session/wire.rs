@@ -9,8 +9,9 @@ pub const SET_USER: u64 = 2;
 /// The interpreter's own after-fork hooks run in the child. Known to `zygote.py`.
 #[cfg(not(codeyard_session_library))]
 pub const PYTHON_HOOKS: u64 = 4;
-/// No namespaces and no confinement: the floor that benchmarks compare with. A zygote of a server refuses it.
-pub const FLOOR: u64 = 8;
+/// No namespaces and no confinement: the floor that benchmarks compare with. Builds without the feature
+/// `unconfined-guests` refuse it.
+pub const UNCONFINED: u64 = 8;
 /// The child's workspace and results lie on its own file system; else they are attached later.
 pub const OWN_FILES: u64 = 16;
 /// The child looks like a container: it sees itself as `shown`, and its `rooms` are all that it may write.

@@ -1,4 +1,4 @@
-//! Whether sessions can keep files: one writes a file through an attached directory, and it must lie on the disk.
+//! Checks whether sessions can keep files: a session writes into an attached directory, and the file must be on disk.
 
 use std::fs;
 use std::io;
@@ -6,19 +6,18 @@ use std::os::unix::fs::{MetadataExt as _, chown};
 use std::path::{Path, PathBuf};
 
 use jail::spec::Identity;
-use sandbox::{Access, Attachment, Backend as _, LaunchSpec, Run};
-use types::{Limits, SessionId};
+use sandbox::{Access, Attachment};
+use sandbox_host::doctor::{Check, run_program};
 
-use super::{Check, PATIENCE, State};
-use crate::backend::{Ground, Process};
+use crate::backend::{HostResources, Process};
 
-/// Writes the file that is looked for.
+/// Writes the file.
 const PROGRAM: &str = "open('/workspace/written', 'w').close()";
 
-/// A directory that goes when it is done.
-pub(super) struct Place(pub(super) PathBuf);
+/// A directory that is removed when the value is dropped.
+pub(super) struct TemporaryDirectory(pub(super) PathBuf);
 
-impl Place {
+impl TemporaryDirectory {
     pub(super) fn new(data: &Path, name: &str) -> io::Result<Self> {
         let path = data
             .join("run")
@@ -27,32 +26,34 @@ impl Place {
         Ok(Self(path))
     }
 
-    fn of(self, (user, group): (u32, u32)) -> io::Result<Self> {
+    fn owned_by(self, (user, group): (u32, u32)) -> io::Result<Self> {
         chown(&self.0, Some(user), Some(group)).map(|()| self)
     }
 }
 
-impl Drop for Place {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        // What stays is an empty directory of this process's number.
+        // The name of a directory that stays ends in this process's number.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Tries it.
-pub(super) async fn check(process: &Process, ground: &Ground) -> Check {
-    let Some(owner) = process.owner() else {
+pub(super) async fn check(process: &Process, host: &HostResources) -> Check {
+    let Some(owner) = process.config().owner else {
         let detail = "`[workspace] enabled = false`: sessions have their files to themselves";
-        return Check::ok("files", detail.to_owned());
+        return Check::ok("files", detail);
     };
-    if let Identity::Subordinate { .. } = ground.mode.identity {
-        return weaker(
+    if let Identity::Subordinate { .. } = host.mode.identity {
+        return Check::weaker(
+            "files",
             "with subordinate ids sessions have their files to themselves",
             "run as root to keep them",
         );
     }
-    let written = match Place::new(process.data(), "files").and_then(|place| place.of(owner)) {
-        Ok(place) => write(process, &place).await,
+    let written = match TemporaryDirectory::new(&process.config().host.data, "files")
+        .and_then(|directory| directory.owned_by(owner))
+    {
+        Ok(directory) => write(process, &directory).await,
         Err(error) => Err(error.to_string()),
     };
     match written {
@@ -60,7 +61,8 @@ pub(super) async fn check(process: &Process, ground: &Ground) -> Check {
             let detail = format!("/workspace and /results are kept; on disk they belong to user {found}");
             Check::ok("files", detail)
         }
-        Ok(_) => weaker(
+        Ok(_) => Check::weaker(
+            "files",
             "the data directory's file system cannot show files as another user's (idmapped mounts), so sessions have \
              their files to themselves",
             "put the data directory on ext4, xfs, btrfs or tmpfs (--data)",
@@ -69,29 +71,15 @@ pub(super) async fn check(process: &Process, ground: &Ground) -> Check {
     }
 }
 
-/// Who owns the file that a session wrote; `None` if it went elsewhere.
-async fn write(process: &Process, place: &Place) -> Result<Option<u32>, String> {
-    let spec = LaunchSpec {
-        session: SessionId::new("doctor-files"),
-        limits: Limits::default(),
-        first_code: String::new(),
-        files: vec![Attachment {
-            source: place.0.clone(),
-            target: "/workspace".to_owned(),
-            access: Access::ReadWrite,
-        }],
+/// The owner on disk of the file that a session wrote; `None` if the file is not in the directory.
+async fn write(process: &Process, directory: &TemporaryDirectory) -> Result<Option<u32>, String> {
+    let workspace = Attachment {
+        source: directory.0.clone(),
+        target: "/workspace".to_owned(),
+        access: Access::ReadWrite,
     };
-    let guest = process.launch(spec).await.map_err(|error| error.to_string())?;
-    let limits = Limits {
-        wall_time: PATIENCE,
-        ..Limits::default()
-    };
-    sandbox::ask(guest, Run::of(PROGRAM, limits.clone())).await?;
-    Ok(fs::symlink_metadata(place.0.join("written"))
+    run_program(process, "doctor-files", PROGRAM, vec![workspace]).await?;
+    Ok(fs::symlink_metadata(directory.0.join("written"))
         .ok()
         .map(|found| found.uid()))
-}
-
-fn weaker(detail: &str, remedy: &str) -> Check {
-    Check::new("files", State::Weaker, detail.to_owned(), remedy)
 }

@@ -1,36 +1,36 @@
-//! Whether read-only folders of the user's are seen through overlays: each is attached to a session, or one of the doctor's own.
+//! Checks whether sessions see read-only folders through overlays: attaches the folders of the settings, or a temporary one.
 
 use std::path::PathBuf;
 
 use sandbox::{Access, Attachment, Backend as _, LaunchError, LaunchSpec};
+use sandbox_host::doctor::{Check, Guard};
 use types::{Limits, SessionId};
 
-use super::files::Place;
-use super::{Check, State};
+use super::files::TemporaryDirectory;
 use crate::backend::Process;
-use crate::config::{Config, Pool};
-use crate::guards::{self, Guard};
+use crate::config::{Config, PoolConfig};
+use crate::guards;
 
-/// Where the doctor's own folder appears.
+/// Where the temporary folder appears.
 const TARGET: &str = "/data";
 
-/// Attaches the folders, or one of the doctor's own; says which have no overlay.
+/// Attaches the folders of the settings, or a temporary one if there are none.
 pub(super) async fn check(process: &Process, folders: &[Attachment]) -> (Check, [Guard; 2]) {
-    let bare = if folders.is_empty() {
-        overlay(process.config()).await
+    let without_overlay = if folders.is_empty() {
+        why_without_overlay(process.config()).await
     } else {
         attach(process, folders.to_vec()).await
     };
-    match bare {
+    match without_overlay {
         Ok(None) => {
             let detail = "read-only folders are seen through overlays, which give bytes and nothing else";
-            (Check::ok("mounts", detail.to_owned()), guards::mounts(None))
+            (Check::ok("mounts", detail), guards::mounts(None))
         }
         Ok(Some(cause)) => {
             let detail = format!("not promised that read-only folders give bytes alone: {cause}");
             let remedy = "mount folders that hold files only; on ext4, xfs, btrfs or tmpfs with overlayfs in the kernel \
                           nothing else can be reached";
-            let check = Check::new("mounts", State::Weaker, detail, remedy);
+            let check = Check::weaker("mounts", detail, remedy);
             (check, guards::mounts(Some(&cause)))
         }
         Err(error) => {
@@ -40,21 +40,21 @@ pub(super) async fn check(process: &Process, folders: &[Attachment]) -> (Check, 
     }
 }
 
-/// Why a read-only folder of the doctor's own has no overlay under this configuration; `None` if it has one.
+/// Why sessions of this configuration see a read-only folder without an overlay; `None` if it has one.
 ///
 /// # Errors
-/// If no session can be had.
-pub async fn overlay(config: &Config) -> Result<Option<String>, LaunchError> {
+/// If no session can be started.
+pub async fn why_without_overlay(config: &Config) -> Result<Option<String>, LaunchError> {
     let process = Process::new(Config {
         mounts: vec![TARGET.to_owned()],
-        pool: Pool {
-            most: 0,
+        pool: PoolConfig {
+            max_idle: 0,
             ..config.pool
         },
         ..config.clone()
     });
-    let folder =
-        Place::new(&config.data, "mounts").map_err(|error| LaunchError::Failed(error.to_string()))?;
+    let folder = TemporaryDirectory::new(&config.host.data, "mounts")
+        .map_err(|error| LaunchError::Failed(error.to_string()))?;
     let attachment = Attachment {
         source: folder.0.clone(),
         target: TARGET.to_owned(),
@@ -65,7 +65,7 @@ pub async fn overlay(config: &Config) -> Result<Option<String>, LaunchError> {
     found
 }
 
-/// Why folders have no overlay; `None` if all have one.
+/// Why some of these folders have no overlay; `None` if all have one.
 async fn attach(process: &Process, files: Vec<Attachment>) -> Result<Option<String>, LaunchError> {
     let sources: Vec<PathBuf> = files.iter().map(|file| file.source.clone()).collect();
     let spec = LaunchSpec {
@@ -75,10 +75,10 @@ async fn attach(process: &Process, files: Vec<Attachment>) -> Result<Option<Stri
         files,
     };
     process.launch(spec).await?.close().await;
-    let bare = |source: &PathBuf| {
-        let cause = process.bare(source)?;
+    let reason = |source: &PathBuf| {
+        let cause = process.why_without_overlay(source)?;
         Some(format!("{}: {cause}", source.display()))
     };
-    let found: Vec<String> = sources.iter().filter_map(bare).collect();
+    let found: Vec<String> = sources.iter().filter_map(reason).collect();
     Ok((!found.is_empty()).then(|| found.join("; ")))
 }

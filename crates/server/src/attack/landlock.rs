@@ -2,31 +2,31 @@
 
 use attack::{Controls, Means, Stage};
 use sandbox::{Backend as _, LaunchError};
-use sandbox_landlock::{Landlock, Standing};
-use sandbox_process::Config;
+use sandbox_host::{Config, HostFacts};
+use sandbox_landlock::Landlock;
 
 use super::{Error, Scene};
 
 /// Attacks it in each of its modes that this user has.
 pub(super) async fn attack(scene: &mut Scene<'_>, base: &Config) -> Result<(), Error> {
     let mut attacked = None;
-    for without_groups in [false, true] {
+    for without_cgroups in [false, true] {
         let backend = Landlock::new(Config {
-            without_groups,
+            without_cgroups,
             ..base.clone()
         });
-        let standing = backend.standing().await;
-        let is_another = |standing: &Standing| attacked != Some(standing.mode);
-        if let Some(standing) = offered(standing, attacked.is_some(), scene)?.filter(is_another) {
-            let mut controls = Controls::new(standing.python.clone());
+        let facts = backend.facts().await;
+        let is_another = |facts: &HostFacts| attacked != Some(facts.mode);
+        if let Some(facts) = offered(facts, attacked.is_some(), scene)?.filter(is_another) {
+            let mut controls = Controls::new(facts.python.clone());
             let means = Means {
-                own_users: standing.own_users,
-                groups: standing.groups,
+                own_users: facts.user_per_session,
+                groups: facts.cgroups,
                 overlays: false,
                 is_root: rustix::process::geteuid().is_root(),
             };
-            attacked = Some(standing.mode);
-            let stage = stage(&backend, &standing);
+            attacked = Some(facts.mode);
+            let stage = stage(&backend, &facts);
             scene.on_stage(&backend, stage, means, None, &mut controls).await;
         }
         backend.close().await;
@@ -36,22 +36,22 @@ pub(super) async fn attack(scene: &mut Scene<'_>, base: &Config) -> Result<(), E
 
 /// The first mode must serve; where a weaker one does not, the report says why.
 fn offered(
-    standing: Result<Standing, LaunchError>,
+    facts: Result<HostFacts, LaunchError>,
     has_attacked: bool,
     scene: &mut Scene<'_>,
-) -> Result<Option<Standing>, Error> {
-    match standing {
+) -> Result<Option<HostFacts>, Error> {
+    match facts {
         Err(error) if has_attacked => {
             scene.report.not_offered.push(error.to_string());
             Ok(None)
         }
-        standing => Ok(Some(standing?)),
+        facts => Ok(Some(facts?)),
     }
 }
 
-fn stage(backend: &Landlock, standing: &Standing) -> Stage {
+fn stage(backend: &Landlock, facts: &HostFacts) -> Stage {
     // The backend is named beside it.
-    let mode = standing.mode.trim_start_matches("landlock, ");
+    let mode = facts.mode.trim_start_matches("landlock, ");
     Stage {
         backend: backend.name().to_owned(),
         mode: mode.to_owned(),

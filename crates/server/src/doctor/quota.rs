@@ -1,9 +1,7 @@
 //! What enforces the quota of `/workspace` and `/results`, for `codeyard doctor`.
 
-use sandbox_process::doctor::{Check, Report, State};
+use sandbox_host::doctor::{Check, Guard, Report, State, Strength};
 use workspace::{Enforce, Keeping, Quota, Workspaces};
-
-use super::{Guard, Strength};
 
 /// Adds the row `quota` and what follows from it; nothing where sessions keep no files.
 pub(super) fn examine(files: workspace::Config, tenants_apart: bool, report: &mut Report) {

@@ -16,8 +16,9 @@ use crate::{layout, run};
 pub const USER: u32 = 58_471;
 
 /// Crates whose tests start guests; of `codeyard` only those that start the whole program.
-const PACKAGES: [(&str, &[&str]); 4] = [
+const PACKAGES: [(&str, &[&str]); 5] = [
     ("jail", &["lib", "test"]),
+    ("sandbox-host", &["lib"]),
     ("sandbox-process", &["lib", "test"]),
     ("sandbox-landlock", &["lib"]),
     ("codeyard", &["test"]),

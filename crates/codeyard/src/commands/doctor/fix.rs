@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use config::{Host as _, Machine};
+use sandbox_host::fix::{Action, Facts, Step, apply, plan};
 use serde_json::json;
-use server::doctor::fix::{Action, Facts, Step, apply, plan};
 
 use crate::cli::DoctorArguments;
 use crate::context::Context;

@@ -1,0 +1,24 @@
+//! What all backends share of this machine: its facts, its Python, what guests see of it, and `doctor`.
+//!
+//! Reading order: `config`, `facts` (what the kernel and this user allow), `python` (interpreters and the managed
+//! environment), `layout` (paths and variables that guests see), `guest_user` (as whom), `process_tree` and
+//! `usage_meter` (what processes use), `run_cleanup` (ends what a run started), `free_users` (users of a lease), `open_files` and `rlimits` (limits of processes), `channels` (between host and guest), `doctor` (the report),
+//! `fix` (what an administrator can change).
+
+pub mod channels;
+mod config;
+pub mod doctor;
+pub mod facts;
+pub mod fix;
+pub mod free_users;
+pub mod guest_user;
+pub mod layout;
+pub mod open_files;
+pub mod process_tree;
+pub mod python;
+pub mod rlimits;
+pub mod run_cleanup;
+pub mod usage_meter;
+
+pub use config::{Config, RequiredIsolation};
+pub use facts::HostFacts;

@@ -1,0 +1,211 @@
+//! Reads what a process and its descendants use from `/proc`, for sessions without a control group and for looks at single processes.
+//!
+//! The numbers are a best effort: processes start and end while they are read.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a process and its descendants use now.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of anonymous and shared memory, swap and page tables.
+    pub memory: u64,
+    /// CPU time, including ended and reaped children.
+    pub cpu: Duration,
+    /// Processes and threads.
+    pub tasks: u64,
+}
+
+/// Most processes that one walk visits. The limit on processes is far lower.
+const MAX_PROCESSES: usize = 4096;
+const KIB: u64 = 1024;
+
+/// The usage of the process `first` and its descendants. A shared page counts once for each process that shares it.
+pub fn usage(first: u32) -> Usage {
+    let mut usage = Usage::default();
+    for_each(first, |pid| {
+        let status = status(pid);
+        usage.memory += memory_in(&status);
+        usage.tasks += number(&status, "Threads:");
+        usage.cpu += cpu(pid);
+    });
+    usage
+}
+
+/// Bytes of memory of `first` and its descendants, where a shared page counts once. The kernel walks every page table
+/// for this, so call it only after `usage` has found too much.
+pub fn proportional_memory(first: u32) -> u64 {
+    let mut total = 0;
+    for_each(first, |pid| {
+        // The full size stands in for a process whose page tables this user may not read.
+        total += proportional(pid).unwrap_or_else(|| memory(pid));
+    });
+    total
+}
+
+/// Anonymous, shared and swapped memory and page tables of one process; 0 if it is gone.
+pub fn memory(pid: u32) -> u64 {
+    memory_in(&status(pid))
+}
+
+/// Processes and threads of a user that this process may see.
+pub fn tasks_of(user: u32) -> u64 {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .map(status)
+        .filter(|status| number(status, "Uid:") == u64::from(user))
+        .map(|status| number(&status, "Threads:"))
+        .sum()
+}
+
+/// The text of `/proc/PID/status`; empty if the process is gone. After the main thread has ended, that file lacks the
+/// memory of the other threads, so the file of another thread is read instead.
+fn status(pid: u32) -> String {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    if number(&status, "Threads:") <= 1 || status.contains("\nRssAnon:") {
+        return status;
+    }
+    threads_of(pid)
+        .filter_map(|thread| fs::read_to_string(thread.join("status")).ok())
+        .find(|status| status.contains("\nRssAnon:"))
+        .unwrap_or(status)
+}
+
+fn memory_in(status: &str) -> u64 {
+    KIB * sum(status, &["RssAnon:", "RssShmem:", "VmSwap:", "VmPTE:"])
+}
+
+/// The first number of one field; 0 if it is not there.
+fn number(status: &str, name: &str) -> u64 {
+    sum(status, &[name])
+}
+
+/// Like `memory`, without page tables. A shared page is divided among the processes that share it.
+fn proportional(pid: u32) -> Option<u64> {
+    let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    Some(KIB * sum(&rollup, &["Pss_Anon:", "Pss_Shmem:", "SwapPss:"]))
+}
+
+/// The sum of these fields of a file of `name: number kB` lines.
+fn sum(text: &str, names: &[&str]) -> u64 {
+    let number = |line: &str| line.split_whitespace().nth(1)?.parse::<u64>().ok();
+    text.lines()
+        .filter(|line| names.iter().any(|name| line.starts_with(name)))
+        .filter_map(number)
+        .sum()
+}
+
+/// Visits the process `first` and its descendants.
+pub fn for_each(first: u32, mut visit: impl FnMut(u32)) {
+    let mut queue = VecDeque::from([first]);
+    let mut seen = 0;
+    while let Some(pid) = queue.pop_front() {
+        seen += 1;
+        if seen > MAX_PROCESSES {
+            break;
+        }
+        visit(pid);
+        queue.extend(children(pid));
+    }
+}
+
+/// CPU time of one process and of its reaped children.
+fn cpu(pid: u32) -> Duration {
+    const FIRST_TIME: usize = 11;
+    const TIMES: usize = 4;
+    let stat = after_name(pid);
+    let fields = stat.split_whitespace().skip(FIRST_TIME).take(TIMES);
+    let ticks: u64 = fields.filter_map(|field| field.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1))
+}
+
+/// Whether a process runs, waits for a processor, or is in uninterruptible sleep (usually for its memory).
+pub fn wants_processor(pid: u32) -> bool {
+    matches!(state(&after_name(pid)), "R" | "D")
+}
+
+/// Threads of one process; 0 if it is gone.
+pub fn threads(pid: u32) -> u64 {
+    number(&status(pid), "Threads:")
+}
+
+/// Whether all threads of a process have stopped or ended.
+pub fn has_stopped(pid: u32) -> bool {
+    threads_of(pid).all(|thread| {
+        let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
+        matches!(state(after_parenthesis(&stat)), "T" | "Z" | "X" | "")
+    })
+}
+
+/// The living descendants of `first`, without `spared`.
+pub fn descendants(first: u32, spared: u32) -> Vec<u32> {
+    let mut descendants = Vec::new();
+    for_each(first, |pid| {
+        if pid != first && pid != spared && is_alive(pid) {
+            descendants.push(pid);
+        }
+    });
+    descendants
+}
+
+/// Whether a process has a thread that has not ended.
+fn is_alive(pid: u32) -> bool {
+    threads_of(pid).any(|thread| {
+        let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
+        !matches!(state(after_parenthesis(&stat)), "Z" | "X" | "")
+    })
+}
+
+/// The fields of `/proc/PID/stat` after the name of the process; empty if the process is gone.
+fn after_name(pid: u32) -> String {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    after_parenthesis(&stat).to_owned()
+}
+
+/// The fields of a `stat` file after the name. The name may contain anything, and ends at the last parenthesis.
+fn after_parenthesis(stat: &str) -> &str {
+    stat.rsplit_once(')').map_or("", |(_, rest)| rest)
+}
+
+/// The letter of the state; empty if there is none.
+fn state(after_name: &str) -> &str {
+    after_name.split_whitespace().next().unwrap_or("")
+}
+
+/// Directories of the threads of one process.
+fn threads_of(pid: u32) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|thread| thread.path())
+}
+
+/// Children of all threads of one process.
+pub fn children(pid: u32) -> Vec<u32> {
+    threads_of(pid)
+        .filter_map(|thread| fs::read_to_string(thread.join("children")).ok())
+        .flat_map(|text| {
+            text.split_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_uses_memory_and_time() {
+        let held = vec![1u8; 8 << 20];
+        let usage = usage(std::process::id());
+        assert!(usage.memory >= held.len() as u64, "{usage:?}");
+        let once = proportional_memory(std::process::id());
+        assert!(once >= held.len() as u64, "{once}");
+    }
+}

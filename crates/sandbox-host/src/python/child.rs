@@ -1,0 +1,210 @@
+//! Runs a Python process: a short one with a time limit, or a long one whose output is read line by line.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+/// Bytes of an answer that are read. Honest answers are shorter.
+const ANSWER_LIMIT: u64 = 64 * 1024;
+/// Lines at the end of the output that an error may show.
+const TAIL_LINES: usize = 30;
+/// Bytes after which a line is cut, so that a program without line ends uses bounded memory.
+const LINE_LIMIT: u64 = 4096;
+
+/// What a short-lived child printed.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    status: ExitStatus,
+}
+
+impl Answer {
+    /// The last line that is not empty, for error messages.
+    pub(super) fn output_tail(&self) -> String {
+        [&self.stderr, &self.stdout]
+            .into_iter()
+            .find_map(|bytes| {
+                let text = String::from_utf8_lossy(bytes);
+                let line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+                Some(line.trim().chars().take(200).collect())
+            })
+            .unwrap_or_else(|| self.status.to_string())
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum AskError {
+    NotStarted(io::Error),
+    TimedOut,
+}
+
+/// Runs `program` in its own process group and not in the current directory, whose files could choose the version of a
+/// shim.
+pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<Answer, AskError> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module owns the Pythons it starts and ends their group"
+    )]
+    let mut command = Command::new(program);
+    command.args(args).current_dir("/").process_group(0);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(AskError::NotStarted)?;
+    let stdout = child.stdout.take().map(read_in_background);
+    let stderr = child.stderr.take().map(read_in_background);
+    let ended = wait_until(&child, Instant::now() + timeout);
+    // The leader is not reaped yet, so the kernel cannot have reused the number of its group.
+    let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+    let status = child.wait().map_err(AskError::NotStarted)?;
+    if !ended.map_err(AskError::NotStarted)? {
+        return Err(AskError::TimedOut);
+    }
+    let collect = |reader: Option<thread::JoinHandle<Vec<u8>>>| {
+        reader.and_then(|it| it.join().ok()).unwrap_or_default()
+    };
+    Ok(Answer {
+        stdout: collect(stdout),
+        stderr: collect(stderr),
+        status,
+    })
+}
+
+fn read_in_background(source: impl Read + Send + 'static) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // Output that arrived before an error is kept.
+        let _ = source.take(ANSWER_LIMIT).read_to_end(&mut bytes);
+        bytes
+    })
+}
+
+/// Whether the child ended before the deadline. The child is not reaped.
+fn wait_until(child: &Child, deadline: Instant) -> io::Result<bool> {
+    let pidfd = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+    loop {
+        let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now()))
+            .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        match poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&left)) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
+/// A long-running program that reports its progress.
+#[derive(Debug)]
+pub(super) struct Step<'a> {
+    /// Command line before the program, such as a supervisor that ends the child when codeyard dies.
+    pub(super) prefix: &'a [OsString],
+    pub(super) program: &'a Path,
+    pub(super) args: &'a [&'a OsStr],
+    pub(super) directory: &'a Path,
+}
+
+/// How a [`Step`] ended.
+#[derive(Debug)]
+pub(super) struct StepEnd {
+    pub(super) status: ExitStatus,
+    /// The last lines of both streams.
+    pub(super) tail: Vec<String>,
+}
+
+impl Step<'_> {
+    /// Runs the program to its end and passes each line of both streams to `on_line`.
+    pub(super) fn run(&self, on_line: &mut dyn FnMut(&str)) -> io::Result<StepEnd> {
+        let mut child = self.command().spawn()?;
+        let (sender, lines) = sync_channel(64);
+        let readers = [
+            child
+                .stdout
+                .take()
+                .map(|stream| send_lines(stream, sender.clone())),
+            child.stderr.take().map(|stream| send_lines(stream, sender)),
+        ];
+        let mut tail = VecDeque::with_capacity(TAIL_LINES);
+        for line in lines {
+            on_line(&line);
+            if tail.len() == TAIL_LINES {
+                tail.pop_front();
+            }
+            tail.push_back(line);
+        }
+        for reader in readers.into_iter().flatten() {
+            // A reader ends when its stream ends, and cannot fail.
+            let _ = reader.join();
+        }
+        Ok(StepEnd {
+            status: child.wait()?,
+            tail: tail.into(),
+        })
+    }
+
+    fn command(&self) -> Command {
+        let mut words = self
+            .prefix
+            .iter()
+            .map(OsString::as_os_str)
+            .chain([self.program.as_os_str()]);
+        let first = words.next().unwrap_or(self.program.as_os_str());
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "pip runs once, in the foreground, for the person who asked"
+        )]
+        let mut command = Command::new(first);
+        command.args(words).args(self.args).current_dir(self.directory);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // The user's pip settings choose the index and the proxy, but not the target directory.
+        for name in [
+            "PIP_TARGET",
+            "PIP_PREFIX",
+            "PIP_ROOT",
+            "PIP_REQUIREMENT",
+            "PIP_CONSTRAINT",
+            "PYTHONHOME",
+            "PYTHONPATH",
+        ] {
+            command.env_remove(name);
+        }
+        command
+            .env("PIP_USER", "0")
+            .env("PIP_DISABLE_PIP_VERSION_CHECK", "1")
+            .env("PIP_NO_INPUT", "1");
+        command
+    }
+}
+
+fn send_lines(stream: impl Read + Send + 'static, sender: SyncSender<String>) -> thread::JoinHandle<()> {
+    thread::spawn(move || {
+        let mut stream = BufReader::new(stream);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match (&mut stream).take(LINE_LIMIT).read_until(b'\n', &mut line) {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {
+                    let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+                    if !text.is_empty() && sender.send(text).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    })
+}

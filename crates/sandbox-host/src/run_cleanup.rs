@@ -1,0 +1,75 @@
+//! Cleans up after a run: kills the processes that the run started, and stops the guest's first process with all its threads.
+//!
+//! A process that is about to die can still wake the guest (`SIGCONT`), and a guest that is awake starts more processes.
+//! So the host repeats stopping and killing until it sees the guest stopped and finds no other process before and after
+//! that moment.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::process_tree;
+
+/// Time limit of one order to kill.
+pub const DEADLINE: Duration = Duration::from_secs(2);
+/// Time limit of the whole cleanup. A process that has used up its CPU rate must wait for its turn to die.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// Time between two looks at the processes.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The cleanup after one run, from the first stop until nothing is left.
+#[derive(Debug)]
+pub struct RunCleanup {
+    first: u32,
+    root: u32,
+    deadline: Instant,
+}
+
+impl RunCleanup {
+    /// The descendants of `root` have to end, except `root` itself and `first`; `first` has to stop.
+    pub fn new(root: u32, first: u32) -> Self {
+        Self {
+            first,
+            root,
+            deadline: Instant::now() + TIME_LIMIT,
+        }
+    }
+
+    /// Whether only the stopped first process is left.
+    pub fn is_done(&self) -> bool {
+        !self.has_others() && process_tree::has_stopped(self.first) && !self.has_others()
+    }
+
+    /// Whether a process is alive that has to end.
+    pub fn has_others(&self) -> bool {
+        !self.others().is_empty()
+    }
+
+    /// Kills the processes that have to end one by one, each as soon as it is found.
+    pub fn kill_each(&self) {
+        process_tree::for_each(self.root, |pid| {
+            if pid != self.first && pid != self.root {
+                jail::signal::kill_number(pid);
+            }
+        });
+    }
+
+    /// Waits for the next look.
+    ///
+    /// # Errors
+    /// What is left, after the time limit.
+    pub async fn pause(&self) -> Result<(), String> {
+        if Instant::now() > self.deadline {
+            return Err(match self.others().len() {
+                0 => "its threads do not stop".to_owned(),
+                count => format!("{count} of its processes do not end"),
+            });
+        }
+        sleep(PAUSE).await;
+        Ok(())
+    }
+
+    fn others(&self) -> Vec<u32> {
+        process_tree::descendants(self.root, self.first)
+    }
+}

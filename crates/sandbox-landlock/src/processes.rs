@@ -1,0 +1,276 @@
+//! The processes of one session: measures the keeper's descendants, interrupts the first process, ends all at once.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jail::cgroup::Group;
+use jail::keeper::Keeper;
+use sandbox::{Attachment, BoxFuture, Leash, Left, Measured};
+use sandbox_host::open_files::{self, FileSizeLimit, is_readable};
+use sandbox_host::process_tree;
+use sandbox_host::run_cleanup::RunCleanup;
+use sandbox_host::usage_meter::UsageMeter;
+use tokio::io::unix::AsyncFd;
+use types::{Limit, Limits};
+
+use crate::disk::DiskMonitor;
+use crate::host::HostResources;
+use crate::session_files::{SHARED, SessionFiles, total_memory};
+
+/// Time between attempts to remove a group whose processes are still ending.
+const REMOVAL_PAUSE: Duration = Duration::from_millis(5);
+/// Attempts after which the group is left to the next start.
+const REMOVAL_ATTEMPTS: u32 = 400;
+/// The user and the control group of one session.
+#[derive(Debug)]
+pub struct SessionResources {
+    pub host: Arc<HostResources>,
+    pub user: Option<u32>,
+    pub group: Option<Group>,
+}
+
+/// The processes of one session. Dropping the value ends every process and returns the session's resources.
+#[derive(Debug)]
+pub struct SessionProcesses {
+    /// Present until the value is dropped.
+    keeper: Option<Keeper>,
+    /// Reaches its end when every process is gone.
+    socket: AsyncFd<OwnedFd>,
+    /// Process ids of the keeper and of the session's first process.
+    keeper_pid: u32,
+    first: u32,
+    resources: Option<SessionResources>,
+    files: SessionFiles,
+    disk: DiskMonitor,
+    /// Limits in bytes and tasks that only polling enforces; `u64::MAX` where the kernel enforces them.
+    polled_memory_limit: u64,
+    polled_task_limit: u64,
+    usage: UsageMeter,
+    /// Whether the first process has received SIGSTOP.
+    is_stopped: bool,
+    file_size: FileSizeLimit,
+}
+
+impl SessionProcesses {
+    /// Takes over a session whose guest has been released.
+    pub fn new(
+        keeper: Keeper,
+        socket: AsyncFd<OwnedFd>,
+        first: u32,
+        resources: SessionResources,
+        files: SessionFiles,
+        limits: &Limits,
+    ) -> Self {
+        let has_cgroup = resources.group.is_some();
+        let kernel_counts_tasks = has_cgroup || resources.user.is_some();
+        let keeper_pid = keeper.pid();
+        let private = files.private().map(|place| files.at(place)).collect();
+        Self {
+            socket,
+            keeper_pid,
+            first,
+            keeper: Some(keeper),
+            resources: Some(resources),
+            disk: DiskMonitor::new(private, keeper_pid, limits),
+            files,
+            polled_memory_limit: if has_cgroup {
+                u64::MAX
+            } else {
+                total_memory(limits)
+            },
+            // The keeper counts too.
+            polled_task_limit: if kernel_counts_tasks {
+                u64::MAX
+            } else {
+                u64::from(limits.processes) + 1
+            },
+            usage: UsageMeter::new(keeper_pid),
+            is_stopped: false,
+            file_size: FileSizeLimit::new(limits.file_size),
+        }
+    }
+
+    /// Stops the first process, kills all others, and counts the threads that remain. Without a pid namespace the others
+    /// are killed one by one; processes that fork faster than that are still alive at the deadline.
+    async fn end_run(&mut self) -> Result<Left, String> {
+        let Some(keeper) = &self.keeper else {
+            return Ok(Left::default());
+        };
+        self.is_stopped = true;
+        let cleanup = RunCleanup::new(self.keeper_pid, self.first);
+        loop {
+            // The process may just have ended.
+            let _ = jail::signal::stop(keeper.guest());
+            cleanup.kill_each();
+            if cleanup.is_done() {
+                break;
+            }
+            cleanup.pause().await?;
+        }
+        let threads = process_tree::threads(self.first).saturating_sub(1);
+        Ok(Left {
+            threads: u32::try_from(threads).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// The limit on disk use that the last measurement exceeded.
+    pub fn exceeded_disk(&self) -> Option<Limit> {
+        self.disk.exceeded()
+    }
+
+    /// Whether every process is gone.
+    fn has_ended(&self) -> bool {
+        is_readable(self.socket.get_ref())
+    }
+
+    fn group(&self) -> Option<&Group> {
+        self.resources
+            .as_ref()
+            .and_then(|resources| resources.group.as_ref())
+    }
+
+    async fn attach_files(&mut self, files: Vec<Attachment>) -> Result<(), String> {
+        let Some(resources) = &self.resources else {
+            return Ok(());
+        };
+        for file in files {
+            if self.files.has(&file) {
+                continue;
+            }
+            if file.target != SHARED {
+                return Err(format!(
+                    "{}: the backend `landlock` shows a session no further directories once it has started",
+                    file.target
+                ));
+            }
+            let failed = |error| format!("{}: show {}: {error}", file.target, file.source.display());
+            let (host, source) = (Arc::clone(&resources.host), file.source.clone());
+            let copied = tokio::task::spawn_blocking(move || host.tool_trees.copy_of(&source)).await;
+            let tree = copied
+                .unwrap_or_else(|error| Err(io::Error::other(error)))
+                .map_err(failed)?;
+            self.files.show(tree).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Leash for SessionProcesses {
+    fn interrupt(&self) {
+        if let Some(keeper) = &self.keeper {
+            // The process may just have ended.
+            let _ = jail::signal::interrupt(keeper.guest());
+        }
+    }
+
+    fn kill(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.kill();
+        }
+    }
+
+    fn measure(&mut self) -> Measured {
+        let group = self
+            .resources
+            .as_ref()
+            .and_then(|resources| resources.group.as_ref());
+        self.usage.measure(group)
+    }
+
+    fn wants_processor(&self) -> bool {
+        process_tree::wants_processor(self.first)
+    }
+
+    fn yield_cpu(&mut self, yields: bool) {
+        if let Some(group) = self.group() {
+            // A group that has just been removed yields to everything.
+            let _ = group.yield_cpu(yields);
+        }
+    }
+
+    fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(self.attach_files(files))
+    }
+
+    fn bound_files(&mut self, most: Option<u64>) {
+        if !self.has_ended() {
+            self.file_size.set(self.first, most);
+        }
+    }
+
+    fn unlinked(&mut self, device: u64) -> u64 {
+        open_files::unlinked_on(self.first, device)
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(self.usage.memory(self.group()))
+    }
+
+    fn exceeded(&mut self) -> Option<Limit> {
+        if self.group().is_none() {
+            let polled = self.usage.poll();
+            if polled.tasks > self.polled_task_limit {
+                return Some(Limit::Processes);
+            }
+            if self.usage.exceeds_memory(&polled, self.polled_memory_limit) {
+                return Some(Limit::Memory);
+            }
+        }
+        self.exceeded_disk()
+    }
+
+    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>> {
+        Box::pin(self.end_run())
+    }
+
+    fn resume(&mut self) {
+        if let Some(keeper) = &self.keeper
+            && std::mem::take(&mut self.is_stopped)
+        {
+            // The process may just have ended.
+            let _ = jail::signal::resume(keeper.guest());
+        }
+    }
+
+    fn gone(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            // The runtime may not have noticed the end yet.
+            if self.has_ended() {
+                return;
+            }
+            // If watching fails, the keeper is gone.
+            let _ = self.socket.readable().await;
+        })
+    }
+}
+
+impl Drop for SessionProcesses {
+    fn drop(&mut self) {
+        self.kill();
+        let (Some(keeper), Some(resources)) = (self.keeper.take(), self.resources.take()) else {
+            return;
+        };
+        // Without a runtime the whole process is ending. The keeper ends the session, and the next start cleans up.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let ending = resources.host.ending.clone();
+            ending.spawn_blocking_on(move || give_back(keeper, resources), &runtime);
+        }
+    }
+}
+
+/// Waits for the end of a session, then returns its resources.
+pub fn give_back(keeper: Keeper, resources: SessionResources) {
+    keeper.reap();
+    let SessionResources { host, user, group } = resources;
+    host.return_user(user);
+    let Some(group) = group else { return };
+    for _ in 0..REMOVAL_ATTEMPTS {
+        if group.remove() {
+            return;
+        }
+        std::thread::sleep(REMOVAL_PAUSE);
+    }
+    tracing::warn!("a control group could not be removed; the next start removes it");
+}

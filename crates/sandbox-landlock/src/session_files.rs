@@ -1,0 +1,227 @@
+//! The files of one session: its directories, its Landlock rules and the environment of its interpreter.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, chown, symlink};
+use std::path::{Path, PathBuf};
+
+use jail::keeper::{GuestSpec, Rule};
+use jail::session::Access as Reach;
+use jail::spec::Appearance;
+use sandbox::{Access, Attachment};
+use sandbox_host::{layout, rlimits};
+use serde_json::{Map, Value, json};
+use types::Limits;
+
+use crate::host::HostResources;
+use crate::tool_trees::TreeCopy;
+
+/// Devices that programs use.
+const DEVICES: [&str; 5] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+];
+/// Directories that every session has for itself: scratch directory, home, temporary files.
+const PRIVATE: [&str; 3] = ["/scratch", "/home", "/tmp"];
+/// Directories that a session has for itself unless they are attached.
+const ATTACHABLE: [&str; 2] = ["/workspace", "/results"];
+/// The target of the tree of tools and skills, and the paths of its parts in the guest's contract.
+pub const SHARED: &str = "/shared";
+const SHARED_PARTS: [&str; 2] = ["/tools", "/skills"];
+/// Bytes that an interpreter uses before its first program, which do not count: 30 to 50 MiB of address space, 12 MiB of
+/// memory.
+const INTERPRETER: u64 = 64 << 20;
+
+/// The directories of one session.
+#[derive(Debug)]
+pub struct SessionFiles {
+    /// Removed with the session.
+    root: PathBuf,
+    user: Option<u32>,
+    /// Attached directories of the host: path in the contract, directory, access.
+    attached: Vec<(String, PathBuf, Reach)>,
+    /// The tree of tools and skills that the session sees.
+    shown: Option<TreeCopy>,
+}
+
+impl SessionFiles {
+    /// Makes the directories. Without `user` the session has this process's user.
+    pub fn make(root: PathBuf, user: Option<u32>, files: &[Attachment]) -> io::Result<Self> {
+        DirBuilder::new().mode(0o711).create(&root)?;
+        let attached = files
+            .iter()
+            .filter(|file| file.target != SHARED)
+            .map(|file| (file.target.clone(), file.source.clone(), reach(file.access)))
+            .collect();
+        let session = Self {
+            root,
+            user,
+            attached,
+            shown: None,
+        };
+        for place in session.private() {
+            let path = session.at(place);
+            DirBuilder::new().mode(0o700).create(&path)?;
+            if user.is_some() {
+                chown(&path, user, user)?;
+            }
+        }
+        Ok(session)
+    }
+
+    /// Whether this directory was attached at the start.
+    pub fn has(&self, file: &Attachment) -> bool {
+        let wanted = (file.target.clone(), file.source.clone(), reach(file.access));
+        self.attached.contains(&wanted)
+    }
+
+    /// The directory that contains all others, removed with the session.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The directories that the session has for itself, by their paths in the contract.
+    pub fn private(&self) -> impl Iterator<Item = &'static str> {
+        let attached = |place: &&str| self.attached.iter().any(|(target, ..)| target == place);
+        ATTACHABLE
+            .into_iter()
+            .filter(move |place| !attached(place))
+            .chain(PRIVATE)
+    }
+
+    /// The host path of a directory that the session has for itself.
+    pub fn at(&self, place: &str) -> PathBuf {
+        self.root.join(place.trim_start_matches('/'))
+    }
+
+    /// Replaces the tree of tools and skills.
+    pub fn show(&mut self, tree: TreeCopy) -> io::Result<()> {
+        let (link, next) = (self.at(SHARED), self.root.join(".shared"));
+        symlink(&*tree, &next)?;
+        fs::rename(next, link)?;
+        self.shown = Some(tree);
+        Ok(())
+    }
+
+    /// The specification that the keeper starts.
+    pub fn spec(&self, host: &HostResources, limits: &Limits, processes: u32) -> GuestSpec {
+        let site: Vec<PathBuf> = host
+            .environment
+            .iter()
+            .map(|environment| environment.site_packages.clone())
+            .collect();
+        let settings = json!({ "guest": host.root.guest(), "site": site, "places": self.places() });
+        let entry = host.root.guest().join("codeyard/alone.py");
+        let flags = ["-I", "-S", "-B", "-X", "utf8"].map(str::to_owned);
+        let last = [entry.display().to_string(), settings.to_string()];
+        GuestSpec {
+            program: host.interpreter.executable.clone(),
+            arguments: flags.into_iter().chain(last).collect(),
+            environment: self.environment(host, &site),
+            working_directory: self.place("/workspace"),
+            rules: self.rules(host),
+            user: self.user,
+            rlimits: rlimits::of(limits, INTERPRETER, processes),
+            memory: host.counting(),
+            directory: self.root.clone(),
+        }
+    }
+
+    /// The host path of each path in the contract.
+    fn places(&self) -> Map<String, Value> {
+        let fixed = ATTACHABLE
+            .into_iter()
+            .chain(PRIVATE)
+            .chain(SHARED_PARTS)
+            .map(str::to_owned);
+        let mounts = self.attached.iter().map(|(target, ..)| target.clone());
+        fixed
+            .chain(mounts)
+            .map(|place| {
+                let path = self.place(&place);
+                (place, json!(path))
+            })
+            .collect()
+    }
+
+    /// The host path of one path in the contract.
+    fn place(&self, place: &str) -> PathBuf {
+        let attached = self.attached.iter().find(|(target, ..)| target == place);
+        match attached {
+            Some((_, path, _)) => path.clone(),
+            None if SHARED_PARTS.contains(&place) => self.at(SHARED).join(place.trim_start_matches('/')),
+            None => self.at(place),
+        }
+    }
+
+    /// The Landlock rules. INVARIANT: no rule reaches files of another session or file systems of the kernel.
+    fn rules(&self, host: &HostResources) -> Vec<Rule> {
+        let rule = |path: PathBuf, access| Rule { path, access };
+        let system = host
+            .readable
+            .iter()
+            .cloned()
+            .map(|path| rule(path, Reach::Execute));
+        let ours = [host.root.guest(), host.root.tool_trees()].map(|path| rule(path, Reach::Read));
+        let files = layout::COPIED_FILES
+            .iter()
+            .map(|path| rule(path.into(), Reach::Read));
+        let devices = DEVICES.iter().map(|path| rule(path.into(), Reach::Device));
+        let private = self.private().map(|place| {
+            let reach = match PRIVATE.contains(&place) {
+                true if host.exec => Reach::OwnExecutable,
+                true => Reach::Own,
+                false => Reach::Attached,
+            };
+            rule(self.at(place), reach)
+        });
+        let attached = self
+            .attached
+            .iter()
+            .map(|(_, path, reach)| rule(path.clone(), *reach));
+        let optional = system
+            .chain(files)
+            .chain(devices)
+            .filter(|rule| rule.path.exists());
+        optional.chain(ours).chain(private).chain(attached).collect()
+    }
+
+    fn environment(&self, host: &HostResources, site: &[PathBuf]) -> Vec<(String, String)> {
+        let site: Vec<String> = site.iter().map(|path| path.display().to_string()).collect();
+        let site: Vec<&str> = site.iter().map(String::as_str).collect();
+        let prefix = &host.interpreter.base_prefix;
+        let mut variables = layout::environment(prefix, &host.interpreter, &site, Appearance::Codeyard);
+        let temporary = self.place("/tmp");
+        let places = [
+            ("HOME", self.place("/home")),
+            ("PWD", self.place("/workspace")),
+            ("MPLCONFIGDIR", temporary.join("matplotlib")),
+            ("TMPDIR", temporary),
+        ];
+        for (name, value) in &mut variables {
+            if let Some((_, path)) = places.iter().find(|(place, _)| place == name) {
+                *value = path.display().to_string();
+            }
+        }
+        let fonts = host.root.fonts().display().to_string();
+        variables.push(("FONTCONFIG_FILE".to_owned(), fonts));
+        // Each further heap would reserve 64 MiB of addresses, which the memory limit counts.
+        variables.push(("MALLOC_ARENA_MAX".to_owned(), "1".to_owned()));
+        variables
+    }
+}
+
+/// Bytes of memory that all processes of a session may use together, including the interpreter.
+pub fn total_memory(limits: &Limits) -> u64 {
+    limits.memory.saturating_add(INTERPRETER)
+}
+
+fn reach(access: Access) -> Reach {
+    match access {
+        Access::Shared | Access::ReadOnly => Reach::Read,
+        Access::ReadWrite => Reach::Attached,
+    }
+}

@@ -1,0 +1,289 @@
+//! The processes of one session: measures, interrupts and ends them by the pidfd of the first process.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use jail::cgroup::Group;
+use jail::spec::ZYGOTE_USER;
+use rustix::process::Pid;
+use sandbox::{Access, Attachment, BoxFuture, Leash, Left, Measured};
+use sandbox_host::open_files::{self, FileSizeLimit, is_readable};
+use sandbox_host::process_tree;
+use sandbox_host::run_cleanup::RunCleanup;
+use sandbox_host::usage_meter::UsageMeter;
+use tokio::io::unix::AsyncFd;
+use types::Limit;
+
+use crate::attach::{AttachError, OwnerMap};
+use crate::resources::SessionResources;
+use crate::zygote::Zygote;
+
+/// Niceness of a session that is prepared in the background.
+const LOW_PRIORITY: i32 = 10;
+/// The processes of one session. Dropping the value kills every process and returns the session's resources.
+#[derive(Debug)]
+pub struct SessionProcesses {
+    process: Option<AsyncFd<OwnedFd>>,
+    pid: u32,
+    resources: Option<SessionResources>,
+    /// The memory limit in bytes where no control group enforces it, with the zygote's pages that the session began with.
+    polled_memory_limit: u64,
+    usage: UsageMeter,
+    /// The owner of the attached files, once files are attached.
+    owner_map: Option<OwnerMap>,
+    /// The attached directories.
+    attached: Vec<Attachment>,
+    /// Whether the session has its own pid namespace. Unconfined guests have none.
+    has_pid_namespace: bool,
+    /// Whether the first process has received SIGSTOP.
+    is_stopped: bool,
+    file_size: FileSizeLimit,
+    /// Keeps the zygote alive: a session ends with its zygote.
+    zygote: Arc<Zygote>,
+}
+
+/// Limits of a session's processes, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct ByteLimits {
+    /// Memory of all processes together.
+    pub memory: u64,
+    /// Size of each file that they write.
+    pub file_size: u64,
+}
+
+impl SessionProcesses {
+    /// Takes over a session's first process.
+    pub fn new(
+        process: AsyncFd<OwnedFd>,
+        pid: u32,
+        resources: SessionResources,
+        limits: ByteLimits,
+        zygote: Arc<Zygote>,
+    ) -> Self {
+        let polled_memory_limit = match resources.group {
+            Some(_) => u64::MAX,
+            None => limits.memory.saturating_add(process_tree::memory(pid)),
+        };
+        Self {
+            process: Some(process),
+            pid,
+            resources: Some(resources),
+            polled_memory_limit,
+            usage: UsageMeter::new(pid),
+            owner_map: None,
+            attached: Vec::new(),
+            has_pid_namespace: true,
+            is_stopped: false,
+            file_size: FileSizeLimit::new(limits.file_size),
+            zygote,
+        }
+    }
+
+    /// The session shares the zygote's pid namespace, so processes that its runs start are not killed.
+    pub fn without_pid_namespace(mut self) -> Self {
+        self.has_pid_namespace = false;
+        self
+    }
+
+    /// Whether the first process has ended.
+    pub fn has_ended(&self) -> bool {
+        self.process
+            .as_ref()
+            .is_none_or(|process| is_readable(process.get_ref()))
+    }
+
+    /// Gives every other process priority while the session is prepared. Only root can undo that, so only root does it.
+    pub fn lower_priority(&self) {
+        self.set_niceness(LOW_PRIORITY);
+    }
+
+    /// Gives the session normal priority again.
+    pub fn restore_priority(&self) {
+        self.set_niceness(0);
+    }
+
+    fn set_niceness(&self, nice: i32) {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        if rustix::process::geteuid().is_root() && pid.is_some() {
+            // The process may just have ended.
+            let _ = rustix::process::setpriority_process(pid, nice);
+        }
+    }
+
+    /// Prepares attaching files of `owner`.
+    pub async fn map_owner(&mut self, owner: (u32, u32)) -> Result<(), AttachError> {
+        let user = self.user();
+        self.zygote.map_owner(owner, user, &mut self.owner_map).await
+    }
+
+    /// Attaches directories of the host that the session does not see yet. Directories behind an overlay are attached again,
+    /// because the overlay caches names.
+    pub async fn attach_files(&mut self, files: &[Attachment]) -> Result<(), AttachError> {
+        let user = self.user();
+        let Some(process) = &self.process else {
+            return Ok(());
+        };
+        let session = process.get_ref().as_fd();
+        let is_new = |file: &&Attachment| file.access == Access::ReadOnly || !self.attached.contains(file);
+        let new: Vec<&Attachment> = files.iter().filter(is_new).collect();
+        self.zygote
+            .attach(session, user, &mut self.owner_map, &new)
+            .await?;
+        // A new directory hides the one that was attached at the same target.
+        self.attached
+            .retain(|old| new.iter().all(|new| new.target != old.target));
+        self.attached.extend(new.into_iter().cloned());
+        Ok(())
+    }
+
+    fn user(&self) -> u32 {
+        self.resources
+            .as_ref()
+            .map_or(ZYGOTE_USER, SessionResources::user)
+    }
+
+    /// Stops the first process, kills all others, and counts the threads that remain.
+    async fn end_run(&mut self) -> Result<Left, String> {
+        let Some(process) = self.process.as_ref().filter(|_| self.has_pid_namespace) else {
+            return Ok(Left::default());
+        };
+        let process = process.get_ref();
+        self.is_stopped = true;
+        // The process may just have ended.
+        let _ = jail::signal::stop(process.as_fd());
+        if self.is_alone() {
+            return Ok(Left::default());
+        }
+        let cleanup = RunCleanup::new(self.pid, self.pid);
+        while !cleanup.is_done() {
+            if cleanup.has_others() {
+                self.zygote.kill_others(process.as_fd()).await?;
+            }
+            // The process may just have ended.
+            let _ = jail::signal::stop(process.as_fd());
+            cleanup.pause().await?;
+        }
+        let threads = process_tree::threads(self.pid).saturating_sub(1);
+        Ok(Left {
+            threads: u32::try_from(threads).unwrap_or(u32::MAX),
+        })
+    }
+
+    fn group(&self) -> Option<&Group> {
+        self.resources.as_ref()?.group.as_ref()
+    }
+
+    /// Whether the session is one process with one thread. While a signal is pending, that thread cannot fork.
+    fn is_alone(&self) -> bool {
+        match self.group() {
+            Some(group) => group.tasks() == 1,
+            None => process_tree::threads(self.pid) == 1 && process_tree::children(self.pid).is_empty(),
+        }
+    }
+}
+
+impl Leash for SessionProcesses {
+    fn interrupt(&self) {
+        if let Some(process) = &self.process {
+            // The process may just have ended.
+            let _ = jail::signal::interrupt(process.get_ref().as_fd());
+        }
+    }
+
+    fn kill(&self) {
+        if let Some(process) = &self.process {
+            // The process may just have ended.
+            let _ = jail::signal::kill(process.get_ref().as_fd());
+        }
+    }
+
+    fn measure(&mut self) -> Measured {
+        let group = self
+            .resources
+            .as_ref()
+            .and_then(|resources| resources.group.as_ref());
+        self.usage.measure(group)
+    }
+
+    fn wants_processor(&self) -> bool {
+        process_tree::wants_processor(self.pid)
+    }
+
+    fn yield_cpu(&mut self, yields: bool) {
+        if let Some(group) = self.group() {
+            // A group that has just been removed yields to everything.
+            let _ = group.yield_cpu(yields);
+        }
+    }
+
+    fn attach(&mut self, files: Vec<Attachment>) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async move { self.attach_files(&files).await.map_err(|error| error.to_string()) })
+    }
+
+    fn bound_files(&mut self, most: Option<u64>) {
+        if !self.has_ended() {
+            self.file_size.set(self.pid, most);
+        }
+    }
+
+    fn unlinked(&mut self, device: u64) -> u64 {
+        open_files::unlinked_on(self.pid, device)
+    }
+
+    fn memory(&self) -> Option<u64> {
+        Some(self.usage.memory(self.group()))
+    }
+
+    fn exceeded(&mut self) -> Option<Limit> {
+        if self.group().is_some() {
+            return None;
+        }
+        let polled = self.usage.poll();
+        let exceeds = self.usage.exceeds_memory(&polled, self.polled_memory_limit);
+        exceeds.then_some(Limit::Memory)
+    }
+
+    fn settle(&mut self) -> BoxFuture<'_, Result<Left, String>> {
+        Box::pin(self.end_run())
+    }
+
+    fn resume(&mut self) {
+        if let Some(process) = &self.process
+            && std::mem::take(&mut self.is_stopped)
+        {
+            // The process may just have ended.
+            let _ = jail::signal::resume(process.get_ref().as_fd());
+        }
+    }
+
+    fn gone(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            if let Some(process) = &self.process {
+                // The runtime may not have noticed the end yet.
+                if self.has_ended() {
+                    return;
+                }
+                // If watching fails, the process is gone.
+                let _ = process.readable().await;
+            }
+        })
+    }
+}
+
+impl Drop for SessionProcesses {
+    fn drop(&mut self) {
+        self.kill();
+        let (Some(process), Some(resources)) = (self.process.take(), self.resources.take()) else {
+            return;
+        };
+        // Without a runtime the whole process is ending. The next start cleans up.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(resources.give_back_after(process));
+            // Dropping the last reference to a replaced zygote waits for its end, so another thread does it.
+            if Arc::strong_count(&self.zygote) == 1 {
+                let zygote = Arc::clone(&self.zygote);
+                runtime.spawn_blocking(move || drop(zygote));
+            }
+        }
+    }
+}

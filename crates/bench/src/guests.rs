@@ -73,7 +73,7 @@ impl Guests {
         let backend = Process::new(Config {
             pool,
             owner,
-            ..Config::new(sandbox_host::Config::new(data.to_owned(), settings, helper))
+            ..Config::new(sandbox_host::HostConfig::new(data.to_owned(), settings, helper))
         });
         Ok(Self {
             backend,

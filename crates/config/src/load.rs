@@ -206,12 +206,12 @@ impl Loaded {
                 reveals_host_paths,
                 host_links,
                 owner: workspace.owner_on_disk(),
-                ..sandbox_process::Config::new(sandbox_host::Config {
+                ..sandbox_process::Config::new(sandbox_host::HostConfig {
                     require,
                     exec,
                     limits: policy.limits.clone(),
                     throttled_directories: workspace.on_disk(),
-                    ..sandbox_host::Config::new(self.data_dir, python, helper)
+                    ..sandbox_host::HostConfig::new(self.data_dir, python, helper)
                 })
             },
             workspace,

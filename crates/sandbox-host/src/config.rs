@@ -10,7 +10,7 @@ use crate::python;
 
 /// Settings that every backend has.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub struct HostConfig {
     /// The data directory: managed environments and leases lie there.
     pub data: PathBuf,
     /// Where to look for Python.
@@ -31,10 +31,10 @@ pub struct Config {
     pub throttled_directories: Vec<PathBuf>,
 }
 
-impl Config {
+impl HostConfig {
     /// The defaults: sessions of one tenant, with control groups where the machine has them.
-    pub fn new(data: PathBuf, python: python::Settings, helper: Vec<OsString>) -> Config {
-        Config {
+    pub fn new(data: PathBuf, python: python::Settings, helper: Vec<OsString>) -> HostConfig {
+        HostConfig {
             data,
             python,
             require: RequiredIsolation::default(),

@@ -55,7 +55,7 @@ pub struct Check {
     /// What was examined.
     pub name: &'static str,
     /// The result.
-    pub state: State,
+    pub state: CheckState,
     /// What was found.
     pub detail: String,
     /// What to do; empty if there is nothing to do.
@@ -66,7 +66,7 @@ pub struct Check {
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum CheckState {
     /// As strong as it gets.
     Ok,
     /// It works, with a weaker guarantee that the detail states.
@@ -91,7 +91,7 @@ impl Report {
         Self {
             mode: Some(mode.to_owned()),
             guards,
-            serves: checks.iter().all(|check| check.state != State::Missing),
+            serves: checks.iter().all(|check| check.state != CheckState::Missing),
             checks,
         }
     }
@@ -127,14 +127,14 @@ impl Guard {
 impl Check {
     /// A check that found full strength.
     pub fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Self::weaker(name, detail, "").with_state(State::Ok)
+        Self::weaker(name, detail, "").with_state(CheckState::Ok)
     }
 
     /// A check that found a weaker guarantee. The remedy may be empty.
     pub fn weaker(name: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             name,
-            state: State::Weaker,
+            state: CheckState::Weaker,
             detail: detail.into(),
             remedy: remedy.into(),
         }
@@ -142,10 +142,10 @@ impl Check {
 
     /// A check that found something missing without which programs cannot run.
     pub fn missing(name: &'static str, detail: impl Into<String>) -> Self {
-        Self::weaker(name, detail, "").with_state(State::Missing)
+        Self::weaker(name, detail, "").with_state(CheckState::Missing)
     }
 
-    fn with_state(self, state: State) -> Self {
+    fn with_state(self, state: CheckState) -> Self {
         Self { state, ..self }
     }
 }

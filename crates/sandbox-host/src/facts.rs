@@ -8,7 +8,7 @@ use jail::lease::{Lease, USERS};
 use jail::machine::Machine;
 use types::Limits;
 
-use crate::config::Config;
+use crate::config::HostConfig;
 
 /// Leases of an ordinary user whose sessions have no users of their own.
 pub const USER_LEASES: u32 = 1024;
@@ -44,7 +44,7 @@ pub fn user_leases(data: &Path) -> PathBuf {
 /// # Errors
 /// If the metadata of the lease file cannot be read.
 pub fn cgroups(
-    config: &Config,
+    config: &HostConfig,
     lease: &Lease,
     throttled: &[PathBuf],
 ) -> std::io::Result<Result<Groups, Missing>> {

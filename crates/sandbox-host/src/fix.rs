@@ -9,6 +9,6 @@ mod plan;
 mod step;
 
 pub use apply::{ApplyError, apply};
-pub use facts::{Account, Facts, FactsError};
+pub use facts::{Account, FactsError, FixFacts};
 pub use plan::plan;
-pub use step::{Action, Step};
+pub use step::{Action, FixStep};

@@ -20,5 +20,5 @@ pub mod rlimits;
 pub mod run_cleanup;
 pub mod usage_meter;
 
-pub use config::{Config, RequiredIsolation};
+pub use config::{HostConfig, RequiredIsolation};
 pub use facts::HostFacts;

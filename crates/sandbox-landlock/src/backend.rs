@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use jail::keeper::{Keeper, KeeperError};
 use sandbox::{Attachment, Backend, BoxFuture, Conversation, Guest, LaunchError, LaunchSpec};
-use sandbox_host::{Config, HostFacts, channels, process_tree, python};
+use sandbox_host::{HostConfig, HostFacts, channels, process_tree, python};
 use tokio::io::Interest;
 use tokio::sync::OnceCell;
 use types::Limits;
 
 use crate::NAME;
 use crate::guest::LandlockGuest;
-use crate::host::{HostResources, Refusal};
+use crate::host::{HostResources, LandlockRefusal};
 use crate::processes::{SessionProcesses, SessionResources, give_back};
 use crate::session_files::{SHARED, SessionFiles};
 use crate::session_root::closed_above;
@@ -30,7 +30,7 @@ const OTHER_TASKS: u64 = 512;
 /// The `landlock` backend. Clones are handles of the same one.
 #[derive(Debug, Clone)]
 pub struct Landlock {
-    pub(crate) config: Arc<Config>,
+    pub(crate) config: Arc<HostConfig>,
     host: Arc<OnceCell<Result<Arc<HostResources>, String>>>,
 }
 
@@ -38,7 +38,7 @@ pub struct Landlock {
 #[derive(Debug, thiserror::Error)]
 enum StartError {
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] LandlockRefusal),
     #[error("as many sessions are open as there are users leased for them; close some")]
     Users,
     #[error(
@@ -56,7 +56,7 @@ enum StartError {
 
 impl Landlock {
     /// Starts nothing yet.
-    pub fn new(config: Config) -> Self {
+    pub fn new(config: HostConfig) -> Self {
         Self {
             config: Arc::new(config),
             host: Arc::default(),
@@ -159,7 +159,7 @@ impl Backend for Landlock {
 
 /// Starts a guest that has sent nothing yet. Returns its limits too.
 async fn start(
-    config: Arc<Config>,
+    config: Arc<HostConfig>,
     host: Arc<HostResources>,
     limits: Limits,
     files: Vec<Attachment>,
@@ -195,7 +195,7 @@ async fn start(
 /// Makes the directories, the control group, and the keeper with a guest that waits. Blocks. After a failure nothing of
 /// the session is left.
 fn launch(
-    config: &Config,
+    config: &HostConfig,
     host: &HostResources,
     user: Option<u32>,
     limits: &Limits,
@@ -298,7 +298,7 @@ fn enforce_limits(
     }
 }
 
-fn refused(refusal: Refusal) -> LaunchError {
+fn refused(refusal: LandlockRefusal) -> LaunchError {
     LaunchError::Refused(refusal.to_string())
 }
 

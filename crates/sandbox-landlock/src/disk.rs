@@ -47,11 +47,11 @@ pub struct DiskMonitor {
     keeper: u32,
     bytes: u64,
     entries: u64,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<MonitorState>>,
 }
 
 #[derive(Debug)]
-struct State {
+struct MonitorState {
     held: DiskUsage,
     is_measuring: bool,
     due: Instant,
@@ -65,7 +65,7 @@ impl DiskMonitor {
             keeper,
             bytes: limits.disk,
             entries: limits.inodes,
-            state: Arc::new(Mutex::new(State {
+            state: Arc::new(Mutex::new(MonitorState {
                 held: DiskUsage::default(),
                 is_measuring: false,
                 due: Instant::now(),
@@ -87,7 +87,7 @@ impl DiskMonitor {
                 held.bytes += unlinked(keeper);
                 let pause = (begun.elapsed() * PAUSE_FACTOR).max(MIN_PAUSE);
                 let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                *state = State {
+                *state = MonitorState {
                     held,
                     is_measuring: false,
                     due: Instant::now() + pause,

@@ -12,7 +12,7 @@ use sandbox_host::facts::{USER_LEASES, cgroups, limits_without_cgroups, user_lea
 use sandbox_host::free_users::FreeUsers;
 use sandbox_host::layout::{self, LayoutError};
 use sandbox_host::python::{self, Environment, Interpreter};
-use sandbox_host::{Config, RequiredIsolation};
+use sandbox_host::{HostConfig, RequiredIsolation};
 use tokio_util::task::TaskTracker;
 use types::{Limits, Network};
 
@@ -46,7 +46,7 @@ pub struct HostResources {
 
 /// Why the backend refuses; the text names what is missing and the remedy.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum LandlockRefusal {
     #[error("the processor is {0}; the sandbox supports x86_64")]
     Architecture(&'static str),
     #[error(
@@ -94,17 +94,17 @@ pub enum Refusal {
 
 impl HostResources {
     /// Examines the machine and takes a lease.
-    pub fn find(config: &Config) -> Result<Self, Refusal> {
+    pub fn find(config: &HostConfig) -> Result<Self, LandlockRefusal> {
         let machine = Machine::look();
         supported(&machine)?;
         if config.require == RequiredIsolation::TenantIsolation {
-            return Err(Refusal::TenantIsolation);
+            return Err(LandlockRefusal::TenantIsolation);
         }
         if config.appearance != Appearance::Codeyard {
-            return Err(Refusal::Appearance);
+            return Err(LandlockRefusal::Appearance);
         }
         let is_root = machine.user == 0;
-        let interpreter = interpreter(config, is_root)?;
+        let interpreter = interpreter(config, &machine)?;
         let environment = python::environment(&config.data, &interpreter)
             .filter(|found| !is_root || closed_above(&found.site_packages).is_none());
         let readable = layout::readable(&interpreter, environment.as_ref())?;
@@ -116,12 +116,12 @@ impl HostResources {
         let lease = Lease::acquire(&leases, slots)?;
         let first = FIRST_USER + lease.slot() * USERS;
         if is_root && !jail::machine::has_numbers(first, USERS) {
-            return Err(Refusal::Unmapped(first));
+            return Err(LandlockRefusal::Unmapped(first));
         }
-        let root = SessionRoot::make(&config.data, &lease.slot().to_string(), is_root)?;
+        let root = SessionRoot::make(&config.data, &lease, &machine)?;
         let mut throttled = config.throttled_directories.clone();
         throttled.push(root.tool_trees());
-        let groups = cgroups(config, &lease, &throttled).map_err(Refusal::LeaseName)?;
+        let groups = cgroups(config, &lease, &throttled).map_err(LandlockRefusal::LeaseName)?;
         check_rate(config.limits.disk_rate, &groups)?;
         Ok(Self {
             groups,
@@ -186,9 +186,9 @@ impl HostResources {
     }
 
     /// The limits that apply on this machine: without control groups some are lower, and none is higher.
-    pub fn effective_limits(&self, limits: &Limits) -> Result<Limits, Refusal> {
+    pub fn effective_limits(&self, limits: &Limits) -> Result<Limits, LandlockRefusal> {
         if limits.network != Network::None {
-            return Err(Refusal::Network);
+            return Err(LandlockRefusal::Network);
         }
         check_rate(limits.disk_rate, &self.groups)?;
         Ok(match self.groups {
@@ -208,21 +208,22 @@ impl HostResources {
     }
 }
 
-fn supported(machine: &Machine) -> Result<(), Refusal> {
+fn supported(machine: &Machine) -> Result<(), LandlockRefusal> {
     if machine.architecture != "x86_64" {
-        return Err(Refusal::Architecture(machine.architecture));
+        return Err(LandlockRefusal::Architecture(machine.architecture));
     }
     if machine.landlock < SCOPING {
-        return Err(Refusal::Landlock(machine.landlock));
+        return Err(LandlockRefusal::Landlock(machine.landlock));
     }
     if !machine.seccomp {
-        return Err(Refusal::Seccomp);
+        return Err(LandlockRefusal::Seccomp);
     }
     Ok(())
 }
 
 /// The Python that sessions run. As root it must be readable by other users.
-fn interpreter(config: &Config, is_root: bool) -> Result<Interpreter, Refusal> {
+fn interpreter(config: &HostConfig, machine: &Machine) -> Result<Interpreter, LandlockRefusal> {
+    let is_root = machine.user == 0;
     let settings = python::Settings {
         path: config.python.path.clone(),
         search_path: if is_root {
@@ -232,11 +233,11 @@ fn interpreter(config: &Config, is_root: bool) -> Result<Interpreter, Refusal> {
         },
     };
     let discovery = python::discover(&settings, &config.data);
-    let interpreter = discovery.usable().map_err(Refusal::NoPython)?;
+    let interpreter = discovery.usable().map_err(LandlockRefusal::NoPython)?;
     let parts = [&interpreter.executable, &interpreter.stdlib];
     let closed = parts.into_iter().find_map(|part| closed_above(part));
     match closed {
-        Some(closed) if is_root => Err(Refusal::ClosedPython {
+        Some(closed) if is_root => Err(LandlockRefusal::ClosedPython {
             python: interpreter.executable,
             closed,
         }),

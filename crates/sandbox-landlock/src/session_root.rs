@@ -11,6 +11,9 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use jail::lease::Lease;
+use jail::machine::Machine;
+
 /// The directory of root. Sessions are other users, who must be able to pass through all parent directories.
 const OF_ROOT: &str = "/var/lib/codeyard/landlock";
 /// Configuration of fontconfig: where fonts lie. Their cache is in the session's home.
@@ -43,13 +46,14 @@ pub enum RootError {
 
 impl SessionRoot {
     /// Makes the empty directory of the holder of a lease. An ordinary user's is below the data directory.
-    pub fn make(data: &Path, lease: &str, is_root: bool) -> Result<Self, RootError> {
+    pub fn make(data: &Path, lease: &Lease, machine: &Machine) -> Result<Self, RootError> {
+        let is_root = machine.user == 0;
         let parent = if is_root {
             PathBuf::from(OF_ROOT)
         } else {
             data.join("run/landlock")
         };
-        let path = parent.join(lease);
+        let path = parent.join(lease.slot().to_string());
         let step = |cause| RootError::Step {
             path: path.clone(),
             cause,

@@ -9,7 +9,7 @@ use jail::guards::RemovedGuards;
 #[derive(Debug, Clone)]
 pub struct Config {
     /// Settings that every backend has.
-    pub host: sandbox_host::Config,
+    pub host: sandbox_host::HostConfig,
     /// The zygote that sessions come from.
     pub profile: Profile,
     /// Whether an ordinary user's sessions get users of the subordinate range even where single-tenant isolation is enough.
@@ -30,7 +30,7 @@ pub struct Config {
 
 impl Config {
     /// The defaults, with all guards.
-    pub fn new(host: sandbox_host::Config) -> Config {
+    pub fn new(host: sandbox_host::HostConfig) -> Config {
         Config {
             host,
             profile: Profile::default(),

@@ -6,8 +6,8 @@ mod files;
 mod mounts;
 
 use sandbox::{Attachment, LaunchError};
-use sandbox_host::RequiredIsolation;
 use sandbox_host::doctor::{self, Check, Report};
+use sandbox_host::{HostConfig, RequiredIsolation};
 use serde::Deserialize;
 
 use crate::backend::{HostResources, Process};
@@ -74,7 +74,7 @@ impl Process {
     /// The reason of the refusal, and the mode that a weaker requirement would give.
     fn refused(&self, error: &LaunchError) -> Report {
         let mode = Mode::enter(&Config {
-            host: sandbox_host::Config {
+            host: HostConfig {
                 require: RequiredIsolation::SingleTenant,
                 ..self.config().host.clone()
             },
@@ -91,7 +91,7 @@ impl Process {
     /// Starts a session and checks what it can do.
     async fn session(&self) -> Vec<Check> {
         match self.session_answer().await {
-            Ok(answer) => vec![answer.check(), answer.exec(self.config().host.exec)],
+            Ok(answer) => vec![answer.check(), answer.exec(&self.config().host)],
             Err(error) => vec![Check::missing("session", error)],
         }
     }
@@ -104,7 +104,8 @@ impl Process {
 
 impl SessionAnswer {
     /// Whether the session can execute and map its own files exactly if the settings allow it.
-    fn exec(&self, allowed: bool) -> Check {
+    fn exec(&self, config: &HostConfig) -> Check {
+        let allowed = config.exec;
         let attempts = [&self.execute_own, &self.map_own];
         let as_configured = attempts.iter().all(|attempt| (*attempt == "allowed") == allowed);
         let detail = format!(

@@ -34,7 +34,7 @@ pub struct Mode {
 
 /// Why the backend refuses; the text names what is missing and the remedy.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum Refusal {
+pub enum ModeRefusal {
     #[error("the processor is {0}; the sandbox supports x86_64")]
     Architecture(&'static str),
     #[error("the kernel is {0}; the sandbox needs Linux 6.1 or newer")]
@@ -98,7 +98,7 @@ pub enum Refusal {
 
 impl Mode {
     /// Examines the machine and leases users and control groups. Refuses if the required isolation cannot be met.
-    pub fn enter(config: &Config) -> Result<Self, Refusal> {
+    pub fn enter(config: &Config) -> Result<Self, ModeRefusal> {
         let (require, data) = (config.host.require, &config.host.data);
         let machine = Machine::look();
         supported(&machine)?;
@@ -112,7 +112,7 @@ impl Mode {
             (_, None) => (user_leases(data), USER_LEASES),
         };
         let lease = Lease::acquire(&directory, slots)
-            .map_err(|error| Refusal::Lease(lease_failure(&error, machine.user)))?;
+            .map_err(|error| ModeRefusal::Lease(lease_failure(&error, machine.user)))?;
         let offset = lease.slot() * USERS;
         let identity = match (machine.user, range) {
             (0, _) => roots_range(FIRST_USER + offset)?,
@@ -129,7 +129,7 @@ impl Mode {
             },
         };
         let groups = cgroups(&config.host, &lease, &config.host.throttled_directories)
-            .map_err(|error| Refusal::Lease(error.to_string()))?;
+            .map_err(|error| ModeRefusal::Lease(error.to_string()))?;
         let mode = Self {
             machine,
             identity,
@@ -138,7 +138,7 @@ impl Mode {
             lease,
         };
         if mode.groups.is_err() && matches!(identity, Identity::Subordinate { .. }) && hides_others() {
-            return Err(Refusal::HiddenProcesses);
+            return Err(ModeRefusal::HiddenProcesses);
         }
         mode.meets(require)?;
         check_rate(config.host.limits.disk_rate, &mode.groups)?;
@@ -154,26 +154,26 @@ impl Mode {
     }
 
     /// Whether this mode meets the required isolation.
-    fn meets(&self, require: RequiredIsolation) -> Result<(), Refusal> {
+    fn meets(&self, require: RequiredIsolation) -> Result<(), ModeRefusal> {
         let has_users = self.identity.has_user_per_session();
         if require == RequiredIsolation::TenantIsolation && !has_users {
-            return Err(Refusal::NoUserPerSession);
+            return Err(ModeRefusal::NoUserPerSession);
         }
         self.could_meet(require)
     }
 
     /// Whether this machine and user could meet the required isolation, in this mode or another.
-    pub fn could_meet(&self, require: RequiredIsolation) -> Result<(), Refusal> {
+    pub fn could_meet(&self, require: RequiredIsolation) -> Result<(), ModeRefusal> {
         if require == RequiredIsolation::SingleTenant {
             return Ok(());
         }
         if !self.identity.has_user_per_session() && !self.has_range {
-            return Err(Refusal::NoUserPerSession);
+            return Err(ModeRefusal::NoUserPerSession);
         }
         self.groups
             .as_ref()
             .map(drop)
-            .map_err(|missing| Refusal::NoGroups(missing.clone()))
+            .map_err(|missing| ModeRefusal::NoGroups(missing.clone()))
     }
 
     /// The limits that apply in this mode: without control groups some are lower, and none is higher.
@@ -198,25 +198,25 @@ impl Mode {
 }
 
 /// Refuses machines that the jail was not tested on.
-fn supported(machine: &Machine) -> Result<(), Refusal> {
+fn supported(machine: &Machine) -> Result<(), ModeRefusal> {
     if machine.architecture != "x86_64" {
-        return Err(Refusal::Architecture(machine.architecture));
+        return Err(ModeRefusal::Architecture(machine.architecture));
     }
     if machine.kernel_version < OLDEST_KERNEL {
-        return Err(Refusal::Kernel(machine.kernel.clone()));
+        return Err(ModeRefusal::Kernel(machine.kernel.clone()));
     }
     match machine.no_landlock {
-        Some(Absent::SwitchedOff) => return Err(Refusal::LandlockOff),
-        Some(Absent::NotBuilt) => return Err(Refusal::LandlockNotBuilt),
-        Some(Absent::Forbidden) => return Err(Refusal::LandlockForbidden),
-        None if machine.landlock < OLDEST_LANDLOCK => return Err(Refusal::Landlock(machine.landlock)),
+        Some(Absent::SwitchedOff) => return Err(ModeRefusal::LandlockOff),
+        Some(Absent::NotBuilt) => return Err(ModeRefusal::LandlockNotBuilt),
+        Some(Absent::Forbidden) => return Err(ModeRefusal::LandlockForbidden),
+        None if machine.landlock < OLDEST_LANDLOCK => return Err(ModeRefusal::Landlock(machine.landlock)),
         None => {}
     }
     if !machine.seccomp {
-        return Err(Refusal::Seccomp);
+        return Err(ModeRefusal::Seccomp);
     }
     if !machine.proc {
-        return Err(Refusal::NoProc);
+        return Err(ModeRefusal::NoProc);
     }
     for (file, name) in [
         (
@@ -230,25 +230,25 @@ fn supported(machine: &Machine) -> Result<(), Refusal> {
     ] {
         let concerns_us = machine.user != 0 || name.starts_with("user.");
         if concerns_us && fs::read_to_string(file).is_ok_and(|value| value.trim() == "0") {
-            return Err(Refusal::UserNamespaces(name));
+            return Err(ModeRefusal::UserNamespaces(name));
         }
     }
     if machine.user == 0 {
         // The first lease's; what it leases is looked at again.
         roots_range(FIRST_USER)?;
         if !machine.admin {
-            return Err(Refusal::NoAdmin);
+            return Err(ModeRefusal::NoAdmin);
         }
     }
     Ok(())
 }
 
 /// The range of users for root's sessions, if the user namespace of this root has these users.
-fn roots_range(first: u32) -> Result<Identity, Refusal> {
+fn roots_range(first: u32) -> Result<Identity, ModeRefusal> {
     if jail::machine::has_numbers(first, USERS) {
         Ok(Identity::Range { first, count: USERS })
     } else {
-        Err(Refusal::NestedRoot(first, first + USERS - 1))
+        Err(ModeRefusal::NestedRoot(first, first + USERS - 1))
     }
 }
 

@@ -13,64 +13,71 @@ const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 /// The error with its remedy, where there is one.
 pub(crate) fn explain(error: impl Display) -> String {
     let text = error.to_string();
-    let remedy = remedy(&text, few_files(), apparmor_restricts());
-    match remedy {
+    match Restrictions::of_this_process().remedy(&text) {
         Some(remedy) => format!("{text}; {remedy}"),
         None => text,
     }
 }
 
-fn few_files() -> bool {
-    machine::open_files() < FEW_FILES
+/// What this machine and user restrict.
+#[derive(Default)]
+struct Restrictions {
+    few_files: bool,
+    apparmor: bool,
 }
 
-fn apparmor_restricts() -> bool {
-    !rustix::process::geteuid().is_root()
-        && fs::read_to_string(APPARMOR).is_ok_and(|value| value.trim() == "1")
-}
-
-fn remedy(text: &str, few_files: bool, apparmor: bool) -> Option<&'static str> {
-    let says = |part: &str| text.contains(part);
-    let forbidden = says("Operation not permitted") || says("Permission denied");
-    if says("Too many open files") || ((says("ended before") || says("is gone")) && few_files) {
-        return Some("raise this user's limit of open files (`ulimit -n`)");
+impl Restrictions {
+    fn of_this_process() -> Self {
+        let is_root = rustix::process::geteuid().is_root();
+        Self {
+            few_files: machine::open_files() < FEW_FILES,
+            apparmor: !is_root && fs::read_to_string(APPARMOR).is_ok_and(|value| value.trim() == "1"),
+        }
     }
-    if forbidden && apparmor {
-        return Some(
-            "AppArmor restricts user namespaces here to programs that it knows: `codeyard doctor --fix` says how to \
+
+    fn remedy(&self, text: &str) -> Option<&'static str> {
+        let says = |part: &str| text.contains(part);
+        let forbidden = says("Operation not permitted") || says("Permission denied");
+        if says("Too many open files") || ((says("ended before") || says("is gone")) && self.few_files) {
+            return Some("raise this user's limit of open files (`ulimit -n`)");
+        }
+        if forbidden && self.apparmor {
+            return Some(
+                "AppArmor restricts user namespaces here to programs that it knows: `codeyard doctor --fix` says how to \
              allow them to codeyard",
-        );
-    }
-    if says("create user, mount") {
-        return Some(match () {
-            () if says("No space left") => {
-                "user namespaces are refused here: their number is used up or switched off; raise \
+            );
+        }
+        if says("create user, mount") {
+            return Some(match () {
+                () if says("No space left") => {
+                    "user namespaces are refused here: their number is used up or switched off; raise \
                  user.max_user_namespaces with sysctl"
-            }
-            () if says("not implemented") => {
-                "user namespaces are refused here by a filter of system calls, as in a container: start it with \
+                }
+                () if says("not implemented") => {
+                    "user namespaces are refused here by a filter of system calls, as in a container: start it with \
                  --security-opt seccomp=unconfined"
-            }
-            () => {
-                "user namespaces are refused here, by a security module or by a filter of system calls, as in a \
+                }
+                () => {
+                    "user namespaces are refused here, by a security module or by a filter of system calls, as in a \
                  container (--security-opt seccomp=unconfined); `codeyard doctor --fix` says what can be allowed"
-            }
-        });
-    }
-    if says("mount /proc") {
-        return Some(
-            "in a container, run it with an unmasked /proc (--security-opt systempaths=unconfined, podman: \
+                }
+            });
+        }
+        if says("mount /proc") {
+            return Some(
+                "in a container, run it with an unmasked /proc (--security-opt systempaths=unconfined, podman: \
              unmask=ALL)",
-        );
-    }
-    if forbidden && says("set the host name") {
-        return Some(
-            "a filter of system calls forbids what a session is set up with, as in a container: start it with \
+            );
+        }
+        if forbidden && says("set the host name") {
+            return Some(
+                "a filter of system calls forbids what a session is set up with, as in a container: start it with \
              --security-opt seccomp=unconfined and an unmasked /proc (--security-opt systempaths=unconfined, podman: \
              unmask=ALL)",
-        );
+            );
+        }
+        None
     }
-    None
 }
 
 #[cfg(test)]
@@ -79,7 +86,11 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, apparmor: bool, expected: &str) {
-        let remedy = remedy(text, false, apparmor).unwrap_or_default();
+        let restrictions = Restrictions {
+            apparmor,
+            ..Restrictions::default()
+        };
+        let remedy = restrictions.remedy(text).unwrap_or_default();
         assert!(remedy.contains(expected), "{text}: {remedy}");
     }
 
@@ -114,7 +125,11 @@ mod tests {
             "seccomp=unconfined",
         );
         check("make a pipe: Too many open files", false, "ulimit -n");
-        assert_eq!(remedy("something else", false, false), None);
-        assert!(remedy("the zygote is gone", true, false).is_some());
+        assert_eq!(Restrictions::default().remedy("something else"), None);
+        let few_files = Restrictions {
+            few_files: true,
+            ..Restrictions::default()
+        };
+        assert!(few_files.remedy("the zygote is gone").is_some());
     }
 }

@@ -37,11 +37,11 @@ pub struct SessionPool {
     max_idle: usize,
     /// User and group on disk of the files that sessions will be shown.
     owner: Option<(u32, u32)>,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     changed: Notify,
 }
 
-struct State {
+struct PoolState {
     idle: VecDeque<IdleSession>,
     spec: SessionSpec,
     /// The shared tree of tools that the last session was shown.
@@ -83,7 +83,7 @@ impl SessionPool {
         Arc::new(Self {
             max_idle: usize::try_from(max_idle).unwrap_or(usize::MAX),
             owner,
-            state: Mutex::new(State {
+            state: Mutex::new(PoolState {
                 idle: VecDeque::new(),
                 spec,
                 shared: None,
@@ -218,7 +218,7 @@ impl SessionPool {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

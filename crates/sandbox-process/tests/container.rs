@@ -64,9 +64,9 @@ fn config(data: &tempfile::TempDir, appearance: Appearance, pool: PoolConfig) ->
     Config {
         profile: Profile::Plain,
         pool,
-        ..Config::new(sandbox_host::Config {
+        ..Config::new(sandbox_host::HostConfig {
             appearance,
-            ..sandbox_host::Config::new(data.path().to_owned(), python, helper)
+            ..sandbox_host::HostConfig::new(data.path().to_owned(), python, helper)
         })
     }
 }

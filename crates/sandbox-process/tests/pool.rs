@@ -49,7 +49,11 @@ impl Yard {
             pool,
             mounts: vec!["/data".to_owned(), "/more/data".to_owned()],
             owner: Some((owner(), owner_group())),
-            ..Config::new(sandbox_host::Config::new(data.path().to_owned(), python, helper))
+            ..Config::new(sandbox_host::HostConfig::new(
+                data.path().to_owned(),
+                python,
+                helper,
+            ))
         });
         Self { backend, data }
     }

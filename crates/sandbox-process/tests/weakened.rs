@@ -137,9 +137,9 @@ fn config(data: &Path, removed: RemovedGuards, owner: Option<(u32, u32)>) -> Con
             ..PoolConfig::default()
         },
         owner,
-        ..Config::new(sandbox_host::Config {
+        ..Config::new(sandbox_host::HostConfig {
             limits: attack::limits(),
-            ..sandbox_host::Config::new(data.to_owned(), python, helper)
+            ..sandbox_host::HostConfig::new(data.to_owned(), python, helper)
         })
     }
 }

@@ -82,7 +82,7 @@ pub async fn attack(
         ..workspace::Config::below(&place.0)
     };
     let base = Config {
-        host: sandbox_host::Config {
+        host: sandbox_host::HostConfig {
             limits: attack::limits(),
             ..parts.sandbox.host
         },
@@ -247,7 +247,7 @@ async fn variants(base: &Config, facts: &HostFacts) -> (Vec<Variant>, Vec<String
 impl Variant {
     fn configure(self, base: &Config) -> Config {
         Config {
-            host: sandbox_host::Config {
+            host: sandbox_host::HostConfig {
                 without_cgroups: self.without_cgroups,
                 ..base.host.clone()
             },

@@ -3,7 +3,7 @@
 mod quota;
 
 use sandbox::{Attachment, Backend as _};
-use sandbox_host::doctor::{Check, Report, State};
+use sandbox_host::doctor::{Check, CheckState, Report};
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use store::Recording;
@@ -32,7 +32,7 @@ pub async fn examine(
         }
     };
     if let Some(owners) = owners {
-        report.serves &= owners.state != State::Missing;
+        report.serves &= owners.state != CheckState::Missing;
         report.checks.push(owners);
     }
     report
@@ -46,11 +46,11 @@ fn owners(files: workspace::Config) -> Option<Check> {
     }
     let (state, detail) = match workspaces.owners() {
         Ok(None) => (
-            State::Ok,
+            CheckState::Ok,
             "every file that sessions keep belongs to their user".to_owned(),
         ),
-        Ok(Some(foreign)) => (State::Weaker, foreign.to_string()),
-        Err(error) => (State::Missing, error.to_string()),
+        Ok(Some(foreign)) => (CheckState::Weaker, foreign.to_string()),
+        Err(error) => (CheckState::Missing, error.to_string()),
     };
     Some(Check {
         name: "owners",
@@ -102,20 +102,20 @@ pub async fn records(config: &store::Config) -> Check {
         remedy: remedy.to_owned(),
     };
     let required = match config.recording {
-        Recording::Off => return check(State::Ok, "off: nothing is recorded".to_owned(), ""),
+        Recording::Off => return check(CheckState::Ok, "off: nothing is recorded".to_owned(), ""),
         Recording::On { required, .. } => required,
     };
     match store::examine(config).await {
-        Ok(None) => check(State::Ok, "on; nothing has been recorded yet".to_owned(), ""),
+        Ok(None) => check(CheckState::Ok, "on; nothing has been recorded yet".to_owned(), ""),
         Ok(Some(health)) => {
             let kib = health.bytes / 1024;
             let detail = format!("{} runs in {}, {kib} KiB", health.runs, config.file.display());
-            check(State::Ok, detail, "")
+            check(CheckState::Ok, detail, "")
         }
-        Err(trouble) if required => check(State::Missing, trouble.what(), trouble.remedy()),
+        Err(trouble) if required => check(CheckState::Missing, trouble.what(), trouble.remedy()),
         Err(trouble) => {
             let detail = format!("programs run without being recorded: {}", trouble.what());
-            check(State::Weaker, detail, trouble.remedy())
+            check(CheckState::Weaker, detail, trouble.remedy())
         }
     }
 }

@@ -212,7 +212,7 @@ impl Host {
 }
 
 /// Whether sessions of tenants that must not touch each other write files of the host: root's alone do.
-pub(crate) fn shows_files_apart(sandbox: &sandbox_host::Config) -> bool {
+pub(crate) fn shows_files_apart(sandbox: &sandbox_host::HostConfig) -> bool {
     sandbox.require == RequiredIsolation::TenantIsolation
         && sandbox.appearance == jail::spec::Appearance::Codeyard
         && crate::doctor::is_root()

@@ -4,7 +4,7 @@ mod attack;
 mod fix;
 
 use config::Machine;
-use sandbox_host::doctor::{Report, State, Strength};
+use sandbox_host::doctor::{CheckState, Report, Strength};
 
 use crate::cli::DoctorArguments;
 use crate::context::Context;
@@ -27,7 +27,7 @@ pub async fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Resu
     let parts = loaded.into_parts(context.program()?, &Machine);
     let mut report = server::doctor::examine(parts.backend, parts.sandbox, parts.workspace).await;
     let records = server::doctor::records(&parts.records).await;
-    report.serves &= records.state != State::Missing;
+    report.serves &= records.state != CheckState::Missing;
     report.checks.push(records);
     if arguments.json {
         context.output.json(&report)?;
@@ -47,9 +47,9 @@ fn shown(report: &Report, output: &Output) -> String {
     let mut out = String::new();
     for check in &report.checks {
         let (word, tone) = match check.state {
-            State::Ok => ("ok     ", Tone::Good),
-            State::Weaker => ("weaker ", Tone::Weak),
-            State::Missing => ("missing", Tone::Bad),
+            CheckState::Ok => ("ok     ", Tone::Good),
+            CheckState::Weaker => ("weaker ", Tone::Weak),
+            CheckState::Missing => ("missing", Tone::Bad),
         };
         let name = check.name;
         out.push_str(&format!(

@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::step::{Action, Step};
+use super::step::{Action, FixStep};
 
 /// Permissions of a new file.
 const MODE: u32 = 0o644;
@@ -42,7 +42,7 @@ pub enum ApplyError {
 ///
 /// # Errors
 /// The first action that failed.
-pub fn apply(step: &Step, root: &Path) -> Result<(), ApplyError> {
+pub fn apply(step: &FixStep, root: &Path) -> Result<(), ApplyError> {
     step.actions.iter().try_for_each(|action| match action {
         Action::Write { path, content } => write(&below(root, path), content),
         Action::Append { path, line } => append(&below(root, path), line),

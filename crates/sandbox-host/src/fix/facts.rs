@@ -14,7 +14,7 @@ pub struct Account {
 
 /// Everything that the plan depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct FixFacts {
     /// Codeyard's own program.
     pub executable: PathBuf,
     /// Whom the plan is for besides root.
@@ -84,7 +84,7 @@ pub(super) const DELEGATION_FILE: &str = "etc/systemd/system/user@.service.d/60-
 /// Where the manager of users and what they have delegated is.
 const USER_SLICE: &str = "sys/fs/cgroup/user.slice";
 
-impl Facts {
+impl FixFacts {
     /// Looks at the machine whose files lie below `root`. `account` is a name, or a number of who asks.
     ///
     /// # Errors

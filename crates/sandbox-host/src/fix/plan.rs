@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::facts::{
-    APPARMOR_PROFILE, Account, DELEGATION_FILE, Facts, Installer, SYSCTL_FILE, second_profile,
+    APPARMOR_PROFILE, Account, DELEGATION_FILE, FixFacts, Installer, SYSCTL_FILE, second_profile,
 };
-use super::step::{Action, Step};
+use super::step::{Action, FixStep};
 use jail::lease::USERS;
 
 use crate::facts::range_of;
@@ -22,7 +22,7 @@ const SUBORDINATE_COUNT: u64 = 65_536;
 const CONTROLLERS: [&str; 3] = ["cpu", "memory", "pids"];
 
 /// What is missing, in the order in which it is to be done.
-pub fn plan(facts: &Facts) -> Vec<Step> {
+pub fn plan(facts: &FixFacts) -> Vec<FixStep> {
     let steps = [
         sysctls(facts),
         apparmor(facts),
@@ -34,7 +34,7 @@ pub fn plan(facts: &Facts) -> Vec<Step> {
 }
 
 /// The sysctls that switch user namespaces off.
-fn sysctls(facts: &Facts) -> Option<Step> {
+fn sysctls(facts: &FixFacts) -> Option<FixStep> {
     let mut lines = Vec::new();
     if facts.max_user_namespaces == Some(0) {
         lines.push(format!("user.max_user_namespaces = {NAMESPACES}"));
@@ -60,7 +60,7 @@ fn sysctls(facts: &Facts) -> Option<Step> {
             .collect(),
     };
     actions.push(load);
-    Some(Step {
+    Some(FixStep {
         name: "sysctls",
         what: "switches user namespaces on, now and after each start of the machine".to_owned(),
         why: "every session is in a user namespace of its own; without them no program runs".to_owned(),
@@ -79,7 +79,7 @@ fn missing_lines(written: &str, lines: Vec<String>) -> Vec<String> {
 }
 
 /// Ubuntu's restriction, lifted for one program.
-fn apparmor(facts: &Facts) -> Option<Step> {
+fn apparmor(facts: &FixFacts) -> Option<FixStep> {
     if !facts.apparmor_restricts {
         return None;
     }
@@ -105,7 +105,7 @@ fn apparmor(facts: &Facts) -> Option<Step> {
          profile {name} {quoted} flags=(unconfined) {{\n  userns,\n  include if exists <local/{name}>\n}}\n"
     );
     let parse = run(&["apparmor_parser", "--replace", &path.to_string_lossy()]);
-    Some(Step {
+    Some(FixStep {
         name: "apparmor",
         what: format!("allows user namespaces to {executable} by an AppArmor profile"),
         why: "kernel.apparmor_restrict_unprivileged_userns is 1: an ordinary user's program without a profile gets a user \
@@ -121,7 +121,7 @@ fn apparmor(facts: &Facts) -> Option<Step> {
 }
 
 /// The set-user-id helpers that map a range.
-fn helpers(facts: &Facts) -> Option<Step> {
+fn helpers(facts: &FixFacts) -> Option<FixStep> {
     facts.account.as_ref()?;
     if facts.has_map_helpers {
         return None;
@@ -136,7 +136,7 @@ fn helpers(facts: &Facts) -> Option<Step> {
             Some("install the package that has newuidmap and newgidmap".to_owned()),
         ),
     };
-    Some(Step {
+    Some(FixStep {
         name: "helpers",
         what: "installs newuidmap and newgidmap".to_owned(),
         why: "an ordinary user's sessions can each have a kernel user of their own only through these two programs"
@@ -148,7 +148,7 @@ fn helpers(facts: &Facts) -> Option<Step> {
 }
 
 /// Subordinate numbers of users and groups.
-fn ranges(facts: &Facts) -> Option<Step> {
+fn ranges(facts: &FixFacts) -> Option<FixStep> {
     let account = facts.account.as_ref()?;
     let lists = [("etc/subuid", &facts.subuid), ("etc/subgid", &facts.subgid)];
     let lacking: Vec<&str> = lists
@@ -159,7 +159,7 @@ fn ranges(facts: &Facts) -> Option<Step> {
     if lacking.is_empty() {
         return None;
     }
-    let step = Step {
+    let step = FixStep {
         name: "ranges",
         what: String::new(),
         why: format!(
@@ -172,7 +172,7 @@ fn ranges(facts: &Facts) -> Option<Step> {
         then: None,
     };
     Some(match first_free(facts) {
-        Some(first) => Step {
+        Some(first) => FixStep {
             what: format!(
                 "gives {} {SUBORDINATE_COUNT} subordinate users and groups, from {first}, which nobody else has",
                 account.name
@@ -186,7 +186,7 @@ fn ranges(facts: &Facts) -> Option<Step> {
                 .collect(),
             ..step
         },
-        None => Step {
+        None => FixStep {
             what: format!(
                 "would give {} {SUBORDINATE_COUNT} subordinate users and groups, but nowhere are so many free in a row",
                 account.name
@@ -206,7 +206,7 @@ fn has_range(text: &str, account: &Account) -> bool {
 }
 
 /// The first number of a gap that is wide enough in both lists: one start for both is easier to read for a person.
-fn first_free(facts: &Facts) -> Option<u64> {
+fn first_free(facts: &FixFacts) -> Option<u64> {
     let lists = [&facts.subuid, &facts.subgid]
         .into_iter()
         .flat_map(|text| ranges_of(text));
@@ -244,7 +244,7 @@ fn numbers_of(text: &str) -> impl Iterator<Item = (u64, u64)> {
 }
 
 /// Control groups of systemd for an ordinary user.
-fn delegation(facts: &Facts) -> Option<Step> {
+fn delegation(facts: &FixFacts) -> Option<FixStep> {
     let account = facts.account.as_ref()?;
     if !facts.systemd_groups || facts.delegation_file.is_some() {
         return None;
@@ -254,7 +254,7 @@ fn delegation(facts: &Facts) -> Option<Step> {
     if CONTROLLERS.iter().all(has) {
         return None;
     }
-    Some(Step {
+    Some(FixStep {
         name: "delegation",
         what: "lets users' own systemd have the controllers cpu, memory and pids".to_owned(),
         why: "in a delegated control group memory, processes and CPU of a session are hard limits; without one they are bound \

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// One change, independent of all others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct FixStep {
     /// One word, such as `ranges`.
     pub name: &'static str,
     /// What the step does.

@@ -18,11 +18,11 @@ const CAPACITY: usize = 32;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Cache {
     format: u32,
-    entries: Vec<Entry>,
+    entries: Vec<CachedProbe>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct CachedProbe {
     path: PathBuf,
     stamp: Stamp,
     executable: Stamp,
@@ -84,7 +84,7 @@ impl Cache {
             return;
         };
         self.entries.retain(|entry| entry.path != path);
-        self.entries.push(Entry {
+        self.entries.push(CachedProbe {
             path: path.to_owned(),
             stamp,
             executable,

@@ -139,7 +139,7 @@ fn place(staged: StagedEnvironment, present: Option<Environment>) -> Result<Chan
 
 /// The output of the script.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct DependencyAnswer {
     gone: Vec<String>,
     needed: std::collections::BTreeMap<String, Vec<String>>,
 }
@@ -166,9 +166,10 @@ fn gone(
     .map_err(|error| SyncError::Unreadable {
         cause: format!("{error:?}"),
     })?;
-    let told: Answer = serde_json::from_slice(&answer.stdout).map_err(|_| SyncError::Unreadable {
-        cause: answer.output_tail(),
-    })?;
+    let told: DependencyAnswer =
+        serde_json::from_slice(&answer.stdout).map_err(|_| SyncError::Unreadable {
+            cause: answer.output_tail(),
+        })?;
     match told.needed.into_iter().next() {
         Some((name, by)) => Err(SyncError::Needed { name, by }),
         None => Ok(told.gone),

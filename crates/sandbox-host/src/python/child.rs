@@ -22,13 +22,13 @@ const LINE_LIMIT: u64 = 4096;
 
 /// What a short-lived child printed.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ChildOutput {
     pub(super) stdout: Vec<u8>,
     stderr: Vec<u8>,
     status: ExitStatus,
 }
 
-impl Answer {
+impl ChildOutput {
     /// The last line that is not empty, for error messages.
     pub(super) fn output_tail(&self) -> String {
         [&self.stderr, &self.stdout]
@@ -51,7 +51,7 @@ pub(super) enum AskError {
 
 /// Runs `program` in its own process group and not in the current directory, whose files could choose the version of a
 /// shim.
-pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<Answer, AskError> {
+pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<ChildOutput, AskError> {
     #[expect(
         clippy::disallowed_methods,
         reason = "this module owns the Pythons it starts and ends their group"
@@ -75,7 +75,7 @@ pub(super) fn ask(program: &Path, args: &[&str], timeout: Duration) -> Result<An
     let collect = |reader: Option<thread::JoinHandle<Vec<u8>>>| {
         reader.and_then(|it| it.join().ok()).unwrap_or_default()
     };
-    Ok(Answer {
+    Ok(ChildOutput {
         stdout: collect(stdout),
         stderr: collect(stderr),
         status,
@@ -107,7 +107,7 @@ fn wait_until(child: &Child, deadline: Instant) -> io::Result<bool> {
 
 /// A long-running program that reports its progress.
 #[derive(Debug)]
-pub(super) struct Step<'a> {
+pub(super) struct ReportedProcess<'a> {
     /// Command line before the program, such as a supervisor that ends the child when codeyard dies.
     pub(super) prefix: &'a [OsString],
     pub(super) program: &'a Path,
@@ -115,7 +115,7 @@ pub(super) struct Step<'a> {
     pub(super) directory: &'a Path,
 }
 
-/// How a [`Step`] ended.
+/// How a [`ReportedProcess`] ended.
 #[derive(Debug)]
 pub(super) struct StepEnd {
     pub(super) status: ExitStatus,
@@ -123,7 +123,7 @@ pub(super) struct StepEnd {
     pub(super) tail: Vec<String>,
 }
 
-impl Step<'_> {
+impl ReportedProcess<'_> {
     /// Runs the program to its end and passes each line of both streams to `on_line`.
     pub(super) fn run(&self, on_line: &mut dyn FnMut(&str)) -> io::Result<StepEnd> {
         let mut child = self.command().spawn()?;

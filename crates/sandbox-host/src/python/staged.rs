@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags};
 
-use super::child::{Step, StepEnd};
+use super::child::{ReportedProcess, StepEnd};
 use super::discover::Settings;
 use super::environment::{self, Environment, GUEST_SITE_PACKAGES, MANIFEST, Manifest, Package};
 use super::error::{SATISFIED, SyncError};
@@ -270,7 +270,7 @@ impl StagedEnvironment {
         directory: &Path,
         progress: &mut dyn FnMut(&str),
     ) -> Result<StepEnd, SyncError> {
-        let step = Step {
+        let step = ReportedProcess {
             prefix: &self.target.supervisor,
             program,
             args,

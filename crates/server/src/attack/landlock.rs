@@ -2,16 +2,16 @@
 
 use attack::{Controls, Means, Stage};
 use sandbox::{Backend as _, LaunchError};
-use sandbox_host::{Config, HostFacts};
+use sandbox_host::{HostConfig, HostFacts};
 use sandbox_landlock::Landlock;
 
 use super::{Error, Scene};
 
 /// Attacks it in each of its modes that this user has.
-pub(super) async fn attack(scene: &mut Scene<'_>, base: &Config) -> Result<(), Error> {
+pub(super) async fn attack(scene: &mut Scene<'_>, base: &HostConfig) -> Result<(), Error> {
     let mut attacked = None;
     for without_cgroups in [false, true] {
-        let backend = Landlock::new(Config {
+        let backend = Landlock::new(HostConfig {
             without_cgroups,
             ..base.clone()
         });

@@ -1,6 +1,6 @@
 //! What enforces the quota of `/workspace` and `/results`, for `codeyard doctor`.
 
-use sandbox_host::doctor::{Check, Guard, Report, State, Strength};
+use sandbox_host::doctor::{Check, CheckState, Guard, Report, Strength};
 use workspace::{Enforce, Keeping, Quota, Workspaces};
 
 /// Adds the row `quota` and what follows from it; nothing where sessions keep no files.
@@ -20,10 +20,10 @@ pub(super) fn examine(files: workspace::Config, tenants_apart: bool, report: &mu
         checked => checked.map_err(|refusal| refusal.to_string()),
     };
     let (state, detail, remedy) = match (required, weaker) {
-        (Err(refusal), _) => (State::Missing, refusal, ""),
-        (Ok(()), None) => (State::Ok, held(enforce, workspaces.quota()), ""),
+        (Err(refusal), _) => (CheckState::Missing, refusal, ""),
+        (Ok(()), None) => (CheckState::Ok, held(enforce, workspaces.quota()), ""),
         (Ok(()), Some(cause)) => (
-            State::Weaker,
+            CheckState::Weaker,
             format!("the host measures workspaces before, during and after runs: {cause}"),
             "as root, `[workspace] enforce = \"image\"` has the kernel enforce it",
         ),
@@ -31,7 +31,7 @@ pub(super) fn examine(files: workspace::Config, tenants_apart: bool, report: &mu
     if let (Err(refusal), true) = (enforced, super::is_root()) {
         withdraw(&mut report.checks, refusal.to_string());
     }
-    report.serves &= state != State::Missing;
+    report.serves &= state != CheckState::Missing;
     report.checks.push(Check {
         name: "quota",
         state,
@@ -43,8 +43,8 @@ pub(super) fn examine(files: workspace::Config, tenants_apart: bool, report: &mu
 /// Says that `tenant-isolation` is not met where only the quota keeps it from being.
 fn withdraw(checks: &mut [Check], refusal: String) {
     let require = checks.iter_mut().find(|check| check.name == "require");
-    if let Some(check) = require.filter(|check| check.state == State::Ok) {
-        check.state = State::Weaker;
+    if let Some(check) = require.filter(|check| check.state == CheckState::Ok) {
+        check.state = CheckState::Weaker;
         check.detail = "single-tenant is met; tenant-isolation is not".to_owned();
         check.remedy = refusal;
     }

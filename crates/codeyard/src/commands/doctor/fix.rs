@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use config::{Host as _, Machine};
-use sandbox_host::fix::{Action, Facts, Step, apply, plan};
+use sandbox_host::fix::{Action, FixFacts, FixStep, apply, plan};
 use serde_json::json;
 
 use crate::cli::DoctorArguments;
@@ -42,9 +42,9 @@ pub fn run(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Exi
 }
 
 /// What is missing on this machine for this user.
-fn find(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Vec<Step>> {
+fn find(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Vec<FixStep>> {
     let executable = context.program()?.executable;
-    let look = |account: Option<&str>| Facts::look(Path::new("/"), executable.clone(), account);
+    let look = |account: Option<&str>| FixFacts::look(Path::new("/"), executable.clone(), account);
     let sudo = Machine.var("SUDO_USER").ok().flatten();
     let asking = sudo
         .filter(|name| name != "root")
@@ -63,7 +63,7 @@ fn find(context: &Context, arguments: &DoctorArguments) -> anyhow::Result<Vec<St
 }
 
 /// Does every step that can be done; one that fails does not keep the others from it.
-fn carry_out(context: &Context, steps: &[Step], arguments: &DoctorArguments) -> anyhow::Result<Exit> {
+fn carry_out(context: &Context, steps: &[FixStep], arguments: &DoctorArguments) -> anyhow::Result<Exit> {
     let mut done = Vec::new();
     let mut failed = Vec::new();
     for step in steps {
@@ -88,7 +88,7 @@ fn carry_out(context: &Context, steps: &[Step], arguments: &DoctorArguments) -> 
     })
 }
 
-fn told(done: &[&Step], failed: &[(&Step, String)]) -> String {
+fn told(done: &[&FixStep], failed: &[(&FixStep, String)]) -> String {
     let mut out = String::new();
     for step in done {
         // Writing to a string cannot fail.
@@ -111,7 +111,7 @@ fn told(done: &[&Step], failed: &[(&Step, String)]) -> String {
 
 const NOTHING: &str = "nothing is left to do here\n";
 
-fn shown(steps: &[Step]) -> String {
+fn shown(steps: &[FixStep]) -> String {
     if steps.is_empty() {
         return NOTHING.to_owned();
     }

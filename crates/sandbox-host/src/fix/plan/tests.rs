@@ -10,8 +10,8 @@ use super::*;
 use crate::fix::apply;
 
 /// A machine on which nothing is missing for root, with one ordinary user.
-fn machine() -> Facts {
-    Facts {
+fn machine() -> FixFacts {
+    FixFacts {
         executable: PathBuf::from("/usr/local/bin/codeyard"),
         account: Some(Account {
             name: "ann".to_owned(),
@@ -38,7 +38,7 @@ fn machine() -> Facts {
 #[test]
 fn where_nothing_is_missing_nothing_is_planned() {
     assert_eq!(plan(&machine()), []);
-    let for_root = Facts {
+    let for_root = FixFacts {
         account: None,
         has_map_helpers: false,
         subuid: String::new(),
@@ -49,7 +49,7 @@ fn where_nothing_is_missing_nothing_is_planned() {
 
 #[test]
 fn where_everything_is_missing_each_step_is_explained() {
-    let bare = Facts {
+    let bare = FixFacts {
         apparmor_restricts: true,
         max_user_namespaces: Some(0),
         unprivileged_userns_clone: Some(0),
@@ -63,7 +63,7 @@ fn where_everything_is_missing_each_step_is_explained() {
 }
 
 #[track_caller]
-fn names(facts: Facts, expected: &[&str]) {
+fn names(facts: FixFacts, expected: &[&str]) {
     let steps = plan(&facts);
     let names: Vec<&str> = steps.iter().map(|step| step.name).collect();
     assert_eq!(names, expected);
@@ -71,7 +71,7 @@ fn names(facts: Facts, expected: &[&str]) {
 
 #[test]
 fn only_what_is_missing_is_planned() {
-    let profile = |text: &str| Facts {
+    let profile = |text: &str| FixFacts {
         apparmor_restricts: true,
         apparmor_profile: Some(text.to_owned()),
         ..machine()
@@ -80,12 +80,12 @@ fn only_what_is_missing_is_planned() {
     names(profile("profile codeyard \"/opt/codeyard\" {}"), &["apparmor"]);
     let longer = "profile codeyard \"/usr/local/bin/codeyard-old\" {}";
     names(profile(longer), &["apparmor"]);
-    let second = Facts {
+    let second = FixFacts {
         apparmor_second_profile: Some("profile codeyard-1 \"/usr/local/bin/codeyard\" {}".to_owned()),
         ..profile(longer)
     };
     names(second, &[]);
-    let one_list = Facts {
+    let one_list = FixFacts {
         subgid: String::new(),
         ..machine()
     };
@@ -97,24 +97,24 @@ fn only_what_is_missing_is_planned() {
         (path.as_path(), line.as_str()),
         (Path::new("/etc/subgid"), "ann:165536:65536")
     );
-    let by_number = Facts {
+    let by_number = FixFacts {
         subuid: "1000:100000:65536\n".to_owned(),
         ..machine()
     };
     names(by_number, &[]);
-    let no_systemd = Facts {
+    let no_systemd = FixFacts {
         systemd_groups: false,
         delegated: None,
         ..machine()
     };
     names(no_systemd, &[]);
-    let waits_for_login = Facts {
+    let waits_for_login = FixFacts {
         delegated: Some("memory pids".to_owned()),
         delegation_file: Some("written".to_owned()),
         ..machine()
     };
     names(waits_for_login, &[]);
-    let unknown_packages = Facts {
+    let unknown_packages = FixFacts {
         has_map_helpers: false,
         installer: None,
         ..machine()
@@ -129,7 +129,7 @@ fn only_what_is_missing_is_planned() {
 fn a_range_is_the_first_gap_that_nobody_has() {
     let text = |text: &str| text.to_owned();
     let free = |passwd, group, subuid, subgid| {
-        first_free(&Facts {
+        first_free(&FixFacts {
             passwd: text(passwd),
             group: text(group),
             subuid: text(subuid),
@@ -156,7 +156,7 @@ fn a_range_is_the_first_gap_that_nobody_has() {
 
 #[test]
 fn where_no_gap_is_wide_enough_nothing_is_done_and_told() {
-    let full = Facts {
+    let full = FixFacts {
         subgid: "bob:100000:4294867295\n".to_owned(),
         ..machine()
     };
@@ -167,7 +167,7 @@ fn where_no_gap_is_wide_enough_nothing_is_done_and_told() {
 }
 
 /// The steps without their commands, which are the machine's.
-fn files_only(mut steps: Vec<Step>) -> Vec<Step> {
+fn files_only(mut steps: Vec<FixStep>) -> Vec<FixStep> {
     for step in &mut steps {
         step.actions
             .retain(|action| !matches!(action, Action::Run { .. }));
@@ -191,7 +191,7 @@ fn what_was_applied_is_not_planned_again_and_nothing_is_overwritten() {
     put("proc/sys/user/max_user_namespaces", "0\n");
     put("sys/fs/cgroup/cgroup.controllers", "cpu memory pids\n");
     fs::create_dir_all(root.join("run/systemd/system")).expect("made");
-    let look = || Facts::look(root, PathBuf::from("/usr/bin/codeyard"), Some("ann")).expect("facts");
+    let look = || FixFacts::look(root, PathBuf::from("/usr/bin/codeyard"), Some("ann")).expect("facts");
     let steps = files_only(plan(&look()));
     let names: Vec<&str> = steps.iter().map(|step| step.name).collect();
     assert_eq!(names, ["sysctls", "apparmor", "helpers", "ranges", "delegation"]);
@@ -237,7 +237,7 @@ fn a_profile_beside_somebody_elses_is_planned_once() {
         "etc/apparmor.d/codeyard",
         "profile codeyard \"/opt/codeyard\" {}\n",
     );
-    let look = || Facts::look(home.path(), PathBuf::from("/usr/bin/codeyard"), None).expect("facts");
+    let look = || FixFacts::look(home.path(), PathBuf::from("/usr/bin/codeyard"), None).expect("facts");
     let steps = files_only(plan(&look()));
     assert_eq!(steps.len(), 1, "{steps:?}");
     apply(&steps[0], home.path()).expect("applied");
@@ -249,7 +249,7 @@ fn a_list_that_another_program_changes_is_left_alone() {
     let home = tempfile::tempdir().expect("a directory");
     fs::create_dir(home.path().join("etc")).expect("made");
     fs::write(home.path().join("etc/subuid.lock"), "1").expect("written");
-    let facts = Facts {
+    let facts = FixFacts {
         subuid: String::new(),
         ..machine()
     };
@@ -265,7 +265,7 @@ fn a_link_to_a_list_stays_and_a_new_list_is_for_all_to_read() {
     fs::create_dir_all(etc.join("lists")).expect("made");
     fs::write(etc.join("lists/subuid"), "bob:100000:65536\n").expect("written");
     symlink("lists/subuid", etc.join("subuid")).expect("linked");
-    let facts = Facts {
+    let facts = FixFacts {
         subuid: "bob:100000:65536\n".to_owned(),
         subgid: String::new(),
         ..machine()
@@ -286,7 +286,7 @@ fn users_are_named_or_refused() {
     let home = tempfile::tempdir().expect("a directory");
     fs::create_dir(home.path().join("etc")).expect("made");
     fs::write(home.path().join("etc/passwd"), "root:x:0:0\nann:x:1000:1000\n").expect("written");
-    let look = |account| Facts::look(home.path(), PathBuf::from("/c"), account).map(|facts| facts.account);
+    let look = |account| FixFacts::look(home.path(), PathBuf::from("/c"), account).map(|facts| facts.account);
     let ann = Account {
         name: "ann".to_owned(),
         number: 1000,

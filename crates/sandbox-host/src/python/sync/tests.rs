@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::super::child::Step;
+use super::super::child::ReportedProcess;
 use super::super::discover::Settings;
 use super::super::staged::remove_leftovers;
 use super::*;
@@ -70,7 +70,7 @@ impl Machine {
                 .flat_map(|(name, text)| [name.into(), text.into()]),
         );
         let args: Vec<&OsStr> = args.iter().map(OsString::as_os_str).collect();
-        let step = Step {
+        let step = ReportedProcess {
             prefix: &[],
             program: Path::new("/usr/bin/python3"),
             args: &args,

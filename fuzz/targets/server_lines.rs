@@ -7,7 +7,7 @@
 use libfuzzer_sys::fuzz_target;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use upstream::stream::{Answer, Frame, Line, Splitter};
+use upstream_wire::{Answer, Frame, Line, Splitter};
 
 fuzz_target!(|data: &[u8]| {
     let [limit, piece, written @ ..] = data else {

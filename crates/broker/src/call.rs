@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tool_files::ToolFile;
 use types::{Activity, Principal, RunId, ToolRef, Validation};
-use upstream::{Question, UpstreamError};
+use upstream::{RelayRequest, UpstreamError};
 
 use crate::broker::{Broker, Shared};
 use crate::checks::Checks;
@@ -68,7 +68,7 @@ impl Broker {
         &self,
         principal: &Principal,
         run: Option<&RunId>,
-        question: Question,
+        question: RelayRequest,
     ) -> Result<Box<RawValue>, RelayError> {
         self.shared.relay(principal, run, question).await
     }
@@ -155,7 +155,7 @@ impl Shared {
         &self,
         principal: &Principal,
         run: Option<&RunId>,
-        question: Question,
+        question: RelayRequest,
     ) -> Result<Box<RawValue>, RelayError> {
         let tool = subject(&question);
         let Some(run) = run else {
@@ -182,13 +182,13 @@ impl Shared {
         &self,
         principal: &Principal,
         tool: &ToolRef,
-        question: Question,
+        question: RelayRequest,
     ) -> Result<Box<RawValue>, RelayError> {
         let admission = self.policy().admit(principal, tool).map_err(RelayError::Denied)?;
         let permit = self
             .authorize(principal, admission, &question.params)
             .map_err(RelayError::Denied)?;
-        let question = Question {
+        let question = RelayRequest {
             server: permit.into_tool().server,
             ..question
         };
@@ -353,7 +353,7 @@ pub(crate) fn as_host_call(failed: &RelayError) -> HostCallError {
 }
 
 /// What the policy judges: the tool of a call, else the method as if it were a tool of the server.
-fn subject(question: &Question) -> ToolRef {
+fn subject(question: &RelayRequest) -> ToolRef {
     let name = match question.method.as_str() {
         "tools/call" => question
             .params

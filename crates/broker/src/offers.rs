@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use types::Reach;
-use upstream::{MAX_LIST_BYTES, Question, UpstreamError};
+use upstream::{MAX_LIST_BYTES, RelayRequest, UpstreamError};
 
 use crate::call::{RelayError, as_host_call};
 use crate::error;
@@ -187,8 +187,8 @@ impl RunCalls {
     }
 }
 
-fn question(server: &str, method: &str, params: Map<String, Value>, deadline: Instant) -> Question {
-    Question {
+fn question(server: &str, method: &str, params: Map<String, Value>, deadline: Instant) -> RelayRequest {
+    RelayRequest {
         server: server.to_owned(),
         method: method.to_owned(),
         params,

@@ -10,6 +10,8 @@ use std::path::Path;
 use config::{Loaded, Machine};
 use server::{Host, Surface};
 use tokio_util::sync::CancellationToken;
+use upstream::ServerConfig;
+use upstream_wire::{Stdio, Transport};
 
 use crate::cli::DemoArguments;
 use crate::context::{Context, principal};
@@ -50,14 +52,14 @@ const PIPE: usize = 256 * 1024;
 fn use_demo_servers(loaded: &mut Loaded, executable: &Path) {
     loaded.servers = demo_servers::names()
         .iter()
-        .map(|name| config::ServerConfig {
+        .map(|name| ServerConfig {
             name: (*name).to_owned(),
-            transport: config::Transport::Stdio(config::Stdio {
+            transport: Transport::Stdio(Stdio {
                 command: executable.display().to_string(),
                 args: vec!["demo-server".to_owned(), (*name).to_owned()],
-                ..config::Stdio::default()
+                ..Stdio::default()
             }),
-            ..config::ServerConfig::default()
+            ..ServerConfig::default()
         })
         .collect();
 }

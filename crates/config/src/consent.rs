@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use types::ToolRules;
-use upstream::{Http, OAuth, ServerConfig, ServerLimits, Stdio, Transport};
+use upstream::ServerConfig;
+use upstream_wire::{Http, OAuth, ServerLimits, Stdio, Transport};
 
 use crate::host::Host;
 use crate::kept::{KeptError, List, Turn};

@@ -52,4 +52,3 @@ pub use reread::{Reloaded, Reread};
 pub use secrets::Secrets;
 pub use settings::{Backend, Expose, Python, Records, Sessions, Settings, Surface, Tools, Workspace};
 pub use trust::{PROJECT_FILE, Review, TrustError, accept, review};
-pub use upstream::{Confinement, Http, HttpKind, OAuth, ServerConfig, Stdio, Transport};

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use upstream::{Http, ServerConfig, Transport};
+use upstream::ServerConfig;
+use upstream_wire::{Http, Transport};
 
 use crate::host::Host;
 use crate::mistakes::Findings;
@@ -35,7 +36,7 @@ pub(crate) fn named(host: &dyn Host, findings: &mut Findings) -> Vec<Named> {
             if name.is_empty() || url.is_empty() {
                 return None;
             }
-            if let Err(why) = upstream::check_url(&url) {
+            if let Err(why) = upstream_wire::check_url(&url) {
                 findings.warning(&variable, format!("is not used: its value {why}"));
                 return None;
             }

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use upstream::{SecretValues, ServerConfig, Stdio, Transport};
+use upstream::ServerConfig;
+use upstream_wire::{SecretValues, Stdio, Transport};
 
 use crate::expand::{expand, secrets};
 use crate::host::Host;

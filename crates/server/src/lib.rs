@@ -43,7 +43,6 @@ pub use task::{DEFAULT_THRESHOLD, Missing, Overrides, TaskError, Tools};
 pub use tasks::{TaskReport, TaskRequest, TaskResult, TaskStep};
 pub use tool_files::MARK as GENERATED;
 pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};
-pub use upstream::oauth as logins;
 pub use workspace;
 
 // A release build must not be able to start guests without confinement; benchmarks link the backend without `server`.

@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
-use upstream::{ServerConfig, Status, Transport, find_program, is_self_reference};
+use upstream::{ServerConfig, Status};
+use upstream_wire::{Era, Transport, find_program, is_self_reference};
 use url::Url;
 
 use crate::tools::as_value;
 use crate::{Caller, Host};
 
 pub use catalog::normalise;
-pub use upstream::{Era, LOG_KEPT, log_file, log_file_before};
 
 /// How long an address may take to answer.
 const CONNECTING: Duration = Duration::from_secs(5);
@@ -45,7 +45,7 @@ pub struct Tried {
 /// # Errors
 /// Why not, and what to do.
 pub fn check_self(server: &ServerConfig, own_executable: &Path) -> Result<(), String> {
-    if is_self_reference(server, own_executable) {
+    if is_self_reference(&server.transport, own_executable) {
         return Err(
             "this would start codeyard itself, below itself; add the servers behind it instead".to_owned(),
         );

@@ -9,7 +9,8 @@ use store::{Front, Refused};
 use surfaces::{Listing, StandardService, Upstream};
 use tokio::sync::watch;
 use types::{GuestError, Outcome, ServerTools, SessionFate, Status};
-use upstream::{Client, Question, Refusal, UpstreamError};
+use upstream::{RelayRequest, UpstreamError};
+use upstream_wire::{DownstreamClient, JsonRpcError};
 
 use crate::Caller;
 
@@ -42,7 +43,7 @@ impl StandardService for Caller {
         Listing { upstreams, listed }
     }
 
-    async fn relay(&self, question: Question) -> Result<Box<RawValue>, Refusal> {
+    async fn relay(&self, question: RelayRequest) -> Result<Box<RawValue>, JsonRpcError> {
         let shared = &self.shared;
         if !RECORDED.contains(&question.method.as_str()) {
             let answer = shared.broker.relay(&self.principal, None, question).await;
@@ -75,7 +76,7 @@ impl StandardService for Caller {
         self.shared.hub.tell_log_level().await;
     }
 
-    fn attach(&self, client: Arc<dyn Client>) {
+    fn attach(&self, client: Arc<dyn DownstreamClient>) {
         self.shared.hub.attach(client);
     }
 }
@@ -100,16 +101,16 @@ fn outcome(answer: &Result<Box<RawValue>, RelayError>) -> Outcome {
 }
 
 /// The failure as the client sees it: a server's own words as they are.
-fn refusal(failed: RelayError) -> Refusal {
+fn refusal(failed: RelayError) -> JsonRpcError {
     match failed {
         RelayError::Upstream(UpstreamError::Refused {
             code, message, data, ..
-        }) => Refusal {
+        }) => JsonRpcError {
             code: i32::try_from(code).unwrap_or(INTERNAL_ERROR),
             message,
             data: data.map(|data| *data),
         },
-        RelayError::Denied(denied) => Refusal {
+        RelayError::Denied(denied) => JsonRpcError {
             code: INVALID_PARAMS,
             message: denied.to_string(),
             data: None,
@@ -118,8 +119,8 @@ fn refusal(failed: RelayError) -> Refusal {
     }
 }
 
-fn internal(message: String) -> Refusal {
-    Refusal {
+fn internal(message: String) -> JsonRpcError {
+    JsonRpcError {
         code: INTERNAL_ERROR,
         message,
         data: None,

@@ -5,7 +5,7 @@ use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::{Value, json};
 use session::SessionError;
 use tokio::task::JoinError;
-use upstream::Refusal;
+use upstream_wire::JsonRpcError;
 use workspace::{ReadError, WorkspaceError};
 
 /// Why a program or a call of an exposed tool was not run. A client receives it as the error of a tool's result.
@@ -98,7 +98,7 @@ pub(crate) enum RequestError {
     #[error("server '{server}' asked for input more than {most} times")]
     TooManyQuestions { server: String, most: usize },
     #[error("{}", .0.message)]
-    Upstream(Refusal),
+    Upstream(JsonRpcError),
 }
 
 impl RequestError {

@@ -3,7 +3,8 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use upstream::{Call, Config, Hub, ServerConfig, Stdio, Transport};
+use upstream::{Call, Config, Hub, ServerConfig};
+use upstream_wire::{Stdio, Transport};
 
 fn main() {
     // Before any thread: the supervisor closes every descriptor that it does not know, a runtime's among them.

@@ -1,95 +1,95 @@
-//! Whether anybody waits for a server: counts what is under way, and tells since when there is nothing.
+//! Counts the pending work of a server and tells since when it has been idle.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-/// What is under way with one server.
+/// The pending work of one server.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    now: Mutex<Now>,
-    /// Told when the last of what was under way is over.
-    quiet: Notify,
+    current: Mutex<Current>,
+    /// Notified when the last pending work ends.
+    became_idle: Notify,
 }
 
 #[derive(Debug)]
-struct Now {
-    under_way: usize,
-    /// When something was under way the last time.
-    last: Instant,
+struct Current {
+    pending: usize,
+    /// When work was last pending.
+    last_active: Instant,
 }
 
-/// Something that is under way for as long as it lives.
+/// Pending work, counted until this guard is dropped.
 #[derive(Debug)]
-pub(crate) struct Busy(Arc<Activity>);
+pub(crate) struct ActivityGuard(Arc<Activity>);
 
 impl Activity {
     pub(crate) fn new() -> Arc<Activity> {
-        let now = Now {
-            under_way: 0,
-            last: Instant::now(),
+        let current = Current {
+            pending: 0,
+            last_active: Instant::now(),
         };
         Arc::new(Activity {
-            now: Mutex::new(now),
-            quiet: Notify::new(),
+            current: Mutex::new(current),
+            became_idle: Notify::new(),
         })
     }
 
-    /// Notes that something begins.
-    pub(crate) fn begin(self: &Arc<Self>) -> Busy {
-        self.now().under_way += 1;
-        Busy(Arc::clone(self))
+    /// Counts new work.
+    pub(crate) fn begin(self: &Arc<Self>) -> ActivityGuard {
+        self.current().pending += 1;
+        ActivityGuard(Arc::clone(self))
     }
 
-    /// Notes that the server has just been of use in another way.
+    /// Restarts the idle time without counting work.
     pub(crate) fn touch(&self) {
-        self.now().last = Instant::now();
+        self.current().last_active = Instant::now();
     }
 
-    /// How much is under way.
-    pub(crate) fn under_way(&self) -> usize {
-        self.now().under_way
+    pub(crate) fn pending(&self) -> usize {
+        self.current().pending
     }
 
-    /// Waits until nothing has been under way for so long; something may begin right after.
+    /// Waits until no work has been pending for this time. New work may begin right after.
     pub(crate) async fn idle(&self, time: Duration) {
         loop {
             let until = {
-                let now = self.now();
-                (now.under_way == 0).then(|| now.last + time)
+                let current = self.current();
+                (current.pending == 0).then(|| current.last_active + time)
             };
             match until {
-                None => self.quiet.notified().await,
+                None => self.became_idle.notified().await,
                 Some(until) if until <= Instant::now() => return,
                 Some(until) => sleep_until(until).await,
             }
         }
     }
 
-    /// Does this if nothing is under way; nothing begins meanwhile. Tells whether it was done.
-    pub(crate) fn if_quiet(&self, rest: impl FnOnce()) -> bool {
-        let now = self.now();
-        let is_quiet = now.under_way == 0;
-        if is_quiet {
-            rest();
+    /// Runs the action if no work is pending, and tells whether it ran. No work begins during the action.
+    pub(crate) fn if_idle(&self, action: impl FnOnce()) -> bool {
+        let current = self.current();
+        let is_idle = current.pending == 0;
+        if is_idle {
+            action();
         }
-        is_quiet
+        is_idle
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    fn current(&self) -> MutexGuard<'_, Current> {
+        self.current.lock()
     }
 }
 
-impl Drop for Busy {
+impl Drop for ActivityGuard {
     fn drop(&mut self) {
-        let mut now = self.0.now();
-        now.under_way -= 1;
-        now.last = Instant::now();
-        if now.under_way == 0 {
-            self.0.quiet.notify_one();
+        let mut current = self.0.current();
+        current.pending -= 1;
+        current.last_active = Instant::now();
+        if current.pending == 0 {
+            self.0.became_idle.notify_one();
         }
     }
 }
@@ -107,13 +107,13 @@ mod tests {
         let busy = activity.begin();
         let end = async {
             tokio::time::sleep(TIME).await;
-            assert!(!activity.if_quiet(|| panic!("somebody waits")));
+            assert!(!activity.if_idle(|| panic!("somebody waits")));
             drop(activity.begin());
             drop(busy);
         };
         tokio::join!(activity.idle(TIME), end);
         assert_eq!(start.elapsed(), TIME * 2);
-        assert_eq!(activity.under_way(), 0);
-        assert!(activity.if_quiet(|| ()));
+        assert_eq!(activity.pending(), 0);
+        assert!(activity.if_idle(|| ()));
     }
 }

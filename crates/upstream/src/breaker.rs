@@ -1,23 +1,24 @@
-//! The circuit breaker of one server: after some failures in a row its calls fail at once, until one that is let through succeeds.
+//! The circuit breaker of one server: after several failures in a row calls fail at once, until a trial call succeeds.
 //!
 //! ```text
-//!            5 failures in a row              the pause is over
-//!   closed ─────────────────────► open ────────────────────────► half open: one call is let through
+//!            5 failures in a row              the pause ends
+//!   closed ─────────────────────► open ────────────────────────► half open: one trial call
 //!      ▲                           ▲                                │ it failed: twice the pause
 //!      │                           └────────────────────────────────┤
 //!      └────────────────────────────────────────────────────────────┘ it was answered
 //! ```
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use crate::error::UpstreamError;
 
-/// Failures in a row that open it.
-const FAILURES: u32 = 5;
-/// The first pause; each further one is twice as long, up to the last.
+/// Failures in a row that open the breaker.
+const MAX_FAILURES: u32 = 5;
+/// The first pause. Each further pause is twice as long, up to `LAST_PAUSE`.
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 const LAST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -29,12 +30,12 @@ pub(crate) struct Breaker {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Failures since the last answer.
+    /// Failures since the last success.
     failures: u32,
-    /// Pauses since the last answer.
+    /// Pauses since the last success.
     pauses: u32,
     open: Option<Open>,
-    /// How often it has opened, so that a probe is known to be that of this opening.
+    /// Number of openings, to recognise the trial call of the current opening.
     openings: u64,
 }
 
@@ -42,66 +43,66 @@ struct State {
 struct Open {
     cause: UpstreamError,
     until: Instant,
-    /// Whether a call has been let through and not come back.
-    is_probed: bool,
+    /// Whether the trial call is pending.
+    is_tried: bool,
 }
 
-/// Why a call is not let through.
+/// Why the breaker rejected a call.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct Rejection {
     pub(crate) failures: u32,
     /// The last failure.
     pub(crate) cause: Box<UpstreamError>,
     pub(crate) retry_in: Duration,
 }
 
-/// A call that was let through. One that never says how it ended counts as none.
+/// An admitted call. A call that is dropped without its outcome does not count.
 #[derive(Debug)]
 pub(crate) struct Admission {
     breaker: Arc<Breaker>,
-    /// The opening whose end it tries, if it does.
-    probed: Option<u64>,
+    /// The opening whose trial call this is.
+    trial_of: Option<u64>,
 }
 
 impl Breaker {
-    /// Lets a call through, or says why not.
-    pub(crate) fn admit(self: &Arc<Self>) -> Result<Admission, Refusal> {
+    /// Admits or rejects a call.
+    pub(crate) fn admit(self: &Arc<Self>) -> Result<Admission, Rejection> {
         let mut state = self.state();
         let (failures, openings) = (state.failures, state.openings);
-        let probed = match &mut state.open {
+        let trial_of = match &mut state.open {
             None => None,
             Some(open) => {
                 let now = Instant::now();
-                if open.is_probed || open.until > now {
-                    return Err(Refusal {
+                if open.is_tried || open.until > now {
+                    return Err(Rejection {
                         failures,
                         cause: Box::new(open.cause.clone()),
                         retry_in: open.until.saturating_duration_since(now),
                     });
                 }
-                open.is_probed = true;
+                open.is_tried = true;
                 Some(openings)
             }
         };
         Ok(Admission {
             breaker: Arc::clone(self),
-            probed,
+            trial_of,
         })
     }
 
-    /// The failure that it is open for.
+    /// The last failure, if the breaker is open.
     pub(crate) fn open_for(&self) -> Option<UpstreamError> {
         self.state().open.as_ref().map(|open| open.cause.clone())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 
 impl Admission {
-    /// The server answered.
-    pub(crate) fn answered(self) {
+    /// The call succeeded.
+    pub(crate) fn succeeded(self) {
         let mut state = self.breaker.state();
         *state = State {
             openings: state.openings,
@@ -109,14 +110,14 @@ impl Admission {
         };
     }
 
-    /// The call failed by the server's fault; tells whether that has opened the breaker.
+    /// The call failed because of the server. Tells whether this opened the breaker.
     pub(crate) fn failed(self, cause: UpstreamError) -> bool {
         let mut state = self.breaker.state();
         state.failures = state.failures.saturating_add(1);
-        // Calls that were under way when it opened change nothing any more.
+        // Calls that were pending when the breaker opened have no effect.
         let opens = match state.open {
-            Some(_) => self.probed == Some(state.openings),
-            None => state.failures >= FAILURES,
+            Some(_) => self.trial_of == Some(state.openings),
+            None => state.failures >= MAX_FAILURES,
         };
         if opens {
             let doublings = state.pauses.min(10);
@@ -126,7 +127,7 @@ impl Admission {
             state.open = Some(Open {
                 cause,
                 until: Instant::now() + pause,
-                is_probed: false,
+                is_tried: false,
             });
         }
         opens
@@ -136,9 +137,9 @@ impl Admission {
 impl Drop for Admission {
     fn drop(&mut self) {
         let mut state = self.breaker.state();
-        let is_of_this_opening = self.probed == Some(state.openings);
+        let is_of_this_opening = self.trial_of == Some(state.openings);
         if let Some(open) = state.open.as_mut().filter(|_| is_of_this_opening) {
-            open.is_probed = false;
+            open.is_tried = false;
         }
     }
 }
@@ -164,15 +165,15 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn it_opens_after_failures_in_a_row_and_closes_with_an_answer() {
         let breaker = Arc::new(Breaker::default());
-        for number in 1..FAILURES {
+        for number in 1..MAX_FAILURES {
             assert!(!fail(&breaker, number));
         }
-        breaker.admit().expect("closed").answered();
-        for number in 1..FAILURES {
+        breaker.admit().expect("closed").succeeded();
+        for number in 1..MAX_FAILURES {
             assert!(!fail(&breaker, number));
         }
         let late = breaker.admit().expect("closed");
-        assert!(fail(&breaker, FAILURES));
+        assert!(fail(&breaker, MAX_FAILURES));
         assert!(!late.failed(cause(99)), "it is open already");
         let refusal = breaker.admit().expect_err("open");
         assert_eq!(refusal.retry_in, FIRST_PAUSE);
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(refused(&breaker), FIRST_PAUSE * 2);
         tokio::time::advance(FIRST_PAUSE * 2).await;
         drop(breaker.admit().expect("half open"));
-        breaker.admit().expect("the last probe said nothing").answered();
+        breaker.admit().expect("the last probe said nothing").succeeded();
         assert!(breaker.open_for().is_none() && !fail(&breaker, 1));
     }
 
@@ -199,12 +200,12 @@ mod tests {
         open(&breaker);
         tokio::time::advance(FIRST_PAUSE).await;
         let stale = breaker.admit().expect("half open");
-        late.answered();
+        late.succeeded();
         let late = breaker.admit().expect("closed");
         open(&breaker);
         tokio::time::advance(FIRST_PAUSE).await;
         let dropped = breaker.admit().expect("half open");
-        late.answered();
+        late.succeeded();
         assert!(!stale.failed(cause(1)), "one failure since the last answer");
         assert!(breaker.open_for().is_none());
         open(&breaker);

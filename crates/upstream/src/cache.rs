@@ -1,4 +1,4 @@
-//! What is remembered of a server from one process to the next: its tools and its lifecycle, by the hash of its definition.
+//! Cached tools and era of a server, kept between processes under the hash of its definition.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -8,28 +8,28 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
+use upstream_wire::{Era, Http, Stdio, Transport};
 
-use crate::config::{Http, ServerConfig, Stdio, Transport};
-use crate::hub::Era;
+use crate::config::ServerConfig;
 
-/// Raised when the meaning of a field changes; files of other formats are as good as absent.
+/// Version of the format. Files of other versions count as absent.
 const FORMAT: u32 = 1;
-/// Longer files are not ours.
+/// Longest file in bytes.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// The cached facts of one definition.
+/// The cached data of one definition.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Entry {
     format: u32,
     pub(crate) era: Era,
     pub(crate) description: Option<String>,
-    /// The definitions as received.
+    /// Definitions as the server sent them.
     pub(crate) tools: Vec<Box<RawValue>>,
 }
 
-/// What of a file says how the rest is read.
+/// The version of a file.
 #[derive(Debug, Deserialize)]
-struct Head {
+struct Version {
     format: u32,
 }
 
@@ -44,7 +44,7 @@ impl Entry {
     }
 }
 
-/// The file of one definition.
+/// The cache file of one definition.
 #[derive(Debug, Clone)]
 pub(crate) struct CacheFile {
     path: PathBuf,
@@ -57,10 +57,10 @@ impl CacheFile {
         }
     }
 
-    /// What is remembered. A file that is not there, or of another format, is none. One that is damaged is moved aside
-    /// with a warning: the server is asked again, and what it says is remembered in its place.
+    /// Reads the file; `None` if the file is absent or of another version. A damaged file is renamed with a warning, and the
+    /// server's next answer is cached instead.
     ///
-    /// The buffer holds the file meanwhile: one for all files leaves no holes between what is kept.
+    /// Callers share one buffer for all files, which keeps memory from fragmenting.
     pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Option<Entry> {
         match self.read_whole(buffer) {
             Ok(()) => {}
@@ -69,8 +69,8 @@ impl CacheFile {
         }
         match serde_json::from_slice::<Entry>(buffer) {
             Ok(entry) => (entry.format == FORMAT).then_some(entry),
-            Err(error) => match serde_json::from_slice::<Head>(buffer) {
-                Ok(Head { format }) if format != FORMAT => None,
+            Err(error) => match serde_json::from_slice::<Version>(buffer) {
+                Ok(Version { format }) if format != FORMAT => None,
                 _ => self.set_aside(&error.to_string()),
             },
         }
@@ -78,11 +78,11 @@ impl CacheFile {
 
     fn read_whole(&self, buffer: &mut Vec<u8>) -> io::Result<()> {
         buffer.clear();
-        // A pipe would be waited for.
+        // Opening a pipe would block.
         if !fs::metadata(&self.path)?.is_file() {
             return Err(io::Error::other("this is no regular file"));
         }
-        // A file that is longer ends in the middle, which is no JSON.
+        // A longer file is cut, which makes it invalid JSON.
         let mut file = fs::File::open(&self.path)?.take(MAX_BYTES);
         file.read_to_end(buffer).map(drop)
     }
@@ -101,7 +101,7 @@ impl CacheFile {
         None
     }
 
-    /// Replaces what is remembered, whole or not at all; readable by this user only.
+    /// Replaces the file atomically; only this user can read it.
     pub(crate) fn write(&self, entry: &Entry) -> io::Result<()> {
         let directory = self.path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         fs::DirBuilder::new()
@@ -115,7 +115,8 @@ impl CacheFile {
     }
 }
 
-/// A number of everything that may change what a server offers; of its environment, too, of which nothing else is kept.
+/// Hash of everything in a definition that may change the server's tools. It includes the environment, which is stored nowhere
+/// else.
 fn hash(server: &ServerConfig) -> String {
     let ServerConfig {
         name: _,
@@ -125,7 +126,7 @@ fn hash(server: &ServerConfig) -> String {
         max_calls: _,
         idle_stop: _,
         tools: _,
-        // They stand in what follows.
+        // They are values of the transport.
         secrets: _,
         transport,
     } = server;
@@ -147,7 +148,7 @@ fn hash(server: &ServerConfig) -> String {
         }) => serde_json::json!([url, headers, bearer_token_file]),
     };
     let digest = Sha256::digest(definition.to_string().as_bytes());
-    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&digest[..16])
 }
 
 #[cfg(test)]

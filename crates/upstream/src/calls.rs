@@ -1,4 +1,4 @@
-//! One request to a server from its callers' side, top to bottom: a place, the breaker, the server itself, and a second try.
+//! Sends one request to a server: waits for its turn, asks the circuit breaker, starts the server, and retries once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,51 +8,51 @@ use rmcp::model::ClientRequest;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::breaker::{Admission, Refusal};
-use crate::connection::{Connection, Patience, RequestError};
+use crate::breaker::{Admission, Rejection};
+use crate::connection::{Connection, RequestError, TimeLimits};
 use crate::error::UpstreamError;
 use crate::server::Server;
 
-/// A silence that is held against a server; who waits for less time says little about it.
-const SILENCE: Duration = Duration::from_secs(10);
+/// Shortest time-out of a call that counts as a failure of the server. Shorter ones say little about it.
+const MIN_TIMEOUT_FAILURE: Duration = Duration::from_secs(10);
 
-/// What a request says of the server's process.
+/// What the outcome of a request means for the server's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// It may stay.
-    Fine,
-    /// It has kept silent again and again: if nobody else waits for it, it is to be started anew.
-    Deaf,
+    /// The process continues.
+    Keep,
+    /// The server did not answer several times. Its process is replaced, unless other callers wait for it.
+    Restart,
 }
 
-/// What is asked of a server.
+/// Options of a request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
-    /// For messages.
+pub(crate) struct RequestOptions<'a> {
+    /// Description of the request, for messages.
     pub(crate) name: &'a str,
     /// When the caller stops waiting.
     pub(crate) deadline: Instant,
-    /// Whether it may be asked again after a failure on the way.
+    /// Whether the request may be repeated after a failure of the connection.
     pub(crate) may_repeat: bool,
 }
 
 impl Server {
-    /// Sends a request to the server, started if it does not run, and reads the text of its result.
+    /// Sends a request and reads the text of its result. Starts the server if it does not run.
     pub(crate) async fn ask<T>(
         &self,
-        asked: Asked<'_>,
+        options: RequestOptions<'_>,
         mut request: impl FnMut(&Connection) -> Result<ClientRequest, UpstreamError>,
         read: impl Fn(&Connection, String) -> Result<T, UpstreamError>,
     ) -> Result<T, UpstreamError> {
         let _under_way = self.calls.token();
-        let busy = self.link.activity.begin();
+        let busy = self.shared.activity.begin();
         let start = Instant::now();
         let outcome: Result<_, UpstreamError> = async {
-            let _place = self.place(asked, start).await?;
+            let _permit = self.acquire_call_permit(options, start).await?;
             let admission = self.admit()?;
-            let answer = match self.answer(asked, &mut request).await {
-                // Nothing is known of it then; starts have pauses of their own.
-                Err(RequestError::Unasked(error)) => return Err(error),
+            let answer = match self.send_with_retry(options, &mut request).await {
+                // The server is not judged by a request that was not sent. Starts have their own pauses.
+                Err(RequestError::NotSent(error)) => return Err(error),
                 answer => answer.map_err(UpstreamError::from),
             };
             let outcome = answer.and_then(|(connection, raw)| {
@@ -63,36 +63,40 @@ impl Server {
             Ok((self.judge(admission, &outcome), outcome))
         }
         .await;
-        let (verdict, outcome) = outcome.unwrap_or_else(|error| (Verdict::Fine, Err(error)));
+        let (verdict, outcome) = outcome.unwrap_or_else(|error| (Verdict::Keep, Err(error)));
         drop(busy);
-        if verdict == Verdict::Deaf {
-            self.renew();
+        if verdict == Verdict::Restart {
+            self.request_restart();
         }
         outcome
     }
 
-    /// Waits for a place among the calls that the server may have at once.
-    async fn place(&self, asked: Asked<'_>, start: Instant) -> Result<SemaphorePermit<'_>, UpstreamError> {
-        match timeout_at(asked.deadline, self.link.places.acquire()).await {
-            Ok(Ok(place)) => Ok(place),
-            // It is never closed: only the time can be over.
+    /// Waits until the server has fewer concurrent calls than its limit.
+    async fn acquire_call_permit(
+        &self,
+        options: RequestOptions<'_>,
+        start: Instant,
+    ) -> Result<SemaphorePermit<'_>, UpstreamError> {
+        match timeout_at(options.deadline, self.shared.call_permits.acquire()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            // The semaphore is never closed, so that only the deadline can have passed.
             Ok(Err(_)) | Err(_) => Err(UpstreamError::Busy {
-                server: self.link.config.name.clone(),
-                request: asked.name.to_owned(),
-                limit: self.link.max_calls(),
+                server: self.shared.config.name.clone(),
+                request: options.name.to_owned(),
+                limit: self.shared.max_calls(),
                 after: start.elapsed(),
             }),
         }
     }
 
     fn admit(&self) -> Result<Admission, UpstreamError> {
-        self.link.breaker.admit().map_err(
-            |Refusal {
+        self.shared.breaker.admit().map_err(
+            |Rejection {
                  failures,
                  cause,
                  retry_in,
              }| UpstreamError::Suspended {
-                server: self.link.config.name.clone(),
+                server: self.shared.config.name.clone(),
                 failures,
                 cause,
                 retry_in,
@@ -100,40 +104,43 @@ impl Server {
         )
     }
 
-    async fn answer(
+    async fn send_with_retry(
         &self,
-        asked: Asked<'_>,
+        options: RequestOptions<'_>,
         request: &mut impl FnMut(&Connection) -> Result<ClientRequest, UpstreamError>,
     ) -> Result<(Arc<Connection>, String), RequestError> {
-        match self.once(asked, request).await {
-            // It ended unnoticed since its last call; the next life of it is asked instead.
+        match self.send(options, request).await {
+            // The server had ended unnoticed: send the request to its next process.
             Err(RequestError::Undelivered(_)) => {}
-            Err(RequestError::Failed(error)) if asked.may_repeat => match pause(&error) {
-                Some(pause) if Instant::now() + pause < asked.deadline => sleep(pause).await,
+            Err(RequestError::Failed(error)) if options.may_repeat => match retry_pause(&error) {
+                Some(pause) if Instant::now() + pause < options.deadline => sleep(pause).await,
                 _ => return Err(RequestError::Failed(error)),
             },
             answer => return answer,
         }
-        self.once(asked, request).await
+        self.send(options, request).await
     }
 
-    async fn once(
+    async fn send(
         &self,
-        asked: Asked<'_>,
+        options: RequestOptions<'_>,
         request: &mut impl FnMut(&Connection) -> Result<ClientRequest, UpstreamError>,
     ) -> Result<(Arc<Connection>, String), RequestError> {
-        let patience = Patience {
-            idle: self.link.timeout(),
-            deadline: asked.deadline,
+        let limits = TimeLimits {
+            idle: self.shared.timeout(),
+            deadline: options.deadline,
         };
-        let started_by = self.started_by().min(asked.deadline);
-        let connection = self.connection(started_by).await.map_err(RequestError::Unasked)?;
-        let request = request(&connection).map_err(RequestError::Unasked)?;
-        let raw = connection.request(request, asked.name, patience).await?;
+        let start_deadline = self.call_start_deadline().min(options.deadline);
+        let connection = self
+            .connection(start_deadline)
+            .await
+            .map_err(RequestError::NotSent)?;
+        let request = request(&connection).map_err(RequestError::NotSent)?;
+        let raw = connection.request(request, options.name, limits).await?;
         Ok((connection, raw))
     }
 
-    /// Tells the breaker how the request ended.
+    /// Reports the outcome to the circuit breaker.
     fn judge<T>(&self, admission: Admission, outcome: &Result<T, UpstreamError>) -> Verdict {
         match outcome {
             Ok(_)
@@ -141,30 +148,30 @@ impl Server {
                 UpstreamError::Refused { .. }
                 | UpstreamError::TooLarge { .. }
                 | UpstreamError::InputRequired { .. },
-            ) => admission.answered(),
-            Err(error) if self.is_to_blame(error) && admission.failed(error.clone()) => {
-                tracing::warn!(server = %self.link.config.name, "left alone for a while: {error}");
+            ) => admission.succeeded(),
+            Err(error) if self.is_server_failure(error) && admission.failed(error.clone()) => {
+                tracing::warn!(server = %self.shared.config.name, "left alone for a while: {error}");
                 if matches!(error, UpstreamError::Timeout { .. }) {
-                    return Verdict::Deaf;
+                    return Verdict::Restart;
                 }
             }
             Err(_) => {}
         }
-        Verdict::Fine
+        Verdict::Keep
     }
 
-    fn is_to_blame(&self, error: &UpstreamError) -> bool {
+    fn is_server_failure(&self, error: &UpstreamError) -> bool {
         match error {
             UpstreamError::BadAnswer { .. } => true,
-            UpstreamError::Timeout { after, .. } => *after >= SILENCE.min(self.link.timeout()),
-            // One that asks for a pause is well, and busy.
-            error => pause(error) == Some(Duration::ZERO),
+            UpstreamError::Timeout { after, .. } => *after >= MIN_TIMEOUT_FAILURE.min(self.shared.timeout()),
+            // A server that asks for a pause works and is busy.
+            error => retry_pause(error) == Some(Duration::ZERO),
         }
     }
 }
 
-/// After which pause it may be asked again, if it may have been asked and was not heard of.
-fn pause(error: &UpstreamError) -> Option<Duration> {
+/// The pause before a request without an answer may be repeated; `None` if repeating cannot help.
+fn retry_pause(error: &UpstreamError) -> Option<Duration> {
     match error {
         UpstreamError::Gone { .. } => Some(Duration::ZERO),
         UpstreamError::Unanswered { again_in, .. } => *again_in,

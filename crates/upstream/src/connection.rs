@@ -1,65 +1,67 @@
-//! A server that has been greeted: sends it requests, side by side, and says in full why one failed.
+//! The connection to a running server: sends requests concurrently and turns failures into errors.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, NumberOrString,
-    RequestId, ServerCapabilities,
+    CancelledNotification, CancelledNotificationParam, ClientRequest, CustomRequest, GetExtensions,
+    NumberOrString, RequestId, RequestMetaObject, ServerCapabilities,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
-use serde_json::json;
 use serde_json::value::RawValue;
-use tokio::sync::watch;
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until, timeout};
+use upstream_wire::{ClientSlot, Era, MAX_LINE, Notifications, Reply, RequestFailure, Stderr};
 
-use crate::client::ClientSlot;
 use crate::error::UpstreamError;
-use crate::hub::Era;
-use crate::question::Along;
-use crate::stderr::Stderr;
-use crate::transport::{Failure, MAX_LINE, Reply, Traffic};
 
-/// How long a failed call waits to learn how its server ended.
-const OBITUARY: Duration = Duration::from_secs(3);
+/// How long a failed call waits for the description of its server's end.
+const END_WAIT: Duration = Duration::from_secs(3);
 
-/// One life of a server, shared by all its callers.
+/// A running server, shared by all its callers.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) server: String,
     pub(crate) peer: Peer<RoleClient>,
-    pub(crate) traffic: Arc<Traffic>,
+    pub(crate) notifications: Arc<Notifications>,
     pub(crate) stderr: Arc<Stderr>,
     pub(crate) pid: Option<u32>,
     pub(crate) era: Era,
-    /// Whether it is reached over HTTP.
     pub(crate) is_remote: bool,
     pub(crate) capabilities: ServerCapabilities,
     /// How the server ended, once it has.
     pub(crate) end: watch::Sender<Option<String>>,
-    /// Raised by the first call that was answered: a server that ends before it is held back for a while.
+    /// Whether a call was answered. A server that ends before that is not restarted at once.
     pub(crate) has_served: std::sync::atomic::AtomicBool,
 }
 
-/// Why a request came to nothing.
+/// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum RequestError {
-    /// It was not sent at all.
-    Unasked(UpstreamError),
-    /// The server cannot have seen it, so that another life of it may be asked.
+    /// The request was not sent.
+    NotSent(UpstreamError),
+    /// The server did not receive the request, so that it can be sent to a new connection.
     Undelivered(UpstreamError),
-    /// The server may have acted on it.
+    /// The server may have executed the request.
     Failed(UpstreamError),
 }
 
-/// How long a request may take.
+/// Time limits of a request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
-    /// Without an answer or progress.
+pub(crate) struct TimeLimits {
+    /// Longest time without an answer or progress.
     pub(crate) idle: Duration,
-    /// In all.
+    /// End of the request, regardless of progress.
     pub(crate) deadline: Instant,
+}
+
+/// Additions to a request: fields of `_meta`, and the receiver of its progress.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RequestMeta {
+    pub(crate) fields: Map<String, Value>,
+    pub(crate) progress: Option<mpsc::Sender<Value>>,
 }
 
 impl Connection {
@@ -67,7 +69,7 @@ impl Connection {
         self.peer.is_transport_closed()
     }
 
-    /// Whether the server has said that it knows requests of this kind.
+    /// Whether the server's capabilities include this method.
     pub(crate) fn offers(&self, method: &str) -> bool {
         let capabilities = &self.capabilities;
         let is_legacy = self.era == Era::Legacy;
@@ -80,9 +82,9 @@ impl Connection {
         }
     }
 
-    /// Tells a server of the legacy era how much the client wants to hear of what it logs, if it has said so; one of the
-    /// modern era hears that with each request. The answer is not waited for.
-    pub(crate) async fn tell_log_level(&self, client: &ClientSlot) {
+    /// Sends the client's log level to a legacy server, if the client has set one. A modern server receives it with each
+    /// request. Does not wait for the answer.
+    pub(crate) async fn set_log_level(&self, client: &ClientSlot) {
         const METHOD: &str = "logging/setLevel";
         let level = client.get().and_then(|client| client.log_level());
         let Some(level) = level.filter(|_| self.offers(METHOD)) else {
@@ -90,7 +92,7 @@ impl Connection {
         };
         let request = CustomRequest::new(METHOD, Some(json!({"level": level})));
         let request = ClientRequest::CustomRequest(request);
-        // A server that cannot be told is about to be found out.
+        // If sending fails, the driver notices the end of the connection.
         let _ = self
             .peer
             .send_request_with_option(request, PeerRequestOptions::no_options())
@@ -99,23 +101,23 @@ impl Connection {
 
     /// Waits until the server has ended.
     pub(crate) async fn ended(&self) {
-        // The sender lives in `self`, so that waiting cannot fail.
+        // `self` holds the sender, so that waiting cannot fail.
         let _ = self.end.subscribe().wait_for(Option::is_some).await;
     }
 
-    /// Sends a request and gives the text of its result. Dropping the future cancels the request.
+    /// Sends a request and returns the text of its result. Dropping the future cancels the request.
     pub(crate) async fn request(
         &self,
         mut request: ClientRequest,
         name: &str,
-        patience: Patience,
+        limits: TimeLimits,
     ) -> Result<String, RequestError> {
-        let along = Along::take(&mut request);
+        let meta = RequestMeta::take(&mut request);
         let mut options = PeerRequestOptions::no_options();
-        options.meta = along.meta();
+        options.meta = meta.object();
         let sent = self.peer.send_request_with_option(request, options);
         let start = Instant::now();
-        let mut handle = match tokio::time::timeout_at(patience.deadline, sent).await {
+        let mut handle = match tokio::time::timeout_at(limits.deadline, sent).await {
             Ok(Ok(handle)) => handle,
             Ok(Err(_closed)) => return Err(RequestError::Undelivered(self.gone(name).await)),
             Err(_elapsed) => return Err(RequestError::Failed(self.timeout(name, start.elapsed()))),
@@ -128,14 +130,14 @@ impl Connection {
             NumberOrString::Number(token) => *token,
             NumberOrString::String(_) => i64::MIN,
         };
-        let progress = self.traffic.watch_progress(token, along.progress);
-        let mut idle = start + patience.idle;
+        let progress = self.notifications.watch_progress(token, meta.progress);
+        let mut idle = start + limits.idle;
         let answer = loop {
             tokio::select! {
                 biased;
                 answer = &mut handle.rx => break answer,
-                () = progress.progress() => idle = Instant::now() + patience.idle,
-                () = sleep_until(idle.min(patience.deadline)) => {
+                () = progress.progress() => idle = Instant::now() + limits.idle,
+                () = sleep_until(idle.min(limits.deadline)) => {
                     return Err(RequestError::Failed(self.timeout(name, start.elapsed())));
                 }
             }
@@ -143,12 +145,14 @@ impl Connection {
         cancel.id = None;
         match answer {
             Ok(Ok(result)) => match Reply::from_result(result) {
-                Reply::Failed(Failure::Undelivered) => Err(RequestError::Undelivered(self.gone(name).await)),
+                Reply::Failed(RequestFailure::Undelivered) => {
+                    Err(RequestError::Undelivered(self.gone(name).await))
+                }
                 reply => self.read(reply, name).map_err(RequestError::Failed),
             },
-            // Not even a whole line of it went out.
+            // Not even one complete line was sent.
             Ok(Err(ServiceError::TransportSend(_))) => Err(RequestError::Undelivered(self.gone(name).await)),
-            Ok(Err(error)) => Err(RequestError::Failed(self.failure(error, name).await)),
+            Ok(Err(error)) => Err(RequestError::Failed(self.service_error(error, name).await)),
             Err(_closed) => Err(RequestError::Failed(self.gone(name).await)),
         }
     }
@@ -165,20 +169,22 @@ impl Connection {
             Reply::Broken(cause) => Err(self.bad_answer(name, cause)),
             Reply::Failed(failure) => {
                 let (cause, again_in) = match failure {
-                    Failure::Undelivered => ("the connection was lost".to_owned(), Some(Duration::ZERO)),
-                    Failure::Unanswered { cause, again_in } => (cause, again_in),
+                    RequestFailure::Undelivered => {
+                        ("the connection was lost".to_owned(), Some(Duration::ZERO))
+                    }
+                    RequestFailure::Unanswered { cause, again_in } => (cause, again_in),
                 };
                 Err(UpstreamError::Unanswered {
                     server: self.server.clone(),
                     request: name.to_owned(),
-                    cause: self.traffic.secrets.hide(&cause),
+                    cause: self.notifications.secrets.hide(&cause),
                     again_in,
                 })
             }
         }
     }
 
-    /// The text of a result, which is an object.
+    /// Checks that a result is an object and returns its text.
     pub(crate) fn raw_object(&self, raw: String, name: &str) -> Result<Box<RawValue>, UpstreamError> {
         if !raw.starts_with('{') {
             return Err(self.bad_answer(name, "the result is no object".to_owned()));
@@ -187,20 +193,20 @@ impl Connection {
         RawValue::from_string(raw).map_err(|error| self.bad_answer(name, error.to_string()))
     }
 
-    /// The text of a tool's result; one that is an error is a message, and shows no secret. Other answers are passed on as they are.
+    /// Hides secrets in a tool's result that is an error, because errors become messages. Other results stay unchanged.
     fn without_secrets(&self, raw: String) -> String {
-        const MARK: &str = "isError";
+        const IS_ERROR: &str = "isError";
         #[derive(serde::Deserialize)]
         struct Fields {
             #[serde(default, rename = "isError")]
             is_error: bool,
         }
-        // The mark is looked for first: most answers are long and no errors.
-        let is_error =
-            raw.contains(MARK) && serde_json::from_str::<Fields>(&raw).is_ok_and(|fields| fields.is_error);
+        // Most results are long and no errors: search the text first, and parse it only if the field occurs.
+        let is_error = raw.contains(IS_ERROR)
+            && serde_json::from_str::<Fields>(&raw).is_ok_and(|fields| fields.is_error);
         let result = is_error.then(|| serde_json::from_str(&raw));
         match result {
-            Some(Ok(result)) => self.traffic.secrets.hide_value(result).to_string(),
+            Some(Ok(result)) => self.notifications.secrets.hide_value(result).to_string(),
             _ => raw,
         }
     }
@@ -210,9 +216,9 @@ impl Connection {
             server: self.server.clone(),
             request: name.to_owned(),
             cause: self
-                .traffic
+                .notifications
                 .secrets
-                .hide(&format!("{cause}{}", self.traffic.seen())),
+                .hide(&format!("{cause}{}", self.notifications.last_warning())),
             stderr: self.stderr.tail(),
         }
     }
@@ -222,21 +228,21 @@ impl Connection {
             server: self.server.clone(),
             request: name.to_owned(),
             after,
-            seen: self.traffic.seen(),
+            seen: self.notifications.last_warning(),
         }
     }
 
-    /// What a failure of the library means here.
-    async fn failure(&self, error: ServiceError, name: &str) -> UpstreamError {
+    /// Converts an error of the library.
+    async fn service_error(&self, error: ServiceError, name: &str) -> UpstreamError {
         match error {
             ServiceError::McpError(error) => UpstreamError::Refused {
                 server: self.server.clone(),
                 request: name.to_owned(),
                 code: i64::from(error.code.0),
-                message: self.traffic.secrets.hide(&error.message),
+                message: self.notifications.secrets.hide(&error.message),
                 data: error
                     .data
-                    .map(|data| Box::new(self.traffic.secrets.hide_value(data))),
+                    .map(|data| Box::new(self.notifications.secrets.hide_value(data))),
             },
             ServiceError::TransportClosed | ServiceError::Cancelled { .. } => self.gone(name).await,
             other => self.bad_answer(name, other.to_string()),
@@ -245,7 +251,7 @@ impl Connection {
 
     pub(crate) async fn gone(&self, name: &str) -> UpstreamError {
         let mut end = self.end.subscribe();
-        let cause = match timeout(OBITUARY, end.wait_for(Option::is_some)).await {
+        let cause = match timeout(END_WAIT, end.wait_for(Option::is_some)).await {
             Ok(Ok(cause)) => cause.clone().unwrap_or_default(),
             _ => "it closed its pipes".to_owned(),
         };
@@ -258,17 +264,39 @@ impl Connection {
     }
 }
 
+impl RequestMeta {
+    /// Removes the additions from a request.
+    fn take(request: &mut ClientRequest) -> RequestMeta {
+        request
+            .extensions_mut()
+            .remove::<RequestMeta>()
+            .unwrap_or_default()
+    }
+
+    /// The `_meta` fields that take precedence over those of the library.
+    fn object(&self) -> Option<RequestMetaObject> {
+        let set_by_library = ["protocolVersion", "clientInfo"];
+        let mut fields = self.fields.clone();
+        fields.retain(|key, _| {
+            let name = key.strip_prefix("io.modelcontextprotocol/");
+            key != "progressToken" && !name.is_some_and(|name| set_by_library.contains(&name))
+        });
+        let object = (!fields.is_empty()).then(|| serde_json::from_value(Value::Object(fields)));
+        object.and_then(Result::ok)
+    }
+}
+
 impl From<RequestError> for UpstreamError {
     fn from(error: RequestError) -> UpstreamError {
         match error {
-            RequestError::Unasked(error) | RequestError::Undelivered(error) | RequestError::Failed(error) => {
+            RequestError::NotSent(error) | RequestError::Undelivered(error) | RequestError::Failed(error) => {
                 error
             }
         }
     }
 }
 
-/// Tells the server that nobody waits any more, unless an answer has come.
+/// Cancels the request at the server, unless its answer has arrived.
 struct CancelOnDrop<'a> {
     peer: &'a Peer<RoleClient>,
     id: Option<RequestId>,
@@ -282,7 +310,7 @@ impl Drop for CancelOnDrop<'_> {
         let peer = self.peer.clone();
         let params = CancelledNotificationParam::new(Some(id), Some("the caller no longer waits".to_owned()));
         runtime.spawn(async move {
-            // A server that is gone needs no cancellation.
+            // If sending fails, the server has ended.
             let _ = peer
                 .send_notification(CancelledNotification::new(params).into())
                 .await;

@@ -1,14 +1,14 @@
-//! The task that owns one server: starts it when asked, keeps its list, notices its end, and ends it.
+//! The task that owns one server: starts the server, refreshes its tool list, notices its end, and stops it.
 //!
 //! ```text
-//!          Start                 greeted
+//!          Start                handshake
 //!   Idle ─────────► Starting ─────────────► Running
 //!    Failed ──────►    │                       │
-//!    ▲ ▲  after        │ no greeting           │ it ended
+//!    ▲ ▲  after        │ failed                │ exited
 //!    │ │  retry_at     ▼                       ▼
 //!    │ └──────────── Failed ◄──────────────────┤          Stop, from anywhere ──► Closed
 //!    └─────────────────────────────────────────┘
-//!         nobody has called it for a while, or it has kept silent again and again
+//!         idle for too long, or unresponsive
 //! ```
 
 use std::pin::Pin;
@@ -22,51 +22,60 @@ use rmcp::model::{
 use rmcp::service::PeerRequestOptions;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
+use upstream_wire::{Era, ServerHello};
 
 use crate::connection::Connection;
 use crate::error::UpstreamError;
-use crate::handshake::Greeting;
-use crate::hub::Era;
-use crate::link::{Link, Phase};
 use crate::listing;
-use crate::server::Command;
-use crate::start::{Life, start};
+use crate::shared::{Phase, ServerShared};
+use crate::start::{StartedServer, start};
 
-/// The first pause after a failure; each further one is twice as long, up to the last.
+/// The first pause after a failure. Each further pause is twice as long, up to `LAST_PAUSE`.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LAST_PAUSE: Duration = Duration::from_secs(30);
-/// The shortest time between two looks at a server's list: one that changes it all the time must not keep us busy.
-const BETWEEN_LISTS: Duration = Duration::from_secs(1);
-/// What a list may have for the shortest pause after it; after a longer one the pause is longer in proportion.
-const BYTES_BETWEEN_LISTS: usize = 1024 * 1024;
-/// The shortest time for which a list is believed, whatever its server says.
-const SHORTEST_FRESH: Duration = Duration::from_secs(5);
-/// How long the last answers of a server that has ended may take to be read, and its last words.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Shortest time between two requests for a server's list, so that a list which changes all the time does not cause endless work.
+const MIN_LIST_INTERVAL: Duration = Duration::from_secs(1);
+/// Bytes of a list up to which the shortest interval counts. Larger lists lengthen the interval in proportion.
+const BYTES_PER_LIST_INTERVAL: usize = 1024 * 1024;
+/// Shortest time for which a list counts as valid, whatever its server says.
+const MIN_VALIDITY: Duration = Duration::from_secs(5);
+/// Longest wait for the last answers and the last standard error of a server that has ended.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(crate) struct Driver {
-    link: Arc<Link>,
+    shared: Arc<ServerShared>,
     commands: mpsc::Receiver<Command>,
     /// Failures since the last call that was answered.
     failures: u32,
-    /// Whether its last start failed for want of a login.
+    /// Whether the last start failed because a login is missing.
     awaits_login: bool,
 }
 
-/// Why a life is over.
+/// Commands to the driver.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// Start the server, if it does not run.
+    Start,
+    /// Stop the server, unless work is pending. The next call starts it again.
+    Restart,
+    /// Stop the server for good and reply when it has ended.
+    Stop(oneshot::Sender<()>),
+}
+
+/// Why a server stopped running.
 enum End {
-    /// It ended by itself, in this way.
-    Itself(String),
-    /// Nobody needs it for now.
-    Rested,
-    /// It was asked to end; whoever asked waits, unless nobody is left.
-    Asked(Option<oneshot::Sender<()>>),
+    /// The server ended by itself, with this description.
+    Exited(String),
+    /// The server was idle or unresponsive.
+    Idle,
+    /// The server was told to stop. The sender of the command, if it still exists, waits for the reply.
+    StopRequested(Option<oneshot::Sender<()>>),
 }
 
 impl Driver {
-    pub(crate) fn new(link: Arc<Link>, commands: mpsc::Receiver<Command>) -> Driver {
+    pub(crate) fn new(shared: Arc<ServerShared>, commands: mpsc::Receiver<Command>) -> Driver {
         Driver {
-            link,
+            shared,
             commands,
             failures: 0,
             awaits_login: false,
@@ -74,32 +83,32 @@ impl Driver {
     }
 
     pub(crate) async fn run(mut self) {
-        let asked = loop {
+        let stop_reply = loop {
             match self.commands.recv().await {
-                Some(Command::Start) if self.link.is_held_back() => continue,
+                Some(Command::Start) if self.shared.is_backing_off() => continue,
                 Some(Command::Start) => {}
-                Some(Command::Renew) => continue,
+                Some(Command::Restart) => continue,
                 Some(Command::Stop(done)) => break Some(done),
                 None => break None,
             }
-            let in_its_place = async {
-                self.link.set_phase(Phase::Starting);
-                start(&self.link).await
+            let starting = async {
+                self.shared.set_phase(Phase::Starting);
+                start(&self.shared).await
             };
             let started = tokio::select! {
                 biased;
-                asked = wait_for_stop(&mut self.commands) => break asked,
-                started = self.link.starts.run(in_its_place) => started,
+                reply = wait_for_stop(&mut self.commands) => break reply,
+                started = self.shared.starts.run(starting) => started,
             };
             match started {
-                Ok(life) => {
+                Ok(started) => {
                     self.awaits_login = false;
-                    if let End::Asked(done) = self.live(life).await {
+                    if let End::StopRequested(done) = self.serve(started).await {
                         break done;
                     }
                 }
                 Err(error) if error.awaits_login() => {
-                    // Every search finds that out anew.
+                    // Every search starts the server again: log the missing login once.
                     if !std::mem::replace(&mut self.awaits_login, true) {
                         tracing::warn!("{error}");
                     }
@@ -112,115 +121,115 @@ impl Driver {
                 }
             }
         };
-        self.link.set_phase(Phase::Closed);
-        if let Some(done) = asked {
+        self.shared.set_phase(Phase::Closed);
+        if let Some(done) = stop_reply {
             let _ = done.send(());
         }
     }
 
     fn fail(&self, error: UpstreamError, pause: Duration) {
-        self.link.list_failed(error.clone());
-        self.link.set_phase(Phase::Failed {
+        self.shared.list_failed(error.clone());
+        self.shared.set_phase(Phase::Failed {
             error,
             retry_at: Instant::now() + pause,
         });
     }
 
-    /// Serves one life from its greeting to its end.
-    async fn live(&mut self, life: Life) -> End {
-        let Life {
-            mut carrier,
+    /// Runs one process or connection from its handshake to its end.
+    async fn serve(&mut self, started: StartedServer) -> End {
+        let StartedServer {
+            mut handle,
             service,
             connection,
-            greeting,
-        } = life;
-        self.link.set_era(greeting.era);
-        self.link.set_phase(Phase::Running(Arc::clone(&connection)));
-        let is_passed_on = self.link.client.get().is_some();
-        let _subscription = subscribe(&connection, &greeting, is_passed_on).await;
-        connection.tell_log_level(&self.link.client).await;
+            hello,
+        } = started;
+        self.shared.set_era(hello.era);
+        self.shared.set_phase(Phase::Running(Arc::clone(&connection)));
+        let has_client = self.shared.connector.client.get().is_some();
+        let _subscription = subscribe(&connection, &hello, has_client).await;
+        connection.set_log_level(&self.shared.connector.client).await;
         let stop_service = service.cancellation_token();
         let mut closed = std::pin::pin!(service.waiting());
-        let mut refreshing = Some(refresh(&self.link, &connection, &greeting, Instant::now()));
+        let mut refreshing = Some(refresh(&self.shared, &connection, &hello, Instant::now()));
         let mut next_list = Instant::now();
         let (mut fresh_for, mut stale_at) = (None, None);
-        self.link.activity.touch();
+        self.shared.activity.touch();
         let end = loop {
             tokio::select! {
                 command = self.commands.recv() => match command {
                     Some(Command::Start) => {}
-                    Some(Command::Renew) if !self.link.rest() => {}
-                    Some(Command::Renew) => break End::Rested,
-                    Some(Command::Stop(done)) => break End::Asked(Some(done)),
-                    None => break End::Asked(None),
+                    Some(Command::Restart) if !self.shared.try_set_idle() => {}
+                    Some(Command::Restart) => break End::Idle,
+                    Some(Command::Stop(done)) => break End::StopRequested(Some(done)),
+                    None => break End::StopRequested(None),
                 },
-                () = idle(&self.link), if refreshing.is_none() => {
-                    if self.link.rest() {
-                        break End::Rested;
+                () = idle(&self.shared), if refreshing.is_none() => {
+                    if self.shared.try_set_idle() {
+                        break End::Idle;
                     }
                 }
-                cause = carrier.ended() => {
-                    // Answers that it wrote before are still in the pipe.
-                    let _ = timeout(LAST_WORDS, &mut closed).await;
-                    break End::Itself(cause);
+                cause = handle.ended() => {
+                    // Answers that the server wrote before its end are still in the pipe.
+                    let _ = timeout(DRAIN_TIMEOUT, &mut closed).await;
+                    break End::Exited(cause);
                 }
                 _ = &mut closed => {
-                    let cause = match timeout(LAST_WORDS, carrier.ended()).await {
+                    let cause = match timeout(DRAIN_TIMEOUT, handle.ended()).await {
                         Ok(cause) => cause,
                         Err(_elapsed) => {
-                            carrier.stop().await;
+                            handle.stop().await;
                             "closed its stdout".to_owned()
                         }
                     };
-                    break End::Itself(cause);
+                    break End::Exited(cause);
                 }
                 refreshed = finished(&mut refreshing) => {
                     refreshing = None;
                     next_list = Instant::now() + refreshed.pause;
                     fresh_for = refreshed.fresh_for.or(fresh_for);
-                    // One that tells of changes is not asked whether there are any.
-                    let time = fresh_for.filter(|_| !greeting.tells_changes);
-                    stale_at = time.map(|time| Instant::now() + time.max(SHORTEST_FRESH));
+                    // A server that announces changes need not be asked again.
+                    let time = fresh_for.filter(|_| !hello.notifies_list_changes);
+                    stale_at = time.map(|time| Instant::now() + time.max(MIN_VALIDITY));
                 }
                 () = reached(stale_at), if refreshing.is_none() => {
-                    refreshing = Some(refresh(&self.link, &connection, &greeting, next_list));
+                    refreshing = Some(refresh(&self.shared, &connection, &hello, next_list));
                 }
-                () = connection.traffic.list_changed.notified(), if refreshing.is_none() => {
-                    refreshing = Some(refresh(&self.link, &connection, &greeting, next_list));
+                () = connection.notifications.list_changed.notified(), if refreshing.is_none() => {
+                    refreshing = Some(refresh(&self.shared, &connection, &hello, next_list));
                 }
             }
         };
         drop(refreshing);
         let end = match end {
-            End::Asked(_) | End::Rested => {
-                // The library closes the server's stdin first.
+            End::StopRequested(_) | End::Idle => {
+                // Cancelling makes the library close the server's stdin.
                 stop_service.cancel();
-                let _ = timeout(LAST_WORDS, &mut closed).await;
-                let cause = carrier.stop().await;
-                let _ = timeout(LAST_WORDS, connection.stderr.ended()).await;
+                let _ = timeout(DRAIN_TIMEOUT, &mut closed).await;
+                let cause = handle.stop().await;
+                let _ = timeout(DRAIN_TIMEOUT, connection.stderr.ended()).await;
                 let why = match end {
-                    End::Rested => "nobody needed it",
-                    _ if self.link.is_retired() => "its definition was changed or removed",
+                    End::Idle => "nobody needed it",
+                    _ if self.shared.is_retired() => "its definition was changed or removed",
                     _ => "codeyard is ending",
                 };
-                tracing::debug!(server = %self.link.config.name, %cause, "ended: {why}");
-                self.link.keep_warnings(connection.traffic.warnings());
+                tracing::debug!(server = %self.shared.config.name, %cause, "ended: {why}");
+                self.shared.set_past_warnings(connection.notifications.warnings());
                 connection.end.send_replace(Some(why.to_owned()));
                 end
             }
-            End::Itself(cause) => {
-                let _ = timeout(LAST_WORDS, connection.stderr.ended()).await;
-                self.bury(&connection, cause.clone());
-                End::Itself(cause)
+            End::Exited(cause) => {
+                let _ = timeout(DRAIN_TIMEOUT, connection.stderr.ended()).await;
+                self.record_exit(&connection, cause.clone());
+                End::Exited(cause)
             }
         };
-        carrier.release().await;
+        handle.release().await;
         end
     }
 
-    /// Tells everyone how the server ended.
-    fn bury(&mut self, connection: &Connection, cause: String) {
-        let cause = connection.traffic.secrets.hide(&cause);
+    /// Records the end of a server and reports it to all callers.
+    fn record_exit(&mut self, connection: &Connection, cause: String) {
+        let cause = connection.notifications.secrets.hide(&cause);
         let error = UpstreamError::Gone {
             server: connection.server.clone(),
             request: "the time between calls".to_owned(),
@@ -228,8 +237,8 @@ impl Driver {
             stderr: connection.stderr.tail(),
         };
         tracing::warn!(server = %connection.server, "it {}", cause.strip_prefix("it ").unwrap_or(&cause));
-        self.link.keep_warnings(connection.traffic.warnings());
-        // A server that had done its work is started again at once; so is one that fails for the first time.
+        self.shared.set_past_warnings(connection.notifications.warnings());
+        // A server that has answered calls is restarted at once. So is a server that fails for the first time.
         self.failures = if connection.has_served.load(Ordering::Relaxed) {
             0
         } else {
@@ -247,35 +256,35 @@ fn pause(failures: u32) -> Duration {
     }
 }
 
-/// Ends when the server is to end for good.
+/// Waits for the command to stop, or for the end of the channel.
 async fn wait_for_stop(commands: &mut mpsc::Receiver<Command>) -> Option<oneshot::Sender<()>> {
     loop {
         match commands.recv().await {
-            Some(Command::Start | Command::Renew) => {}
+            Some(Command::Start | Command::Restart) => {}
             Some(Command::Stop(done)) => return Some(done),
             None => return None,
         }
     }
 }
 
-/// Asks a modern server to tell when its tools change, and its other lists where somebody is told; a legacy one does so
-/// unasked.
+/// Subscribes to list changes of a modern server: of its tools, and with a client also of its prompts and resources. A legacy
+/// server announces changes without a subscription.
 async fn subscribe(
     connection: &Connection,
-    greeting: &Greeting,
-    is_passed_on: bool,
+    hello: &ServerHello,
+    has_client: bool,
 ) -> Option<impl Sized + use<>> {
-    if greeting.era == Era::Legacy || !(greeting.tells_changes || is_passed_on) {
+    if hello.era == Era::Legacy || !(hello.notifies_list_changes || has_client) {
         return None;
     }
     let mut filter = SubscriptionFilter::builder().tools_list_changed();
-    if is_passed_on {
+    if has_client {
         filter = filter.prompts_list_changed().resources_list_changed();
     }
     let filter = filter.build();
     let request = SubscriptionsListenRequest::new(SubscriptionsListenRequestParams::new(filter));
     let request = ClientRequest::SubscriptionsListenRequest(request);
-    // It is answered when the subscription ends; a refusal costs nothing but the news.
+    // The answer comes at the end of the subscription. After a refusal, changes go unnoticed.
     connection
         .peer
         .send_request_with_option(request, PeerRequestOptions::no_options())
@@ -283,38 +292,43 @@ async fn subscribe(
         .ok()
 }
 
-type Refresh = Pin<Box<dyn Future<Output = Refreshed> + Send>>;
+type ListRefresh = Pin<Box<dyn Future<Output = NextList> + Send>>;
 
-/// When a list is asked for again.
-struct Refreshed {
-    /// Not before this.
+/// When the list is requested again.
+struct NextList {
+    /// Shortest time until then.
     pause: Duration,
-    /// After this at the latest, if the server says so.
+    /// How long the list is valid, if the server names a time.
     fresh_for: Option<Duration>,
 }
 
-/// Asks the server for its list, not before that time, and makes it known.
-fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting, at: Instant) -> Refresh {
-    let (link, connection, greeting) = (Arc::clone(link), Arc::clone(connection), greeting.clone());
+/// Requests the list of the server at this time and publishes it.
+fn refresh(
+    shared: &Arc<ServerShared>,
+    connection: &Arc<Connection>,
+    hello: &ServerHello,
+    at: Instant,
+) -> ListRefresh {
+    let (shared, connection, hello) = (Arc::clone(shared), Arc::clone(connection), hello.clone());
     Box::pin(async move {
         sleep_until(at).await;
-        match listing::fetch(&connection, link.timeout()).await {
+        match listing::fetch(&connection, shared.timeout()).await {
             Ok(listing) => {
                 for warning in listing.warnings {
-                    connection.traffic.warn(warning);
+                    connection.notifications.warn(warning);
                 }
-                link.learn(&greeting, listing.tools).await;
-                let times = u32::try_from(listing.bytes / BYTES_BETWEEN_LISTS).unwrap_or(u32::MAX);
-                Refreshed {
-                    pause: BETWEEN_LISTS.saturating_mul(times.max(1)),
+                shared.update_list(&hello, listing.tools).await;
+                let times = u32::try_from(listing.bytes / BYTES_PER_LIST_INTERVAL).unwrap_or(u32::MAX);
+                NextList {
+                    pause: MIN_LIST_INTERVAL.saturating_mul(times.max(1)),
                     fresh_for: listing.fresh_for,
                 }
             }
             Err(error) => {
                 tracing::warn!("{error}");
-                link.list_failed(error);
-                Refreshed {
-                    pause: BETWEEN_LISTS,
+                shared.list_failed(error);
+                NextList {
+                    pause: MIN_LIST_INTERVAL,
                     fresh_for: None,
                 }
             }
@@ -322,15 +336,15 @@ fn refresh(link: &Arc<Link>, connection: &Arc<Connection>, greeting: &Greeting, 
     })
 }
 
-/// Waits until nobody has called the server for as long as it may run so.
-async fn idle(link: &Link) {
-    match link.idle_stop() {
-        Some(time) => link.activity.idle(time).await,
+/// Waits until the server has been idle for its longest time.
+async fn idle(shared: &ServerShared) {
+    match shared.idle_stop() {
+        Some(time) => shared.activity.idle(time).await,
         None => std::future::pending().await,
     }
 }
 
-/// Waits for a moment that may never come.
+/// Waits for this time; forever if there is none.
 async fn reached(moment: Option<Instant>) {
     match moment {
         Some(moment) => sleep_until(moment).await,
@@ -338,7 +352,7 @@ async fn reached(moment: Option<Instant>) {
     }
 }
 
-async fn finished(refreshing: &mut Option<Refresh>) -> Refreshed {
+async fn finished(refreshing: &mut Option<ListRefresh>) -> NextList {
     match refreshing {
         Some(refresh) => refresh.await,
         None => std::future::pending().await,

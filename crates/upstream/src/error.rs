@@ -1,6 +1,8 @@
-//! Why an upstream server could not do what it was asked; every message names the server.
+//! Errors of starts, lists and calls. Every message names the server.
 
 use std::time::Duration;
+
+use upstream_wire::{StartError, StderrTail};
 
 /// A failed start, listing or call of an upstream server.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -8,7 +10,7 @@ pub enum UpstreamError {
     /// No server of that name is configured.
     #[error("no server named '{server}' is configured")]
     UnknownServer {
-        /// The name asked for.
+        /// The requested name.
         server: String,
     },
     /// The definition would start codeyard again.
@@ -24,22 +26,22 @@ pub enum UpstreamError {
     Start {
         /// The server's name.
         server: String,
-        /// What went wrong.
+        /// Why the start failed.
         cause: StartError,
-        /// The end of what it wrote to standard error.
+        /// The end of its standard error.
         stderr: StderrTail,
     },
-    /// The server failed just now and is not tried again yet.
+    /// The server failed recently and is not started again yet.
     #[error("{cause}; it is tried again in {} ms at the earliest", .retry_in.as_millis())]
     BackOff {
         /// The server's name.
         server: String,
-        /// What went wrong the last time; names the server.
+        /// The last error; names the server.
         cause: Box<UpstreamError>,
-        /// When the next attempt is made.
+        /// Time until the next attempt.
         retry_in: Duration,
     },
-    /// Several calls in a row failed, and the server is left alone for a while.
+    /// The circuit breaker is open: several calls in a row failed.
     #[error(
         "server '{server}' is left alone: {failures} calls in a row failed, the last one because {cause}; it is tried again in {} ms at the earliest",
         .retry_in.as_millis()
@@ -47,14 +49,14 @@ pub enum UpstreamError {
     Suspended {
         /// The server's name.
         server: String,
-        /// How many failed.
+        /// Number of failed calls.
         failures: u32,
-        /// What went wrong the last time; names the server.
+        /// The last error; names the server.
         cause: Box<UpstreamError>,
-        /// When the next attempt is made.
+        /// Time until the next attempt.
         retry_in: Duration,
     },
-    /// As many calls as it may have were under way all the time.
+    /// The server had its greatest number of concurrent calls until the deadline.
     #[error(
         "server '{server}' has {limit} calls under way (`maxCalls`), and {request} found no place among them within {} ms",
         .after.as_millis()
@@ -62,26 +64,26 @@ pub enum UpstreamError {
     Busy {
         /// The server's name.
         server: String,
-        /// What was to begin.
+        /// The request that waited.
         request: String,
-        /// How many it may have.
+        /// The limit of concurrent calls.
         limit: u32,
-        /// How long it waited.
+        /// Time of waiting.
         after: Duration,
     },
-    /// The server ended while the call was under way.
+    /// The server ended during a request.
     #[error("server '{server}' ended during {request}: {cause}{stderr}")]
     Gone {
         /// The server's name.
         server: String,
-        /// What was under way.
+        /// The pending request.
         request: String,
         /// How it ended.
         cause: String,
-        /// The end of what it wrote to standard error.
+        /// The end of its standard error.
         stderr: StderrTail,
     },
-    /// Its start takes longer than the call could wait, and goes on.
+    /// The start takes longer than the call could wait, and continues.
     #[error(
         "server '{server}' did not answer its start within {} ms; it is still starting, a later call may find it ready",
         .after.as_millis()
@@ -89,7 +91,7 @@ pub enum UpstreamError {
     Starting {
         /// The server's name.
         server: String,
-        /// How long the call waited.
+        /// Time of waiting.
         after: Duration,
     },
     /// No answer in time.
@@ -97,11 +99,11 @@ pub enum UpstreamError {
     Timeout {
         /// The server's name.
         server: String,
-        /// What was under way.
+        /// The pending request.
         request: String,
-        /// How long it had.
+        /// Time of waiting.
         after: Duration,
-        /// What it did instead, if that may explain the silence.
+        /// The last warning about the server, which may explain the silence.
         seen: String,
     },
     /// A remote server gave no answer.
@@ -109,25 +111,25 @@ pub enum UpstreamError {
     Unanswered {
         /// The server's name.
         server: String,
-        /// What was under way.
+        /// The pending request.
         request: String,
-        /// What it did instead.
+        /// What happened instead.
         cause: String,
-        /// When the same request may be answered, if it may at all: zero unless the server has said.
+        /// Pause before the request may be repeated, zero unless the server has named one; `None` if repeating cannot help.
         again_in: Option<Duration>,
     },
-    /// The answer was longer than a line may be.
+    /// The answer exceeds the limit of a message.
     #[error(
         "server '{server}' answered {request} with {bytes} bytes, more than the {limit} a message may have; ask it for less at a time"
     )]
     TooLarge {
         /// The server's name.
         server: String,
-        /// What was under way.
+        /// The pending request.
         request: String,
-        /// Length of its line.
+        /// Length of the answer in bytes.
         bytes: u64,
-        /// Longest line that is read.
+        /// Longest message in bytes.
         limit: u64,
     },
     /// The server answered with a protocol error.
@@ -135,38 +137,38 @@ pub enum UpstreamError {
     Refused {
         /// The server's name.
         server: String,
-        /// What was under way.
+        /// The pending request.
         request: String,
         /// Code of the JSON-RPC error.
         code: i64,
-        /// The server's words.
+        /// The server's message.
         message: String,
-        /// What came with them.
+        /// Further data of the error.
         data: Option<Box<serde_json::Value>>,
     },
-    /// The answer is no result of the protocol.
+    /// The answer is not a valid result.
     #[error("server '{server}' answered {request} with something that is no result: {cause}{stderr}")]
     BadAnswer {
         /// The server's name.
         server: String,
-        /// What was under way.
+        /// The pending request.
         request: String,
-        /// What is wrong with it.
+        /// What is wrong with the answer.
         cause: String,
-        /// The end of what it wrote to standard error.
+        /// The end of its standard error.
         stderr: StderrTail,
     },
-    /// The server wants input from a person before it goes on.
+    /// The server asks for input of a person.
     #[error(
         "server '{server}' asks a person for input before it answers {request}; codeyard cannot pass the question on yet"
     )]
     InputRequired {
         /// The server's name.
         server: String,
-        /// What was under way.
+        /// The pending request.
         request: String,
     },
-    /// The definition was changed or removed after the call had chosen the server.
+    /// The definition was changed or removed during the call.
     #[error("server '{server}' is not called any more: its definition was changed or removed; call it again")]
     Replaced {
         /// The server's name.
@@ -178,157 +180,6 @@ pub enum UpstreamError {
         /// The server's name.
         server: String,
     },
-}
-
-/// Why a server could not be started.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum StartError {
-    /// There is no way to it, or it lets us not in.
-    #[error("{cause}")]
-    Unreachable {
-        /// What stands in the way, and what can be done.
-        cause: String,
-    },
-    /// It lets in only who has logged in.
-    #[error("{cause}")]
-    LoginNeeded {
-        /// What it said, and what to do.
-        cause: String,
-    },
-    /// The command is not there.
-    #[error(
-        "command '{command}' was not found on PATH{}; give its full path in `command`",
-        in_short(path)
-    )]
-    CommandNotFound {
-        /// The definition's command.
-        command: String,
-        /// Where it was looked for.
-        path: String,
-    },
-    /// The working directory is not there.
-    #[error("`cwd` '{cwd}' is no directory")]
-    WorkingDirectory {
-        /// The definition's directory.
-        cwd: String,
-    },
-    /// The process could not be made.
-    #[error("starting '{command}' failed: {cause}")]
-    Spawn {
-        /// The definition's command.
-        command: String,
-        /// The system's words.
-        cause: String,
-    },
-    /// It ended before the handshake was over.
-    #[error("it {cause} before it answered")]
-    Exited {
-        /// How it ended.
-        cause: String,
-    },
-    /// It did not finish the handshake in time.
-    #[error("no answer to the handshake within {} ms{seen}", .after.as_millis())]
-    Silent {
-        /// How long it had.
-        after: Duration,
-        /// What it did instead, if that may explain the silence.
-        seen: String,
-    },
-    /// Nor did it start when it was greeted in the other way before, which says less.
-    #[error("{last}")]
-    Twice {
-        /// The first attempt.
-        first: Box<StartError>,
-        /// The last one.
-        last: Box<StartError>,
-    },
-    /// It answered the handshake with an error.
-    #[error("it refused the handshake: {cause}")]
-    Handshake {
-        /// Its words.
-        cause: String,
-    },
-}
-
-impl StartError {
-    /// The same in other words.
-    pub(crate) fn map(self, say: impl Fn(String) -> String + Copy) -> StartError {
-        match self {
-            StartError::Unreachable { cause } => StartError::Unreachable { cause: say(cause) },
-            StartError::LoginNeeded { cause } => StartError::LoginNeeded { cause: say(cause) },
-            // Directories are no secrets, and who mends the definition has to see them.
-            StartError::CommandNotFound { command, path } => StartError::CommandNotFound {
-                command: say(command),
-                path,
-            },
-            StartError::WorkingDirectory { cwd } => StartError::WorkingDirectory { cwd },
-            StartError::Spawn { command, cause } => StartError::Spawn {
-                command: say(command),
-                cause: say(cause),
-            },
-            StartError::Exited { cause } => StartError::Exited { cause: say(cause) },
-            StartError::Silent { after, seen } => StartError::Silent {
-                after,
-                seen: say(seen),
-            },
-            StartError::Twice { first, last } => StartError::Twice {
-                first: Box::new((*first).map(say)),
-                last: Box::new((*last).map(say)),
-            },
-            StartError::Handshake { cause } => StartError::Handshake { cause: say(cause) },
-        }
-    }
-}
-
-/// The end of a server's standard error, ready to be appended to a message; empty if it wrote nothing.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct StderrTail(pub(crate) String);
-
-/// The places where a command was looked for, unless they are too many to read.
-fn in_short(path: &str) -> String {
-    match path.len() {
-        0..=LONGEST_PATH => format!(" ({path})"),
-        _ => String::new(),
-    }
-}
-
-/// Longest `PATH` that a message shows.
-const LONGEST_PATH: usize = 120;
-
-/// Ends of the words by which a line says what went wrong.
-const ERRORS: [&str; 6] = ["Error", "Exception", "error", "ERROR", "fatal", "FATAL"];
-
-impl StderrTail {
-    /// The line of several that says what went wrong, to stand first: the last that begins as errors do; with what goes before
-    /// the rest of a message.
-    fn reason(&self) -> String {
-        if !self.0.contains('\n') {
-            return String::new();
-        }
-        let is_one = |line: &&str| {
-            let kind = line.split([':', ' ']).next().unwrap_or_default();
-            line.contains(':') && ERRORS.iter().any(|end| kind.ends_with(end))
-        };
-        let reason = self.0.lines().map(str::trim).rfind(is_one);
-        reason.map_or(String::new(), |reason| format!("{reason}; "))
-    }
-
-    /// The text itself.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Display for StderrTail {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.is_empty() {
-            return Ok(());
-        }
-        if self.0.contains('\n') {
-            return write!(f, "; it wrote to stderr:\n{}", self.0);
-        }
-        write!(f, "; it wrote to stderr: {}", self.0)
-    }
 }
 
 impl UpstreamError {
@@ -354,7 +205,7 @@ impl UpstreamError {
         }
     }
 
-    /// Whether it waits for somebody to log in: no pause makes that better, and a login may come at any moment.
+    /// Whether the server waits for a login. No pause helps then, and a login may come at any moment.
     pub(crate) fn awaits_login(&self) -> bool {
         matches!(
             self,
@@ -365,29 +216,7 @@ impl UpstreamError {
         )
     }
 
-    /// A failed start after another one that failed in its own way.
-    pub(crate) fn after(self, first: UpstreamError) -> UpstreamError {
-        match (first, self) {
-            (
-                UpstreamError::Start { cause: first, .. },
-                UpstreamError::Start {
-                    server,
-                    cause: last,
-                    stderr,
-                },
-            ) if first.to_string() != last.to_string() => UpstreamError::Start {
-                server,
-                cause: StartError::Twice {
-                    first: Box::new(first),
-                    last: Box::new(last),
-                },
-                stderr,
-            },
-            (_, last) => last,
-        }
-    }
-
-    /// Whether the same call may succeed later: the server ended, was slow or is held back, and did not refuse.
+    /// Whether the same call may succeed later: the server ended, was slow or is not started yet, and did not refuse.
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -441,15 +270,5 @@ mod tests {
                 &format!("{reason}{exited}; it wrote to stderr:\n{stderr}"),
             );
         }
-    }
-
-    #[test]
-    fn a_long_path_is_left_out() {
-        let error = |path: &str| {
-            let (command, path) = ("x".to_owned(), path.to_owned());
-            StartError::CommandNotFound { command, path }.to_string()
-        };
-        assert!(error("/usr/bin:/bin").contains("on PATH (/usr/bin:/bin); give"));
-        assert!(error(&"/a".repeat(100)).contains("on PATH; give"));
     }
 }

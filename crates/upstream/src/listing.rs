@@ -1,4 +1,4 @@
-//! The tools of a server: fetched page by page, each definition checked by itself so that a bad one costs only itself.
+//! Fetches the tools of a server page by page and checks each definition by itself, so that one bad definition costs one tool.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,37 +11,36 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use types::{DefinitionError, Tool};
+use upstream_wire::{Era, check_header_parameters};
 
-use crate::connection::{Connection, Patience};
+use crate::connection::{Connection, TimeLimits};
 use crate::error::UpstreamError;
-use crate::hub::Era;
-use crate::remote::parameters;
 
 const REQUEST: &str = "tools/list";
 
-/// Tools kept of one server. The largest public server has 401.
+/// Most tools of one server. The largest public server has 401.
 const MAX_TOOLS: usize = 10_000;
-/// Bytes that all pages of one server's list may have together, of tools and of anything else.
+/// Most bytes of all pages of one server's list.
 pub const MAX_LIST_BYTES: usize = 32 * 1024 * 1024;
-/// Pages fetched of one server.
+/// Most pages of one server's list.
 const MAX_PAGES: usize = 1_000;
+/// Longest name of a tool in bytes.
 const MAX_NAME: usize = 256;
+/// Longest time for all pages together.
+const LIST_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What all pages together may take.
-const WHOLE_LIST: Duration = Duration::from_secs(120);
-
-/// The good definitions, and what was wrong with the others.
+/// The valid definitions, and warnings about the others.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Listing {
     pub(crate) tools: Vec<Arc<Tool>>,
     pub(crate) warnings: Vec<String>,
-    /// What all pages took.
+    /// Bytes of all pages.
     pub(crate) bytes: usize,
-    /// How long the server says that the list may be believed; `None` if it does not say.
+    /// How long the list is valid, if the server names a time.
     pub(crate) fresh_for: Option<Duration>,
 }
 
-/// One page, read no deeper than needed: the rest stays text.
+/// One page, with undecoded members.
 #[derive(serde::Deserialize)]
 struct Page<'a> {
     #[serde(borrow)]
@@ -52,15 +51,12 @@ struct Page<'a> {
     ttl: Option<&'a RawValue>,
 }
 
-/// The first definitions of one page, one more than are used; what follows them is read over.
+/// The first `MAX_TOOLS + 1` definitions of a page. Further ones are skipped.
 struct Definitions(Vec<Box<RawValue>>);
 
-/// Fetches all pages.
-pub(crate) async fn fetch(
-    connection: &Connection,
-    page_patience: Duration,
-) -> Result<Listing, UpstreamError> {
-    let deadline = Instant::now() + WHOLE_LIST;
+/// Fetches all pages. Each page has this long until an answer or progress.
+pub(crate) async fn fetch(connection: &Connection, page_timeout: Duration) -> Result<Listing, UpstreamError> {
+    let deadline = Instant::now() + LIST_TIMEOUT;
     let mut definitions: Vec<Box<RawValue>> = Vec::new();
     let mut warnings = Vec::new();
     let mut cursors = HashSet::new();
@@ -75,13 +71,13 @@ pub(crate) async fn fetch(
             Some(params) => ListToolsRequest::with_param(params),
             None => ListToolsRequest::default(),
         };
-        let patience = Patience {
-            idle: page_patience,
+        let limits = TimeLimits {
+            idle: page_timeout,
             deadline,
         };
         let request = ClientRequest::ListToolsRequest(request);
         let answer = connection
-            .request(request, REQUEST, patience)
+            .request(request, REQUEST, limits)
             .await
             .map_err(UpstreamError::from);
         let raw = match answer {
@@ -96,7 +92,7 @@ pub(crate) async fn fetch(
         let page: Page<'_> =
             serde_json::from_str(&raw).map_err(|error| connection.bad_answer(REQUEST, error.to_string()))?;
         let ttl = page.ttl.and_then(|ttl| ttl.get().parse().ok());
-        // Zero says that nothing is to be believed for any time, and asking all the time helps nobody.
+        // A time of zero would mean to ask all the time.
         let ttl = ttl.filter(|ttl| *ttl > 0).map(Duration::from_millis);
         fresh_for = fresh_for.into_iter().chain(ttl).min();
         let tools = page.tools.map(RawValue::get).unwrap_or_default();
@@ -115,19 +111,19 @@ pub(crate) async fn fetch(
             .next
             .and_then(|next| serde_json::from_str::<String>(next.get()).ok());
         match next {
-            // A cursor that comes again would lead in a circle.
+            // A repeated cursor would lead to an endless loop.
             Some(next) if cursors.insert(next.clone()) => cursor = Some(next),
             _ => break,
         }
     }
-    // The others know no such marks, or send no headers.
+    // Only modern remote servers receive arguments in headers.
     if connection.is_remote && connection.era == Era::Modern {
         definitions.retain(|definition| {
-            let wrong = parameters::check(definition.get()).err();
+            let wrong = check_header_parameters(definition.get()).err();
             warnings.extend(
                 wrong
                     .iter()
-                    .map(|why| format!("{} is left out: {why}", titled(definition))),
+                    .map(|why| format!("{} is left out: {why}", tool_name(definition))),
             );
             wrong.is_none()
         });
@@ -164,14 +160,14 @@ impl<'de> Visitor<'de> for Definitions {
     }
 }
 
-/// A definition by its name.
-fn titled(definition: &RawValue) -> String {
+/// Names a tool in a message.
+fn tool_name(definition: &RawValue) -> String {
     let definition: Value = serde_json::from_str(definition.get()).unwrap_or_default();
     let name = definition["name"].as_str().unwrap_or_default();
     format!("tool '{}'", shown(name))
 }
 
-/// Sorts good definitions from bad ones; the order is kept.
+/// Separates valid definitions from invalid ones, in their order.
 pub(crate) fn check(definitions: Vec<Box<RawValue>>) -> Listing {
     let mut listing = Listing::default();
     let mut names = HashSet::new();
@@ -213,7 +209,7 @@ fn tool(definition: Box<RawValue>) -> Result<Tool, String> {
     }
 }
 
-/// The start of a name that may be of any length.
+/// The first 40 characters of a name.
 fn shown(name: &str) -> String {
     const SHOWN: usize = 40;
     match name.char_indices().nth(SHOWN) {

@@ -1,61 +1,51 @@
-//! One configured server as its callers see it: always there, started when it is needed.
+//! The handle of one configured server: starts the server when a caller needs it.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::task::TaskTracker;
+use upstream_wire::START_TIMEOUT;
 
 use crate::connection::Connection;
-use crate::driver::Driver;
+use crate::driver::{Command, Driver};
 use crate::error::UpstreamError;
-use crate::hub::{ServerState, Status};
-use crate::link::{Link, Listed, Outcome, Phase, State};
-use crate::start::START_TIMEOUT;
+use crate::shared::{ListOutcome, ListState, Phase, ServerShared, State};
+use crate::state::{ServerState, Status};
 
-/// Longest wait of a call for its server's start, which goes on after it. It is shorter than a run may take, so that
-/// the program hears which server it is.
-const START_PATIENCE: Duration = Duration::from_secs(45);
-/// A server that is held back for no longer than this is waited for; else the call fails at once.
-const SHORT_WAIT: Duration = Duration::from_secs(2);
-/// Wishes that wait for the driver; all say the same.
-const COMMANDS: usize = 8;
+/// Longest wait of a call for the start of its server. The start continues afterwards. This is shorter than the time limit of
+/// a run, so that the program's error names the server.
+const MAX_START_WAIT: Duration = Duration::from_secs(45);
+/// Longest pause before the next start that a call waits for; with a longer pause the call fails at once.
+const MAX_PAUSE_WAIT: Duration = Duration::from_secs(2);
+/// Commands that may wait for the driver.
+const COMMAND_QUEUE: usize = 8;
 
 /// The handle of one server.
 #[derive(Debug)]
 pub(crate) struct Server {
-    pub(crate) link: Arc<Link>,
-    /// The calls that it has to answer.
+    pub(crate) shared: Arc<ServerShared>,
+    /// Pending calls.
     pub(crate) calls: TaskTracker,
     commands: mpsc::Sender<Command>,
-    /// The driver's end, until the first wish starts the driver.
+    /// The driver's receiver, until the first command starts the driver.
     unstarted: Mutex<Option<mpsc::Receiver<Command>>>,
-    /// Whether a search waits for this server's list.
+    /// Whether a search makes this server list its tools.
     pub(crate) discovering: watch::Sender<bool>,
-    /// Whether a search has waited for this server's list before.
+    /// Whether a search has already waited for this server's list.
     pub(crate) was_awaited: AtomicBool,
-    /// Whether a check of a program has waited for this server's list in vain.
+    /// Whether a check of a program has waited for this server's list without success.
     pub(crate) was_missed: AtomicBool,
 }
 
-/// What the driver of a server is told.
-#[derive(Debug)]
-pub(crate) enum Command {
-    /// Be running.
-    Start,
-    /// End, unless somebody waits, and be started anew by the next call.
-    Renew,
-    /// End, for good, and say when it is done.
-    Stop(oneshot::Sender<()>),
-}
-
 impl Server {
-    pub(crate) fn new(link: Link) -> Server {
-        let (commands, receiver) = mpsc::channel(COMMANDS);
+    pub(crate) fn new(shared: ServerShared) -> Server {
+        let (commands, receiver) = mpsc::channel(COMMAND_QUEUE);
         Server {
-            link: Arc::new(link),
+            shared: Arc::new(shared),
             calls: TaskTracker::new(),
             commands,
             unstarted: Mutex::new(Some(receiver)),
@@ -65,11 +55,11 @@ impl Server {
         }
     }
 
-    /// The running server; started if it does not run.
+    /// The connection to the running server; starts the server if necessary.
     pub(crate) async fn connection(&self, deadline: Instant) -> Result<Arc<Connection>, UpstreamError> {
         let start = Instant::now();
-        let mut state = self.link.state.subscribe();
-        // The start whose failure is ours to report; failures of earlier ones only hold us back.
+        let mut state = self.shared.state.subscribe();
+        // Number of the start whose failure this call reports. Failures of earlier starts only delay the call.
         let mut awaited = None;
         loop {
             let State { attempt, phase } = state.borrow_and_update().clone();
@@ -82,8 +72,8 @@ impl Server {
                 }
                 Phase::Failed { error, retry_at } => {
                     let retry_in = retry_at.saturating_duration_since(Instant::now());
-                    if retry_in > SHORT_WAIT || retry_at > deadline {
-                        let server = self.link.config.name.clone();
+                    if retry_in > MAX_PAUSE_WAIT || retry_at > deadline {
+                        let server = self.shared.config.name.clone();
                         return Err(UpstreamError::BackOff {
                             server,
                             cause: Box::new(error),
@@ -91,11 +81,11 @@ impl Server {
                         });
                     }
                     sleep_until(retry_at).await;
-                    self.ask_for_start();
+                    self.request_start();
                     awaited = awaited.or(Some(attempt + 1));
                 }
                 Phase::Idle => {
-                    self.ask_for_start();
+                    self.request_start();
                     awaited = awaited.or(Some(attempt + 1));
                 }
                 Phase::Closed => return Err(self.shutting_down()),
@@ -105,7 +95,7 @@ impl Server {
                 Ok(Err(_closed)) => return Err(self.shutting_down()),
                 Err(_elapsed) => {
                     return Err(UpstreamError::Starting {
-                        server: self.link.config.name.clone(),
+                        server: self.shared.config.name.clone(),
                         after: start.elapsed(),
                     });
                 }
@@ -113,37 +103,37 @@ impl Server {
         }
     }
 
-    /// When a call that is made now gives up on the start of its server.
-    pub(crate) fn started_by(&self) -> Instant {
-        let patience = self.link.config.timeout.unwrap_or(START_PATIENCE);
-        Instant::now() + patience.min(START_PATIENCE)
+    /// When a call that begins now stops waiting for the start of its server.
+    pub(crate) fn call_start_deadline(&self) -> Instant {
+        let max_wait = self.shared.config.timeout.unwrap_or(MAX_START_WAIT);
+        Instant::now() + max_wait.min(MAX_START_WAIT)
     }
 
-    /// When a start that begins now is over, well or badly.
-    pub(crate) fn started_at_last() -> Instant {
-        Instant::now() + START_TIMEOUT + SHORT_WAIT
+    /// When a start that begins now has succeeded or failed at the latest.
+    pub(crate) fn start_deadline() -> Instant {
+        Instant::now() + START_TIMEOUT + MAX_PAUSE_WAIT
     }
 
-    /// Makes sure that the list is known.
-    pub(crate) async fn list(&self, started_by: Instant) -> Result<(), UpstreamError> {
-        let _busy = self.link.activity.begin();
-        let mut listing = self.link.listing.subscribe();
-        let Listed { generation, outcome } = listing.borrow_and_update().clone();
-        if matches!(outcome, Outcome::Known) {
+    /// Waits until the list is known; starts the server if necessary.
+    pub(crate) async fn list(&self, start_deadline: Instant) -> Result<(), UpstreamError> {
+        let _activity = self.shared.activity.begin();
+        let mut listing = self.shared.listing.subscribe();
+        let ListState { generation, outcome } = listing.borrow_and_update().clone();
+        if matches!(outcome, ListOutcome::Known) {
             return Ok(());
         }
-        let was_running = matches!(self.link.state.borrow().phase, Phase::Running(_));
-        let connection = self.connection(started_by).await?;
-        if was_running && matches!(outcome, Outcome::Failed(_)) {
-            // A new life lists its tools by itself; this one has tried before.
-            connection.traffic.list_changed.notify_one();
+        let was_running = matches!(self.shared.state.borrow().phase, Phase::Running(_));
+        let connection = self.connection(start_deadline).await?;
+        if was_running && matches!(outcome, ListOutcome::Failed(_)) {
+            // A new connection lists its tools by itself; this one has failed before.
+            connection.notifications.list_changed.notify_one();
         }
         loop {
             let now = listing.borrow_and_update().clone();
             if now.generation > generation {
                 return match now.outcome {
-                    Outcome::Failed(error) => Err(error),
-                    Outcome::Known | Outcome::Unknown => Ok(()),
+                    ListOutcome::Failed(error) => Err(error),
+                    ListOutcome::Known | ListOutcome::Unknown => Ok(()),
                 };
             }
             tokio::select! {
@@ -153,11 +143,11 @@ impl Server {
         }
     }
 
-    /// Ends the server for good.
+    /// Stops the server for good.
     pub(crate) async fn stop(&self) {
         let (done, stopped) = oneshot::channel();
         if self.take_unstarted().is_some() {
-            self.link.set_phase(Phase::Closed);
+            self.shared.set_phase(Phase::Closed);
             return;
         }
         if self.commands.send(Command::Stop(done)).await.is_ok() {
@@ -165,24 +155,24 @@ impl Server {
         }
     }
 
-    /// Ends the server for good because its definition is gone, once the calls that are under way are answered.
+    /// Stops the server for good after its pending calls, because its definition was changed or removed.
     pub(crate) async fn retire(&self) {
         self.calls.close();
         self.calls.wait().await;
         self.stop().await;
     }
 
-    /// What is known of the server, for people.
+    /// The state of the server, for people.
     pub(crate) fn state(&self) -> ServerState {
-        let link = &self.link;
-        let mut warnings = link.past_warnings();
+        let shared = &self.shared;
+        let mut warnings = shared.past_warnings();
         let mut pid = None;
-        let mut status = match &link.state.borrow().phase {
+        let mut status = match &shared.state.borrow().phase {
             Phase::Idle | Phase::Closed => Status::Idle,
             Phase::Starting => Status::Starting,
             Phase::Running(connection) => {
                 pid = connection.pid;
-                warnings.extend(connection.traffic.warnings());
+                warnings.extend(connection.notifications.warnings());
                 Status::Running
             }
             Phase::Failed { error, .. } if error.awaits_login() => Status::NeedsLogin {
@@ -192,49 +182,46 @@ impl Server {
                 cause: error.to_string(),
             },
         };
-        if let Some(cause) = link.breaker.open_for() {
+        if let Some(cause) = shared.breaker.open_for() {
             status = Status::Suspended {
                 cause: cause.to_string(),
             };
         }
         ServerState {
-            name: link.config.name.clone(),
+            name: shared.config.name.clone(),
             status,
-            transport: link.config.transport.name(),
-            tools: link.listed_tools(),
-            calls: link.tally.calls(),
-            last_error: link.tally.last_error(),
+            transport: shared.config.transport.name(),
+            tools: shared.listed_tools(),
+            calls: shared.stats.calls(),
+            last_error: shared.stats.last_error(),
             pid,
-            era: link.era(),
+            era: shared.era(),
             warnings,
-            under_way: link.activity.under_way(),
+            under_way: shared.activity.pending(),
         }
     }
 
-    fn ask_for_start(&self) {
+    fn request_start(&self) {
         if let Some(receiver) = self.take_unstarted() {
-            tokio::spawn(Driver::new(Arc::clone(&self.link), receiver).run());
+            tokio::spawn(Driver::new(Arc::clone(&self.shared), receiver).run());
         }
-        // A full queue holds the same wish already.
+        // A full queue already holds this command.
         let _ = self.commands.try_send(Command::Start);
     }
 
-    /// Has a server that keeps silent started anew by its next call.
-    pub(crate) fn renew(&self) {
-        // A full queue holds wishes to start, and one that is starting is new enough.
-        let _ = self.commands.try_send(Command::Renew);
+    /// Makes the next call start an unresponsive server again.
+    pub(crate) fn request_restart(&self) {
+        // A full queue holds commands to start; a server that is starting needs no restart.
+        let _ = self.commands.try_send(Command::Restart);
     }
 
     fn take_unstarted(&self) -> Option<mpsc::Receiver<Command>> {
-        self.unstarted
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.unstarted.lock().take()
     }
 
     fn shutting_down(&self) -> UpstreamError {
-        let server = self.link.config.name.clone();
-        if self.link.is_retired() {
+        let server = self.shared.config.name.clone();
+        if self.shared.is_retired() {
             UpstreamError::Replaced { server }
         } else {
             UpstreamError::ShuttingDown { server }

@@ -21,7 +21,8 @@ use tempfile::TempDir;
 use test_support::{ServerDefinition, stub_server};
 use tool_files::Scanner;
 use types::{Appearance, Principal, Reach, RunId, RunProfile, Validation};
-use upstream::{Config, Hub, ServerConfig, Status, Stdio, Transport};
+use upstream::{Config, Hub, ServerConfig, Status};
+use upstream_wire::{Stdio, Transport};
 
 /// Longer than anything that is not meant to time out.
 const LONG: Duration = Duration::from_secs(40);

@@ -4,8 +4,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clients::{Client, Found, Place, Surroundings};
-use config::{Defined, Host, Machine, Secrets, ServerConfig, Use};
+use config::{Defined, Host, Machine, Secrets, Use};
 use serde_json::{Map, Value};
+use upstream::ServerConfig;
 
 use super::import::references;
 use crate::exit::{Exit, Failure};

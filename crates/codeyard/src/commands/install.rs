@@ -8,8 +8,9 @@ mod undo;
 use std::path::{Path, PathBuf};
 
 use clients::{Change, Client, Found, Place, Surroundings, Taken};
-use config::{Loaded, Machine, Secrets, ServerConfig, ServerFile};
+use config::{Loaded, Machine, Secrets, ServerFile};
 use serde_json::{Value, json};
+use upstream::ServerConfig;
 
 use super::adopt::{client, own_file, restart, running, servers, surroundings, text_of, used, with_env_file};
 use super::import::{narrowed, open_filters, variables};

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use config::{Host as _, Http, Machine, Transport, Use};
+use config::{Host as _, Machine, Use};
 use serde_json::{Value, json};
-use server::logins::{self, Attempt, Listener, LoggedIn, LoginError, Wish};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
+use upstream_wire::oauth::{
+    self, LoggedIn, LoginError, LoginRequest, LoginState, PendingLogin, RedirectListener,
+};
+use upstream_wire::{Http, Transport};
 
 use crate::cli::LoginArguments;
 use crate::commands::servers::find;
@@ -77,12 +80,12 @@ async fn log_in(
     directory: PathBuf,
 ) -> anyhow::Result<Exit> {
     let name = &arguments.name;
-    let listener = Listener::bind(arguments.port).await.map_err(|error| {
+    let listener = RedirectListener::bind(arguments.port).await.map_err(|error| {
         let why = format!("no port of this machine can be listened at: {error}");
         Failure::new(Exit::Broken, why)
     })?;
     let scopes: Vec<String> = arguments.scope.iter().flat_map(|words| words.0.clone()).collect();
-    let attempt = logins::begin(Wish {
+    let attempt = oauth::begin(LoginRequest {
         name,
         http,
         directory: &directory,
@@ -115,8 +118,8 @@ async fn log_in(
 
 /// The address to which the browser was sent.
 async fn answer(
-    listener: &Listener,
-    attempt: &Attempt,
+    listener: &RedirectListener,
+    attempt: &PendingLogin,
     arguments: &LoginArguments,
 ) -> anyhow::Result<String> {
     let state = attempt.state();
@@ -189,13 +192,13 @@ fn as_json(name: &str, done: &LoggedIn) -> Value {
 }
 
 /// What is kept of a login, in a few words.
-pub(super) fn state(state: logins::State) -> String {
+pub(super) fn state(state: LoginState) -> String {
     match state {
-        logins::State::Renewable | logins::State::Until(None) => "logged in".to_owned(),
-        logins::State::Until(Some(end)) => {
+        LoginState::Renewable | LoginState::Until(None) => "logged in".to_owned(),
+        LoginState::Until(Some(end)) => {
             let ms = i64::try_from(end.saturating_mul(1000)).unwrap_or(i64::MAX);
             format!("logged in until {}", times::when(ms))
         }
-        logins::State::Ended => "login ended".to_owned(),
+        LoginState::Ended => "login ended".to_owned(),
     }
 }

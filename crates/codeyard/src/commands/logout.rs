@@ -1,7 +1,7 @@
 //! `codeyard logout`: ends the login to a remote server, there and here.
 
 use serde_json::json;
-use server::logins::{self, LoggedOut};
+use upstream_wire::oauth::{self, LoggedOut};
 
 use super::login::{failure, remote};
 use crate::cli::LogoutArguments;
@@ -13,7 +13,7 @@ use crate::output::harmless;
 pub async fn run(context: &Context, arguments: &LogoutArguments) -> anyhow::Result<Exit> {
     let name = &arguments.name;
     let (_, directory) = remote(context, name)?;
-    let ended = logins::log_out(name, &directory).await;
+    let ended = oauth::log_out(name, &directory).await;
     let ended = ended.map_err(|error| failure(name, &error))?;
     let output = &context.output;
     if let LoggedOut::NotRevoked(why) = &ended {

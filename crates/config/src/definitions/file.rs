@@ -178,6 +178,6 @@ impl Judge<'_> {
         original(&server.name)
             || server.name.eq_ignore_ascii_case(OWN_NAME)
             || is_original
-            || upstream::is_self_reference(server, self.own_executable)
+            || upstream_wire::is_self_reference(&server.transport, self.own_executable)
     }
 }

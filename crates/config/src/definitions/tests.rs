@@ -11,7 +11,7 @@ use super::*;
 use crate::host::{Machine, NotUnicode};
 use crate::{OutputMode, load_bridge};
 
-fn stdio(server: &ServerConfig) -> &upstream::Stdio {
+fn stdio(server: &ServerConfig) -> &upstream_wire::Stdio {
     server.transport.stdio().unwrap()
 }
 

@@ -4,8 +4,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use jail::confinement::Confinement;
 use types::{ToolRules, units};
-use upstream::{Confinement, ServerLimits};
+use upstream_wire::ServerLimits;
 
 use super::{MAX_TIMEOUT_MS, Reader, Variables};
 use crate::json::Node;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use upstream::{SecretValues, Transport};
+use upstream_wire::{SecretValues, Transport};
 
 /// What its variables hold that is secret, and what looks like a secret as it stands: also in files that people write themselves.
 pub(crate) fn secrets(transport: &Transport, mut referred: BTreeSet<String>) -> SecretValues {

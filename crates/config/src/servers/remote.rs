@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use upstream::{Http, HttpKind, OAuth};
+use upstream_wire::{Http, HttpKind, OAuth};
 
 use super::{Reader, Variables};
 use crate::json::Node;
@@ -185,7 +185,7 @@ impl Reader<'_> {
         let path = format!("{field}.{key}");
         let url = self.string(&path, Some(node), variables)?;
         if variables.are_expanded()
-            && let Err(error) = upstream::check_url(&url)
+            && let Err(error) = upstream_wire::check_url(&url)
         {
             self.findings.mistake(&path, error.to_string());
         }
@@ -236,7 +236,7 @@ impl Reader<'_> {
             };
             // What is written is checked once it is what will be sent.
             if variables.are_expanded()
-                && let Err(what) = upstream::check_header(name, &value)
+                && let Err(what) = upstream_wire::check_header(name, &value)
             {
                 self.findings.mistake(&path, what);
             } else if headers.insert(name.to_ascii_lowercase(), value).is_some() {

@@ -53,7 +53,7 @@ impl StdioTransport {
 
     fn decode(&self, line: &Line) -> Result<ClientMessage, Box<Rejection>> {
         let (Line::Whole(bytes) | Line::TooLong(bytes)) = line;
-        upstream::aside(bytes.len(), || match line {
+        upstream_wire::block_in_place_if_large(bytes.len(), || match line {
             Line::Whole(bytes) => message::decode(bytes, self.wire),
             Line::TooLong(start) => Err(Box::new(Rejection::too_long(start, MAX_LINE))),
         })

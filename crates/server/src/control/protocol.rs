@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use upstream::{Era, ServerState};
+use upstream::ServerState;
+use upstream_wire::Era;
 
 /// The version. Fields may be added to it; what changes a meaning is another version.
 pub(super) const VERSION: u32 = 1;

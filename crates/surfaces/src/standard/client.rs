@@ -9,7 +9,7 @@ use rmcp::model::{CustomNotification, CustomRequest, ProtocolVersion, ServerNoti
 use rmcp::service::{Peer, RequestContext, ServiceError};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, mpsc, watch};
-use upstream::{Answered, Client};
+use upstream_wire::{ClientResponse, DownstreamClient};
 
 use super::input_router::{InputError, InputRouter, MAX_INPUT_REQUESTS};
 
@@ -161,7 +161,7 @@ impl Downstream {
     }
 }
 
-impl Client for Downstream {
+impl DownstreamClient for Downstream {
     fn capabilities(&self) -> Map<String, Value> {
         let client = self.identity.get();
         let relayed = INPUT_METHODS.iter().filter_map(|(_, capability)| {
@@ -171,7 +171,7 @@ impl Client for Downstream {
         relayed.collect()
     }
 
-    fn ask(&self, server: &str, method: String, params: Option<Value>) -> Answered<'_> {
+    fn ask(&self, server: &str, method: String, params: Option<Value>) -> ClientResponse<'_> {
         let server = server.to_owned();
         Box::pin(async move { Ok(self.ask_client(&server, method, params).await?) })
     }

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use upstream::{MAX_LIST_BYTES, Question};
+use upstream::{MAX_LIST_BYTES, RelayRequest};
 
 use super::client::{Downstream, forward};
 use super::lists::{self, ListKind, Page, ServerList};
@@ -331,7 +331,7 @@ impl<S: StandardService> StandardHandler<S> {
         let mut bytes = 0;
         for _ in 0..MAX_PAGES {
             let request = self.upstream_request(server, method, std::mem::take(&mut params), context);
-            let answer = self.service.relay(Question { deadline, ..request }).await;
+            let answer = self.service.relay(RelayRequest { deadline, ..request }).await;
             let page = match answer {
                 Ok(page) => page,
                 Err(refusal) => {

@@ -10,7 +10,7 @@ use rmcp::model::{ErrorCode, ErrorData};
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
-use upstream::Refusal;
+use upstream_wire::JsonRpcError;
 
 /// Requests for input of one server that wait for the client at once, so that no server fills the client's window.
 pub(super) const MAX_INPUT_REQUESTS: usize = 16;
@@ -23,7 +23,7 @@ pub(super) struct InputRequest {
     pub(super) reply: oneshot::Sender<Value>,
 }
 
-/// Why a server gets no input. [`Refusal`] is the form that the server receives.
+/// Why a server gets no input. [`JsonRpcError`] is the form that the server receives.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum InputError {
     #[error("Method not found: {0}")]
@@ -50,14 +50,14 @@ pub(super) enum InputError {
     Unreachable(ServiceError),
 }
 
-impl From<InputError> for Refusal {
+impl From<InputError> for JsonRpcError {
     fn from(error: InputError) -> Self {
         let (code, message) = (error.code().0, error.to_string());
         let data = match error {
             InputError::Declined(error) => error.data,
             _ => None,
         };
-        Refusal { code, message, data }
+        JsonRpcError { code, message, data }
     }
 }
 

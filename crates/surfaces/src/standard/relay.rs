@@ -6,7 +6,8 @@ use rmcp::service::RequestContext;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use types::Limits;
-use upstream::{Client as _, Question};
+use upstream::RelayRequest;
+use upstream_wire::DownstreamClient as _;
 
 use super::client::{declared_capabilities, meta};
 use super::handler::{Answer, StandardHandler};
@@ -43,7 +44,7 @@ impl<S: StandardService> StandardHandler<S> {
     }
 
     /// A legacy client is asked by requests, whatever the server's era.
-    async fn relay_legacy(&self, mut request: Question, context: &RequestContext<RoleServer>) -> Answer {
+    async fn relay_legacy(&self, mut request: RelayRequest, context: &RequestContext<RoleServer>) -> Answer {
         for _ in 0..MAX_ROUNDS {
             let mut call = UpstreamCall::start(&self.service, request.clone(), None);
             let raw = loop {
@@ -77,7 +78,7 @@ impl<S: StandardService> StandardHandler<S> {
 
     /// An `input_required` of a modern server passes through unchanged. A legacy server asks by a request while the call runs:
     /// the call is suspended until the client returns with the answers.
-    async fn relay_modern(&self, request: Question, context: &RequestContext<RoleServer>) -> Answer {
+    async fn relay_modern(&self, request: RelayRequest, context: &RequestContext<RoleServer>) -> Answer {
         let server = request.server.clone();
         let mut call = match self.suspended.resume(&request.method, &request.params)? {
             Some(Resumed::Complete(call)) => call,
@@ -115,12 +116,12 @@ impl<S: StandardService> StandardHandler<S> {
         method: &str,
         params: Map<String, Value>,
         context: &RequestContext<RoleServer>,
-    ) -> Question {
+    ) -> RelayRequest {
         let mut meta = meta(context);
         if let Some(level) = self.client.log_level() {
             meta.entry(LOG_LEVEL).or_insert(json!(level));
         }
-        Question {
+        RelayRequest {
             server: server.to_owned(),
             method: method.to_owned(),
             params,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 use types::{ServerTools, Tool};
-use upstream::{Client, Question, Refusal};
+use upstream::RelayRequest;
+use upstream_wire::{DownstreamClient, JsonRpcError};
 
 /// Passes requests on to servers.
 pub trait StandardService: Send + Sync + 'static {
@@ -18,7 +19,7 @@ pub trait StandardService: Send + Sync + 'static {
     ///
     /// # Errors
     /// The server's own error, or why the request was not sent.
-    fn relay(&self, request: Question) -> impl Future<Output = Result<Box<RawValue>, Refusal>> + Send;
+    fn relay(&self, request: RelayRequest) -> impl Future<Output = Result<Box<RawValue>, JsonRpcError>> + Send;
 
     /// The tools that the servers list, as they change.
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
@@ -27,7 +28,7 @@ pub trait StandardService: Send + Sync + 'static {
     fn tell_log_level(&self) -> impl Future<Output = ()> + Send;
 
     /// Lets servers send requests and notifications to this client.
-    fn attach(&self, client: Arc<dyn Client>);
+    fn attach(&self, client: Arc<dyn DownstreamClient>);
 }
 
 /// All servers at one moment.

@@ -6,7 +6,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
-use upstream::{Question, Refusal};
+use upstream::RelayRequest;
+use upstream_wire::JsonRpcError;
 
 use super::input_router::{InputRequest, OpenRequestGuard};
 use super::service::StandardService;
@@ -18,7 +19,7 @@ const PROGRESS_QUEUE: usize = 32;
 /// A request under way. Dropping it cancels the request.
 #[derive(Debug)]
 pub(super) struct UpstreamCall {
-    answer: AbortOnDropHandle<Result<Box<RawValue>, Refusal>>,
+    answer: AbortOnDropHandle<Result<Box<RawValue>, JsonRpcError>>,
     progress: mpsc::Receiver<Value>,
     input: mpsc::Receiver<InputRequest>,
     open: Option<OpenRequestGuard>,
@@ -39,7 +40,7 @@ impl UpstreamCall {
     /// Sends the request. `open` is its entry in the input router, for a client that can be asked in the answer.
     pub(super) fn start<S: StandardService>(
         service: &Arc<S>,
-        mut request: Question,
+        mut request: RelayRequest,
         open: Option<(OpenRequestGuard, mpsc::Receiver<InputRequest>)>,
     ) -> UpstreamCall {
         let (sender, progress) = mpsc::channel(PROGRESS_QUEUE);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use reqwest::header::LOCATION;
 use reqwest::redirect::Policy;
 use serde::Deserialize;
-use upstream::oauth::{self, Listener, Wish};
-use upstream::{Http, HttpKind, OAuth};
+use upstream_wire::oauth::{self, LoginRequest, RedirectListener};
+use upstream_wire::{Http, HttpKind, OAuth};
 
 /// The document about the client that the suite's authorization servers know.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
@@ -61,8 +61,8 @@ pub(crate) async fn log_in(
     directory: &Path,
     scopes: &[String],
 ) -> Result<(), Box<dyn Error>> {
-    let listener = Listener::bind(None).await?;
-    let attempt = oauth::begin(Wish {
+    let listener = RedirectListener::bind(None).await?;
+    let attempt = oauth::begin(LoginRequest {
         name,
         http,
         directory,

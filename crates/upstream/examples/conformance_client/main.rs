@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use types::ToolRef;
-use upstream::{Config, Hub, Question, ServerConfig, UpstreamError};
+use upstream::{Config, Hub, RelayRequest, ServerConfig, UpstreamError};
 
 /// The name of the suite's server among the hub's.
 pub(crate) const SERVER: &str = "suite";
@@ -55,7 +55,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         servers: vec![ServerConfig {
             name: SERVER.to_owned(),
             timeout: Some(PATIENCE),
-            transport: upstream::Transport::Http(http.clone()),
+            transport: upstream_wire::Transport::Http(http.clone()),
             ..ServerConfig::default()
         }],
         login_dir: Some(directory.path().to_owned()),
@@ -157,9 +157,9 @@ async fn call_tool(hub: &Hub, call: Wish) -> Result<(), UpstreamError> {
     Ok(())
 }
 
-fn question(params: Map<String, Value>) -> Question {
+fn question(params: Map<String, Value>) -> RelayRequest {
     let capabilities = Value::Object(person::capabilities());
-    Question {
+    RelayRequest {
         server: SERVER.to_owned(),
         method: "tools/call".to_owned(),
         params,

@@ -1,7 +1,7 @@
 //! Somebody who agrees to whatever a server asks, with the values that it suggests.
 
 use serde_json::{Map, Value, json};
-use upstream::{Answered, Client, Refusal};
+use upstream_wire::{ClientResponse, DownstreamClient, JsonRpcError};
 
 /// The person.
 #[derive(Debug)]
@@ -35,16 +35,16 @@ fn agreed(params: &Value) -> Value {
     json!({"action": "accept", "content": Map::from_iter(values)})
 }
 
-impl Client for Person {
+impl DownstreamClient for Person {
     fn capabilities(&self) -> Map<String, Value> {
         capabilities()
     }
 
-    fn ask(&self, _server: &str, method: String, params: Option<Value>) -> Answered<'_> {
+    fn ask(&self, _server: &str, method: String, params: Option<Value>) -> ClientResponse<'_> {
         Box::pin(async move {
             match method.as_str() {
                 "elicitation/create" => Ok(agreed(&params.unwrap_or_default())),
-                _ => Err(Refusal {
+                _ => Err(JsonRpcError {
                     code: -32601,
                     message: format!("{method} is not answered here"),
                     data: None,

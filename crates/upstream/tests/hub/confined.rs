@@ -3,9 +3,10 @@
 use std::fs;
 use std::net::TcpListener;
 
+use jail::confinement::Confinement;
 use serde_json::{Value, json};
 use test_support::{ServerDefinition, stub_server};
-use upstream::{Confinement, Hub};
+use upstream::Hub;
 
 use crate::{call, hub_of, stdio, text};
 

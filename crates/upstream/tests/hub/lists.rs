@@ -161,7 +161,7 @@ async fn a_known_list_is_there_in_the_next_process_without_a_start() {
     assert_eq!(second.discover(WAIT).await, [""; 0]);
     second.list("stub").await.expect("known");
     assert_eq!(state(&second, "stub").status, Status::Idle);
-    assert_eq!(state(&second, "stub").era, Some(upstream::Era::Modern));
+    assert_eq!(state(&second, "stub").era, Some(upstream_wire::Era::Modern));
 
     // Another definition under the same name is another server.
     let other = cached(&[("stub", ServerDefinition::replay("time"))], directory.path());
@@ -200,7 +200,7 @@ async fn a_damaged_or_outdated_cache_does_no_harm() {
         tool_names(&hub, "stub").filter(|names| names.len() == 11)
     })
     .await;
-    assert_eq!(state(&hub, "stub").era, Some(upstream::Era::Legacy));
+    assert_eq!(state(&hub, "stub").era, Some(upstream_wire::Era::Legacy));
 }
 
 #[tokio::test]

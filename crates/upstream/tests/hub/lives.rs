@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use test_support::{ServerDefinition, is_gone, servers, stub_server, wait_until};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use upstream::{Config, Era, Hub, UpstreamError};
+use upstream::{Config, Hub, UpstreamError};
+use upstream_wire::Era;
 
 use crate::{call, config, hub, state, text};
 

@@ -1,9 +1,9 @@
 //! The hub against real processes: a behaving server, servers that misbehave, and public ones.
 
 mod calls;
-mod care;
 mod confined;
 mod failures;
+mod limits;
 mod lists;
 mod lives;
 mod real;
@@ -17,7 +17,8 @@ use serde_json::Value;
 use test_support::{ServerDefinition, stub_server};
 use tokio::time::Instant;
 use types::{ServerTools, ToolRef};
-use upstream::{Call, Config, Hub, ServerConfig, ServerState, Status, Stdio, Transport, UpstreamError};
+use upstream::{Call, Config, Hub, ServerConfig, ServerState, Status, UpstreamError};
+use upstream_wire::{Stdio, Transport};
 
 /// Longer than anything that is not meant to time out.
 const LONG: Duration = Duration::from_secs(40);

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use serde_json::json;
 use test_support::{ServerDefinition, stub_server, wait_until};
-use upstream::{Config, Hub, log_file};
+use upstream::{Config, Hub};
+use upstream_wire::log_file;
 
 use crate::{call, config, state};
 

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clients::{Found, Place, Surroundings, hide};
-use config::{Defined, Host as _, Loaded, Machine, Secrets, ServerConfig, ServerFile};
+use config::{Defined, Host as _, Loaded, Machine, Secrets, ServerFile};
 use serde_json::Value;
+use upstream::ServerConfig;
 
 use crate::commands::adopt::{used, with_env_file};
 use crate::commands::servers::add;

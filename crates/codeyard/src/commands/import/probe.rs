@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use clients::Client;
-use config::{Loaded, Machine, ServerConfig};
+use config::{Loaded, Machine};
 use serde_json::{Value, json};
 use server::{Caller, Host, Surface};
 use tokens::{Counter, Tokenizer};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use upstream::ServerConfig;
 
 use super::plan::{Fate, Plan};
 use crate::context::{Context, principal};

@@ -1,7 +1,7 @@
 //! What a person and a program read of an import; no secret is in it.
 
-use config::ServerConfig;
 use serde_json::{Value, json};
+use upstream::ServerConfig;
 
 use super::plan::{Fate, Plan, Planned};
 use super::probe::Bill;

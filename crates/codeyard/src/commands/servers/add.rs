@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use config::{Machine, ServerConfig, ServerFile, Turn};
+use config::{Machine, ServerFile, Turn};
 use serde_json::{Map, Value, json};
+use upstream::ServerConfig;
 
 use super::{edit, edit_failure, kept_failure, open, secrets, shown};
 use crate::ask::agreed;

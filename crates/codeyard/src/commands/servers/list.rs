@@ -1,11 +1,12 @@
 //! The table of all servers: what is defined, what is remembered, and what each running codeyard says of it.
 
-use config::{Defined, Loaded, Machine, Transport, Use};
+use config::{Defined, Loaded, Machine, Use};
 use serde_json::{Value, json};
 use server::Host;
 use server::control::{self, Activity, Asked, ServerReport, Status};
-use server::servers::{Era, Offer};
+use server::servers::Offer;
 use tokens::{Counter, Tokenizer};
+use upstream_wire::{Era, Transport, oauth};
 
 use crate::commands::{login, ps};
 use crate::context::{Context, principal};
@@ -156,7 +157,7 @@ fn logins(loaded: &Loaded) -> Vec<(String, String)> {
         });
     remote
         .filter_map(|(name, http)| {
-            let state = server::logins::state(&directory, name, http)?;
+            let state = oauth::state(&directory, name, http)?;
             Some((name.clone(), login::state(state)))
         })
         .collect()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use config::Machine;
-use server::servers::{LOG_KEPT, log_file, log_file_before};
+use upstream_wire::{MAX_LOG_BYTES, log_file, log_file_before};
 
 use super::unknown;
 use crate::cli::ServerLogs;
@@ -34,7 +34,7 @@ pub(super) async fn run(context: &Context, arguments: &ServerLogs) -> anyhow::Re
     let mut tail = Tail::new(path.clone());
     let mut bytes = read_whole(&before).map_err(unreadable)?;
     bytes.extend(tail.news().map_err(unreadable)?);
-    let kept = usize::try_from(LOG_KEPT).unwrap_or(usize::MAX);
+    let kept = usize::try_from(MAX_LOG_BYTES).unwrap_or(usize::MAX);
     let start = bytes.len().saturating_sub(kept);
     context
         .output

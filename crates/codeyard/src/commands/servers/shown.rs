@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use config::{Confinement, Http, ServerConfig, Stdio, Transport};
+use jail::confinement::Confinement;
 use serde_json::json;
 use types::is_unseen;
+use upstream::ServerConfig;
+use upstream_wire::{Http, Stdio, Transport};
 
 /// What stands in the place of a secret.
 const HIDDEN: &str = "[hidden]";

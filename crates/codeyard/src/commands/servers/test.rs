@@ -3,8 +3,9 @@
 use config::{Machine, Use};
 use serde_json::json;
 use server::Host;
-use server::servers::{Era, Tried};
+use server::servers::Tried;
 use tokens::Counter;
+use upstream_wire::Era;
 
 use super::change::consented;
 use super::find;

@@ -1,0 +1,15 @@
+//! Keeps the asynchronous runtime responsive while one task works on a large input.
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// Bytes up to which the work takes less time than handing the worker's tasks to another thread.
+const SMALL: usize = 64 * 1024;
+
+/// Does the work on an input of so many bytes. If the input is large, other tasks of this worker continue on another thread.
+pub fn block_in_place_if_large<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    let flavor = || Handle::try_current().map(|handle| handle.runtime_flavor());
+    if bytes > SMALL && matches!(flavor(), Ok(RuntimeFlavor::MultiThread)) {
+        return tokio::task::block_in_place(work);
+    }
+    work()
+}

@@ -1,0 +1,29 @@
+//! Logins to remote servers: OAuth 2.1 as the protocol's chapter on authorization describes it.
+//!
+//! ```text
+//! codeyard login ── login ──► discovery, registration, a person's consent ──► login file
+//! Endpoint ──────── access ─► login file ── token ──► renewed before it expires, or once it is refused
+//! ```
+//!
+//! The MCP library finds the authorization server, registers Codeyard and exchanges the code, over an HTTP client of this
+//! module that asks only allowed addresses. Renewal and revocation are in this module: the library cannot revoke, does not
+//! store the secret of a registered client, and spells the resource differently on renewal than its server.
+//!
+//! INVARIANT: no message, warning or log holds a token, code or secret; what the library logs is dropped.
+
+mod access;
+mod clock;
+mod error;
+mod fetch;
+mod login;
+mod login_file;
+mod logout;
+mod redirect;
+mod token;
+
+pub(crate) use access::{Access, AccessError};
+pub use error::LoginError;
+pub use login::{LoggedIn, LoginRequest, PendingLogin, begin};
+pub use login_file::{LoginState, state};
+pub use logout::{LoggedOut, log_out};
+pub use redirect::RedirectListener;

@@ -1,0 +1,197 @@
+//! The access token of one server's login. Each request reads the login file, so that a login of another process counts at once.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use reqwest::Url;
+use tokio::task::spawn_blocking;
+
+use super::fetch::Fetch;
+use super::login_file::{Login, LoginFile, StoredLogin, Tokens};
+use super::token::{self, TokenError};
+use crate::notifications::Notifications;
+
+/// Why no token is available.
+#[derive(Debug)]
+pub(crate) enum AccessError {
+    /// A person has to log in again.
+    Ended(String),
+    /// A later attempt may succeed.
+    Transient(String),
+}
+
+/// Access to the login of one server. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Access {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    file: LoginFile,
+    /// The server's address in its definition.
+    server: String,
+    fetch: Fetch,
+    notifications: Arc<Notifications>,
+}
+
+impl Access {
+    pub(crate) fn new(
+        directory: &Path,
+        name: &str,
+        url: Url,
+        address: &str,
+        notifications: Arc<Notifications>,
+    ) -> Access {
+        Access {
+            shared: Arc::new(Shared {
+                file: LoginFile::new(directory, name),
+                server: address.to_owned(),
+                fetch: Fetch::new(url),
+                notifications,
+            }),
+        }
+    }
+
+    /// The token for a request, renewed if it expires soon; `None` without a login.
+    pub(crate) async fn token(&self) -> Result<Option<String>, AccessError> {
+        let Some(login) = self.shared.read().await? else {
+            return Ok(None);
+        };
+        let Some(tokens) = login.tokens else {
+            return Err(ended());
+        };
+        if !tokens.expires_soon() {
+            return Ok(Some(tokens.access));
+        }
+        match self.renew(Stale::Soon).await {
+            // The token has not expired yet.
+            Err(AccessError::Transient(_)) if !tokens.is_expired() => Ok(Some(tokens.access)),
+            renewed => renewed,
+        }
+    }
+
+    /// Another token for one that the server has refused; `None` if there is none.
+    pub(crate) async fn replace(&self, refused: &str) -> Result<Option<String>, AccessError> {
+        let renewed = self.renew(Stale::Refused(refused.to_owned())).await?;
+        Ok(renewed.filter(|token| token != refused))
+    }
+
+    /// Renews the login, unless another task or process has. The renewal continues if its caller is cancelled: the answer to a
+    /// refresh token that can be used only once must not be lost.
+    async fn renew(&self, stale: Stale) -> Result<Option<String>, AccessError> {
+        let shared = Arc::clone(&self.shared);
+        let renewed = tokio::spawn(async move { shared.renew(&stale).await }).await;
+        renewed.unwrap_or_else(|_panic| Err(AccessError::Transient("it could not be renewed".to_owned())))
+    }
+}
+
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Access")
+            .field("file", &self.shared.file)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why tokens are renewed.
+enum Stale {
+    Soon,
+    Refused(String),
+}
+
+impl Stale {
+    fn is(&self, tokens: &Tokens) -> bool {
+        match self {
+            Stale::Soon => tokens.expires_soon(),
+            Stale::Refused(refused) => tokens.access == *refused,
+        }
+    }
+}
+
+// === impl Shared ===
+
+impl Shared {
+    async fn read(&self) -> Result<Option<Login>, AccessError> {
+        let file = self.file.clone();
+        let found = spawn_blocking(move || file.read()).await;
+        match found {
+            Ok(Ok(StoredLogin::Login(login))) if login.server == self.server => Ok(Some(*login)),
+            // A login for another address does not count.
+            Ok(Ok(StoredLogin::Login(_) | StoredLogin::Nothing)) => Ok(None),
+            Ok(Ok(StoredLogin::SetAside(warning))) => {
+                self.notifications.warn(warning);
+                Ok(None)
+            }
+            Ok(Err(error)) => Err(AccessError::Transient(format!(
+                "its login cannot be read: {error}"
+            ))),
+            Err(_panic) => Err(AccessError::Transient("its login cannot be read".to_owned())),
+        }
+    }
+
+    async fn renew(&self, stale: &Stale) -> Result<Option<String>, AccessError> {
+        let file = self.file.clone();
+        let _lock = spawn_blocking(move || file.lock())
+            .await
+            .map_err(std::io::Error::other)
+            .and_then(|lock| lock)
+            .map_err(|error| AccessError::Transient(format!("its login cannot be locked: {error}")))?;
+        let Some(mut login) = self.read().await? else {
+            return Ok(None);
+        };
+        let Some(tokens) = login.tokens.clone() else {
+            return Err(ended());
+        };
+        if !stale.is(&tokens) {
+            return Ok(Some(tokens.access));
+        }
+        let Some(refresh) = &tokens.refresh else {
+            // Without a refresh token the access token is used until it expires.
+            return if tokens.is_expired() {
+                Err(ended())
+            } else {
+                Ok(Some(tokens.access))
+            };
+        };
+        // The authorization server may repeat what it was sent.
+        let secrets = &self.notifications.secrets;
+        for secret in login.client.secret.iter().chain([refresh]) {
+            secrets.learn(secret);
+        }
+        match token::renew(&self.fetch, &login, refresh).await {
+            Ok(granted) => {
+                let access = granted.tokens.access.clone();
+                login.scopes = granted.scopes.unwrap_or(login.scopes);
+                login.tokens = Some(granted.tokens);
+                self.write(login).await;
+                Ok(Some(access))
+            }
+            Err(TokenError::Ended(why)) => {
+                login.tokens = None;
+                self.write(login).await;
+                Err(AccessError::Ended(secrets.hide(&format!(
+                    "its login has ended, because it could not be renewed ({why})"
+                ))))
+            }
+            Err(TokenError::Transient(why)) => Err(AccessError::Transient(
+                secrets.hide(&format!("its login could not be renewed: {why}")),
+            )),
+        }
+    }
+
+    async fn write(&self, login: Login) {
+        let file = self.file.clone();
+        let written = spawn_blocking(move || file.write(login)).await;
+        let written = written.map_err(std::io::Error::other).and_then(|written| written);
+        if let Err(error) = written {
+            let warning = format!("its renewed login could not be kept: {error}");
+            tracing::warn!("{warning}");
+            self.notifications.warn(warning);
+        }
+    }
+}
+
+fn ended() -> AccessError {
+    AccessError::Ended("its login has ended".to_owned())
+}

@@ -1,0 +1,59 @@
+//! Errors of exchanges with a remote server.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::oauth::AccessError;
+
+/// Why an exchange failed, by its consequences.
+#[derive(Debug)]
+pub(super) enum RemoteError {
+    /// No connection: the server received nothing.
+    Unreachable(String),
+    /// The server refused our credentials or sent us to another origin. Repeating the request does not help.
+    Rejected(String),
+    /// A person has to log in first.
+    LoginRequired(String),
+    /// The server has ended the session.
+    SessionExpired,
+    /// The server may speak the other transport over HTTP.
+    WrongTransport(String),
+    /// A JSON-RPC error object.
+    JsonRpc(Value),
+    /// A message longer than a line may be, with the bytes that were received or announced.
+    TooLarge(u64),
+    /// No answer; the same request may succeed later.
+    Transient(String),
+    /// No answer; the same request may succeed after this pause.
+    RetryAfter(String, Duration),
+    /// A response that is no answer.
+    InvalidResponse(String),
+}
+
+impl From<AccessError> for RemoteError {
+    fn from(denied: AccessError) -> RemoteError {
+        match denied {
+            AccessError::Ended(cause) => RemoteError::LoginRequired(cause),
+            AccessError::Transient(cause) => RemoteError::Transient(cause),
+        }
+    }
+}
+
+impl RemoteError {
+    /// The error as text for a message.
+    pub(super) fn cause(&self) -> String {
+        match self {
+            RemoteError::Unreachable(cause)
+            | RemoteError::Rejected(cause)
+            | RemoteError::LoginRequired(cause)
+            | RemoteError::WrongTransport(cause)
+            | RemoteError::Transient(cause)
+            | RemoteError::RetryAfter(cause, _)
+            | RemoteError::InvalidResponse(cause) => cause.clone(),
+            RemoteError::SessionExpired => "ended the session".to_owned(),
+            RemoteError::JsonRpc(error) => error["message"].as_str().unwrap_or("it refused").to_owned(),
+            RemoteError::TooLarge(bytes) => format!("a message of {bytes} bytes"),
+        }
+    }
+}

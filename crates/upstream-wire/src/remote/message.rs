@@ -1,0 +1,153 @@
+//! A message to a remote server, with the fields that its HTTP request needs.
+
+use std::borrow::Cow;
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::header_parameters::{self, header_value};
+
+/// Methods that repeat a parameter in the header `Mcp-Name`, and the place of that parameter.
+const NAME_PARAMETERS: [(&str, &str); 8] = [
+    ("tools/call", "/params/name"),
+    ("prompts/get", "/params/name"),
+    ("resources/read", "/params/uri"),
+    ("resources/subscribe", "/params/uri"),
+    ("resources/unsubscribe", "/params/uri"),
+    ("tasks/get", "/params/taskId"),
+    ("tasks/update", "/params/taskId"),
+    ("tasks/cancel", "/params/taskId"),
+];
+
+#[derive(Debug)]
+pub(super) struct OutgoingMessage {
+    pub(super) body: Vec<u8>,
+    /// Id of a request; `None` for notifications and answers.
+    pub(super) id: Option<i64>,
+    /// Method of a request or notification; empty for an answer.
+    pub(super) method: String,
+    /// Protocol version in the message, which only messages of the modern era carry.
+    pub(super) version: Option<HeaderValue>,
+    /// Id of the request that this notification cancels.
+    pub(super) cancels: Option<i64>,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    id: Option<Value>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<Params<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Params<'a> {
+    #[serde(rename = "requestId")]
+    request: Option<Value>,
+    #[serde(rename = "_meta", borrow)]
+    meta: Option<Meta<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Meta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion", borrow)]
+    version: Option<Cow<'a, str>>,
+}
+
+impl OutgoingMessage {
+    /// Reads a line of the transport.
+    pub(super) fn read(body: Vec<u8>) -> Option<OutgoingMessage> {
+        let envelope: Envelope<'_> = serde_json::from_slice(&body).ok()?;
+        let method = envelope.method.unwrap_or_default().into_owned();
+        let params = envelope.params;
+        let version = params
+            .as_ref()
+            .and_then(|params| params.meta.as_ref()?.version.as_deref())
+            .and_then(|version| HeaderValue::from_str(version).ok());
+        let cancels = (method == "notifications/cancelled")
+            .then(|| params.as_ref()?.request.as_ref()?.as_i64())
+            .flatten();
+        Some(OutgoingMessage {
+            id: envelope
+                .id
+                .filter(|_| !method.is_empty())
+                .and_then(|id| id.as_i64()),
+            method,
+            version,
+            cancels,
+            body,
+        })
+    }
+
+    /// Whether the message belongs to the modern era, which has no sessions.
+    pub(super) fn is_modern(&self) -> bool {
+        self.version.is_some()
+    }
+
+    /// The headers that repeat parts of a modern message for intermediaries.
+    pub(super) fn header_copies(&self, schema: impl FnOnce(&str) -> Option<Value>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if !self.is_modern() {
+            return headers;
+        }
+        headers.extend(HeaderValue::from_str(&self.method).map(|method| (MCP_METHOD, method)));
+        let Some((_, place)) = NAME_PARAMETERS.iter().find(|(method, _)| *method == self.method) else {
+            return headers;
+        };
+        let message: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        let Some(name) = message.pointer(place).and_then(Value::as_str) else {
+            return headers;
+        };
+        headers.extend(header_value(name).map(|name| (MCP_NAME, name)));
+        if self.method == "tools/call"
+            && let Some(schema) = schema(name)
+        {
+            headers.extend(header_parameters::headers(
+                &schema,
+                &message["params"]["arguments"],
+            ));
+        }
+        headers
+    }
+}
+
+const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(message: &Value) -> OutgoingMessage {
+        OutgoingMessage::read(message.to_string().into_bytes()).expect("a message")
+    }
+
+    #[test]
+    fn a_modern_message_repeats_itself_in_headers() {
+        let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
+        let params = json!({"name": "f\u{fc}r", "arguments": {"region": "eu", "n": 1}, "_meta": meta});
+        let message = read(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params}));
+        let schema = json!({"properties": {"region": {"type": "string", "x-mcp-header": "Region"}}});
+        let headers = message.header_copies(|_| Some(schema));
+        assert_eq!(message.id, Some(3));
+        assert_eq!(headers["mcp-method"], "tools/call");
+        assert_eq!(headers["mcp-name"], "=?base64?ZsO8cg==?=");
+        assert_eq!(headers["mcp-param-region"], "eu");
+        let listed = read(&json!({"id": 4, "method": "tools/list", "params": {"_meta": meta}}));
+        assert_eq!(listed.header_copies(|_| None).len(), 1);
+    }
+
+    #[test]
+    fn answers_and_cancellations_are_told_from_requests() {
+        let answer = read(&json!({"jsonrpc": "2.0", "id": 3, "result": {}}));
+        assert_eq!((answer.id, answer.method.as_str()), (None, ""));
+        let params = json!({"requestId": 7});
+        let cancelled = read(&json!({"method": "notifications/cancelled", "params": params}));
+        assert_eq!((cancelled.id, cancelled.cancels), (None, Some(7)));
+        assert!(!cancelled.is_modern() && cancelled.header_copies(|_| None).is_empty());
+    }
+}

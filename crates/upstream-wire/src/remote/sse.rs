@@ -1,0 +1,307 @@
+//! Parses a stream of server-sent events from chunks of any size. Pure.
+
+use std::time::Duration;
+
+use crate::transport::{IdScanner, Line};
+
+/// Length of the field name before the data in a line.
+const FIELD: usize = b"data: ".len();
+
+/// One event with data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Event {
+    /// The event type; `message` by default.
+    pub(super) kind: String,
+    /// The data, left out if it exceeds the limit.
+    pub(super) data: Line,
+}
+
+/// The state of the stream.
+#[derive(Debug)]
+pub(super) struct Parser {
+    limit: usize,
+    line: Vec<u8>,
+    /// The kind of the current line if the line is too long to be stored.
+    cut: Option<Cut>,
+    data: Vec<u8>,
+    has_data: bool,
+    /// The event that exceeds the limit, until its end is read.
+    skipped: Option<Skipped>,
+    kind: String,
+    id: Option<String>,
+    /// Whether the last byte was a carriage return, so that a line feed belongs to the same line end.
+    after_return: bool,
+    is_first_line: bool,
+    last_id: Option<String>,
+    retry: Option<Duration>,
+}
+
+/// A line whose beginning was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    Data,
+    /// A line without data.
+    Other,
+}
+
+/// Data that is not stored.
+#[derive(Debug, Default)]
+struct Skipped {
+    length: u64,
+    scanner: IdScanner,
+}
+
+impl Skipped {
+    fn add(&mut self, bytes: &[u8]) {
+        self.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.scanner.scan(bytes);
+    }
+}
+
+impl Parser {
+    /// A parser that returns at most `limit` bytes of data for an event.
+    pub(super) fn new(limit: usize) -> Parser {
+        Parser {
+            limit,
+            line: Vec::new(),
+            cut: None,
+            data: Vec::new(),
+            has_data: false,
+            skipped: None,
+            kind: String::new(),
+            id: None,
+            after_return: false,
+            is_first_line: true,
+            last_id: None,
+            retry: None,
+        }
+    }
+
+    /// The id of the last event, from which the stream can be resumed.
+    pub(super) fn last_id(&self) -> Option<&str> {
+        self.last_id.as_deref()
+    }
+
+    /// The pause before resuming that the server asks for.
+    pub(super) fn retry(&self) -> Option<Duration> {
+        self.retry
+    }
+
+    /// The bytes read so far of an event that exceeds the limit.
+    pub(super) fn skipped(&self) -> Option<u64> {
+        self.skipped.as_ref().map(|skipped| skipped.length)
+    }
+
+    /// Reads more bytes; returns the events that they complete.
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Vec<Event> {
+        let mut events = Vec::new();
+        if self.after_return && !bytes.is_empty() {
+            self.after_return = false;
+            bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+        }
+        while let Some(end) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            self.add(&bytes[..end]);
+            let ended_by = bytes[end];
+            bytes = &bytes[end + 1..];
+            if ended_by == b'\r' {
+                self.after_return = bytes.is_empty();
+                bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+            }
+            events.extend(self.take_line());
+        }
+        self.add(bytes);
+        events
+    }
+
+    /// Reads a part of a line.
+    fn add(&mut self, bytes: &[u8]) {
+        match (self.cut, &mut self.skipped) {
+            (Some(Cut::Data), Some(skipped)) => skipped.add(bytes),
+            (Some(_), _) => {}
+            (None, _) => self.line.extend_from_slice(bytes),
+        }
+        if self.line.len() > self.limit + FIELD {
+            let line = std::mem::take(&mut self.line);
+            self.cut = Some(match line.strip_prefix(b"data:") {
+                Some(value) => {
+                    self.has_data = true;
+                    self.skip(value.strip_prefix(b" ").unwrap_or(value));
+                    Cut::Data
+                }
+                None => Cut::Other,
+            });
+        }
+    }
+
+    /// Drops the data of the current event and scans it for the id.
+    fn skip(&mut self, value: &[u8]) {
+        let skipped = self.skipped.get_or_insert_default();
+        skipped.add(&std::mem::take(&mut self.data));
+        skipped.add(value);
+    }
+
+    fn take_line(&mut self) -> Option<Event> {
+        if self.cut.take().is_some() {
+            return None;
+        }
+        let mut line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.is_first_line) && line.starts_with(b"\xEF\xBB\xBF") {
+            line.drain(..3);
+        }
+        if line.is_empty() {
+            return self.dispatch();
+        }
+        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (&line[..], &[][..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        let text = || String::from_utf8_lossy(value).into_owned();
+        match field {
+            b"data" => {
+                if self.has_data {
+                    self.data.push(b'\n');
+                }
+                self.has_data = true;
+                if self.skipped.is_some() || self.data.len() + value.len() > self.limit {
+                    self.skip(value);
+                } else {
+                    self.data.extend_from_slice(value);
+                }
+            }
+            b"event" => self.kind = text(),
+            b"id" if !value.contains(&0) => self.id = Some(text()),
+            b"retry" => {
+                let milliseconds = text().parse().ok();
+                self.retry = milliseconds.map(Duration::from_millis).or(self.retry);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn dispatch(&mut self) -> Option<Event> {
+        if let Some(id) = self.id.take() {
+            self.last_id = Some(id).filter(|id| !id.is_empty());
+        }
+        let kind = std::mem::take(&mut self.kind);
+        if !std::mem::take(&mut self.has_data) {
+            return None;
+        }
+        let data = std::mem::take(&mut self.data);
+        let data = match self.skipped.take() {
+            Some(Skipped { length, scanner }) => Line::TooLong {
+                length,
+                id: scanner.id,
+            },
+            None => Line::Whole(data),
+        };
+        let kind = if kind.is_empty() {
+            "message".to_owned()
+        } else {
+            kind
+        };
+        Some(Event { kind, data })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(data: &Line) -> String {
+        match data {
+            Line::Whole(data) => String::from_utf8_lossy(data).into_owned(),
+            Line::TooLong { length, id } => format!("{length} bytes of {id:?}"),
+        }
+    }
+
+    fn events(stream: &[u8]) -> String {
+        let mut parser = Parser::new(1000);
+        let events = parser.push(stream);
+        let shown = events
+            .iter()
+            .map(|event| format!("{}={}", event.kind, text(&event.data)));
+        let shown = shown.collect::<Vec<_>>().join(" ");
+        format!("{shown};{:?};{:?}", parser.last_id(), parser.retry())
+    }
+
+    fn check(stream: &str, expected: &str) {
+        assert_eq!(events(stream.as_bytes()), expected, "{stream:?}");
+    }
+
+    #[test]
+    fn events_are_read_as_the_standard_says() {
+        check("data: {}\n\n", "message={};None;None");
+        check("event: endpoint\r\ndata:/x\r\n\r\n", "endpoint=/x;None;None");
+        check("data: a\rdata: b\r\r", "message=a\nb;None;None");
+        check(": comment\n\ndata\n\n", "message=;None;None");
+        check(
+            "id: 7\nretry: 250\ndata:  x\n\n",
+            "message= x;Some(\"7\");Some(250ms)",
+        );
+        check("id: 7\n\nid\n\n", ";None;None");
+        check("id: 7\ndata: x", ";None;None");
+        check("retry: soon\nunknown: 1\n\n", ";None;None");
+        check("\u{feff}data: x\n\n", "message=x;None;None");
+    }
+
+    #[test]
+    fn what_is_too_long_is_left_out_with_the_number_that_it_answers() {
+        let check = |stream: &str, expected: &[&str]| {
+            for size in 1..=stream.len() {
+                let mut parser = Parser::new(10);
+                let chunks = stream.as_bytes().chunks(size);
+                let events: Vec<Event> = chunks.flat_map(|chunk| parser.push(chunk)).collect();
+                let found: Vec<String> = events.iter().map(|event| text(&event.data)).collect();
+                assert_eq!(found, expected, "{stream:?} in chunks of {size}");
+            }
+        };
+        check("data: 1234567890\n\n", &["1234567890"]);
+        check(
+            "data: {\"x\":1, \"id\":7}\n\ndata: next\n\n",
+            &["15 bytes of Some(7)", "next"],
+        );
+        check(
+            "data: {\"id\":7,\ndata: \"x\":123456}\n\n",
+            &["19 bytes of Some(7)"],
+        );
+        check("data: 12345\r\ndata: 123456\r\n\r\n", &["12 bytes of None"]);
+        check("event: much too long a name\ndata: x\n\n", &["x"]);
+        check(": much too long a comment\n\ndata: x\n\n", &["x"]);
+    }
+
+    #[test]
+    fn what_is_too_long_is_told_before_it_has_an_end() {
+        let mut parser = Parser::new(10);
+        assert_eq!(parser.push(b"data: 1234567890"), []);
+        assert_eq!(parser.skipped(), None);
+        assert_eq!(parser.push(b"1234567890"), []);
+        assert!(parser.skipped() >= Some(20));
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_how_the_bytes_arrive(
+            stream in "(data: ?[a-z\\{]{0,5}|id:[0-9]|event: x|:c|retry: 5|\r|\n|\r\n|[a:\n\r]){0,30}",
+            cut in 0_usize..120,
+        ) {
+            let bytes = stream.as_bytes();
+            let mut whole = Parser::new(1000);
+            let expected = whole.push(bytes);
+            let (first, second) = bytes.split_at(cut.min(bytes.len()));
+            let mut parser = Parser::new(1000);
+            let mut found = parser.push(first);
+            found.extend(parser.push(second));
+            prop_assert_eq!(found, expected.clone());
+            let mut parser = Parser::new(1000);
+            let found: Vec<Event> = bytes
+                .chunks(1)
+                .flat_map(|byte| parser.push(byte))
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Relays requests of the protocol: parameters and results pass undecoded.
+
+use rmcp::model::{ClientRequest, CustomRequest, ErrorCode, GetExtensions};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use upstream_wire::Era;
+
+use crate::calls::RequestOptions;
+use crate::connection::{Connection, RequestMeta};
+use crate::error::UpstreamError;
+use crate::hub::Hub;
+use crate::server::Server;
+
+/// A request of the protocol. Dropping its future cancels the request upstream.
+#[derive(Debug, Clone)]
+pub struct RelayRequest {
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The method, such as `resources/read`.
+    pub method: String,
+    /// Parameters without `_meta`.
+    pub params: Map<String, Value>,
+    /// Fields of `_meta` in addition to those of the library. The progress token is never passed on.
+    pub meta: Map<String, Value>,
+    /// Receives the parameters of progress notifications. Notifications that find no room are dropped.
+    pub progress: Option<mpsc::Sender<Value>>,
+    /// When the caller stops waiting, regardless of progress.
+    pub deadline: Instant,
+}
+
+impl Hub {
+    /// Sends a request to a server; returns the text of its result, also if the result asks for input.
+    ///
+    /// # Errors
+    /// [`UpstreamError::Refused`] with the server's code and message. If the server does not offer the method, the error is
+    /// "method not found", and nothing is sent.
+    pub async fn ask(&self, question: RelayRequest) -> Result<Box<RawValue>, UpstreamError> {
+        let server = self.server(&question.server)?;
+        let is_call = question.is_call();
+        let answer = self.ask_server(&server, question);
+        if is_call {
+            server.shared.stats.count_call(answer).await
+        } else {
+            answer.await
+        }
+    }
+
+    async fn ask_server(&self, server: &Server, question: RelayRequest) -> Result<Box<RawValue>, UpstreamError> {
+        let tool = text(&question.params, "name");
+        let name = if question.is_call() {
+            format!("the call of '{tool}'")
+        } else {
+            question.method.clone()
+        };
+        let may_repeat = question.is_call() && server.shared.may_repeat(tool);
+        let options = RequestOptions {
+            name: &name,
+            deadline: question.deadline,
+            may_repeat,
+        };
+        server
+            .ask(
+                options,
+                |connection| question.request(connection, &name),
+                |connection, raw| connection.raw_object(raw, &name),
+            )
+            .await
+    }
+}
+
+// === impl RelayRequest ===
+
+impl RelayRequest {
+    fn is_call(&self) -> bool {
+        self.method == "tools/call"
+    }
+
+    /// The request in the form of this server's era, if the server offers the method.
+    fn request(&self, connection: &Connection, name: &str) -> Result<ClientRequest, UpstreamError> {
+        if !connection.offers(&self.method) {
+            return Err(UpstreamError::Refused {
+                server: self.server.clone(),
+                request: name.to_owned(),
+                code: i64::from(ErrorCode::METHOD_NOT_FOUND.0),
+                message: format!("Method not found: {}", self.method),
+                data: None,
+            });
+        }
+        let params = Some(Value::Object(self.params.clone()));
+        let mut request = CustomRequest::new(self.method.clone(), params);
+        let mut fields = self.meta.clone();
+        if connection.era == Era::Legacy {
+            // These fields exist in the modern era only.
+            fields.retain(|key, _| !key.starts_with("io.modelcontextprotocol/"));
+        }
+        request.extensions_mut().insert(RequestMeta {
+            fields,
+            progress: self.progress.clone(),
+        });
+        Ok(ClientRequest::CustomRequest(request))
+    }
+}
+
+fn text<'a>(params: &'a Map<String, Value>, name: &str) -> &'a str {
+    params.get(name).and_then(Value::as_str).unwrap_or_default()
+}

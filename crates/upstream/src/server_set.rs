@@ -1,0 +1,163 @@
+//! The set of configured servers: makes servers from definitions, and keeps unchanged ones when definitions change.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use upstream_wire::{ClientSlot, Connector, ControlGroups, Environment, Logs};
+
+use crate::cache::CacheFile;
+use crate::concurrency::ConcurrencyLimit;
+use crate::config::ServerConfig;
+use crate::error::UpstreamError;
+use crate::server::Server;
+use crate::shared::{AllTools, ServerShared};
+
+/// Makes servers. Holds what all servers share.
+#[derive(Debug)]
+pub(crate) struct ServerFactory {
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) supervisor: Arc<[OsString]>,
+    pub(crate) cache_dir: Option<PathBuf>,
+    pub(crate) login_dir: Option<PathBuf>,
+    pub(crate) logs: Logs,
+    pub(crate) starts: Arc<ConcurrencyLimit>,
+    pub(crate) control_groups: Arc<ControlGroups>,
+    pub(crate) all_tools: AllTools,
+    pub(crate) client: ClientSlot,
+    pub(crate) own_executable: PathBuf,
+    pub(crate) allow_self: bool,
+}
+
+/// The servers of one set of definitions.
+#[derive(Debug, Default)]
+pub(crate) struct ServerSet {
+    /// In the order of the configuration.
+    pub(crate) servers: Vec<Arc<Server>>,
+    by_name: HashMap<String, usize>,
+    /// Definitions that would start codeyard again.
+    pub(crate) self_references: Vec<String>,
+}
+
+/// The result of a change of the definitions.
+pub(crate) struct Replacement {
+    pub(crate) server_set: ServerSet,
+    /// Servers that are new in the set.
+    pub(crate) new: Vec<Arc<Server>>,
+    /// Servers whose definition was changed or removed.
+    pub(crate) retired: Vec<Arc<Server>>,
+}
+
+impl ServerFactory {
+    /// The set of servers for these definitions. Servers of `before` with an unchanged definition keep their process and their
+    /// list. Updates the snapshot of all tools.
+    pub(crate) fn replace(&self, before: &ServerSet, servers: Vec<ServerConfig>) -> Replacement {
+        let mut server_set = ServerSet::default();
+        let mut new = Vec::new();
+        for config in servers {
+            let Some(environment) = self.environment(&config) else {
+                let server = config.name;
+                tracing::warn!(
+                    "{}",
+                    UpstreamError::SelfReference {
+                        server: server.clone()
+                    }
+                );
+                server_set.self_references.push(server);
+                continue;
+            };
+            let server = match before.server(&config.name) {
+                Some(known) if known.shared.config == config => Arc::clone(known),
+                _ => {
+                    let server = Arc::new(self.server(config, environment));
+                    new.push(Arc::clone(&server));
+                    server
+                }
+            };
+            let name = server.shared.config.name.clone();
+            server_set.by_name.insert(name, server_set.servers.len());
+            server_set.servers.push(server);
+        }
+        let retired: Vec<_> = before
+            .servers
+            .iter()
+            .filter(|server| !server_set.holds(server))
+            .map(Arc::clone)
+            .collect();
+        self.update_snapshot(&server_set, &retired);
+        Replacement {
+            server_set,
+            new,
+            retired,
+        }
+    }
+
+    /// Rebuilds the snapshot of all tools and the indices of the servers in it. An unchanged snapshot wakes no receiver.
+    fn update_snapshot(&self, server_set: &ServerSet, retired: &[Arc<Server>]) {
+        // Indices change while the snapshot is locked, so that no server publishes at the index of another.
+        self.all_tools.send_if_modified(|all| {
+            let entries = server_set.servers.iter().map(|server| {
+                let shared = &server.shared;
+                let known = shared.index().and_then(|index| all.get(index).cloned());
+                known.unwrap_or_else(|| shared.unlisted())
+            });
+            let entries: Vec<_> = entries.collect();
+            for (index, server) in server_set.servers.iter().enumerate() {
+                server.shared.set_index(Some(index));
+            }
+            for server in retired {
+                server.shared.set_index(None);
+            }
+            let has_changed = **all != entries;
+            if has_changed {
+                *all = Arc::new(entries);
+            }
+            has_changed
+        });
+    }
+
+    fn server(&self, config: ServerConfig, environment: Arc<Environment>) -> Server {
+        let cache = self
+            .cache_dir
+            .as_deref()
+            .map(|directory| CacheFile::new(directory, &config));
+        let connector = Connector {
+            server: config.name.clone(),
+            transport: config.transport.clone(),
+            secrets: config.secrets.clone(),
+            environment,
+            supervisor: Arc::clone(&self.supervisor),
+            control_groups: Arc::clone(&self.control_groups),
+            log: self.logs.of(&config.name),
+            login_dir: self.login_dir.clone(),
+            client: Arc::clone(&self.client),
+        };
+        let (starts, all_tools) = (Arc::clone(&self.starts), self.all_tools.clone());
+        Server::new(ServerShared::new(config, connector, cache, starts, all_tools))
+    }
+
+    /// The environment of the server; `None` if the server is codeyard itself and not allowed.
+    fn environment(&self, config: &ServerConfig) -> Option<Arc<Environment>> {
+        let is_self_reference = config
+            .transport
+            .stdio()
+            .is_some_and(|stdio| self.environment.is_self_reference(stdio, &self.own_executable));
+        if !is_self_reference {
+            return Some(Arc::clone(&self.environment));
+        }
+        let deeper = self.allow_self.then(|| self.environment.deeper())?;
+        deeper.map(Arc::new)
+    }
+}
+
+impl ServerSet {
+    pub(crate) fn server(&self, name: &str) -> Option<&Arc<Server>> {
+        self.by_name.get(name).and_then(|index| self.servers.get(*index))
+    }
+
+    fn holds(&self, server: &Arc<Server>) -> bool {
+        self.server(&server.shared.config.name)
+            .is_some_and(|known| Arc::ptr_eq(known, server))
+    }
+}

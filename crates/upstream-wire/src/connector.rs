@@ -114,10 +114,10 @@ impl Connector {
         };
         tracing::debug!(server = %self.server, error = %first.cause, "starting it with the other handshake");
         let second = self.attempt(&tools, orders[1], deadline).await;
-        // The error of `initialize` alone says more than that of a request which the server may not know.
+        // Report the error of `initialize` alone. The server may not even know `server/discover`.
         second.map_err(|failed| match orders[1] {
-            HandshakeOrder::InitializeOnly => failed.error.after(first),
-            HandshakeOrder::DiscoverFirst => first.after(failed.error),
+            HandshakeOrder::InitializeOnly => failed.error,
+            HandshakeOrder::DiscoverFirst => first,
         })
     }
 
@@ -209,22 +209,6 @@ impl Connector {
             service: serve_directly(service, transport, Some(hello.info.clone())),
             notifications,
             hello,
-        }
-    }
-}
-
-impl ConnectError {
-    /// This error, with the error of an earlier attempt if that failed in another way.
-    fn after(self, first: ConnectError) -> ConnectError {
-        if first.cause.to_string() == self.cause.to_string() {
-            return self;
-        }
-        ConnectError {
-            cause: StartError::Twice {
-                first: Box::new(first.cause),
-                last: Box::new(self.cause),
-            },
-            stderr: self.stderr,
         }
     }
 }

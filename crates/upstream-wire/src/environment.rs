@@ -147,10 +147,7 @@ fn is_codeyard(word: &str, own_executable: &Path) -> bool {
 }
 
 fn is_same_file(one: &Path, other: &Path) -> bool {
-    match (one.canonicalize(), other.canonicalize()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => false,
-    }
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 fn is_executable(path: &Path) -> bool {

@@ -62,14 +62,6 @@ pub enum StartError {
         /// The last warning about the server, which may explain the silence.
         seen: String,
     },
-    /// Both handshakes failed. The message shows the error that says more.
-    #[error("{last}")]
-    Twice {
-        /// The error that is not shown.
-        first: Box<StartError>,
-        /// The error that is shown.
-        last: Box<StartError>,
-    },
     /// The server refused the handshake.
     #[error("it refused the handshake: {cause}")]
     Handshake {
@@ -79,39 +71,27 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// The same error with each text of a server or a definition replaced, except directories: they are not secret, and the
-    /// person who corrects the definition needs them.
-    pub(crate) fn map(self, replace: impl Fn(String) -> String + Copy) -> StartError {
+    /// The same error with `hide` applied to each text, except directories: they are not secret, and the person who corrects the
+    /// definition needs them.
+    pub(crate) fn map(self, hide: impl Fn(String) -> String + Copy) -> StartError {
         match self {
-            StartError::Unreachable { cause } => StartError::Unreachable {
-                cause: replace(cause),
-            },
-            StartError::LoginNeeded { cause } => StartError::LoginNeeded {
-                cause: replace(cause),
-            },
+            StartError::Unreachable { cause } => StartError::Unreachable { cause: hide(cause) },
+            StartError::LoginNeeded { cause } => StartError::LoginNeeded { cause: hide(cause) },
             StartError::CommandNotFound { command, path } => StartError::CommandNotFound {
-                command: replace(command),
+                command: hide(command),
                 path,
             },
             StartError::WorkingDirectory { cwd } => StartError::WorkingDirectory { cwd },
             StartError::Spawn { command, cause } => StartError::Spawn {
-                command: replace(command),
-                cause: replace(cause),
+                command: hide(command),
+                cause: hide(cause),
             },
-            StartError::Exited { cause } => StartError::Exited {
-                cause: replace(cause),
-            },
+            StartError::Exited { cause } => StartError::Exited { cause: hide(cause) },
             StartError::Silent { after, seen } => StartError::Silent {
                 after,
-                seen: replace(seen),
+                seen: hide(seen),
             },
-            StartError::Twice { first, last } => StartError::Twice {
-                first: Box::new((*first).map(replace)),
-                last: Box::new((*last).map(replace)),
-            },
-            StartError::Handshake { cause } => StartError::Handshake {
-                cause: replace(cause),
-            },
+            StartError::Handshake { cause } => StartError::Handshake { cause: hide(cause) },
         }
     }
 }
@@ -147,10 +127,8 @@ impl fmt::Display for StderrTail {
         if self.0.is_empty() {
             return Ok(());
         }
-        if self.0.contains('\n') {
-            return write!(f, "; it wrote to stderr:\n{}", self.0);
-        }
-        write!(f, "; it wrote to stderr: {}", self.0)
+        let separator = if self.0.contains('\n') { '\n' } else { ' ' };
+        write!(f, "; it wrote to stderr:{separator}{}", self.0)
     }
 }
 

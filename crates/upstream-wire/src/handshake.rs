@@ -152,14 +152,7 @@ impl Handshake<'_> {
     }
 
     async fn send_discover(&mut self, id: i64) -> Result<(), HandshakeError> {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": ProtocolVersion::V_2026_07_28,
-            "io.modelcontextprotocol/clientInfo": client_info(),
-            "io.modelcontextprotocol/clientCapabilities": self.capabilities,
-        });
-        let params = json!({"_meta": meta});
-        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": "server/discover", "params": params}))
-            .await
+        self.write(&discover(id, self.capabilities)).await
     }
 
     async fn send_initialize(&mut self) -> Result<(), HandshakeError> {
@@ -200,6 +193,16 @@ fn supports_our_version(error: &ErrorData) -> bool {
     let ours = ProtocolVersion::V_2026_07_28;
     error.code.0 == UNSUPPORTED_VERSION
         && supported.is_some_and(|versions| versions.iter().any(|version| version == ours.as_str()))
+}
+
+/// The request `server/discover`.
+pub(crate) fn discover(id: i64, capabilities: &Value) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": ProtocolVersion::V_2026_07_28,
+        "io.modelcontextprotocol/clientInfo": client_info(),
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    });
+    json!({"jsonrpc": "2.0", "id": id, "method": "server/discover", "params": {"_meta": meta}})
 }
 
 /// The name and version by which servers know Codeyard.
@@ -300,7 +303,7 @@ mod tests {
     fn a_refused_version_is_tried_again_if_the_server_takes_it() {
         let check = |code: i32, data: Value, expected: bool| {
             let error = ErrorData::new(ErrorCode(code), "unsupported", Some(data));
-            assert_eq!(takes_ours(&error), expected, "{error:?}");
+            assert_eq!(supports_our_version(&error), expected, "{error:?}");
         };
         check(-32022, json!({"supported": ["2026-07-28"]}), true);
         check(-32022, json!({"supported": ["2025-11-25"]}), false);

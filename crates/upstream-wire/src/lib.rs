@@ -34,7 +34,7 @@ mod text;
 mod transport;
 
 pub use blocking::block_in_place_if_large;
-pub use client::{ClientResponse, DownstreamClient, ClientSlot, JsonRpcError};
+pub use client::{ClientResponse, ClientSlot, DownstreamClient, JsonRpcError};
 pub use client_service::ClientService;
 pub use connector::{ConnectError, ConnectedServer, Connector, START_TIMEOUT, ToolDefinitions};
 pub use control_groups::ControlGroups;

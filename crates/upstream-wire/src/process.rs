@@ -1,7 +1,6 @@
 //! The process of one server under its supervisor: starts it, waits for its end, and stops it.
 
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
 use std::process::{self, ExitStatus};
 use std::sync::Arc;
 use std::time::Duration;
@@ -87,17 +86,15 @@ pub(crate) fn start(
         stderr: Stderr::keep(stderr, secrets, log),
         group: group.map(Box::new),
     };
-    let stdin = stdin.into_owned_fd().and_then(sender).map_err(failed)?;
-    let stdout = stdout.into_owned_fd().and_then(receiver).map_err(failed)?;
+    let stdin = stdin
+        .into_owned_fd()
+        .and_then(pipe::Sender::from_owned_fd)
+        .map_err(failed)?;
+    let stdout = stdout
+        .into_owned_fd()
+        .and_then(pipe::Receiver::from_owned_fd)
+        .map_err(failed)?;
     Ok((process, Streams { stdin, stdout }))
-}
-
-fn sender(pipe: OwnedFd) -> std::io::Result<pipe::Sender> {
-    pipe::Sender::from_owned_fd(pipe)
-}
-
-fn receiver(pipe: OwnedFd) -> std::io::Result<pipe::Receiver> {
-    pipe::Receiver::from_owned_fd(pipe)
 }
 
 // === impl Process ===

@@ -30,9 +30,15 @@ pub struct Secrets {
 impl Secrets {
     /// The secret values of a definition, and all values of its `env` and its headers.
     pub(crate) fn of(secrets: &SecretValues, transport: &Transport) -> Secrets {
-        let mut values: Vec<Vec<u8>> = secrets.0.iter().flat_map(|value| secret_forms(value)).collect();
+        let mut values: Vec<Vec<u8>> = secrets
+            .0
+            .iter()
+            .flat_map(|value| forms::of(value, MIN_SECRET))
+            .collect();
         match transport {
-            Transport::Stdio(stdio) => values.extend(stdio.env.values().flat_map(|value| value_forms(value))),
+            Transport::Stdio(stdio) => {
+                values.extend(stdio.env.values().flat_map(|value| forms::of(value, MIN_VALUE)))
+            }
             Transport::Http(http) => {
                 values.extend(http.headers.values().flat_map(|value| header_forms(value)))
             }
@@ -131,26 +137,16 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// The forms of a value that may or may not be secret.
-fn value_forms(value: &str) -> Vec<Vec<u8>> {
-    forms::of(value, MIN_VALUE)
-}
-
-/// The forms of a value that is known to be secret.
-fn secret_forms(value: &str) -> Vec<Vec<u8>> {
-    forms::of(value, MIN_SECRET)
-}
-
 /// The forms of a header's value, of the token after its scheme, and of the password in a `Basic` token.
 fn header_forms(value: &str) -> Vec<Vec<u8>> {
-    let mut found = value_forms(value);
+    let mut found = forms::of(value, MIN_VALUE);
     if let Some((scheme, token)) = value.split_once(' ') {
-        found.extend(value_forms(token));
+        found.extend(forms::of(token, MIN_VALUE));
         if scheme.eq_ignore_ascii_case("basic") {
             found.extend(
                 forms::password(token)
                     .iter()
-                    .flat_map(|password| secret_forms(password)),
+                    .flat_map(|password| forms::of(password, MIN_SECRET)),
             );
         }
     }
@@ -176,7 +172,12 @@ mod tests {
     use crate::definition::Http;
 
     fn secrets(values: &[&str]) -> Secrets {
-        Secrets::new(values.iter().flat_map(|value| value_forms(value)).collect())
+        Secrets::new(
+            values
+                .iter()
+                .flat_map(|value| forms::of(value, MIN_VALUE))
+                .collect(),
+        )
     }
 
     fn check(values: &[&str], text: &str, expected: &str) {

@@ -23,7 +23,7 @@ use tokio::task::yield_now;
 use crate::blocking::block_in_place_if_large;
 use crate::notifications::Notifications;
 pub use frame::{Answer, Frame};
-pub(crate) use lines::IdScanner;
+pub(crate) use lines::SkippedMessage;
 pub use lines::{Line, MAX_LINE, Splitter};
 pub(crate) use reader::Incoming;
 use reader::MessageReader;

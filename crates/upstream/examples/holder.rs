@@ -32,7 +32,7 @@ async fn hold() {
         let tool = types::ToolRef::new("stub", tool);
         let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
         let answer = match hub
-            .call(Call {
+            .call_raw(Call {
                 tool,
                 arguments: serde_json::Map::new(),
                 deadline,
@@ -40,8 +40,8 @@ async fn hold() {
             })
             .await
         {
-            Ok(answer) => answer,
-            Err(error) => serde_json::json!({"error": error.to_string()}),
+            Ok(answer) => answer.get().to_owned(),
+            Err(error) => serde_json::json!({"error": error.to_string()}).to_string(),
         };
         let _ = writeln!(std::io::stdout(), "{answer}");
     }

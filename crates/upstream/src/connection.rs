@@ -144,12 +144,7 @@ impl Connection {
         };
         cancel.id = None;
         match answer {
-            Ok(Ok(result)) => match Reply::from_result(result) {
-                Reply::Failed(RequestFailure::Undelivered) => {
-                    Err(RequestError::Undelivered(self.gone(name).await))
-                }
-                reply => self.read(reply, name).map_err(RequestError::Failed),
-            },
+            Ok(Ok(result)) => self.read(Reply::from_result(result), name).await,
             // Not even one complete line was sent.
             Ok(Err(ServiceError::TransportSend(_))) => Err(RequestError::Undelivered(self.gone(name).await)),
             Ok(Err(error)) => Err(RequestError::Failed(self.service_error(error, name).await)),
@@ -157,31 +152,27 @@ impl Connection {
         }
     }
 
-    fn read(&self, reply: Reply, name: &str) -> Result<String, UpstreamError> {
-        match reply {
-            Reply::Raw(raw) => Ok(raw),
-            Reply::TooLarge(bytes) => Err(UpstreamError::TooLarge {
+    async fn read(&self, reply: Reply, name: &str) -> Result<String, RequestError> {
+        let error = match reply {
+            Reply::Raw(raw) => return Ok(raw),
+            Reply::Failed(RequestFailure::Undelivered) => {
+                return Err(RequestError::Undelivered(self.gone(name).await));
+            }
+            Reply::Failed(RequestFailure::Unanswered { cause, again_in }) => UpstreamError::Unanswered {
+                server: self.server.clone(),
+                request: name.to_owned(),
+                cause: self.notifications.secrets.hide(&cause),
+                again_in,
+            },
+            Reply::TooLarge(bytes) => UpstreamError::TooLarge {
                 server: self.server.clone(),
                 request: name.to_owned(),
                 bytes,
                 limit: MAX_LINE.try_into().unwrap_or(u64::MAX),
-            }),
-            Reply::Broken(cause) => Err(self.bad_answer(name, cause)),
-            Reply::Failed(failure) => {
-                let (cause, again_in) = match failure {
-                    RequestFailure::Undelivered => {
-                        ("the connection was lost".to_owned(), Some(Duration::ZERO))
-                    }
-                    RequestFailure::Unanswered { cause, again_in } => (cause, again_in),
-                };
-                Err(UpstreamError::Unanswered {
-                    server: self.server.clone(),
-                    request: name.to_owned(),
-                    cause: self.notifications.secrets.hide(&cause),
-                    again_in,
-                })
-            }
-        }
+            },
+            Reply::Broken(cause) => self.bad_answer(name, cause),
+        };
+        Err(RequestError::Failed(error))
     }
 
     /// Checks that a result is an object and returns its text.

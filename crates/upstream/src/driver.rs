@@ -22,13 +22,13 @@ use rmcp::model::{
 use rmcp::service::PeerRequestOptions;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
-use upstream_wire::{Era, ServerHello};
+use upstream_wire::{ConnectedServer, Era, ServerHello};
 
 use crate::connection::Connection;
 use crate::error::UpstreamError;
 use crate::listing;
 use crate::shared::{Phase, ServerShared};
-use crate::start::{StartedServer, start};
+use crate::start::start;
 
 /// The first pause after a failure. Each further pause is twice as long, up to `LAST_PAUSE`.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -101,9 +101,9 @@ impl Driver {
                 started = self.shared.starts.run(starting) => started,
             };
             match started {
-                Ok(started) => {
+                Ok((server, connection)) => {
                     self.awaits_login = false;
-                    if let End::StopRequested(done) = self.serve(started).await {
+                    if let End::StopRequested(done) = self.serve(server, connection).await {
                         break done;
                     }
                 }
@@ -136,13 +136,13 @@ impl Driver {
     }
 
     /// Runs one process or connection from its handshake to its end.
-    async fn serve(&mut self, started: StartedServer) -> End {
-        let StartedServer {
+    async fn serve(&mut self, server: ConnectedServer, connection: Arc<Connection>) -> End {
+        let ConnectedServer {
             mut handle,
             service,
-            connection,
             hello,
-        } = started;
+            ..
+        } = server;
         self.shared.set_era(hello.era);
         self.shared.set_phase(Phase::Running(Arc::clone(&connection)));
         let has_client = self.shared.connector.client.get().is_some();
@@ -191,7 +191,7 @@ impl Driver {
                     let time = fresh_for.filter(|_| !hello.notifies_list_changes);
                     stale_at = time.map(|time| Instant::now() + time.max(MIN_VALIDITY));
                 }
-                () = reached(stale_at), if refreshing.is_none() => {
+                () = sleep_until(stale_at.unwrap_or(next_list)), if stale_at.is_some() && refreshing.is_none() => {
                     refreshing = Some(refresh(&self.shared, &connection, &hello, next_list));
                 }
                 () = connection.notifications.list_changed.notified(), if refreshing.is_none() => {
@@ -340,14 +340,6 @@ fn refresh(
 async fn idle(shared: &ServerShared) {
     match shared.idle_stop() {
         Some(time) => shared.activity.idle(time).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Waits for this time; forever if there is none.
-async fn reached(moment: Option<Instant>) {
-    match moment {
-        Some(moment) => sleep_until(moment).await,
         None => std::future::pending().await,
     }
 }

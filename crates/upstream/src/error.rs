@@ -183,28 +183,6 @@ pub enum UpstreamError {
 }
 
 impl UpstreamError {
-    /// The server's name.
-    pub fn server(&self) -> &str {
-        match self {
-            UpstreamError::UnknownServer { server }
-            | UpstreamError::SelfReference { server }
-            | UpstreamError::Start { server, .. }
-            | UpstreamError::BackOff { server, .. }
-            | UpstreamError::Suspended { server, .. }
-            | UpstreamError::Busy { server, .. }
-            | UpstreamError::Gone { server, .. }
-            | UpstreamError::Starting { server, .. }
-            | UpstreamError::Timeout { server, .. }
-            | UpstreamError::Unanswered { server, .. }
-            | UpstreamError::TooLarge { server, .. }
-            | UpstreamError::Refused { server, .. }
-            | UpstreamError::BadAnswer { server, .. }
-            | UpstreamError::InputRequired { server, .. }
-            | UpstreamError::Replaced { server }
-            | UpstreamError::ShuttingDown { server } => server,
-        }
-    }
-
     /// Whether the server waits for a login. No pause helps then, and a login may come at any moment.
     pub(crate) fn awaits_login(&self) -> bool {
         matches!(

@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use types::{ServerTools, ToolRef};
-use upstream_wire::{DownstreamClient, ControlGroups, Environment, Logs, Transport};
+use upstream_wire::{ControlGroups, DownstreamClient, Environment, Logs, Transport};
 
 use crate::calls::RequestOptions;
 use crate::concurrency::{ConcurrencyLimit, MAX_HOLD};
@@ -212,13 +212,6 @@ impl Hub {
         server.was_missed.store(!is_listed, Ordering::Relaxed);
     }
 
-    /// Calls a tool; returns the server's `CallToolResult` with all fields.
-    pub async fn call(&self, call: Call) -> Result<Value, UpstreamError> {
-        let raw = self.call_raw(call).await?;
-        // `call_raw` has checked that the text is an object.
-        Ok(serde_json::from_str(raw.get()).unwrap_or_default())
-    }
-
     /// Calls a tool; returns the undecoded text of the server's `CallToolResult`.
     pub async fn call_raw(&self, call: Call) -> Result<Box<RawValue>, UpstreamError> {
         let server = self.server(&call.tool.server)?;
@@ -278,13 +271,7 @@ impl Hub {
                 .to_string(),
             },
             transport: Transport::default().name(),
-            tools: None,
-            calls: 0,
-            last_error: None,
-            pid: None,
-            era: None,
-            warnings: Vec::new(),
-            under_way: 0,
+            ..ServerState::default()
         });
         server_set
             .servers

@@ -47,7 +47,11 @@ impl Hub {
         }
     }
 
-    async fn ask_server(&self, server: &Server, question: RelayRequest) -> Result<Box<RawValue>, UpstreamError> {
+    async fn ask_server(
+        &self,
+        server: &Server,
+        question: RelayRequest,
+    ) -> Result<Box<RawValue>, UpstreamError> {
         let tool = text(&question.params, "name");
         let name = if question.is_call() {
             format!("the call of '{tool}'")

@@ -3,7 +3,7 @@
 use upstream_wire::Era;
 
 /// The state of one server.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ServerState {
     /// The server's name in the configuration.
     pub name: String,
@@ -28,9 +28,10 @@ pub struct ServerState {
 }
 
 /// Whether a server runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Status {
     /// Not started yet, or stopped until the next call.
+    #[default]
     Idle,
     /// The server is being started.
     Starting,

@@ -19,7 +19,10 @@ pub trait StandardService: Send + Sync + 'static {
     ///
     /// # Errors
     /// The server's own error, or why the request was not sent.
-    fn relay(&self, request: RelayRequest) -> impl Future<Output = Result<Box<RawValue>, JsonRpcError>> + Send;
+    fn relay(
+        &self,
+        request: RelayRequest,
+    ) -> impl Future<Output = Result<Box<RawValue>, JsonRpcError>> + Send;
 
     /// The tools that the servers list, as they change.
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use reqwest::Url;
-use tokio::task::spawn_blocking;
 
 use super::fetch::Fetch;
 use super::login_file::{Login, LoginFile, StoredLogin, Tokens};
@@ -113,30 +112,24 @@ impl Stale {
 
 impl Shared {
     async fn read(&self) -> Result<Option<Login>, AccessError> {
-        let file = self.file.clone();
-        let found = spawn_blocking(move || file.read()).await;
-        match found {
-            Ok(Ok(StoredLogin::Login(login))) if login.server == self.server => Ok(Some(*login)),
+        match self.file.blocking(|file| file.read()).await {
+            Ok(StoredLogin::Login(login)) if login.server == self.server => Ok(Some(*login)),
             // A login for another address does not count.
-            Ok(Ok(StoredLogin::Login(_) | StoredLogin::Nothing)) => Ok(None),
-            Ok(Ok(StoredLogin::SetAside(warning))) => {
+            Ok(StoredLogin::Login(_) | StoredLogin::Nothing) => Ok(None),
+            Ok(StoredLogin::SetAside(warning)) => {
                 self.notifications.warn(warning);
                 Ok(None)
             }
-            Ok(Err(error)) => Err(AccessError::Transient(format!(
+            Err(error) => Err(AccessError::Transient(format!(
                 "its login cannot be read: {error}"
             ))),
-            Err(_panic) => Err(AccessError::Transient("its login cannot be read".to_owned())),
         }
     }
 
     async fn renew(&self, stale: &Stale) -> Result<Option<String>, AccessError> {
-        let file = self.file.clone();
-        let _lock = spawn_blocking(move || file.lock())
-            .await
-            .map_err(std::io::Error::other)
-            .and_then(|lock| lock)
-            .map_err(|error| AccessError::Transient(format!("its login cannot be locked: {error}")))?;
+        let lock = self.file.blocking(|file| file.lock()).await;
+        let _lock =
+            lock.map_err(|error| AccessError::Transient(format!("its login cannot be locked: {error}")))?;
         let Some(mut login) = self.read().await? else {
             return Ok(None);
         };
@@ -181,10 +174,7 @@ impl Shared {
     }
 
     async fn write(&self, login: Login) {
-        let file = self.file.clone();
-        let written = spawn_blocking(move || file.write(login)).await;
-        let written = written.map_err(std::io::Error::other).and_then(|written| written);
-        if let Err(error) = written {
+        if let Err(error) = self.file.blocking(|file| file.write(login)).await {
             let warning = format!("its renewed login could not be kept: {error}");
             tracing::warn!("{warning}");
             self.notifications.warn(warning);

@@ -55,11 +55,7 @@ impl Fetch {
 
     async fn client(&self, is_secure: bool) -> Result<&Client, String> {
         let cell = if is_secure { &self.secure } else { &self.plain };
-        cell.get_or_try_init(|| async {
-            let built = tokio::task::spawn_blocking(move || http_client::build(is_secure)).await;
-            built.unwrap_or_else(|panic| Err(panic.to_string()))
-        })
-        .await
+        cell.get_or_try_init(|| http_client::build(is_secure)).await
     }
 }
 

@@ -19,7 +19,7 @@ use super::login_file::{ClientIdentity, Login, LoginFile, StoredLogin};
 use super::redirect::parameter;
 use super::token;
 use crate::definition::{Http, HttpKind, OAuth};
-use crate::handshake::client_info;
+use crate::handshake::discover;
 use crate::headers;
 use crate::http_client::address;
 use crate::secret_file;
@@ -126,7 +126,7 @@ async fn challenge(fetch: &Fetch, http: &Http, server: &Url) -> Result<Option<St
         Request::new(Method::GET, server.clone())
     } else {
         let mut request = Request::new(Method::POST, server.clone());
-        *request.body_mut() = Some(hello().to_string().into());
+        *request.body_mut() = Some(discover(1, &json!({})).to_string().into());
         request
     };
     *request.headers_mut() = headers(http);
@@ -140,15 +140,6 @@ async fn challenge(fetch: &Fetch, http: &Http, server: &Url) -> Result<Option<St
     let challenges = answer.headers().get_all(WWW_AUTHENTICATE).iter();
     let challenges: Vec<&str> = challenges.filter_map(|value| value.to_str().ok()).collect();
     Ok((!challenges.is_empty()).then(|| challenges.join(", ")))
-}
-
-fn hello() -> Value {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": ProtocolVersion::V_2026_07_28,
-        "io.modelcontextprotocol/clientInfo": client_info(),
-        "io.modelcontextprotocol/clientCapabilities": {},
-    });
-    json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}})
 }
 
 fn headers(http: &Http) -> HeaderMap {
@@ -274,14 +265,12 @@ impl PendingLogin {
             file: self.file.path().to_owned(),
         };
         let login = self.login(scopes, tokens);
-        let file = self.file;
-        let kept = tokio::task::spawn_blocking(move || {
+        let written = self.file.blocking(|file| {
             let _lock = file.lock()?;
             file.write(login)
         });
-        kept.await
-            .map_err(std::io::Error::other)
-            .and_then(|kept| kept)
+        written
+            .await
             .map_err(|error| LoginError::Unkept(error.to_string()))?;
         Ok(logged_in)
     }

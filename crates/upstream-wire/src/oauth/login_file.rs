@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
 
 use super::clock::now;
 use crate::definition::Http;
@@ -215,6 +216,15 @@ impl LoginFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Runs file operations on a thread that may block.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        operation: impl FnOnce(LoginFile) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let file = self.clone();
+        spawn_blocking(move || operation(file)).await?
     }
 
     /// Locks the login against changes by other tasks and processes until the returned file is dropped.

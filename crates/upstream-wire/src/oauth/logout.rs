@@ -28,14 +28,7 @@ pub enum LoggedOut {
 pub async fn log_out(name: &str, directory: &Path) -> Result<LoggedOut, LoginError> {
     let file = LoginFile::new(directory, name);
     let unkept = |error: std::io::Error| LoginError::Unkept(error.to_string());
-    let lock = {
-        let file = file.clone();
-        tokio::task::spawn_blocking(move || file.lock()).await
-    };
-    let _lock = lock
-        .map_err(std::io::Error::other)
-        .and_then(|lock| lock)
-        .map_err(unkept)?;
+    let _lock = file.blocking(|file| file.lock()).await.map_err(unkept)?;
     let login = match file.read().map_err(unkept)? {
         StoredLogin::Login(login) => login,
         StoredLogin::Nothing => return Ok(LoggedOut::Nothing),

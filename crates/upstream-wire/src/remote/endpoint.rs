@@ -85,8 +85,7 @@ impl Endpoint {
         config: EndpointConfig,
     ) -> Result<Endpoint, (watch::Sender<Option<Closed>>, String)> {
         let is_secure = config.url.scheme() == "https";
-        let built = tokio::task::spawn_blocking(move || http_client::build(is_secure)).await;
-        let client = match built.unwrap_or_else(|panic| Err(panic.to_string())) {
+        let client = match http_client::build(is_secure).await {
             Ok(client) => client,
             Err(cause) => return Err((config.end, cause)),
         };

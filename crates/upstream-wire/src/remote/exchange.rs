@@ -61,11 +61,7 @@ struct StreamHistory {
 pub(super) async fn notify(endpoint: &Arc<Endpoint>, message: &OutgoingMessage) {
     let sent = async {
         let response = endpoint.post(message).await?;
-        if response.status().is_success() {
-            accepted(endpoint, response).await
-        } else {
-            Err(error_of(endpoint, response).await)
-        }
+        accepted(endpoint, response).await
     };
     let cause = match timeout(NOTIFY_TIMEOUT, sent).await {
         Ok(Ok(())) => return,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::transport::{IdScanner, Line};
+use crate::transport::{Line, SkippedMessage};
 
 /// Length of the field name before the data in a line.
 const FIELD: usize = b"data: ".len();
@@ -17,7 +17,7 @@ pub(super) struct Event {
 }
 
 /// The state of the stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Parser {
     limit: usize,
     line: Vec<u8>,
@@ -26,7 +26,7 @@ pub(super) struct Parser {
     data: Vec<u8>,
     has_data: bool,
     /// The event that exceeds the limit, until its end is read.
-    skipped: Option<Skipped>,
+    skipped: Option<SkippedMessage>,
     kind: String,
     id: Option<String>,
     /// Whether the last byte was a carriage return, so that a line feed belongs to the same line end.
@@ -44,36 +44,13 @@ enum Cut {
     Other,
 }
 
-/// Data that is not stored.
-#[derive(Debug, Default)]
-struct Skipped {
-    length: u64,
-    scanner: IdScanner,
-}
-
-impl Skipped {
-    fn add(&mut self, bytes: &[u8]) {
-        self.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        self.scanner.scan(bytes);
-    }
-}
-
 impl Parser {
     /// A parser that returns at most `limit` bytes of data for an event.
     pub(super) fn new(limit: usize) -> Parser {
         Parser {
             limit,
-            line: Vec::new(),
-            cut: None,
-            data: Vec::new(),
-            has_data: false,
-            skipped: None,
-            kind: String::new(),
-            id: None,
-            after_return: false,
             is_first_line: true,
-            last_id: None,
-            retry: None,
+            ..Parser::default()
         }
     }
 
@@ -190,10 +167,7 @@ impl Parser {
         }
         let data = std::mem::take(&mut self.data);
         let data = match self.skipped.take() {
-            Some(Skipped { length, scanner }) => Line::TooLong {
-                length,
-                id: scanner.id,
-            },
+            Some(skipped) => skipped.into_line(),
             None => Line::Whole(data),
         };
         let kind = if kind.is_empty() {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use types::bulk;
 
-use super::lines::IdScanner;
+use super::lines::id_of;
 
 /// What a line is.
 #[derive(Debug)]
@@ -93,9 +93,7 @@ impl Frame {
         if line.trim_ascii_start().first() != Some(&b'{') || !names_the_protocol {
             return Frame::Noise;
         }
-        let mut scanner = IdScanner::default();
-        scanner.scan(line);
-        Frame::Broken { id: scanner.id }
+        Frame::Broken { id: id_of(line) }
     }
 }
 

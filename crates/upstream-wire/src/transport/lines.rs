@@ -32,7 +32,7 @@ pub(super) struct Lines {
 }
 
 /// Splits chunks into lines.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Splitter {
     limit: usize,
     /// Bytes that are not returned yet.
@@ -42,12 +42,13 @@ pub struct Splitter {
     /// Length of the buffer's start that was searched for a line feed.
     searched: usize,
     /// The line that exceeds the limit, until its end is read.
-    skipped: Option<Skipped>,
+    skipped: Option<SkippedMessage>,
 }
 
+/// A message that exceeds the limit, of which only the length and the `id` are kept.
 #[derive(Debug, Default)]
-struct Skipped {
-    length: u64,
+pub(crate) struct SkippedMessage {
+    pub(crate) length: u64,
     scanner: IdScanner,
 }
 
@@ -83,10 +84,7 @@ impl Splitter {
     pub fn new(limit: usize) -> Splitter {
         Splitter {
             limit,
-            buffer: Vec::new(),
-            taken: 0,
-            searched: 0,
-            skipped: None,
+            ..Splitter::default()
         }
     }
 
@@ -121,7 +119,7 @@ impl Splitter {
         if self.skipped.is_some() || end - self.taken > self.limit {
             self.skip(end);
             self.advance(end + 1);
-            return self.skipped.take().map(Skipped::into_line);
+            return self.skipped.take().map(SkippedMessage::into_line);
         }
         let line = self.take(end);
         Some(Line::Whole(line))
@@ -152,9 +150,7 @@ impl Splitter {
 
     fn skip(&mut self, end: usize) {
         let bytes = &self.buffer[self.taken..end];
-        let skipped = self.skipped.get_or_insert_default();
-        skipped.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        skipped.scanner.scan(bytes);
+        self.skipped.get_or_insert_default().add(bytes);
     }
 
     fn advance(&mut self, to: usize) {
@@ -169,8 +165,13 @@ impl Splitter {
     }
 }
 
-impl Skipped {
-    fn into_line(self) -> Line {
+impl SkippedMessage {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        self.length += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        self.scanner.scan(bytes);
+    }
+
+    pub(crate) fn into_line(self) -> Line {
         Line::TooLong {
             length: self.length,
             id: self.scanner.id,
@@ -178,23 +179,30 @@ impl Skipped {
     }
 }
 
+/// The number in the `id` member of a JSON object, also if the object is invalid later on.
+pub(super) fn id_of(object: &[u8]) -> Option<i64> {
+    let mut scanner = IdScanner::default();
+    scanner.scan(object);
+    scanner.id
+}
+
 /// Finds the number in the `id` member of a JSON object without storing the object.
 #[derive(Debug, Default)]
-pub(crate) struct IdScanner {
+struct IdScanner {
     depth: u32,
     in_string: bool,
     escaped: bool,
     /// The current member's name, then its value, up to `MAX_TOKEN` bytes.
     token: Vec<u8>,
     in_id: bool,
-    pub(crate) id: Option<i64>,
+    id: Option<i64>,
 }
 
 impl IdScanner {
     /// Longest name or number in bytes that is stored.
     const MAX_TOKEN: usize = 24;
 
-    pub(crate) fn scan(&mut self, bytes: &[u8]) {
+    fn scan(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.step(*byte);
         }

@@ -103,13 +103,14 @@ async fn call_within(
         panic!("arguments are an object")
     };
     let tool = ToolRef::new(server, tool);
-    hub.call(Call {
+    let call = Call {
         tool,
         arguments,
         deadline: Instant::now() + time,
         progress: None,
-    })
-    .await
+    };
+    let result = hub.call_raw(call).await?;
+    Ok(serde_json::from_str(result.get()).expect("a JSON object"))
 }
 
 /// The text of a result's first content.

@@ -8,13 +8,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use accounting::{Receipt, ReceiptInput};
 use broker::{SearchAnswer, ServerOverview};
 use gateway::{Connection, ConnectionEvents, Pipes};
 use libfuzzer_sys::fuzz_target;
 use policy::Policy;
 use serde_json::{Map, Value, json};
 use surfaces::{
-    ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, Receipt, Receipts, RunError, RunReport,
+    ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, Receipts, RunError, RunReport,
     Search, ToolListing,
 };
 use types::Selector;
@@ -185,7 +186,9 @@ impl CodeService for Ready {
         watch::channel(Arc::default()).1
     }
 
-    fn receipt(&self, _run: &RunId, _receipt: &Receipt) {}
+    async fn receipt(&self, _run: &RunId, _input: ReceiptInput) -> Option<Receipt> {
+        None
+    }
 
     async fn overview(&self) -> Vec<ServerOverview> {
         Vec::new()

@@ -8,7 +8,6 @@ use catalog::{Catalog, Entry, Hit, Search};
 use policy::{Admission, Denied, Policy};
 use sandbox::{HostCallError, HostCalls};
 use store::{Learning, Records, Saved};
-use tokens::{Counter, Unloadable};
 use tool_files::{Finding, Found, Scanner};
 use types::{Principal, Reach, ServerTools, ToolRef};
 use upstream::{Hub, ServerConfig};
@@ -24,7 +23,6 @@ use crate::overview::ServerOverview;
 use crate::run::{RunCalls, RunScope};
 use crate::saved::Keeper;
 use crate::snapshot::Snapshot;
-use crate::tally::{self, Definitions};
 
 /// How long a search waits for servers that were never asked for their tools.
 const DISCOVERY: Duration = Duration::from_secs(5);
@@ -210,19 +208,6 @@ impl Broker {
     /// Whether the policy lets `principal` call the tool.
     pub fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
         self.shared.may_call(principal, entry)
-    }
-
-    /// What a model would be sent of all tools that `principal` may call, as far as they are listed; starts nothing.
-    ///
-    /// # Errors
-    /// If tokens cannot be counted at all.
-    pub async fn definitions(
-        &self,
-        principal: &Principal,
-        counter: &Counter,
-    ) -> Result<Definitions, Unloadable> {
-        let catalog = self.catalog().await;
-        tally::definitions(self.shared.clone(), catalog, principal.clone(), counter.clone()).await
     }
 
     /// What answers the host calls of one run of `principal`.

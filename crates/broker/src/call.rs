@@ -18,6 +18,7 @@ use upstream::{RelayRequest, UpstreamError};
 use crate::broker::{Broker, Shared};
 use crate::checks::Checks;
 use crate::error;
+use crate::observer::CallEnd;
 use crate::record::Record;
 use crate::run::RunScope;
 
@@ -84,8 +85,8 @@ impl Shared {
     ) -> Result<Box<RawValue>, HostCallError> {
         self.records.room().await;
         let tool = ToolRef::new(call.server.as_str(), call.tool.as_str());
-        let counted = match &run.tally {
-            Some(tally) => Some(tally.begin(&tool, &call.arguments).await),
+        let observed = match &run.observer {
+            Some(observer) => Some(observer.begin(&tool, &call.arguments).await),
             None => None,
         };
         let mut record = Record::new(&self.records, principal, &run.run, tool);
@@ -95,12 +96,12 @@ impl Shared {
             Ok(answer) => record.answered(answer),
             Err(error) => record.failed(error),
         }
-        if let Some(counted) = counted {
-            match self.lists.file(&record.tool) {
-                // No client could have made this call.
-                Some(_) => counted.leave(),
-                None => counted.ended(&record.tool, &answer).await,
-            }
+        if let Some(observed) = observed {
+            let end = match self.lists.file(&record.tool) {
+                Some(_) => CallEnd::ToolFile,
+                None => call_end(&answer),
+            };
+            observed.end(&record.tool, end).await;
         }
         answer
     }
@@ -331,6 +332,15 @@ async fn validate(checks: &Arc<Checks>, entry: Arc<Entry>, arguments: Value) -> 
     let checks = checks.clone();
     let checked = tokio::task::spawn_blocking(move || validate(&entry, &checks.of(&entry), arguments)).await;
     checked.unwrap_or_else(|_| Err(error::internal("the check of the arguments ended abruptly")))
+}
+
+/// How a call ended, for its observer.
+fn call_end(answer: &Result<Box<RawValue>, HostCallError>) -> CallEnd<'_> {
+    match answer {
+        Ok(answer) if is_tool_error(answer) => CallEnd::ToolError(answer),
+        Ok(answer) => CallEnd::Answered(answer),
+        Err(error) => CallEnd::Failed(&error.message),
+    }
 }
 
 /// Whether the tool itself says that it failed. Most answers do not hold the word at all.

@@ -3,7 +3,7 @@
 //! ```text
 //! HostCalls::call ─► run.rs (by name) ─┬─► call.rs: resolve → admit → validate → authorize → call → record
 //!                                      │                ├─► learner.rs, beside it: what results look like
-//!                                      │                └─► tally.rs, beside it: what calls would cost a model, for receipts
+//!                                      │                └─► observer.rs: tells an observer of each call, for receipts
 //!                                      ├─► answers: servers, tools, search, manual
 //!                                      ├─► offers.rs: resources and prompts, relayed by call.rs
 //!                                      └─► saved.rs, on the bridge: tools and memories for later sessions
@@ -19,19 +19,19 @@ mod error;
 mod files;
 mod learner;
 mod local;
+mod observer;
 mod offers;
 mod overview;
 mod record;
 mod run;
 mod saved;
 mod snapshot;
-mod tally;
 
 pub use answers::{Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer};
 pub use broker::Broker;
 pub use call::RelayError;
 pub use done::Done;
 pub use learner::LearnedTypes;
+pub use observer::{CallEnd, CallObserver, ObservedCall};
 pub use overview::ServerOverview;
 pub use run::RunScope;
-pub use tally::{Definitions, DirectCalls, Tally, ToolCalls};

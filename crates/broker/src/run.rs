@@ -15,7 +15,7 @@ use crate::broker::Shared;
 use crate::call::ToolCall;
 use crate::done::Done;
 use crate::error;
-use crate::tally::Tally;
+use crate::observer::CallObserver;
 
 /// Characters of a wrong value that a message shows.
 const MAX_SHOWN: usize = 60;
@@ -32,8 +32,8 @@ pub struct RunScope {
     pub wall_time: Duration,
     /// What the surface means by the run.
     pub profile: RunProfile,
-    /// Counts its calls, if somebody wants to know what they would cost a model.
-    pub tally: Option<Tally>,
+    /// Observes its tool calls.
+    pub observer: Option<Arc<dyn CallObserver>>,
     /// Takes note of its calls that succeed.
     pub done: Done,
     /// Hears what it is doing, if somebody waits for it.

@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "advice/command.rs"]
+mod command;
 #[path = "advice/exposed.rs"]
 mod exposed;
-#[path = "advice/given.rs"]
-mod given;
-#[path = "advice/lived.rs"]
-mod lived;
+#[path = "advice/lifecycle.rs"]
+mod lifecycle;
 
 use std::time::Duration;
 

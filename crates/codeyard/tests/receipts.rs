@@ -1,10 +1,10 @@
-//! Receipts: what they say, against another tokenizer and the servers' own messages; what is kept of them.
+//! Receipts: their content, another tokenizer's counts of the same messages, and what is recorded of them.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails here")]
 
+#[path = "receipts/content.rs"]
+mod content;
 #[path = "receipts/independent.rs"]
 mod independent;
-#[path = "receipts/kept.rs"]
-mod kept;
-#[path = "receipts/said.rs"]
-mod said;
+#[path = "receipts/recorded.rs"]
+mod recorded;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use accounting::{Receipt, ReceiptInput};
 use config::Definitions;
 use store::{Front, Refused, Searched};
-use surfaces::{BridgeService, Receipt, RunError, RunPython, RunReport, Selected};
+use surfaces::{BridgeService, RunError, RunPython, RunReport, Selected};
 use tokio::sync::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -140,8 +141,8 @@ impl BridgeService for Bridge {
         Ok(self.server.execute_run(spec, profile, around, cancel).await?)
     }
 
-    fn receipt(&self, run: &RunId, receipt: &Receipt) {
-        self.server.keep_receipt(run, receipt);
+    async fn receipt(&self, run: &RunId, input: ReceiptInput) -> Option<Receipt> {
+        self.server.take_receipt(run, input).await
     }
 
     async fn refused(&self, code: Option<&str>) {

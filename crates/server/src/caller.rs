@@ -27,7 +27,7 @@ pub(crate) struct Defaults {
     pub(crate) check: CheckMode,
     /// How results are written for models.
     pub(crate) answers: Answers,
-    /// Whether the tokens of runs are counted, and what counts them.
+    /// Whether the tokens of runs are counted.
     pub(crate) receipts: Receipts,
     /// Whether clients of the surface `code` see the names of servers.
     pub(crate) names_servers: bool,

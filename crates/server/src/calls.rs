@@ -87,7 +87,7 @@ impl Caller {
             run: record.run().clone(),
             wall_time: LONGEST_WAIT,
             profile: RunProfile::default(),
-            tally: None,
+            observer: None,
             done: Done::default(),
             activity: None,
         });

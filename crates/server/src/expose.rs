@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use accounting::Unloadable;
 use catalog::{Catalog, Entry};
 use futures_util::future::join_all;
 use serde_json::Value;
 use surfaces::{ExposedTool, exposed_definitions};
-use tokens::Unloadable;
 use tokio::time::timeout;
 use types::ToolRef;
 
@@ -244,9 +244,9 @@ impl Caller {
     }
 
     async fn count_each(&self, definitions: Vec<Value>) -> Result<Vec<u64>, Unloadable> {
-        let counter = self.defaults.receipts.counter.clone();
+        let counter = self.shared.counter.clone();
         let counted = tokio::task::spawn_blocking(move || {
-            let tokenizer = counter.load()?;
+            let tokenizer = counter.tokenizer()?;
             let each = definitions.chunks(1);
             Ok(each.map(|one| tokenizer.definitions(one)).collect())
         });

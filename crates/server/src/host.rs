@@ -15,7 +15,6 @@ use sandbox_process::Process;
 use session::Sessions;
 use store::{Recording, Records, Saved};
 use surfaces::Receipts;
-use tokens::Counter;
 use tool_files::Scanner;
 use types::Principal;
 use upstream::{Hub, ServerConfig};
@@ -23,6 +22,7 @@ use workspace::{Keeping, WorkspaceError, Workspaces};
 
 use crate::caller::{Caller, Defaults};
 use crate::check::BeforeRun;
+use crate::counter::TokenCounter;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
 
@@ -53,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) records: Records,
     /// What programs keep for later sessions.
     saved: Saved,
+    /// Counts tokens for all callers.
+    pub(crate) counter: Arc<TokenCounter>,
     /// What callers get who ask for nothing else.
     defaults: Arc<Defaults>,
 }
@@ -152,13 +154,11 @@ impl Host {
                 log,
                 records,
                 saved,
+                counter: Arc::default(),
                 defaults: Arc::new(Defaults {
                     check,
                     answers,
-                    receipts: Receipts {
-                        default: receipts,
-                        counter: Counter::default(),
-                    },
+                    receipts: Receipts { default: receipts },
                     names_servers: surface.names,
                     expose,
                 }),

@@ -8,6 +8,7 @@ mod caller;
 mod calls;
 mod check;
 pub mod control;
+mod counter;
 mod declarations;
 pub mod doctor;
 mod expose;

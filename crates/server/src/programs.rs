@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use accounting::Receipt;
 use policy::TimeoutError;
 use session::SessionError;
 use store::{Front, Refused, Searched};
-use surfaces::{Receipt, RunReport};
 use tokio_util::sync::CancellationToken;
 use types::{
     CheckMode, Granted, Language, Outcome, RunId, RunProfile, RunSpec, SessionName, Status, WrittenFile,
@@ -55,13 +55,6 @@ pub struct Ran {
     pub receipt: Option<Receipt>,
     /// Where `/workspace` and `/results` are on the host, if they are kept there.
     pub directories: Vec<(&'static str, PathBuf)>,
-}
-
-/// A program from the command line, as a client would have sent it.
-pub(crate) struct Counted {
-    pub(crate) executed: RunReport,
-    pub(crate) code: String,
-    pub(crate) wall_time: Duration,
 }
 
 /// Why a program was not run.
@@ -142,12 +135,9 @@ impl Caller {
         let direct = executed.direct.take();
         let receipt = match (direct, code) {
             (Some(direct), Some(code)) => {
-                let counted = Counted {
-                    executed: executed.clone(),
-                    code,
-                    wall_time,
-                };
-                self.receipt_of(counted, direct).await
+                let servers = self.shown_servers().await;
+                let input = surfaces::receipt_input(&executed, &servers, &code, wall_time, direct);
+                self.take_receipt(&executed.run_id, input).await
             }
             _ => None,
         };

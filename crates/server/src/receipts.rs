@@ -1,118 +1,148 @@
-//! Counts what runs cost: asks the broker what their calls would have cost a model, and keeps what was counted.
+//! Counts what runs and definitions cost a model, and records the receipts.
 
+mod call_meter;
+
+use std::sync::Arc;
 use std::time::Duration;
 
-use broker::Tally;
-use store::{CallsTaken, ReceiptTaken};
-use surfaces::{DirectCost, Receipt};
-use tokens::Unloadable;
+use accounting::{
+    DirectCost, DirectDefinitions, KnownDefinitions, Receipt, ReceiptInput, RecordedReceipt, Unloadable,
+};
+use catalog::Catalog;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use types::RunId;
+use types::{RunId, Tool};
 
 use crate::Caller;
-use crate::programs::Counted;
+use call_meter::CallMeter;
 
-/// How long the answer of a run that is over waits for what is still being counted.
+/// How long the answer of a finished run waits for texts that are still being counted.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why a run has no receipt although one was wanted.
+/// Why a run has no receipt although one was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Uncounted {
     /// Counting took too long.
     #[error("there is no receipt: its tokens were not counted within {} s of the run", PATIENCE.as_secs())]
     Late,
-    /// The run was cancelled before all was counted.
+    /// The run was cancelled before everything was counted.
     #[error("there is no receipt: the run was cancelled before its tokens were counted")]
     Cancelled,
-    /// The tokenizer is broken.
+    /// The tokenizer cannot be loaded.
     #[error("there is no receipt: {0}")]
     Unloadable(#[from] Unloadable),
 }
 
 impl Caller {
-    /// What counts the calls of a run, if that is wanted.
-    pub(crate) fn tally(&self, wanted: bool) -> Option<Tally> {
-        wanted.then(|| Tally::new(self.defaults.receipts.counter.clone()))
+    /// A meter for the calls of one run.
+    pub(crate) fn meter(&self) -> Arc<CallMeter> {
+        Arc::new(CallMeter::new(self.shared.counter.clone()))
     }
 
-    /// What a run would have cost without codeyard, if it was counted, and what its answer has to say beside `notice`. An
-    /// answer waits for this only for a time, and not at all once nobody wants it any more.
+    /// What a metered run would have cost without codeyard, and `notice` with the reason if that was not counted. Waits for
+    /// the count for a bounded time, and not at all after `cancel`.
     pub(crate) async fn direct(
         &self,
-        tally: Option<Tally>,
+        meter: Option<Arc<CallMeter>>,
         notice: Option<String>,
         cancel: &CancellationToken,
     ) -> (Option<DirectCost>, Option<String>) {
-        let Some(tally) = tally else {
+        let Some(meter) = meter else {
             return (None, notice);
         };
-        let shared = &self.shared;
         let counted = async {
             Ok(DirectCost {
-                calls: tally.total().await?,
-                definitions: shared
-                    .broker
-                    .definitions(&self.principal, &self.defaults.receipts.counter)
-                    .await?,
+                calls: meter.total().await?,
+                definitions: self.direct_definitions().await?,
             })
         };
         match in_time(counted, cancel).await {
             Ok(direct) => (Some(direct), notice),
             Err(uncounted) => {
                 tracing::warn!("{uncounted}");
-                let told = notice.into_iter().chain([uncounted.to_string()]);
-                (None, Some(told.collect::<Vec<_>>().join("; ")))
+                let notices = notice.into_iter().chain([uncounted.to_string()]);
+                (None, Some(notices.collect::<Vec<_>>().join("; ")))
             }
         }
     }
 
-    /// The receipt of a program from the command line, as if a client had sent it.
-    pub(crate) async fn receipt_of(&self, ran: Counted, direct: DirectCost) -> Option<Receipt> {
-        let counter = self.defaults.receipts.counter.clone();
-        let run = ran.executed.run_id.clone();
-        let servers = self.shown_servers().await;
-        let counted = tokio::task::spawn_blocking(move || {
-            let tokenizer = counter.load().ok()?;
-            let Counted {
-                executed,
-                code,
-                wall_time,
-            } = ran;
-            Some(surfaces::receipt_for(
-                &executed, &servers, &code, wall_time, direct, tokenizer,
-            ))
-        });
-        let receipt = counted.await.ok().flatten()?;
-        self.keep_receipt(&run, &receipt);
-        Some(receipt)
+    /// Counts the receipt of a run and records it; `None` if tokens cannot be counted, which the log says.
+    pub(crate) async fn take_receipt(&self, run: &RunId, input: ReceiptInput) -> Option<Receipt> {
+        let counter = self.shared.counter.clone();
+        let count = move || Ok::<_, Unloadable>(Receipt::count(counter.tokenizer()?, input));
+        match tokio::task::spawn_blocking(count).await.ok()? {
+            Ok(receipt) => {
+                self.shared.records.receipt(run, RecordedReceipt::from(&receipt));
+                Some(receipt)
+            }
+            Err(error) => {
+                tracing::warn!("there is no receipt: {error}");
+                None
+            }
+        }
     }
 
-    /// Records what a run has cost.
-    pub(crate) fn keep_receipt(&self, run: &RunId, receipt: &Receipt) {
-        let calls = receipt.direct.calls.tools.iter();
-        let calls = calls.map(|calls| CallsTaken {
-            server: calls.server.clone(),
-            tool: calls.tool.clone(),
-            calls: calls.calls,
-            written: calls.written,
-            read: calls.read,
+    /// What a model is sent of the surface `code` and of the servers that have listed their tools; starts no server.
+    ///
+    /// # Errors
+    /// If tokens cannot be counted.
+    pub async fn known_definitions(&self) -> Result<KnownDefinitions, Unloadable> {
+        self.shared.hub.ready().await;
+        let catalog = self.shared.broker.catalog().await;
+        let shown = self.shown_servers().await;
+        let caller = self.clone();
+        let counted = tokio::task::spawn_blocking(move || {
+            let counter = &caller.shared.counter;
+            let servers = caller.callable(&catalog).into_iter();
+            let servers = servers.map(|(server, tools)| Ok((server, counter.definitions(&tools)?)));
+            Ok(KnownDefinitions {
+                servers: servers.collect::<Result<_, Unloadable>>()?,
+                surface: surfaces::definition_tokens(counter.tokenizer()?, &shown),
+            })
         });
-        let taken = ReceiptTaken {
-            definitions: receipt.definitions,
-            written: receipt.written,
-            read: receipt.read,
-            own: Some(receipt.own),
-            searched: receipt.searched,
-            direct_definitions: receipt.direct.definitions.tokens,
-            direct_tools: receipt.direct.definitions.tools as u64,
-            calls: calls.collect(),
-        };
-        self.shared.records.receipt(run, taken);
+        // The runtime is ending.
+        counted.await.unwrap_or_else(|_| Ok(KnownDefinitions::default()))
+    }
+
+    /// What a model would be sent of all tools that may be called, as far as they are listed; starts no server.
+    async fn direct_definitions(&self) -> Result<DirectDefinitions, Unloadable> {
+        let catalog = self.shared.broker.catalog().await;
+        let caller = self.clone();
+        let counted = tokio::task::spawn_blocking(move || {
+            let mut definitions = DirectDefinitions {
+                unlisted: catalog.servers().filter(|server| !server.listed).count(),
+                ..DirectDefinitions::default()
+            };
+            for (_, tools) in caller.callable(&catalog) {
+                definitions.servers += 1;
+                definitions.tools += tools.len();
+                definitions.tokens += caller.shared.counter.definitions(&tools)?;
+            }
+            Ok(definitions)
+        });
+        // The runtime is ending.
+        counted.await.unwrap_or_else(|_| Ok(DirectDefinitions::default()))
+    }
+
+    /// The tools that may be called of each server that has listed its tools. Tool files belong to no server: no client could
+    /// send their definitions.
+    fn callable<'c>(&self, catalog: &'c Catalog) -> Vec<(String, Vec<&'c Tool>)> {
+        let shared = &self.shared;
+        let files = shared.broker.directories();
+        let servers = catalog.servers();
+        servers
+            .filter(|server| server.listed && !files.contains(&server.name))
+            .map(|server| {
+                let entries = server.entries();
+                let entries = entries.filter(|entry| shared.broker.may_call(&self.principal, entry));
+                let tools = entries.map(|entry| entry.definition.as_ref());
+                (server.name.clone(), tools.collect())
+            })
+            .collect()
     }
 }
 
-/// What is counted, unless it takes too long or nobody wants it any more.
+/// The count, unless it takes too long or the run is cancelled.
 async fn in_time<T>(
     counted: impl Future<Output = Result<T, Unloadable>>,
     cancel: &CancellationToken,

@@ -71,7 +71,7 @@ impl Caller {
                 let config = CodeConfig {
                     policy: shared.policy.clone(),
                     answers: self.defaults.answers,
-                    receipts: self.defaults.receipts.clone(),
+                    receipts: self.defaults.receipts,
                     listing: match self.shows_servers() {
                         true => ToolListing::Changing,
                         false => ToolListing::Constant,
@@ -87,7 +87,7 @@ impl Caller {
                     timeouts: surface.timeouts,
                     output: surface.output,
                     max_printed: self.defaults.answers.max_printed,
-                    receipts: self.defaults.receipts.clone(),
+                    receipts: self.defaults.receipts,
                 };
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
                 Box::pin(gateway::serve(

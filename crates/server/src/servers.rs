@@ -11,7 +11,7 @@ use upstream_wire::{Era, Transport, find_program, is_self_reference};
 use url::Url;
 
 use crate::tools::as_value;
-use crate::{Caller, Host};
+use crate::Host;
 
 pub use catalog::normalise;
 
@@ -79,29 +79,6 @@ async fn reach(address: &str) -> Result<(), String> {
         Err(_elapsed) => format!("no answer within {} s", CONNECTING.as_secs()),
     };
     Err(format!("{host}:{port} cannot be reached: {why}"))
-}
-
-impl Caller {
-    /// What a model would be sent of each server that has listed its tools: the definitions of those that may be called, no
-    /// files among them; starts none.
-    pub async fn callable(&self) -> Vec<(String, Vec<Value>)> {
-        let shared = &self.shared;
-        shared.hub.ready().await;
-        let catalog = shared.broker.catalog().await;
-        let files = shared.broker.directories();
-        let servers = catalog
-            .servers()
-            .filter(|server| server.listed && !files.contains(&server.name));
-        servers
-            .map(|server| {
-                let entries = server
-                    .entries()
-                    .filter(|entry| shared.broker.may_call(&self.principal, entry));
-                let tools = entries.map(|entry| as_value(&entry.definition)).collect();
-                (server.name.clone(), tools)
-            })
-            .collect()
-    }
 }
 
 impl Host {

@@ -4,11 +4,12 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 
-use broker::{Done, RunScope, SearchAnswer, ServerOverview};
+use accounting::{Receipt, ReceiptInput};
+use broker::{CallObserver, Done, RunScope, SearchAnswer, ServerOverview};
 use serde_json::{Map, Value};
 use session::{RunRequest, SessionError};
 use store::{Attempt, Front, Refused, Searched};
-use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, Receipt, RunError, RunReport, Search};
+use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, RunError, RunReport, Search};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use types::{Activity, Principal, Results, RunId, RunProfile, RunSpec, ServerTools, SessionName};
@@ -52,14 +53,14 @@ impl Caller {
                 Some(limits.clone()),
             )
         };
-        let tally = self.tally(around.receipt);
+        let meter = around.receipt.then(|| self.meter());
         let record = shared.records.attempt(attempt);
         let done = Done::default();
         let calls = self.calls(RunScope {
             run: record.run().clone(),
             wall_time: limits.wall_time,
             profile: profile.clone(),
-            tally: tally.clone(),
+            observer: meter.clone().map(|meter| meter as Arc<dyn CallObserver>),
             done: done.clone(),
             activity: around.activity,
         });
@@ -76,7 +77,7 @@ impl Caller {
             record,
         };
         let result = shared.sessions.run(run).await?;
-        let (direct, notice) = self.direct(tally, result.notice, &cancel).await;
+        let (direct, notice) = self.direct(meter, result.notice, &cancel).await;
         Ok(RunReport {
             direct,
             run_id: result.run_id,
@@ -145,8 +146,8 @@ impl CodeService for Caller {
         self.shared.hub.tools()
     }
 
-    fn receipt(&self, run: &RunId, receipt: &Receipt) {
-        self.keep_receipt(run, receipt);
+    async fn receipt(&self, run: &RunId, input: ReceiptInput) -> Option<Receipt> {
+        self.take_receipt(run, input).await
     }
 
     async fn search(&self, request: Search) -> SearchAnswer {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use accounting::RecordedReceipt;
 use serde_json::json;
 use sqlx::query_builder::Separated;
 use sqlx::{Connection as _, QueryBuilder, Sqlite, SqliteConnection};
@@ -11,7 +12,7 @@ use types::{Limits, RunId};
 
 use crate::clock::now_ms;
 use crate::process::Identity;
-use crate::receipts::{self, ReceiptTaken};
+use crate::receipts;
 use crate::rows::{Call, Closing, Ended, Event, Row, Run, Session, cut, number};
 
 /// Rows of one statement: the number of values of one is bounded.
@@ -41,7 +42,7 @@ struct Sorted<'r> {
     runs: Vec<(&'r Run, Option<&'r Ended>)>,
     calls: Vec<&'r Call>,
     events: Vec<&'r Event>,
-    receipts: Vec<(&'r RunId, &'r ReceiptTaken)>,
+    receipts: Vec<(&'r RunId, &'r RecordedReceipt)>,
 }
 
 /// Makes this process known; returns its number in the database, `before` if it is still known by that.
@@ -111,8 +112,8 @@ pub(crate) async fn batch(
     for chunk in sorted.events.chunks(CHUNK) {
         events(&mut step, process, chunk).await?;
     }
-    for (run, taken) in sorted.receipts {
-        receipts::write(&mut step, run, taken).await?;
+    for (run, receipt) in sorted.receipts {
+        receipts::write(&mut step, run, receipt).await?;
     }
     step.commit().await
 }
@@ -142,7 +143,7 @@ impl<'r> Sorted<'r> {
                 Row::Opened(session) => sorted.opened.push(session),
                 Row::Closed(session, closing) => sorted.closed.push((session, *closing)),
                 Row::Event(event) => sorted.events.push(event),
-                Row::Receipt(run, taken) => sorted.receipts.push((run, taken)),
+                Row::Receipt(run, receipt) => sorted.receipts.push((run, receipt)),
             }
         }
         sorted

@@ -36,7 +36,6 @@ pub use config::{Config, DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, FILE, Recording};
 pub use health::{Health, examine};
 pub use learned::{Learning, Shapes};
 pub use reader::{CallView, Deeds, EventView, Filter, Reader, RunDetail, RunView, State};
-pub use receipts::{CallBytes, CallsTaken, CostView, ReceiptTaken};
 pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};
 pub use rows::{Attempt, CallMade, Change, Code, Front, Refused, Searched};

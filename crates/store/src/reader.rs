@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use accounting::{RecordedReceipt, RunCost};
 use serde::Serialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite, SqliteConnection};
@@ -10,7 +11,7 @@ use types::Principal;
 use crate::config::Config;
 use crate::database;
 use crate::prune;
-use crate::receipts::{self, CostView, ReceiptTaken};
+use crate::receipts;
 use crate::rows::{DRIFT, TASK};
 use crate::traffic::{self, Traffic};
 use crate::trouble::Trouble;
@@ -159,7 +160,7 @@ pub struct RunDetail {
     /// Its events.
     pub events: Vec<EventView>,
     /// What it cost, if a receipt was taken.
-    pub receipt: Option<ReceiptTaken>,
+    pub receipt: Option<RecordedReceipt>,
 }
 
 /// What is found where records should be.
@@ -245,7 +246,7 @@ impl Reader {
     }
 
     /// The cost of every run of a program that has ended, since this time if one is named, the oldest first.
-    pub async fn costs(&mut self, since_ms: Option<i64>) -> Result<Vec<CostView>, Trouble> {
+    pub async fn costs(&mut self, since_ms: Option<i64>) -> Result<Vec<RunCost>, Trouble> {
         let found = receipts::costs(&mut self.connection, &self.principal, since_ms).await;
         found.map_err(|error| self.trouble(&error))
     }

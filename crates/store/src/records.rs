@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use accounting::RecordedReceipt;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -12,7 +13,6 @@ use crate::arguments::Arguments;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::queue::{MOST, Queue};
-use crate::receipts::ReceiptTaken;
 use crate::record::RunRecord;
 use crate::rows::{Attempt, Call, CallMade, Change, DRIFT, Event, Refused, Row, Run, TASK};
 use crate::trouble::Trouble;
@@ -113,9 +113,9 @@ impl Records {
     }
 
     /// Records what a run has cost.
-    pub fn receipt(&self, run: &RunId, taken: ReceiptTaken) {
+    pub fn receipt(&self, run: &RunId, receipt: RecordedReceipt) {
         if let Some(shared) = &self.shared {
-            shared.push(Row::Receipt(run.clone(), Box::new(taken)));
+            shared.push(Row::Receipt(run.clone(), Box::new(receipt)));
         }
     }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use accounting::RecordedReceipt;
 use sha2::{Digest, Sha256};
 use types::{Limits, Outcome, Principal, RunId, SessionFate, Status};
 
 use crate::arguments::{Arguments, hex};
-use crate::receipts::ReceiptTaken;
 
 /// Longest text of a name or kind that somebody else has chosen, in bytes.
 const MAX_NAME: usize = 128;
@@ -117,7 +117,7 @@ pub(crate) enum Row {
     Opened(Arc<Session>),
     Closed(Arc<Session>, Closing),
     Event(Event),
-    Receipt(RunId, Box<ReceiptTaken>),
+    Receipt(RunId, Box<RecordedReceipt>),
 }
 
 /// A run as it stands when it is accepted or refused.

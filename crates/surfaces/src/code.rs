@@ -14,7 +14,7 @@ mod tools;
 mod value;
 
 pub use config::{CodeConfig, ToolListing};
-pub use handler::{code, definition_tokens, receipt_for};
+pub use handler::{code, definition_tokens, receipt_input};
 pub use service::{CodeService, Execute, ExposedTool, Search, SearchCounts};
 pub use tool_list::exposed_definitions;
 pub use value::value_text;

@@ -23,11 +23,11 @@ pub use arrival::{ArrivalOrder, Ticket};
 pub use bridge::{BridgeConfig, BridgeService, Output, RunPython, Selected, Timeouts, bridge};
 pub use code::{
     CodeConfig, CodeService, Execute, ExposedTool, Search, SearchCounts, ToolListing, code,
-    definition_tokens, exposed_definitions, receipt_for, value_text,
+    definition_tokens, exposed_definitions, receipt_input, value_text,
 };
 pub use content::content_as_json;
 pub use error::{ArtifactsError, RunError};
-pub use receipt::{DirectCost, Receipt, Receipts, usage_json};
+pub use receipt::Receipts;
 pub use report::{RunReport, changed_before_failure, error_text};
 pub use standard::{Listing, StandardService, Upstream, standard};
 pub use surface::{ClientResponses, Surface, WireRules, raw_result_text};

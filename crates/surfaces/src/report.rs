@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
+use accounting::DirectCost;
 use types::{GuestError, Outcome, RunId, SessionName, Status, spelled_out};
-
-use crate::receipt::DirectCost;
 
 /// How a run ended, and what the client should know beside its outcome.
 #[derive(Debug, Clone, PartialEq)]

@@ -126,7 +126,7 @@ fn scope(wall_time: Duration) -> RunScope {
         run,
         wall_time,
         profile: RunProfile::default(),
-        tally: None,
+        observer: None,
         done: broker::Done::default(),
         activity: None,
     }

@@ -1,19 +1,17 @@
 //! `codeyard advise`: which tools are cheaper called directly, and what it costs to let the model see them.
 
-mod judge;
-
+use accounting::{Advice, MIN_LOOKUPS, Recommendation, RunCost, ToolAdvice};
 use config::Machine;
 use serde_json::{Value, json};
 use server::Host;
-use server::store::{CostView, Reader, State};
+use server::store::{Reader, State};
 
 use crate::cli::AdviseArguments;
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::{Output, counted, harmless, table};
-use judge::{Advice, Judged, Verdict};
 
-/// Judges what is recorded, with the definitions that are remembered.
+/// Prints what the recorded runs say of the tools, with the definitions that servers last listed.
 pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Result<Exit> {
     let loaded = context.load()?;
     let (records, expose) = (loaded.records(), loaded.settings.expose.clone());
@@ -21,32 +19,32 @@ pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Resu
     let server = Host::new(parts)
         .map_err(|error| Failure::new(Exit::Usage, error))?
         .caller(principal());
-    let (priced, exposed) = (server.prices_of_all().await, server.exposed_tools().await);
+    let (definitions, exposed) = (server.prices_of_all().await, server.exposed_tools().await);
     server.host().close().await;
-    let priced = priced?;
+    let definitions = definitions?;
     let since = arguments.since.map(|since| since.timestamp_millis());
     let broken = |trouble| Failure::new(Exit::Broken, trouble);
-    let costs: Vec<CostView> = match Reader::open(&records, &crate::context::principal())
-        .await
-        .map_err(broken)?
-    {
+    let costs: Vec<RunCost> = match Reader::open(&records, &principal()).await.map_err(broken)? {
         State::Empty => Vec::new(),
         State::Open(mut reader) => reader.costs(since).await.map_err(broken)?,
     };
     let budget = arguments.budget.unwrap_or(expose.budget);
-    let advice = Advice::of(&costs, &priced, &exposed, budget);
+    let advice = Advice::new(&costs, &definitions, &exposed, budget);
+    let tools: Vec<&ToolAdvice> = match arguments.all {
+        true => advice.tools().collect(),
+        false => advice.tools_in_use().collect(),
+    };
     if arguments.json {
-        context.output.json(&described(&advice, arguments.all))?;
+        context.output.json(&json_of(&advice, &tools))?;
     } else {
-        show(&context.output, &advice, arguments.all)?;
+        show(&context.output, &advice, &tools)?;
     }
     Ok(Exit::Done)
 }
 
-fn show(output: &Output, advice: &Advice, all: bool) -> anyhow::Result<()> {
+fn show(output: &Output, advice: &Advice, tools: &[&ToolAdvice]) -> anyhow::Result<()> {
     output.line(&summary(advice))?;
-    let told: Vec<&Judged> = advice.told(all).collect();
-    if !told.is_empty() {
+    if !tools.is_empty() {
         let mut rows = vec![
             [
                 "TOOL",
@@ -61,7 +59,7 @@ fn show(output: &Output, advice: &Advice, all: bool) -> anyhow::Result<()> {
             .map(str::to_owned)
             .to_vec(),
         ];
-        rows.extend(told.into_iter().map(cells));
+        rows.extend(tools.iter().map(|tool| cells(tool)));
         output.print(&table(&rows))?;
         output.line(
             "Tokens (o200k). SAVED EACH: of a look-up, if the model calls the tool itself. DEFINITION: once a session. PAYS \
@@ -72,17 +70,17 @@ fn show(output: &Output, advice: &Advice, all: bool) -> anyhow::Result<()> {
     output.line(&proposal(advice))
 }
 
-fn cells(judged: &Judged) -> Vec<String> {
+fn cells(tool: &ToolAdvice) -> Vec<String> {
     let or_dash = |number: Option<String>| number.unwrap_or_else(|| "-".to_owned());
     vec![
-        harmless(&judged.name()),
-        judged.calls.to_string(),
-        judged.lookups.to_string(),
-        or_dash(judged.saved_each().map(|saved| saved.to_string())),
-        or_dash(judged.price.map(|price| price.to_string())),
-        or_dash(judged.pays_from().map(|lookups| format!("{lookups:.1}"))),
-        or_dash(judged.in_all.map(|net| net.to_string())),
-        judged.verdict.name().to_owned(),
+        harmless(&tool.tool.to_string()),
+        tool.calls.to_string(),
+        tool.lookups.to_string(),
+        or_dash(tool.saved_per_lookup().map(|saved| saved.to_string())),
+        or_dash(tool.definition.map(|tokens| tokens.to_string())),
+        or_dash(tool.break_even().map(|lookups| format!("{lookups:.1}"))),
+        or_dash(tool.saved_in_all.map(|saved| saved.to_string())),
+        tool.recommendation.name().to_owned(),
     ]
 }
 
@@ -98,12 +96,12 @@ fn summary(advice: &Advice) -> String {
         ));
     }
     if let Some(percent) = advice.overhead() {
-        let told = match percent {
+        let difference = match percent {
             0.. => format!("{percent} % more"),
             less => format!("{} % less", less.unsigned_abs()),
         };
         text.push_str(&format!(
-            "\nLook-ups by programs cost {told} tokens than direct calls would have."
+            "\nLook-ups by programs cost {difference} tokens than direct calls would have."
         ));
     }
     if advice.estimated > 0 {
@@ -116,17 +114,17 @@ fn summary(advice: &Advice) -> String {
 }
 
 fn proposal(advice: &Advice) -> String {
-    if advice.is_over() {
+    if advice.is_over_budget() {
         return format!(
             "What is exposed takes {0} tokens, more than the budget of {1}, with which Codeyard does not start: leave tools out of \
              [expose], or raise the budget to {0}.",
             advice.exposed, advice.budget
         );
     }
-    if advice.is_too_little() {
+    if !advice.has_enough() {
         return format!(
             "Too little is recorded for a proposal: it takes {} look-ups of a tool. Nothing needs to be changed; ask again later.",
-            judge::ENOUGH
+            MIN_LOOKUPS
         );
     }
     if advice.proposed.is_empty() {
@@ -142,7 +140,7 @@ fn proposal(advice: &Advice) -> String {
     )
 }
 
-/// The lines for the settings.
+/// The proposal as lines of `codeyard.toml`.
 fn lines(advice: &Advice) -> String {
     let tools: Vec<String> = advice
         .proposed
@@ -156,18 +154,18 @@ fn lines(advice: &Advice) -> String {
     )
 }
 
-fn described(advice: &Advice, all: bool) -> Value {
-    let tools = advice.told(all).map(|judged| {
+fn json_of(advice: &Advice, tools: &[&ToolAdvice]) -> Value {
+    let tools = tools.iter().map(|tool| {
         json!({
-            "tool": judged.name(),
-            "calls": judged.calls,
-            "lookups": judged.lookups,
-            "saved_each": judged.saved_each(),
-            "definition": judged.price,
-            "pays_from": judged.pays_from(),
-            "in_all": judged.in_all,
-            "better": judged.verdict.name(),
-            "exposed": judged.verdict == Verdict::Exposed,
+            "tool": tool.tool.to_string(),
+            "calls": tool.calls,
+            "lookups": tool.lookups,
+            "saved_each": tool.saved_per_lookup(),
+            "definition": tool.definition,
+            "pays_from": tool.break_even(),
+            "in_all": tool.saved_in_all,
+            "better": tool.recommendation.name(),
+            "exposed": tool.recommendation == Recommendation::Exposed,
         })
     });
     json!({
@@ -179,9 +177,9 @@ fn described(advice: &Advice, all: bool) -> Value {
         "overhead_percent": advice.overhead(),
         "budget": advice.budget,
         "exposed": advice.exposed,
-        "over_budget": advice.is_over(),
+        "over_budget": advice.is_over_budget(),
         "tools": tools.collect::<Vec<_>>(),
-        "enough": !advice.is_too_little(),
+        "enough": advice.has_enough(),
         "proposed": advice.proposed,
         "lines": (!advice.proposed.is_empty()).then(|| lines(advice)),
     })

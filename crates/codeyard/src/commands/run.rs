@@ -227,13 +227,13 @@ fn described(ran: &Ran, images: &[String]) -> Value {
         "unused": outcome.unused,
         "session_lost": outcome.session == SessionFate::Lost,
         "run_id": ran.run_id,
-        "usage": surfaces::usage_json(&outcome.usage),
+        "usage": accounting::usage_json(&outcome.usage),
     });
     if let Some(backend) = ran.backend {
         described["backend"] = json!(backend);
     }
     if let Some(receipt) = &ran.receipt {
-        described["receipt"] = Value::Object(receipt.fields());
+        described["receipt"] = receipt.fields();
     }
     described
 }

@@ -1,6 +1,5 @@
 //! `codeyard runs`: what has run, one run with everything that is known of it, or runs as they come.
 
-pub mod estimates;
 mod savings;
 mod show;
 

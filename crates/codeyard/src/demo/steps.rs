@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ::tokens::Counter;
+use accounting::Tokenizer;
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -34,11 +34,7 @@ const CHART_FILE: &str = "codeyard-demo.png";
 
 /// Plays all steps.
 pub async fn play(output: &Output, mut peer: Peer, server: &Caller, out: &Path) -> anyhow::Result<Exit> {
-    let counter = Counter::default();
-    let loading = tokio::task::spawn_blocking({
-        let counter = counter.clone();
-        move || counter.load().map(drop)
-    });
+    let loading = tokio::task::spawn_blocking(Tokenizer::load);
     let show = Show::new(output);
     let introduction = peer.open().await?;
     show.opening(&introduction)?;
@@ -83,13 +79,13 @@ pub async fn play(output: &Output, mut peer: Peer, server: &Caller, out: &Path) 
     }
 
     let listed = server.definitions().await;
-    loading.await??;
-    let ours = tokens::of_programs(counter.load()?, &introduction, &[&joined]);
+    let tokenizer = loading.await??;
+    let ours = tokens::of_programs(&tokenizer, &introduction, &[&joined]);
     let counted = tokio::task::spawn_blocking(move || {
-        let direct = tokens::of_direct_calls(counter.load()?, &listed, &calls);
-        Ok::<_, ::tokens::Unloadable>((direct, calls))
+        let direct = tokens::of_direct_calls(&tokenizer, &listed, &calls);
+        (direct, calls)
     });
-    let (direct, calls) = counted.await??;
+    let (direct, calls) = counted.await?;
     show.direct_calls(&calls)?;
     show.costs(&joined, ours, direct)?;
     show.times(&introduction, &joined, &exchanges, &hostile)?;

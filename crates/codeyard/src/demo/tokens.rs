@@ -1,8 +1,8 @@
 //! What the demonstration's programs cost a model, and what the same calls would have cost it.
 
+use accounting::{Tokenizer, surface_tokens};
 use serde_json::Value;
 use server::RecordedCall;
-use tokens::Tokenizer;
 
 use super::peer::{Exchange, Introduction};
 
@@ -30,7 +30,7 @@ pub fn of_programs(tokenizer: &Tokenizer, introduction: &Introduction, exchanges
         .map(|exchange| tokenizer.text(&exchange.written.to_string()));
     let read = exchanges.iter().map(|exchange| tokenizer.text(&exchange.read));
     Cost {
-        definitions: tokenizer.definitions(&introduction.tools) + tokenizer.text(&introduction.instructions),
+        definitions: surface_tokens(tokenizer, &introduction.tools, &introduction.instructions),
         written: written.sum(),
         read: read.sum(),
     }
@@ -53,21 +53,19 @@ pub fn of_direct_calls(tokenizer: &Tokenizer, tools: &[Value], calls: &[Recorded
 pub fn answer_text(call: &RecordedCall) -> String {
     match &call.answer {
         Err(error) => error.message.clone(),
-        Ok(raw) => tokens::answer_text(raw),
+        Ok(raw) => accounting::answer_text(raw),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tokens::Counter;
 
     use super::*;
 
     #[test]
     fn costs_add_up() {
-        let counter = Counter::default();
-        let tokenizer = counter.load().unwrap();
+        let tokenizer = Tokenizer::load().unwrap();
         let tools = [json!({"name": "list", "description": "Lists.", "inputSchema": {}})];
         let answer = json!({"content": [{"type": "text", "text": "one two three"}]});
         let call = RecordedCall {
@@ -76,7 +74,7 @@ mod tests {
             arguments: json!({"limit": 2}),
             answer: Ok(answer.to_string()),
         };
-        let cost = of_direct_calls(tokenizer, &tools, &[call]);
+        let cost = of_direct_calls(&tokenizer, &tools, &[call]);
         assert_eq!(cost.read, 3);
         assert_eq!(cost.written, tokenizer.text("{\"limit\":2}"));
         assert_eq!(cost.total(), cost.definitions + cost.written + 3);

@@ -73,8 +73,8 @@ async fn an_exposed_tool_is_seen_called_validated_and_recorded() {
     let plain = plain.fields()["receipt"]["tokens"]["codeyard"]["definitions"]
         .as_u64()
         .unwrap();
-    let counter = tokens::Counter::default();
-    let count = |tools: &[Value]| counter.load().unwrap().definitions(tools);
+    let tokenizer = accounting::Tokenizer::load().unwrap();
+    let count = |tools: &[Value]| tokenizer.definitions(tools);
     // The instructions are in both; the rest is what is listed, under the names that are listed.
     assert_eq!(own - plain, count(&tools) - count(&tools[..2]), "{tools:?}");
 

@@ -1,15 +1,15 @@
 //! What a program prints: a model is shown a bounded part, and a file has all of it.
 
+use accounting::Tokenizer;
 use serde_json::json;
 use test_support::{BridgeClient, CodeClient, Codeyard, Ran};
-use tokens::Counter;
 
 /// Tokens that printing may cost a model, with everything around it.
 const MOST_TOKENS: u64 = 5_000;
 
 fn tokens(text: &str) -> u64 {
-    let counter = Counter::default();
-    counter.load().expect("the table of tokens").text(text)
+    let tokenizer = Tokenizer::load().expect("the table of tokens");
+    tokenizer.text(text)
 }
 
 /// Runs a program that prints much: the answer is bounded in text and in fields, and a file has `bytes` bytes.

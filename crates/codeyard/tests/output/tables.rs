@@ -89,9 +89,8 @@ async fn tables_of_real_servers_take_fewer_tokens_than_json() {
         .unwrap()
         .server("crm", &crm);
     let mut client = CodeClient::of(codeyard).await;
-    let counter = tokens::Counter::default();
-    let counter = counter.load().unwrap();
-    let tokens = |text: &str| counter.text(text);
+    let tokenizer = accounting::Tokenizer::load().unwrap();
+    let tokens = |text: &str| tokenizer.text(text);
     let (mut as_json, mut as_text, mut as_toon, mut bytes) = (0, 0, 0, 0);
     for name in [
         "customers",

@@ -1,13 +1,11 @@
 //! Receipts of programs over real servers, beside what js-tiktoken counts in the messages that client and servers have seen.
 
-#[path = "../../src/commands/runs/estimates.rs"]
-mod estimates;
-
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use accounting::{Tokenizer, estimates};
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Ran, wait_until};
 use tokio::io::AsyncWriteExt as _;
@@ -252,13 +250,10 @@ type Estimate = (&'static str, String, fn(u64) -> u64);
     reason = "docs/receipts.md repeats what is measured here"
 )]
 async fn check_estimates(codeyard: &Codeyard, seen: &[Seen]) {
-    let counter = tokens::Counter::default();
+    let tokenizer = Tokenizer::load().unwrap();
     let programs = seen.iter().map(|seen| {
         let arguments: Value = serde_json::from_str(&seen.written).unwrap();
-        counter
-            .load()
-            .unwrap()
-            .text(&json!({"code": arguments["code"]}).to_string())
+        tokenizer.text(&json!({"code": arguments["code"]}).to_string())
     });
     let programs: u64 = programs.sum();
     let runs = "FROM runs JOIN receipts ON receipts.run = runs.id";

@@ -121,8 +121,7 @@ async fn sent(codeyard: &Codeyard) -> Vec<String> {
 
 #[tokio::test]
 async fn what_a_model_is_sent_first_costs_at_most_300_tokens_and_200_without_names() {
-    let counter = tokens::Counter::default();
-    let tokenizer = counter.load().unwrap();
+    let tokenizer = accounting::Tokenizer::load().unwrap();
     let mut totals = Vec::new();
     for (settings, budget) in [("", BUDGET), (WITHOUT_NAMES, BUDGET_WITHOUT_NAMES)] {
         for (name, codeyard) in installations() {

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use accounting::{DirectCost, Receipt, ReceiptInput, Tokenizer};
 use broker::{Detail, FoundTool, SearchAnswer, ServerOverview};
 use gateway::{Connection, ConnectionEvents, Pipes};
 use policy::Policy;
 use serde_json::{Map, Value, json};
 use surfaces::{
-    ArtifactsError, CodeConfig, CodeService, DirectCost, Execute, ExposedTool, Receipt, Receipts, RunError,
-    RunReport, Search, ToolListing,
+    ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, Receipts, RunError, RunReport, Search,
+    ToolListing,
 };
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
@@ -130,8 +131,10 @@ impl CodeService for Script {
         watch::channel(Arc::default()).1
     }
 
-    fn receipt(&self, run: &RunId, receipt: &Receipt) {
+    async fn receipt(&self, run: &RunId, input: ReceiptInput) -> Option<Receipt> {
+        let receipt = Receipt::count(&Tokenizer::load().unwrap(), input);
         self.note(format!("receipt of {run}: {} calls", receipt.direct.calls.calls));
+        Some(receipt)
     }
 
     async fn overview(&self) -> Vec<ServerOverview> {

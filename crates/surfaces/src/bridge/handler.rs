@@ -1,5 +1,6 @@
 //! The MCP handler of the `bridge` surface: one tool, one resource, both protocol eras.
 
+use accounting::{DirectCost, ReceiptForm, ReceiptInput, SearchTexts};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
     ErrorData, Implementation, JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -17,7 +18,7 @@ use super::render::{self, Output};
 use super::service::{BridgeService, RunPython};
 use super::tools::{self, Timeouts};
 use crate::error::{RequestError, RunError};
-use crate::receipt::{self, DirectCost, Receipt, ReceiptForm, ReceiptInput, Receipts, SearchTexts};
+use crate::receipt::{self, Receipts};
 use crate::surface::{Surface, WireRules};
 use crate::{progress, request, truncate};
 
@@ -121,18 +122,17 @@ impl<S: BridgeService> BridgeHandler<S> {
         direct: DirectCost,
     ) {
         let input = ReceiptInput {
-            tools: json!([self.tool]),
+            tools: vec![json!(self.tool)],
             instructions: "",
             written: Value::Object(written.clone()).to_string(),
             read: receipt::texts(result),
-            searched: SearchTexts::default(),
+            searches: SearchTexts::default(),
             direct,
             usage,
             form: ReceiptForm::Lines,
         };
-        if let Some(receipt) = Receipt::take(self.config.receipts.counter.clone(), input).await {
-            self.service.receipt(run, &receipt);
-            receipt.add_to(result, &usage, ReceiptForm::Lines);
+        if let Some(receipt) = self.service.receipt(run, input).await {
+            receipt::add(&receipt, result, &usage, ReceiptForm::Lines);
         }
     }
 }

@@ -5,12 +5,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use accounting::{Receipt, ReceiptInput};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use types::{Activity, BridgeServers, RunId};
 
 use crate::error::RunError;
-use crate::receipt::Receipt;
 use crate::report::RunReport;
 
 /// Runs programs that reach the servers named in each call.
@@ -30,8 +30,8 @@ pub trait BridgeService: Send + Sync + 'static {
         activity: Option<watch::Sender<Activity>>,
     ) -> impl Future<Output = Result<RunReport, RunError>> + Send;
 
-    /// Records what a run cost.
-    fn receipt(&self, run: &RunId, receipt: &Receipt);
+    /// Counts what a run cost and records it; `None` if tokens cannot be counted.
+    fn receipt(&self, run: &RunId, input: ReceiptInput) -> impl Future<Output = Option<Receipt>> + Send;
 
     /// Records a program that was not run because its arguments are wrong.
     fn refused(&self, code: Option<&str>) -> impl Future<Output = ()> + Send;

@@ -1,8 +1,9 @@
 //! The MCP handler of the `code` surface: two tools, artifacts, both protocol eras.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use accounting::{DirectCost, ReceiptForm, ReceiptInput, SearchTexts, Tokenizer, surface_tokens};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
     ErrorData, Implementation, JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -12,7 +13,6 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
-use tokens::Tokenizer;
 use tokio_util::sync::CancellationToken;
 use types::{Answers, Format, Status};
 use workspace::ReadError;
@@ -24,7 +24,7 @@ use super::tool_list::{self, ToolList, ToolListTracker};
 use super::{arguments, artifacts, render, tools};
 use crate::error::RequestError;
 use crate::progress;
-use crate::receipt::{self, DirectCost, Receipt, ReceiptForm, ReceiptInput, SearchLog, SearchTexts};
+use crate::receipt;
 use crate::report::RunReport;
 use crate::request;
 use crate::surface::{Surface, WireRules};
@@ -45,7 +45,7 @@ pub fn code<S: CodeService>(
         handler: CodeHandler {
             service,
             config,
-            searches: SearchLog::default(),
+            searches: Mutex::default(),
             tracker,
             closed,
         },
@@ -63,7 +63,7 @@ struct CodeHandler<S> {
     service: Arc<S>,
     config: CodeConfig,
     /// The model's searches since its last run.
-    searches: SearchLog,
+    searches: Mutex<SearchTexts>,
     /// `None` if the tool list never changes.
     tracker: Option<Arc<ToolListTracker>>,
     closed: CancellationToken,
@@ -86,10 +86,10 @@ impl<S: CodeService> CodeHandler<S> {
             printed: self.config.answers.max_printed,
             wall_time: arguments.request.granted.limits.wall_time,
         };
-        let searched = self.searches.take();
+        let searches = std::mem::take(&mut *self.searches());
         arguments.request.searched = SearchCounts {
-            searches: searched.searches,
-            bytes: searched.bytes,
+            searches: searches.searches,
+            bytes: searches.bytes,
         };
         let cancel = CancellationToken::new();
         let (activity, watched) = progress::activity(context);
@@ -97,24 +97,35 @@ impl<S: CodeService> CodeHandler<S> {
         let ran = progress::drive(context, &self.closed, cancel, watched, run).await;
         match ran.map(|ran| ran.noted(arguments.note)) {
             Ok(ran) if ran.outcome.status == Status::Refused => {
-                self.searches.put_back(searched);
+                self.put_back(searches);
                 self.answer(ran, options, written, SearchTexts::default()).await
             }
-            Ok(ran) => self.answer(ran, options, written, searched).await,
+            Ok(ran) => self.answer(ran, options, written, searches).await,
             Err(error) => {
-                self.searches.put_back(searched);
+                self.put_back(searches);
                 render::refused(error.to_string())
             }
         }
     }
 
-    /// The result of a program, with its receipt if what it cost was counted.
+    fn searches(&self) -> MutexGuard<'_, SearchTexts> {
+        self.searches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves the searches before a run that did not take place to the next run.
+    fn put_back(&self, before: SearchTexts) {
+        let mut searches = self.searches();
+        let later = std::mem::replace(&mut *searches, before);
+        searches.append(&later);
+    }
+
+    /// The result of a program, with its receipt if the calls were counted.
     async fn answer(
         &self,
         mut ran: RunReport,
         options: RenderOptions,
         written: &JsonObject,
-        searched: SearchTexts,
+        searches: SearchTexts,
     ) -> CallToolResult {
         let direct = ran.direct.take();
         let (run, usage) = (ran.run_id.clone(), ran.outcome.usage);
@@ -129,29 +140,26 @@ impl<S: CodeService> CodeHandler<S> {
             instructions: tools::INSTRUCTIONS,
             written: Value::Object(written.clone()).to_string(),
             read: receipt::texts(&result),
-            searched,
+            searches,
             direct,
             usage,
             form,
         };
-        if let Some(receipt) = Receipt::take(self.config.receipts.counter.clone(), input).await {
-            self.service.receipt(&run, &receipt);
-            receipt.add_to(&mut result, &usage, form);
+        if let Some(receipt) = self.service.receipt(&run, input).await {
+            receipt::add(&receipt, &mut result, &usage, form);
         }
         result
     }
 
     /// The tool list as JSON.
-    async fn listed(&self) -> Value {
+    async fn listed(&self) -> Vec<Value> {
         let list = match self.tracker {
             Some(_) => ToolList::current(self.service.as_ref()).await,
             None => ToolList::default(),
         };
-        let tools = tools::tools(&list.servers).into_iter();
-        let tools = tools.map(|tool| serde_json::to_value(tool).unwrap_or_default());
+        let mut tools = definitions(&list.servers);
+        tools.extend(tool_list::exposed_definitions(&list.exposed));
         tools
-            .chain(tool_list::exposed_definitions(&list.exposed))
-            .collect()
     }
 
     async fn search(&self, arguments: &JsonObject, context: &RequestContext<RoleServer>) -> CallToolResult {
@@ -168,7 +176,7 @@ impl<S: CodeService> CodeHandler<S> {
         tokio::select! {
             found = found => {
                 let query = Value::Object(arguments.clone()).to_string();
-                self.searches.add(&query, &receipt::texts(&found));
+                self.searches().add(&query, &receipt::texts(&found));
                 found
             }
             () = request::cancelled(context, &self.closed) => {
@@ -310,38 +318,42 @@ impl<S: CodeService> ServerHandler for CodeHandler<S> {
     }
 }
 
-/// Tokens of the tool list and the instructions, which every model pays that sees the surface `code` with these servers.
-pub fn definition_tokens(tokenizer: &Tokenizer, servers: &[String]) -> u64 {
-    let tools = serde_json::to_value(tools::tools(servers)).unwrap_or_default();
-    let tools = tools.as_array().map(Vec::as_slice).unwrap_or_default();
-    tokenizer.definitions(tools) + tokenizer.text(tools::INSTRUCTIONS)
+/// The two tools as JSON, where the model sees these servers.
+fn definitions(servers: &[String]) -> Vec<Value> {
+    let tools = tools::tools(servers).into_iter();
+    tools
+        .map(|tool| serde_json::to_value(tool).unwrap_or_default())
+        .collect()
 }
 
-/// The receipt of a program from the command line, counted as if a client had sent it that sees these servers. `direct` is
-/// what the run would have cost without codeyard, `wall_time` the longest duration that it had.
-pub fn receipt_for(
+/// Tokens of the tool list and the instructions, which every model pays that sees the surface `code` with these servers.
+pub fn definition_tokens(tokenizer: &Tokenizer, servers: &[String]) -> u64 {
+    surface_tokens(tokenizer, &definitions(servers), tools::INSTRUCTIONS)
+}
+
+/// The input for the receipt of a program from the command line, as if a client had sent it that sees these servers. `direct`
+/// is what the run would have cost without codeyard, `wall_time` the longest duration that it had.
+pub fn receipt_input(
     ran: &RunReport,
     servers: &[String],
     code: &str,
     wall_time: Duration,
     direct: DirectCost,
-    tokenizer: &Tokenizer,
-) -> Receipt {
+) -> ReceiptInput {
     let options = RenderOptions {
         format: Format::Text,
         receipt: false,
         printed: Answers::default().max_printed,
         wall_time,
     };
-    let input = ReceiptInput {
-        tools: serde_json::to_value(tools::tools(servers)).unwrap_or_default(),
+    ReceiptInput {
+        tools: definitions(servers),
         instructions: tools::INSTRUCTIONS,
         written: json!({"code": code}).to_string(),
         read: receipt::texts(&render::executed(ran.clone(), options)),
-        searched: SearchTexts::default(),
+        searches: SearchTexts::default(),
         direct,
         usage: ran.outcome.usage,
         form: ReceiptForm::Lines,
-    };
-    Receipt::count(tokenizer, input)
+    }
 }

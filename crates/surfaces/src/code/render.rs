@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use accounting::usage_json;
 use broker::{FoundTool, SearchAnswer, ServerOverview};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
@@ -9,7 +10,6 @@ use types::{Format, SessionFate, Status, Text, spelled_out};
 
 use super::{files, handle, value};
 use crate::content::block;
-use crate::receipt::usage_json;
 use crate::report::{RunReport, error_text};
 use crate::{toon, truncate};
 

@@ -4,16 +4,15 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use accounting::{Receipt, ReceiptInput};
 use broker::{Detail, SearchAnswer, ServerOverview};
 use serde_json::{Map, Value};
-
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use types::{Activity, CheckMode, Granted, Language, RunId, Selector, ServerTools, SessionName, Tool};
 use workspace::{Artifacts, ReadError};
 
 use crate::error::{ArtifactsError, RunError};
-use crate::receipt::Receipt;
 use crate::report::RunReport;
 
 /// Runs programs and finds tools for one client.
@@ -47,8 +46,8 @@ pub trait CodeService: Send + Sync + 'static {
     /// The tools that the servers list, as they change.
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
 
-    /// Records what a run cost.
-    fn receipt(&self, run: &RunId, receipt: &Receipt);
+    /// Counts what a run cost and records it; `None` if tokens cannot be counted.
+    fn receipt(&self, run: &RunId, input: ReceiptInput) -> impl Future<Output = Option<Receipt>> + Send;
 
     /// Finds tools.
     fn search(&self, request: Search) -> impl Future<Output = SearchAnswer> + Send;

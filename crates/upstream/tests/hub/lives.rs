@@ -96,7 +96,7 @@ async fn the_last_words_of_servers_are_kept() {
     }
     hub.shutdown().await;
     for name in &names {
-        let log = std::fs::read_to_string(upstream::log_file(logs.path(), name)).expect("a log");
+        let log = std::fs::read_to_string(upstream_wire::log_file(logs.path(), name)).expect("a log");
         assert!(log.ends_with("the last words\n"), "{name}: {log}");
     }
 }

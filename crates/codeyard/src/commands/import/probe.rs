@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
+use accounting::Tokenizer;
 use clients::Client;
 use config::{Loaded, Machine};
 use serde_json::{Value, json};
 use server::{Caller, Host, Surface};
-use tokens::{Counter, Tokenizer};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use upstream::ServerConfig;
@@ -84,8 +84,7 @@ async fn ask_all(context: &Context, server: &Caller) {
 async fn count(server: &Caller, plan: &Plan) -> anyhow::Result<Bill> {
     let listing = server.list().await;
     let offers = server.host().remembered().await;
-    let counter = Counter::default();
-    let tokenizer = counter.load()?;
+    let tokenizer = Tokenizer::load()?;
     let line = |listed: server::NamedServer| {
         let offer = offers.iter().find(|offer| offer.name == listed.name);
         let tools = offer.and_then(|offer| offer.tools.as_deref());
@@ -105,7 +104,7 @@ async fn count(server: &Caller, plan: &Plan) -> anyhow::Result<Bill> {
     };
     Ok(Bill {
         servers: listing.servers.into_iter().map(line).collect(),
-        after: ours(server, tokenizer).await?,
+        after: ours(server, &tokenizer).await?,
     })
 }
 

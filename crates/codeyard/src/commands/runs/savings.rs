@@ -1,20 +1,15 @@
 //! `codeyard runs --savings`: what runs cost a model in tokens, and what the same calls would have cost without codeyard.
 
-mod ledger;
-
-use std::collections::HashSet;
-
+use accounting::{GroupBy, KnownDefinitions, Ledger, RunCost, SavingsLine, ServerLine};
 use config::Machine;
-use serde_json::json;
+use serde_json::{Value, json};
 use server::Host;
-use server::store::{CostView, Reader};
-use tokens::Counter;
+use server::store::Reader;
 
 use crate::cli::{By, RunsArguments};
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::output::{counted, harmless, table};
-use ledger::{Ledger, Line, Listed, Remembered, ServerLine};
 
 /// Prints the sums.
 pub(super) async fn show(
@@ -25,8 +20,7 @@ pub(super) async fn show(
     let since = arguments.since.map(|since| since.timestamp_millis());
     let mut costs = reader.costs(since).await.map_err(super::failure)?;
     let all = costs.len();
-    // What people and tasks ran has cost no model anything.
-    costs.retain(|cost| cost.front == "mcp");
+    costs.retain(RunCost::is_of_model);
     let left_out = all - costs.len();
     if left_out > 0 {
         context.output.tell(&format!(
@@ -43,65 +37,50 @@ pub(super) async fn show(
         }
         return Ok(Exit::Done);
     }
-    let needs_lists = arguments.by == By::Server || lacks_definitions(&costs);
-    let remembered = match needs_lists {
-        true => remembered(context).await?,
-        false => Remembered::default(),
+    let needs_definitions = arguments.by == By::Server || Ledger::lacks_definitions(&costs);
+    let known = match needs_definitions {
+        true => known_definitions(context).await?,
+        false => KnownDefinitions::default(),
     };
-    let ledger = Ledger::of(costs, remembered);
+    let ledger = Ledger::new(costs, known);
     match arguments.by {
-        By::Server => by_server(context, &ledger, arguments.json)?,
-        By::Day | By::Client => by_time_or_client(context, &ledger, arguments)?,
+        By::Server => by_server(context, &ledger, arguments)?,
+        By::Day => by_group(context, &ledger, GroupBy::Day, arguments)?,
+        By::Client => by_group(context, &ledger, GroupBy::Client, arguments)?,
     }
     Ok(Exit::Done)
 }
 
-/// Whether the definitions of some session were never counted.
-fn lacks_definitions(costs: &[CostView]) -> bool {
-    let with_receipt = costs.iter().filter(|cost| cost.receipt.is_some());
-    let counted: HashSet<i64> = with_receipt.map(|cost| cost.process).collect();
-    costs.iter().any(|cost| !counted.contains(&cost.process))
-}
-
-/// Our own definitions, and those that the policy lets a model call of the servers that are configured now, as far as they are
-/// remembered; starts none.
-async fn remembered(context: &Context) -> anyhow::Result<Remembered> {
+/// Reads the definitions that servers last listed; starts no server.
+async fn known_definitions(context: &Context) -> anyhow::Result<KnownDefinitions> {
     let (loaded, _mistakes) = config::load_forgiving(&context.sources(), &Machine)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
     let server = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?
         .caller(principal());
-    let callable = server.callable().await;
-    let servers = server.shown_servers().await;
+    let known = server.known_definitions().await;
     server.host().close().await;
-    let counted = tokio::task::spawn_blocking(move || {
-        let counter = Counter::default();
-        let tokenizer = counter.load()?;
-        let listed = callable.into_iter().map(|(server, tools)| Listed {
-            server,
-            tokens: tokenizer.definitions(&tools),
-        });
-        Ok::<_, tokens::Unloadable>(Remembered {
-            own: surfaces::definition_tokens(tokenizer, &servers),
-            servers: listed.collect(),
-        })
-    });
-    Ok(counted.await??)
+    Ok(known?)
 }
 
-fn by_time_or_client(context: &Context, ledger: &Ledger, arguments: &RunsArguments) -> anyhow::Result<()> {
-    let lines = ledger.lines(arguments.by);
-    let total = Line::total(&lines);
+fn by_group(
+    context: &Context,
+    ledger: &Ledger,
+    by: GroupBy,
+    arguments: &RunsArguments,
+) -> anyhow::Result<()> {
+    let lines = ledger.lines(by);
+    let total = SavingsLine::total(&lines);
     let output = &context.output;
     if arguments.json {
         return output.json(&json!({
-            "lines": lines.iter().map(Line::json).collect::<Vec<_>>(),
-            "total": total.json(),
+            "lines": lines.iter().map(line_json).collect::<Vec<_>>(),
+            "total": line_json(&total),
         }));
     }
-    let name = match arguments.by {
-        By::Client => "CLIENT",
-        By::Day | By::Server => "DAY (UTC)",
+    let name = match by {
+        GroupBy::Client => "CLIENT",
+        GroupBy::Day => "DAY (UTC)",
     };
     let mut rows = vec![
         [
@@ -120,40 +99,66 @@ fn by_time_or_client(context: &Context, ledger: &Ledger, arguments: &RunsArgumen
         .to_vec(),
     ];
     rows.extend(lines.iter().chain([&total]).map(|line| {
-        let mut cells = vec![harmless(&line.name)];
-        cells.extend(line.numbers().iter().map(ToString::to_string));
-        cells
+        vec![
+            harmless(&line.name),
+            line.runs.to_string(),
+            line.counted.to_string(),
+            line.tokens.to_string(),
+            line.direct.to_string(),
+            line.saved().to_string(),
+            line.sessions.to_string(),
+            line.definitions.to_string(),
+            line.direct_definitions.to_string(),
+            line.saved_with_definitions().to_string(),
+        ]
     }));
     output.print(&table(&rows))?;
-    output.line(&explained(ledger, &total))
+    output.line(&explanation(ledger, &total))
 }
 
-fn explained(ledger: &Ledger, total: &Line) -> String {
-    let mut told = vec![
+fn line_json(line: &SavingsLine) -> Value {
+    json!({
+        "name": line.name,
+        "runs": line.runs,
+        "counted": line.counted,
+        "estimated": line.runs - line.counted,
+        "tokens": line.tokens,
+        "direct": line.direct,
+        "saved": line.saved(),
+        "sessions": line.sessions,
+        "definitions": line.definitions,
+        "direct_definitions": line.direct_definitions,
+        "saved_with_definitions": line.saved_with_definitions(),
+    })
+}
+
+/// The lines below the table.
+fn explanation(ledger: &Ledger, total: &SavingsLine) -> String {
+    let mut lines = vec![
         "TOKENS is what models wrote, were sent and searched (o200k); DIRECT the same calls made by the model itself."
             .to_owned(),
         "Definitions of tools count once a session of a client.".to_owned(),
     ];
     if total.runs > total.counted {
-        told.push(format!(
+        lines.push(format!(
             "{} had no receipt: estimated from recorded bytes (`codeyard mcp --receipt` counts).",
             counted(total.runs - total.counted, "run")
         ));
     }
     if ledger.estimated_sessions() > 0 {
-        told.push(format!(
+        lines.push(format!(
             "The definitions of {} are those that are remembered now.",
             counted(ledger.estimated_sessions(), "session")
         ));
     }
-    told.join("\n")
+    lines.join("\n")
 }
 
-fn by_server(context: &Context, ledger: &Ledger, as_json: bool) -> anyhow::Result<()> {
+fn by_server(context: &Context, ledger: &Ledger, arguments: &RunsArguments) -> anyhow::Result<()> {
     let lines = ledger.servers();
     let output = &context.output;
-    if as_json {
-        return output.json(&json!({"lines": lines.iter().map(ServerLine::json).collect::<Vec<_>>()}));
+    if arguments.json {
+        return output.json(&json!({"lines": lines.iter().map(server_json).collect::<Vec<_>>()}));
     }
     let mut rows = vec![
         [
@@ -188,4 +193,16 @@ fn by_server(context: &Context, ledger: &Ledger, as_json: bool) -> anyhow::Resul
          all tools of the server that may be called, as they are remembered now, once a session. Calls that no receipt \
          counted are estimated from recorded bytes. What programs cost belongs to no one server: --by day shows it.",
     )
+}
+
+fn server_json(line: &ServerLine) -> Value {
+    json!({
+        "server": line.server,
+        "calls": line.calls,
+        "counted": line.counted,
+        "estimated": line.calls - line.counted,
+        "arguments": line.written,
+        "answers": line.read,
+        "definitions": line.definitions,
+    })
 }

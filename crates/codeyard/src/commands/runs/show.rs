@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use accounting::{RecordedReceipt, ToolTokens};
 use serde_json::{Map, Value, json};
-use server::store::{CallView, CallsTaken, Deeds, EventView, ReceiptTaken, RunDetail, RunView};
+use server::store::{CallView, Deeds, EventView, RunDetail, RunView};
 
 use crate::output::{Output, Tone, harmless, one_line, table};
 use crate::times::{exact, when};
@@ -172,10 +173,11 @@ fn facts(run: &RunView) -> Vec<(&'static str, String)> {
 }
 
 /// What a run cost, beside what its calls would have cost a model.
-fn receipt_text(receipt: &ReceiptTaken) -> String {
-    let direct = |what: fn(&CallsTaken) -> u64| receipt.calls.iter().map(what).sum::<u64>();
-    let row =
-        |name: &str, own: u64, direct: u64| vec![format!("  {name}"), own.to_string(), direct.to_string()];
+fn receipt_text(receipt: &RecordedReceipt) -> String {
+    let direct = |tokens: fn(&ToolTokens) -> u64| receipt.calls.values().map(tokens).sum::<u64>();
+    let row = |name: &str, codeyard: u64, direct: u64| {
+        vec![format!("  {name}"), codeyard.to_string(), direct.to_string()]
+    };
     table(&[
         vec!["  o200k".to_owned(), "codeyard".to_owned(), "direct".to_owned()],
         row("written", receipt.written, direct(|calls| calls.written)),
@@ -185,9 +187,9 @@ fn receipt_text(receipt: &ReceiptTaken) -> String {
     ])
 }
 
-fn receipt_json(receipt: &ReceiptTaken) -> Value {
-    let calls = receipt.calls.iter().map(|calls| {
-        json!({"server": calls.server, "tool": calls.tool, "calls": calls.calls, "written": calls.written, "read": calls.read})
+fn receipt_json(receipt: &RecordedReceipt) -> Value {
+    let calls = receipt.calls.iter().map(|(tool, calls)| {
+        json!({"server": tool.server, "tool": tool.tool, "calls": calls.calls, "written": calls.written, "read": calls.read})
     });
     json!({
         "definitions": receipt.definitions,

@@ -1,11 +1,11 @@
 //! The table of all servers: what is defined, what is remembered, and what each running codeyard says of it.
 
+use accounting::Tokenizer;
 use config::{Defined, Loaded, Machine, Use};
 use serde_json::{Value, json};
 use server::Host;
 use server::control::{self, Activity, Asked, ServerReport, Status};
 use server::servers::Offer;
-use tokens::{Counter, Tokenizer};
 use upstream_wire::{Era, Transport, oauth};
 
 use crate::commands::{login, ps};
@@ -102,9 +102,8 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
         .collect();
     // Loaded only where there is something to count, for it takes longer than all the rest.
     let has_tools = |offer: &Offer| offer.tools.as_ref().is_some_and(|tools| !tools.is_empty());
-    let counter = Counter::default();
     let tokenizer = match remembered.iter().any(has_tools) || !directories.is_empty() {
-        true => Some(counter.load()?),
+        true => Some(Tokenizer::load()?),
         false => None,
     };
     for (name, login) in logins {
@@ -114,7 +113,7 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
     }
     for offer in &remembered {
         if let Some(row) = row(&mut rows, &offer.name) {
-            row.remember(offer, tokenizer);
+            row.remember(offer, tokenizer.as_ref());
         }
     }
     for asked in &running {
@@ -128,7 +127,7 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
         }
     }
     for (name, tools) in &directories {
-        rows.push(Row::directory(name, tools, tokenizer));
+        rows.push(Row::directory(name, tools, tokenizer.as_ref()));
     }
     let files = directories.into_iter().map(|(name, tools)| Offer {
         name,

@@ -1,10 +1,10 @@
 //! Starts one server by itself and lists its tools.
 
+use accounting::Tokenizer;
 use config::{Machine, Use};
 use serde_json::json;
 use server::Host;
 use server::servers::Tried;
-use tokens::Counter;
 use upstream_wire::Era;
 
 use super::change::consented;
@@ -61,7 +61,7 @@ fn show(context: &Context, transport: &str, tried: &Tried, json: bool) -> anyhow
     let offer = &tried.offer;
     let tools = offer.tools.as_deref().unwrap_or_default();
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-    let tokens = Counter::default().load()?.definitions(tools);
+    let tokens = Tokenizer::load()?.definitions(tools);
     let output = &context.output;
     if json {
         return output.json(&json!({

@@ -1,8 +1,8 @@
 //! What is recorded of costs, and the sums over it.
 
+use accounting::Tokenizer;
 use serde_json::{Value, json};
 use test_support::{CodeClient, Codeyard, Era, McpClient, ServerDefinition};
-use tokens::Counter;
 
 /// Three runs with and without receipts, by a client that has gone.
 async fn recorded() -> Codeyard {
@@ -171,8 +171,7 @@ async fn sums_since_a_time_have_the_receipts_since_then_only() {
 async fn sent(mcp: &mut McpClient) -> u64 {
     let introduced = mcp.open(Era::Legacy).await.unwrap();
     let tools = mcp.tools().await.unwrap();
-    let counter = Counter::default();
-    let tokenizer = counter.load().unwrap();
+    let tokenizer = Tokenizer::load().unwrap();
     let instructions = introduced["instructions"].as_str().unwrap();
     tokenizer.definitions(&tools) + tokenizer.text(instructions)
 }

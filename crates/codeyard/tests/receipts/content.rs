@@ -51,8 +51,7 @@ async fn a_receipt_is_for_those_who_ask_and_for_all_where_it_is_the_default() {
 
 #[tokio::test]
 async fn all_that_the_model_reads_is_counted_in_every_form() {
-    let counter = tokens::Counter::default();
-    let tokenizer = counter.load().unwrap();
+    let tokenizer = accounting::Tokenizer::load().unwrap();
     let mut client = CodeClient::with_stub().await;
     let code = "return (await tools.stub.echo(message='a message'))";
     let mut longest = Vec::new();

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 /// The fields of a `CallToolResult` that are text.
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct ResultTexts<'a> {
     #[serde(borrow, default)]
     content: Vec<Block<'a>>,
     #[serde(borrow, default, rename = "structuredContent")]
@@ -28,14 +28,14 @@ struct Resource<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// The texts of a `CallToolResult`, one below the other, those of embedded resources among them; its structured content
-/// if it has no text. Images and sounds are none. What is no such result is a text itself.
+/// What a model reads of a `CallToolResult`: its texts and those of embedded resources, a line break between them, or the
+/// structured content of a result without text. Anything but a `CallToolResult` is returned unchanged.
 pub fn answer_text(answer: &str) -> String {
-    let Ok(read) = serde_json::from_str::<Answer<'_>>(answer) else {
+    let Ok(result) = serde_json::from_str::<ResultTexts<'_>>(answer) else {
         return answer.to_owned();
     };
-    let texts: Vec<Cow<'_, str>> = read.content.into_iter().filter_map(Block::into_text).collect();
-    match (texts.is_empty(), read.structured) {
+    let texts: Vec<Cow<'_, str>> = result.content.into_iter().filter_map(Block::into_text).collect();
+    match (texts.is_empty(), result.structured) {
         (true, Some(structured)) => structured.get().to_owned(),
         _ => texts.join("\n"),
     }

@@ -1,15 +1,15 @@
 //! Cuts a long text into bounded pieces whose tokens are those of the whole.
 //!
-//! The tokenizer first splits a text into words by a pattern, in which no word holds a digit beside anything else, and a
-//! letter is followed within a word by letters, marks or a contraction such as `'ll` only. So there is always a border
-//! between an ASCII letter or digit and another ASCII character that is neither a letter, a digit nor `'`. What comes
-//! before it does not depend on what comes after, because only white space looks ahead.
-//! Where there is none for long, the text is cut all the same: a token or two are counted too many.
+//! The tokenizer first splits a text into words by a pattern. In a word, digits stand alone, and a letter is followed by
+//! letters, marks or a contraction such as `'ll`. So a word always ends between an ASCII letter or digit and another ASCII
+//! character that is neither a letter, a digit nor `'`. The words before such a boundary do not depend on the text behind
+//! it, because the pattern looks ahead for white space only.
+//! A long stretch without a boundary is cut anywhere, which counts a token or two too many.
 
-/// Bytes after which a border is looked for.
+/// Bytes after which the search for a boundary begins.
 const PIECE: usize = 32 * 1024;
-/// Bytes of a piece beyond which it is cut without one: the tokenizer takes many times the memory of one long word.
-const LONGEST: usize = 2 * PIECE;
+/// Bytes after which a piece is cut without a boundary: the tokenizer takes many times the memory of one long word.
+const MAX_PIECE: usize = 2 * PIECE;
 
 /// The pieces of a text, in order.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
@@ -24,17 +24,17 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The first border beyond the length of a piece, else the longest piece. A border lies between two ASCII characters, so
-/// it splits none.
+/// Where the first piece ends: at the first boundary after [`PIECE`] bytes, else at [`MAX_PIECE`]. A boundary lies between
+/// two ASCII characters, so it splits none.
 fn end(text: &str) -> usize {
-    let longest = text.floor_char_boundary(LONGEST);
+    let longest = text.floor_char_boundary(MAX_PIECE);
     let from = PIECE.min(longest);
     let pairs = text.as_bytes()[from.saturating_sub(1)..longest].windows(2);
-    let found = pairs.enumerate().find(|(_, pair)| is_border(pair[0], pair[1]));
+    let found = pairs.enumerate().find(|(_, pair)| is_boundary(pair[0], pair[1]));
     found.map_or(longest, |(at, _)| from + at)
 }
 
-fn is_border(before: u8, after: u8) -> bool {
+fn is_boundary(before: u8, after: u8) -> bool {
     before.is_ascii_alphanumeric() && after.is_ascii() && !after.is_ascii_alphanumeric() && after != b'\''
 }
 
@@ -54,7 +54,7 @@ mod tests {
         check(&"the words of a text, ".repeat(50_000), PIECE + 8);
         check(&"{\"key\":\"value's\",\"n\":12}".repeat(50_000), PIECE + 24);
         check(&"Größe 3 ".repeat(100_000), PIECE + 16);
-        check(&"x".repeat(PIECE * 9), LONGEST);
-        check(&"文字".repeat(PIECE), LONGEST);
+        check(&"x".repeat(PIECE * 9), MAX_PIECE);
+        check(&"文字".repeat(PIECE), MAX_PIECE);
     }
 }

@@ -1,0 +1,167 @@
+//! What the calls of a run and the definitions of its tools would cost a model that calls the tools itself.
+
+use std::collections::BTreeMap;
+
+use types::ToolRef;
+
+use crate::tokens::{Tokenizer, answer_text};
+
+/// Tools of one run with a sum of their own: a program may make up any number of names.
+const MAX_TOOLS: usize = 4096;
+
+/// What a model would pay without codeyard.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DirectCost {
+    /// For the calls.
+    pub calls: DirectCalls,
+    /// For the definitions of the tools.
+    pub definitions: DirectDefinitions,
+}
+
+/// The calls of a run as if the model had made each of them. Tokens of o200k.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DirectCalls {
+    /// All calls, including failed ones.
+    pub calls: u64,
+    /// Calls that were refused, not answered, or answered with an error.
+    pub failed: u64,
+    /// Tokens of the arguments as JSON.
+    pub written: u64,
+    /// Tokens of the texts of the answers.
+    pub read: u64,
+    /// Bytes of these texts.
+    pub read_bytes: u64,
+    /// Calls whose arguments or answer were not counted: no room was free in time.
+    pub uncounted: u64,
+    /// The sums of each tool. Beyond some thousands of tools, the rest is one tool of the server `(others)`.
+    pub tools: BTreeMap<ToolRef, ToolTokens>,
+}
+
+/// The calls of one tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ToolTokens {
+    /// Number of calls.
+    pub calls: u64,
+    /// Tokens of their arguments.
+    pub written: u64,
+    /// Tokens of the texts of their answers.
+    pub read: u64,
+}
+
+/// The definitions that a client would send its model if the servers were connected to the client.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DirectDefinitions {
+    /// Tokens of names, descriptions and input schemas.
+    pub tokens: u64,
+    /// Tools that the policy allows.
+    pub tools: usize,
+    /// Servers that have listed their tools.
+    pub servers: usize,
+    /// Servers that have not listed their tools yet; their definitions are missing from `tokens`.
+    pub unlisted: usize,
+}
+
+/// One call, counted.
+#[derive(Debug)]
+pub struct CountedCall {
+    /// The tool.
+    pub tool: ToolRef,
+    /// Whether the call failed.
+    pub failed: bool,
+    /// Tokens of the arguments; `None` if they were not counted.
+    pub arguments: Option<u64>,
+    /// The answer; `None` if it was not counted.
+    pub answer: Option<AnswerTokens>,
+}
+
+/// What a model would read of one answer.
+#[derive(Debug, Default)]
+pub struct AnswerTokens {
+    tokens: u64,
+    bytes: u64,
+}
+
+// === impl AnswerTokens ===
+
+impl AnswerTokens {
+    /// Counts a `CallToolResult`.
+    pub fn of_result(tokenizer: &Tokenizer, result: &str) -> AnswerTokens {
+        AnswerTokens::of_text(tokenizer, &answer_text(result))
+    }
+
+    /// Counts the message of a call that was not answered.
+    pub fn of_text(tokenizer: &Tokenizer, text: &str) -> AnswerTokens {
+        AnswerTokens {
+            tokens: tokenizer.text(text),
+            bytes: text.len() as u64,
+        }
+    }
+}
+
+// === impl DirectCalls ===
+
+impl DirectCalls {
+    /// Adds one call.
+    pub fn add(&mut self, call: CountedCall) {
+        let is_whole = call.arguments.is_some() && call.answer.is_some();
+        let (written, answer) = (
+            call.arguments.unwrap_or_default(),
+            call.answer.unwrap_or_default(),
+        );
+        self.calls += 1;
+        self.failed += u64::from(call.failed);
+        self.written += written;
+        self.read += answer.tokens;
+        self.read_bytes += answer.bytes;
+        self.uncounted += u64::from(!is_whole);
+        let has_room = self.tools.len() < MAX_TOOLS || self.tools.contains_key(&call.tool);
+        let tool = match has_room {
+            true => call.tool,
+            false => ToolRef::new("(others)", ""),
+        };
+        let tool = self.tools.entry(tool).or_default();
+        tool.calls += 1;
+        tool.written += written;
+        tool.read += answer.tokens;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(tool: &str, arguments: Option<u64>, answer: Option<AnswerTokens>) -> CountedCall {
+        CountedCall {
+            tool: ToolRef::new("crm", tool),
+            failed: false,
+            arguments,
+            answer,
+        }
+    }
+
+    #[test]
+    fn tools_beyond_the_bound_are_one_sum() {
+        let mut calls = DirectCalls::default();
+        for number in 0..MAX_TOOLS + 6 {
+            calls.add(call(
+                &format!("tool_{number}"),
+                Some(1),
+                Some(AnswerTokens::default()),
+            ));
+        }
+        calls.add(call("tool_0", Some(1), Some(AnswerTokens::default())));
+        assert_eq!(calls.tools.len(), MAX_TOOLS + 1);
+        assert_eq!(calls.tools[&ToolRef::new("(others)", "")].calls, 6);
+        assert_eq!(calls.tools[&ToolRef::new("crm", "tool_0")].calls, 2);
+        assert_eq!((calls.written, calls.uncounted), (MAX_TOOLS as u64 + 7, 0));
+    }
+
+    #[test]
+    fn a_call_that_was_counted_in_part_is_said_to_be() {
+        let mut calls = DirectCalls::default();
+        calls.add(call("find", Some(5), None));
+        calls.add(call("find", None, Some(AnswerTokens { tokens: 3, bytes: 13 })));
+        assert_eq!((calls.calls, calls.uncounted), (2, 2));
+        assert_eq!((calls.written, calls.read, calls.read_bytes), (5, 3, 13));
+    }
+}

@@ -1,0 +1,181 @@
+//! Counts texts, tool definitions and tool answers in tokens of o200k.
+
+mod answer;
+mod pieces;
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tiktoken_rs::CoreBPE;
+use types::Tool;
+
+pub use self::answer::answer_text;
+use self::pieces::pieces;
+
+/// The name that the makers of the encoding gave it.
+pub const ENCODING: &str = "o200k_base";
+
+/// Lists of definitions whose count is remembered, so that a server that keeps changing its list cannot fill the memory.
+const MAX_REMEMBERED: usize = 1024;
+
+/// Counts tokens.
+pub struct Tokenizer(CoreBPE);
+
+/// The table of the encoding could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("tokens cannot be counted: {0}")]
+pub struct Unloadable(String);
+
+/// The tokens of lists of definitions that were counted before, by a hash of the list.
+#[derive(Debug, Default)]
+pub struct DefinitionCounts(HashMap<[u8; 32], u64>);
+
+// === impl Tokenizer ===
+
+impl Tokenizer {
+    /// Decodes the table of the encoding, which is compiled in: tens of milliseconds of work and about 20 MB of memory.
+    ///
+    /// # Errors
+    /// If the table is damaged; no setting and no retry repairs that.
+    pub fn load() -> Result<Tokenizer, Unloadable> {
+        let ranks = tiktoken_rs::o200k_base().map_err(|error| Unloadable(error.to_string()))?;
+        Ok(Tokenizer(ranks))
+    }
+
+    /// Tokens of a text of any length, in bounded memory. A long word without a boundary is counted in parts, at most two
+    /// tokens too many for each 64 KiB.
+    pub fn text(&self, text: &str) -> u64 {
+        pieces(text).map(|piece| self.piece(piece)).sum()
+    }
+
+    /// Tokens of the definitions of one server as clients send them to a model: one array; 0 without definitions.
+    pub fn definitions(&self, tools: &[Value]) -> u64 {
+        if tools.is_empty() {
+            return 0;
+        }
+        let sent: Vec<Value> = tools.iter().map(model_view).collect();
+        self.text(&Value::from(sent).to_string())
+    }
+
+    fn piece(&self, piece: &str) -> u64 {
+        // The infallible form panics on white space that is too long for the pattern.
+        if let Ok((tokens, _)) = self.0.encode(piece, &HashSet::new()) {
+            return tokens.len() as u64;
+        }
+        // Such a text is counted in halves, at most one token too many for each cut.
+        let (left, right) = piece.split_at(piece.floor_char_boundary(piece.len() / 2));
+        if left.is_empty() || right.is_empty() {
+            return piece.len() as u64;
+        }
+        self.piece(left) + self.piece(right)
+    }
+}
+
+impl std::fmt::Debug for Tokenizer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tokenizer").finish_non_exhaustive()
+    }
+}
+
+// === impl DefinitionCounts ===
+
+impl DefinitionCounts {
+    /// The same as [`Tokenizer::definitions`] for parsed tools; a list that was counted before is not counted again.
+    pub fn count(&mut self, tokenizer: &Tokenizer, tools: &[&Tool]) -> u64 {
+        let key = key(tools);
+        if let Some(tokens) = self.0.get(&key) {
+            return *tokens;
+        }
+        // The text of a `Tool` is JSON: it was parsed before.
+        let parsed = |tool: &&Tool| serde_json::from_str(tool.definition().get()).unwrap_or_default();
+        let definitions: Vec<Value> = tools.iter().map(parsed).collect();
+        let tokens = tokenizer.definitions(&definitions);
+        if self.0.len() >= MAX_REMEMBERED {
+            self.0.clear();
+        }
+        self.0.insert(key, tokens);
+        tokens
+    }
+}
+
+/// The three fields of a definition that reach a model. Titles, annotations and output schemas do not.
+fn model_view(definition: &Value) -> Value {
+    json!({
+        "name": definition["name"],
+        "description": definition["description"],
+        "inputSchema": definition["inputSchema"],
+    })
+}
+
+fn key(tools: &[&Tool]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for tool in tools {
+        let text = tool.definition().get();
+        hash.update(text.len().to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::value::to_raw_value;
+
+    use super::*;
+
+    fn tokenizer() -> Tokenizer {
+        Tokenizer::load().expect("a table")
+    }
+
+    #[test]
+    fn texts_and_definitions_are_counted_as_their_makers_count_them() {
+        let tokenizer = tokenizer();
+        let mut counts = DefinitionCounts::default();
+        let check = |text: &str, tokens: u64| assert_eq!(tokenizer.text(text), tokens, "{text}");
+        check("", 0);
+        check("one two three", 3);
+        check("<|endoftext|>", 7);
+        check("{\"limit\":2}", 5);
+        let tool = json!({"name": "list", "description": "Lists.", "inputSchema": {"type": "object"},
+            "outputSchema": {"long": "schema"}, "title": "List"});
+        let sent = r#"[{"name":"list","description":"Lists.","inputSchema":{"type":"object"}}]"#;
+        assert_eq!(
+            tokenizer.definitions(std::slice::from_ref(&tool)),
+            tokenizer.text(sent)
+        );
+        let parsed = Tool::parse(to_raw_value(&tool).expect("JSON")).expect("a tool");
+        for _ in 0..2 {
+            assert_eq!(counts.count(&tokenizer, &[&parsed]), tokenizer.text(sent));
+        }
+        assert_eq!(
+            (tokenizer.definitions(&[]), counts.count(&tokenizer, &[])),
+            (0, 0)
+        );
+    }
+
+    #[test]
+    fn long_texts_have_the_tokens_of_the_whole() {
+        let tokenizer = tokenizer();
+        let whole = |text: &str| tokenizer.0.encode_ordinary(text).len() as u64;
+        let check = |text: &str| assert_eq!(tokenizer.text(text), whole(text), "{}", &text[..40]);
+        check(&"{\"name\":\"Ann O'Neill's\", \"n\": 1234.5, \"t\":\"x\\ny\"}\n".repeat(5000));
+        check(&"Größe, señor; naïve 42% a1b2 I'LL  \n\n  we'd\t".repeat(5000));
+        check(&"x".repeat(200_000));
+        let words = prop::collection::vec("[a-zA-Z0-9äß漢 '\"{}:,.\n\t/-]{1,12}", 20_000..30_000);
+        let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(3));
+        let held = runner.run(&words, |words| {
+            let text = words.concat();
+            prop_assert_eq!(tokenizer.text(&text), whole(&text));
+            Ok(())
+        });
+        held.expect("the same count");
+    }
+
+    #[test]
+    fn what_the_pattern_cannot_take_is_counted_in_halves() {
+        let tokens = tokenizer().text(&" ".repeat(1_200_000));
+        assert!((1..100_000).contains(&tokens), "{tokens}");
+    }
+}

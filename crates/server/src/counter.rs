@@ -1,0 +1,35 @@
+//! The tokenizer of this process, loaded by the first count, and the counts of definitions that it remembers.
+
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use accounting::{DefinitionCounts, Tokenizer, Unloadable};
+use types::Tool;
+
+/// Counts tokens on threads for blocking work: the first count loads the tokenizer.
+#[derive(Debug)]
+pub(crate) struct TokenCounter {
+    tokenizer: LazyLock<Result<Tokenizer, Unloadable>>,
+    definitions: Mutex<DefinitionCounts>,
+}
+
+impl Default for TokenCounter {
+    fn default() -> TokenCounter {
+        TokenCounter {
+            tokenizer: LazyLock::new(Tokenizer::load),
+            definitions: Mutex::default(),
+        }
+    }
+}
+
+impl TokenCounter {
+    pub(crate) fn tokenizer(&self) -> Result<&Tokenizer, Unloadable> {
+        self.tokenizer.as_ref().map_err(Clone::clone)
+    }
+
+    /// Tokens of the definitions of one server; a list that was counted before is not counted again.
+    pub(crate) fn definitions(&self, tools: &[&Tool]) -> Result<u64, Unloadable> {
+        let tokenizer = self.tokenizer()?;
+        let mut counts = self.definitions.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(counts.count(tokenizer, tools))
+    }
+}

@@ -1,0 +1,310 @@
+//! Counts what the tool calls of one run would have cost a model that makes them itself, while the run goes on.
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use accounting::{AnswerTokens, CountedCall, DirectCalls, Tokenizer, Unloadable};
+use broker::{CallEnd, CallObserver, ObservedCall};
+use sandbox::BoxFuture;
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::timeout;
+use types::ToolRef;
+
+use crate::counter::TokenCounter;
+
+/// KiB of arguments and answers of one run that may wait to be counted: enough for the longest answer of a server.
+const ROOM: u32 = 16 * 1024;
+/// Bytes of arguments and answers that are counted for one run: some seconds of one core. Later texts are not counted.
+const BUDGET: usize = 24 * 1024 * 1024;
+/// How long a text waits for room; after that it is not counted.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Calls of one run that are under way or wait to be counted: more than may be under way.
+const MAX_CALLS: usize = 4096;
+/// Bytes of a name that are kept: more than servers may list, for a program may make up any name.
+const MAX_NAME: usize = 256;
+
+/// Counts the calls of one run. Counting stops when the meter is dropped.
+#[derive(Debug)]
+pub(crate) struct CallMeter {
+    queue: mpsc::Sender<CountJob>,
+    room: TextRoom,
+}
+
+/// The memory that uncounted texts of one run may take, and how many bytes are counted at all. Cheap to clone.
+#[derive(Debug, Clone)]
+struct TextRoom {
+    free_kib: Arc<Semaphore>,
+    /// Bytes left of the budget.
+    budget: Arc<AtomicUsize>,
+}
+
+#[derive(Debug)]
+enum CountJob {
+    Arguments(ArgumentText),
+    Call(EndedCall),
+    Total(oneshot::Sender<Result<DirectCalls, Unloadable>>),
+}
+
+/// The arguments of a call. They are counted before the call ends, so that calls under way take no room.
+#[derive(Debug)]
+struct ArgumentText {
+    text: String,
+    tokens: ArgumentTokens,
+    /// Freed once the arguments are counted.
+    _room: OwnedSemaphorePermit,
+}
+
+/// Set once the arguments are counted. Their job is queued before the call's.
+type ArgumentTokens = Arc<OnceLock<u64>>;
+
+#[derive(Debug)]
+struct EndedCall {
+    tool: ToolRef,
+    arguments: ArgumentTokens,
+    failed: bool,
+    answer: AnswerText,
+}
+
+#[derive(Debug)]
+enum AnswerText {
+    /// The run ended before the call did.
+    GivenUp,
+    /// No room was free in time.
+    NoRoom,
+    Text {
+        text: String,
+        count: CountAnswer,
+        /// Freed once the answer is counted.
+        _room: OwnedSemaphorePermit,
+    },
+}
+
+/// Counts a `CallToolResult`, or the message of a call that was not answered.
+type CountAnswer = fn(&Tokenizer, &str) -> AnswerTokens;
+
+/// A call under way. A call that is dropped before its end has cost its arguments.
+#[derive(Debug)]
+struct MeteredCall {
+    room: TextRoom,
+    /// The call and its slot in the queue; `None` if the call is not counted.
+    entry: Option<(mpsc::OwnedPermit<CountJob>, EndedCall)>,
+}
+
+// === impl CallMeter ===
+
+impl CallMeter {
+    /// Starts the task that counts; needs a runtime.
+    pub(crate) fn new(counter: Arc<TokenCounter>) -> CallMeter {
+        let (queue, jobs) = mpsc::channel(MAX_CALLS);
+        tokio::spawn(count_all(counter, jobs));
+        CallMeter {
+            queue,
+            room: TextRoom {
+                free_kib: Arc::new(Semaphore::new(ROOM as usize)),
+                budget: Arc::new(AtomicUsize::new(BUDGET)),
+            },
+        }
+    }
+
+    /// The sums of all calls that have ended, once they are counted.
+    ///
+    /// # Errors
+    /// If tokens cannot be counted at all.
+    pub(crate) async fn total(&self) -> Result<DirectCalls, Unloadable> {
+        let (sender, total) = oneshot::channel();
+        // The task lives as long as this meter, so that it answers.
+        let _ = self.queue.send(CountJob::Total(sender)).await;
+        total.await.unwrap_or_else(|_| Ok(DirectCalls::default()))
+    }
+
+    /// Waits while the queue is full.
+    async fn meter(&self, tool: &ToolRef, arguments: &Value) -> MeteredCall {
+        let call = EndedCall {
+            tool: with_bounded_names(tool),
+            arguments: self.count_arguments(arguments).await,
+            failed: true,
+            answer: AnswerText::GivenUp,
+        };
+        let slot = self.queue.clone().reserve_owned().await;
+        MeteredCall {
+            room: self.room.clone(),
+            // The task lives as long as this meter, so that there is a slot.
+            entry: slot.ok().map(|slot| (slot, call)),
+        }
+    }
+
+    /// Queues the arguments if there is room for them.
+    async fn count_arguments(&self, arguments: &Value) -> ArgumentTokens {
+        let tokens = ArgumentTokens::default();
+        // The slot comes first: while it holds room, a text waits for nothing else.
+        if let Ok(slot) = self.queue.reserve().await
+            && let Some(room) = self.room.take(json_length(arguments)).await
+        {
+            slot.send(CountJob::Arguments(ArgumentText {
+                text: arguments.to_string(),
+                tokens: tokens.clone(),
+                _room: room,
+            }));
+        }
+        tokens
+    }
+}
+
+impl CallObserver for CallMeter {
+    fn begin<'a>(&'a self, tool: &'a ToolRef, arguments: &'a Value) -> BoxFuture<'a, Box<dyn ObservedCall>> {
+        Box::pin(async { Box::new(self.meter(tool, arguments).await) as Box<dyn ObservedCall> })
+    }
+}
+
+// === impl MeteredCall ===
+
+impl MeteredCall {
+    /// Copies the answer when there is room for it, and queues the call.
+    async fn finish(mut self, tool: &ToolRef, end: CallEnd<'_>) {
+        let (text, failed, count): (_, _, CountAnswer) = match end {
+            CallEnd::Answered(result) => (result.get(), false, AnswerTokens::of_result),
+            CallEnd::ToolError(result) => (result.get(), true, AnswerTokens::of_result),
+            CallEnd::Failed(message) => (message, true, AnswerTokens::of_text),
+            CallEnd::ToolFile => {
+                self.entry = None;
+                return;
+            }
+        };
+        let room = self.room.take(text.len()).await;
+        if let Some((_, call)) = &mut self.entry {
+            call.tool = with_bounded_names(tool);
+            call.failed = failed;
+            call.answer = match room {
+                None => AnswerText::NoRoom,
+                Some(room) => AnswerText::Text {
+                    text: text.to_owned(),
+                    count,
+                    _room: room,
+                },
+            };
+        }
+    }
+}
+
+impl ObservedCall for MeteredCall {
+    fn end<'a>(self: Box<Self>, tool: &'a ToolRef, end: CallEnd<'a>) -> BoxFuture<'a, ()> {
+        Box::pin(self.finish(tool, end))
+    }
+}
+
+impl Drop for MeteredCall {
+    fn drop(&mut self) {
+        if let Some((slot, call)) = self.entry.take() {
+            drop(slot.send(CountJob::Call(call)));
+        }
+    }
+}
+
+// === impl TextRoom ===
+
+impl TextRoom {
+    /// TextRoom for a text of this length, if the budget allows it and room becomes free in time.
+    async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let kib = u32::try_from(bytes.div_ceil(1024)).ok()?.max(1);
+        if kib > ROOM || !self.spend(bytes) {
+            return None;
+        }
+        let taken = timeout(PATIENCE, self.free_kib.clone().acquire_many_owned(kib));
+        taken.await.ok()?.ok()
+    }
+
+    fn spend(&self, bytes: usize) -> bool {
+        let less = |left: usize| left.checked_sub(bytes);
+        self.budget
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+            .is_ok()
+    }
+}
+
+/// Bytes of a value as JSON, without writing it to memory.
+fn json_length(value: &Value) -> usize {
+    struct Length(usize);
+    impl io::Write for Length {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut length = Length(0);
+    // This writer never fails.
+    let _ = serde_json::to_writer(&mut length, value);
+    length.0
+}
+
+fn with_bounded_names(tool: &ToolRef) -> ToolRef {
+    let cut = |name: &str| name[..name.floor_char_boundary(MAX_NAME)].to_owned();
+    ToolRef::new(cut(&tool.server), cut(&tool.tool))
+}
+
+/// Counts one job after another, until the meter is dropped.
+async fn count_all(counter: Arc<TokenCounter>, mut jobs: mpsc::Receiver<CountJob>) {
+    let mut sums = Ok(DirectCalls::default());
+    while let Some(job) = jobs.recv().await {
+        if jobs.sender_strong_count() == 0 {
+            // Nobody can ask for the sums any more: the answer went out without them.
+            break;
+        }
+        if let CountJob::Total(sender) = job {
+            let _ = sender.send(sums.clone());
+            continue;
+        }
+        let counter = counter.clone();
+        let counted =
+            tokio::task::spawn_blocking(move || Ok::<_, Unloadable>(job.count(counter.tokenizer()?)));
+        match (&mut sums, counted.await) {
+            (Ok(sums), Ok(Ok(Some(call)))) => sums.add(call),
+            (_, Ok(Err(unloadable))) => sums = Err(unloadable),
+            // Arguments are added with their call. A task that did not finish means that the runtime is ending.
+            (_, Ok(Ok(None)) | Err(_)) | (Err(_), _) => {}
+        }
+    }
+}
+
+// === impl CountJob ===
+
+impl CountJob {
+    /// Counts the text of the job; a call is returned with its counts.
+    fn count(self, tokenizer: &Tokenizer) -> Option<CountedCall> {
+        match self {
+            CountJob::Arguments(arguments) => {
+                // Only this job sets it.
+                let _ = arguments.tokens.set(tokenizer.text(&arguments.text));
+                None
+            }
+            CountJob::Call(call) => Some(CountedCall {
+                tool: call.tool,
+                failed: call.failed,
+                arguments: call.arguments.get().copied(),
+                answer: call.answer.count(tokenizer),
+            }),
+            CountJob::Total(_) => None,
+        }
+    }
+}
+
+// === impl AnswerText ===
+
+impl AnswerText {
+    fn count(&self, tokenizer: &Tokenizer) -> Option<AnswerTokens> {
+        match self {
+            AnswerText::GivenUp => Some(AnswerTokens::default()),
+            AnswerText::NoRoom => None,
+            AnswerText::Text { text, count, .. } => Some(count(tokenizer, text)),
+        }
+    }
+}

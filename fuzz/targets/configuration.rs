@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use config::{Host, Loaded, Mistake, NotUnicode, Program, Sources};
+use environment::{Environment, Mistake, NotUnicode};
+use settings::{Arguments, Loaded, Program};
 use libfuzzer_sys::fuzz_target;
 
 /// The value of every variable that is set.
@@ -21,7 +22,7 @@ const TRUST: &str = "/nonexistent/home/.local/share/codeyard/trust.json";
 
 fuzz_target!(|data: &[u8]| {
     let host = Files::of(data);
-    let loaded = config::load(&Sources::default(), &host);
+    let loaded = settings::load(&Arguments::default(), &host);
     match &loaded {
         Ok(loaded) => accepted(loaded, &host),
         Err(mistakes) => {
@@ -29,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
             told(&mistakes.0);
         }
     }
-    let again = config::load(&Sources::default(), &host);
+    let again = settings::load(&Arguments::default(), &host);
     assert_eq!(
         format!("{loaded:?}"),
         format!("{again:?}"),
@@ -67,6 +68,7 @@ fn accepted(loaded: &Loaded, host: &Files) {
     }
     let program = Program {
         executable: PathBuf::from("/nonexistent/codeyard"),
+        principal: types::Principal::local(),
     };
     let parts = loaded.clone().into_parts(program, host);
     let limits = &parts.policy.limits;
@@ -92,7 +94,7 @@ fn told(mistakes: &[Mistake]) {
 
 /// A review shows variables as they are written; what is trusted is trusted from then on.
 fn review(host: &Files) {
-    let Ok(review) = config::review(Path::new(PROJECT), host) else {
+    let Ok(review) = registry::review(Path::new(PROJECT), host) else {
         return;
     };
     told(&review.warnings);
@@ -133,7 +135,7 @@ fn split(data: &[u8]) -> Vec<&[u8]> {
     parts
 }
 
-impl Host for Files {
+impl Environment for Files {
     fn var(&self, name: &str) -> Result<Option<String>, NotUnicode> {
         match name {
             "HOME" => Ok(Some(HOME.to_owned())),

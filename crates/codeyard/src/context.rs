@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use config::{Bridge, Definitions, Host, Loaded, Machine, Mistakes, Program, Reread, Sources};
+use environment::{Environment, Machine, Mistakes};
+use registry::{BridgeDefinitions, DefinitionWatcher, Sources};
+use settings::{Arguments, Bridge, Loaded, Program};
 
 use types::Principal;
 
@@ -37,13 +39,13 @@ impl Context {
 
     /// The whole configuration.
     pub fn load(&self) -> anyhow::Result<Loaded> {
-        self.begin(config::load(&self.sources(), &Machine))
+        self.begin(settings::load(&self.settings_arguments(), &Machine))
     }
 
     /// The whole configuration with what a command mounts and limits beside the settings. What programs will see of the
     /// user's directories is told, resolved, before anything else.
     pub fn load_serving(&self, mounts: &[String], limits: &[String]) -> anyhow::Result<Loaded> {
-        let loaded = config::load(&self.serving(mounts, limits), &Machine);
+        let loaded = settings::load(&self.serving(mounts, limits), &Machine);
         let loaded = self.begin(loaded)?;
         self.tell_mounts(&loaded);
         Ok(loaded)
@@ -54,34 +56,35 @@ impl Context {
         &self,
         mounts: &[String],
         limits: &[String],
-    ) -> anyhow::Result<(Loaded, Bridge, Definitions)> {
-        let sources = self.serving(mounts, limits);
-        let (loaded, bridge) = match config::load_bridge(&sources, &Machine) {
+    ) -> anyhow::Result<(Loaded, Bridge, BridgeDefinitions)> {
+        let arguments = self.serving(mounts, limits);
+        let (loaded, bridge) = match settings::load_bridge(&arguments, &Machine) {
             Ok((loaded, bridge)) => (self.begin(Ok(loaded))?, bridge),
             Err(mistakes) => return Err(Failure::new(Exit::Usage, mistakes).into()),
         };
         self.tell_mounts(&loaded);
-        let definitions = Definitions::new(&bridge, &sources, &self.program()?, Machine);
+        let sources = settings::bridge_sources(&bridge, &arguments, &self.program()?);
+        let definitions = BridgeDefinitions::new(sources, Machine);
         Ok((loaded, bridge, definitions))
     }
 
     /// Looks for changes of what [`Context::load_serving`] reads; to be made before it.
-    pub fn reread(&self) -> Reread {
-        Reread::new(self.sources(), Machine)
+    pub fn reread(&self) -> DefinitionWatcher {
+        DefinitionWatcher::new(self.sources(), Machine)
     }
 
     /// The configuration for a command that goes on where something of it is wrong, and all that is.
     pub fn load_forgiving(&self) -> anyhow::Result<(Loaded, Mistakes)> {
-        let (loaded, mistakes) = config::load_forgiving(&self.sources(), &Machine)
+        let (loaded, mistakes) = settings::load_forgiving(&self.settings_arguments(), &Machine)
             .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
         Ok((self.begin(Ok(loaded))?, mistakes))
     }
 
-    fn serving(&self, mounts: &[String], limits: &[String]) -> Sources {
-        Sources {
+    fn serving(&self, mounts: &[String], limits: &[String]) -> Arguments {
+        Arguments {
             mounts: mounts.to_vec(),
             limits: limits.to_vec(),
-            ..self.sources()
+            ..self.settings_arguments()
         }
     }
 
@@ -100,31 +103,34 @@ impl Context {
 
     /// Settings and data directory, for commands that need no servers.
     pub fn load_settings(&self) -> anyhow::Result<Loaded> {
-        self.begin(config::load_settings_only(&self.sources(), &Machine))
+        self.begin(settings::load_settings_only(&self.settings_arguments(), &Machine))
     }
 
     /// The whole configuration for a command that tells itself that a server does not start: unless somebody asks for a
     /// log, it does not say that too.
     pub fn load_and_tell(&self) -> anyhow::Result<Loaded> {
-        self.begin_with(config::load(&self.sources(), &Machine), Some(WITHOUT_STARTS))
+        self.begin_with(
+            settings::load(&self.settings_arguments(), &Machine),
+            Some(WITHOUT_STARTS),
+        )
     }
 
     /// Settings and data directory for such a command.
     pub fn load_settings_and_tell(&self) -> anyhow::Result<Loaded> {
-        let loaded = config::load_settings_only(&self.sources(), &Machine);
+        let loaded = settings::load_settings_only(&self.settings_arguments(), &Machine);
         self.begin_with(loaded, Some(WITHOUT_STARTS))
     }
 
     /// Settings and data directory for a command that provokes what is warned of elsewhere, and tells itself what held.
     pub fn load_settings_for_probes(&self) -> anyhow::Result<Loaded> {
-        let loaded = config::load_settings_only(&self.sources(), &Machine);
+        let loaded = settings::load_settings_only(&self.settings_arguments(), &Machine);
         self.begin_with(loaded, Some(ONLY_ERRORS))
     }
 
     /// The whole configuration for a command that may say nothing of servers but what it says itself; with what programs
     /// will see of the user's directories.
     pub fn load_serving_and_tell(&self, mounts: &[String], limits: &[String]) -> anyhow::Result<Loaded> {
-        let loaded = config::load(&self.serving(mounts, limits), &Machine);
+        let loaded = settings::load(&self.serving(mounts, limits), &Machine);
         let loaded = self.begin_with(loaded, Some(WITHOUT_STARTS))?;
         self.tell_mounts(&loaded);
         Ok(loaded)
@@ -138,6 +144,7 @@ impl Context {
             named.ok_or(error)
         });
         Ok(Program {
+            principal: principal(),
             executable: executable.context("the path of this program cannot be found")?,
         })
     }
@@ -147,28 +154,39 @@ impl Context {
         self.arguments.log.as_deref()
     }
 
-    /// Where the configuration comes from.
+    /// Where servers are defined.
     pub fn sources(&self) -> Sources {
         Sources {
-            servers: self.arguments.config.clone(),
-            settings: self.arguments.settings.clone(),
+            files: self.arguments.config.clone(),
             data: self.arguments.data.clone(),
-            mounts: Vec::new(),
-            limits: Vec::new(),
-            tools: self.arguments.tools.clone(),
         }
     }
 
-    fn begin(&self, loaded: Result<Loaded, config::Mistakes>) -> anyhow::Result<Loaded> {
+    /// Where the configuration comes from.
+    pub fn settings_arguments(&self) -> Arguments {
+        Arguments {
+            sources: self.sources(),
+            settings: self.arguments.settings.clone(),
+            tools: self.arguments.tools.clone(),
+            ..Arguments::default()
+        }
+    }
+
+    /// The data directory; empty if neither an option nor a variable says where it is.
+    pub fn data_directory(&self) -> PathBuf {
+        self.sources().data_directory(&Machine).unwrap_or_default()
+    }
+
+    fn begin(&self, loaded: Result<Loaded, environment::Mistakes>) -> anyhow::Result<Loaded> {
         self.begin_with(loaded, None)
     }
 
     fn begin_with(
         &self,
-        loaded: Result<Loaded, config::Mistakes>,
+        loaded: Result<Loaded, environment::Mistakes>,
         log: Option<&str>,
     ) -> anyhow::Result<Loaded> {
-        let data = config::data_directory(&self.sources(), &Machine);
+        let data = self.data_directory();
         server::workspace::check_data(&data).map_err(|error| Failure::new(Exit::Usage, error))?;
         let loaded = loaded.map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
         self.start_logging(loaded.settings.log.as_deref().or(log))?;
@@ -204,7 +222,7 @@ pub fn read_input(file: &Path) -> anyhow::Result<String> {
     std::fs::read_to_string(file).map_err(|error| {
         Failure::new(
             Exit::Usage,
-            format!("{}: {}", file.display(), config::why_unreadable(&error)),
+            format!("{}: {}", file.display(), environment::why_unreadable(&error)),
         )
         .into()
     })

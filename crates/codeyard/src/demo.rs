@@ -7,8 +7,9 @@ mod tokens;
 
 use std::path::Path;
 
-use config::{Loaded, Machine};
+use environment::Machine;
 use server::{Host, Surface};
+use settings::Loaded;
 use tokio_util::sync::CancellationToken;
 use upstream::ServerConfig;
 use upstream_wire::{Stdio, Transport};

@@ -59,7 +59,7 @@ struct Variant {
 /// # Errors
 /// If the sandbox does not serve, or a probe cannot be run.
 pub async fn attack(
-    parts: config::Parts,
+    parts: settings::Parts,
     options: &Options,
     mut told: impl FnMut(&Row),
 ) -> Result<Report, Error> {
@@ -73,7 +73,7 @@ pub async fn attack(
             .join(format!("attack-{}", std::process::id())),
     );
     let keeping = match parts.backend {
-        config::Backend::Landlock if !sandbox_landlock::keeps_files() => Keeping::Own,
+        settings::Backend::Landlock if !sandbox_landlock::keeps_files() => Keeping::Own,
         _ => Keeping::default(),
     };
     let workspaces = workspace::Config {
@@ -99,8 +99,8 @@ pub async fn attack(
         told: &mut told,
     };
     match parts.backend {
-        config::Backend::Process => scene.attack_process(&base).await?,
-        config::Backend::Landlock => landlock::attack(&mut scene, &base.host).await?,
+        settings::Backend::Process => scene.attack_process(&base).await?,
+        settings::Backend::Landlock => landlock::attack(&mut scene, &base.host).await?,
     }
     Ok(scene.report)
 }
@@ -177,12 +177,12 @@ impl Scene<'_> {
 }
 
 /// The probes of these names that this backend is attacked with: all if none is named, and a whole group by its name.
-fn choose(only: &[String], backend: config::Backend) -> Result<Vec<Probe>, Error> {
+fn choose(only: &[String], backend: settings::Backend) -> Result<Vec<Probe>, Error> {
     let mut all = probes()?;
     let is_named = |probe: &Probe, name: &String| {
         probe.name == *name || (*name == BETWEEN_RUNS && probe.when == When::Between)
     };
-    let meets = |probe: &Probe| backend == config::Backend::Process || probe.plan.landlock;
+    let meets = |probe: &Probe| backend == settings::Backend::Process || probe.plan.landlock;
     for name in only {
         if !all.iter().any(|probe| is_named(probe, name)) {
             return Err(Error::Unknown(name.clone()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use accounting::{Receipt, ReceiptInput};
-use config::Definitions;
+use registry::BridgeDefinitions;
 use store::{Front, Refused, Searched};
 use surfaces::{BridgeService, RunError, RunPython, RunReport, Selected};
 use tokio::sync::Mutex;
@@ -30,13 +30,13 @@ const MOST_NAMED: usize = 32 * 1024;
 #[derive(Clone)]
 pub(crate) struct Bridge {
     server: Caller,
-    definitions: Arc<Mutex<Definitions>>,
+    definitions: Arc<Mutex<BridgeDefinitions>>,
     /// What was asked for that runs programs in containers, which is not there.
     container: Option<String>,
 }
 
 impl Bridge {
-    pub(crate) fn new(server: Caller, definitions: Definitions, container: Option<String>) -> Self {
+    pub(crate) fn new(server: Caller, definitions: BridgeDefinitions, container: Option<String>) -> Self {
         Self {
             server,
             definitions: Arc::new(Mutex::new(definitions)),

@@ -32,7 +32,7 @@ pub(crate) struct Defaults {
     /// Whether clients of the surface `code` see the names of servers.
     pub(crate) names_servers: bool,
     /// Tools that clients of the surface `code` see beside its own.
-    pub(crate) expose: config::Expose,
+    pub(crate) expose: settings::Expose,
 }
 
 impl Caller {

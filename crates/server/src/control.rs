@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use config::Reread;
+use registry::DefinitionWatcher;
 use tokio::task::JoinHandle;
 
 use crate::Caller;
@@ -33,7 +33,7 @@ pub struct Attendance {
     /// What the client sees.
     pub surface: &'static str,
     /// Looks whether the configuration has changed; absent where the surface has its own way.
-    pub reread: Option<Reread>,
+    pub reread: Option<DefinitionWatcher>,
     /// Servers that are not used because a variable that they refer to is not set.
     pub left_out: Vec<String>,
 }

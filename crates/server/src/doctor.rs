@@ -14,17 +14,17 @@ const FEWEST_FILES: u64 = 32;
 
 /// Examines the machine by starting a session as these settings would.
 pub async fn examine(
-    backend: config::Backend,
+    backend: settings::Backend,
     sandbox: sandbox_process::Config,
     files: workspace::Config,
 ) -> Report {
     let owners = match backend {
-        config::Backend::Landlock if !sandbox_landlock::keeps_files() => None,
+        settings::Backend::Landlock if !sandbox_landlock::keeps_files() => None,
         _ => owners(files.clone()),
     };
     let mut report = match backend {
-        config::Backend::Process => examine_process(sandbox, files).await,
-        config::Backend::Landlock => {
+        settings::Backend::Process => examine_process(sandbox, files).await,
+        settings::Backend::Landlock => {
             let landlock = Landlock::new(sandbox.host);
             let report = landlock.examine().await;
             landlock.close().await;

@@ -94,9 +94,10 @@ impl SessionFiles {
     pub(crate) async fn forget(&self, principal: &Principal) {
         self.tools.forget(principal, &self.workspaces).await;
         self.watch.forget(principal);
-        let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
-        let lease = leases.remove(principal);
-        drop(leases);
+        let lease = {
+            let mut leases = self.leases.lock().unwrap_or_else(PoisonError::into_inner);
+            leases.remove(principal)
+        };
         drop(lease);
         let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
         blocking(move || tidy(&workspaces, &whose)).await;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::Broker;
-use config::Parts;
 use policy::Policy;
 use sandbox::Backend;
 use sandbox_host::RequiredIsolation;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
+use settings::Parts;
 use store::{Recording, Records, Saved};
 use surfaces::Receipts;
 use tool_files::Scanner;
@@ -116,10 +116,10 @@ impl Host {
             learning,
         );
         let needs_kernel_quota = shows_files_apart(&sandbox.host);
-        let default_backend = backend == config::Backend::default();
+        let default_backend = backend == settings::Backend::default();
         let backend: Arc<dyn Backend> = match backend {
-            config::Backend::Process => Arc::new(Process::new(sandbox)),
-            config::Backend::Landlock => {
+            settings::Backend::Process => Arc::new(Process::new(sandbox)),
+            settings::Backend::Landlock => {
                 if !sandbox_landlock::keeps_files() {
                     workspace.keeping = Keeping::Own;
                 }

@@ -29,7 +29,7 @@ pub struct Program {
     /// Whether what it costs is counted; the settings' if absent.
     pub receipt: Option<bool>,
     /// Hears what it prints while it runs: the beginning that the outcome has too.
-    pub heard: Option<mpsc::Sender<Printed>>,
+    pub heard: Option<mpsc::SyncSender<Printed>>,
 }
 
 /// What became of a program.

@@ -3,8 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
-use config::Definitions;
 use gateway::{Connection, ConnectionEvents, Pipes};
+use registry::BridgeDefinitions;
 use sandbox::BoxFuture;
 use surfaces::{BridgeConfig, CodeConfig, Output, Timeouts, ToolListing};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -26,7 +26,7 @@ pub enum Surface {
 /// How the surface `bridge` is served.
 pub struct BridgeSurface {
     /// Where servers are defined.
-    pub definitions: Definitions,
+    pub definitions: BridgeDefinitions,
     /// How long programs may run.
     pub timeouts: Timeouts,
     /// How answers are written.

@@ -10,8 +10,8 @@ use upstream::{ServerConfig, Status};
 use upstream_wire::{Era, Transport, find_program, is_self_reference};
 use url::Url;
 
-use crate::tools::as_value;
 use crate::Host;
+use crate::tools::as_value;
 
 pub use catalog::normalise;
 

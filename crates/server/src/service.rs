@@ -30,7 +30,7 @@ pub(crate) struct Around {
     /// Receives what the run is doing.
     pub(crate) activity: Option<watch::Sender<Activity>>,
     /// Receives what the program prints while it runs.
-    pub(crate) printed: Option<mpsc::Sender<Printed>>,
+    pub(crate) printed: Option<mpsc::SyncSender<Printed>>,
 }
 
 impl Caller {

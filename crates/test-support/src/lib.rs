@@ -7,6 +7,7 @@
 //! | one that takes the tokens of a real authorization server only, and a person with a browser | [`oauth`] |
 //! | nine real servers, with data of their own | [`real_servers`], [`Codeyard::real_servers`] |
 //! | a real server over HTTP that can be started again | [`RealRemote`] |
+//! | variables and files in memory | [`FakeEnvironment`] |
 //! | HTTP in front of a server over stdio | [`Front`] |
 //! | a client over stdio, in both eras, that can also send garbage | [`McpClient`] |
 //! | codeyard's binary with directories of its own | [`Codeyard`] |
@@ -30,6 +31,7 @@ mod code;
 mod codeyard;
 mod definition;
 mod ended;
+mod fake_environment;
 mod front;
 pub mod limits;
 mod mode;
@@ -49,6 +51,7 @@ pub use code::{CodeClient, Ran};
 pub use codeyard::Codeyard;
 pub use definition::ServerDefinition;
 pub use ended::{Ended, run};
+pub use fake_environment::FakeEnvironment;
 pub use front::Front;
 pub use mode::Mode;
 pub use processes::{Process, descendants, peak_memory, status_field};

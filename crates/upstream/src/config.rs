@@ -8,7 +8,7 @@ use std::time::Duration;
 use types::ToolRules;
 use upstream_wire::{SecretValues, Transport};
 
-/// Everything the hub needs to know, validated by `config`.
+/// Everything the hub needs to know, validated by `registry`.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     /// The servers, in the order of the configuration; names are unique.

@@ -4,7 +4,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clients::{Client, Found, Place, Surroundings};
-use config::{Defined, Host, Machine, Secrets, Use};
+use environment::{Environment, Machine};
+use registry::{Definition, DefinitionStatus, Secrets};
 use serde_json::{Map, Value};
 use upstream::ServerConfig;
 
@@ -39,7 +40,7 @@ pub(super) fn surroundings() -> anyhow::Result<Surroundings> {
 pub(super) fn client(name: &str) -> anyhow::Result<Client> {
     Client::of_id(name).ok_or_else(|| {
         let known: Vec<&str> = Client::ALL.iter().map(|client| client.id()).collect();
-        let nearest = config::nearest(name, known.iter().copied());
+        let nearest = environment::nearest(name, known.iter().copied());
         let nearest = nearest.map_or(String::new(), |near| format!("did you mean `{near}`? "));
         let why = format!(
             "codeyard does not know a client `{name}`; {nearest}the clients are {}",
@@ -108,13 +109,15 @@ pub(super) fn servers(place: &Place, here: &Surroundings, text: &str) -> anyhow:
 ///
 /// # Errors
 /// Why it does not use it, and what changes that, for a person.
-pub(super) fn used<'d>(ours: &'d Defined, secrets: &Secrets<'_>) -> Result<&'d ServerConfig, String> {
+pub(super) fn used<'d>(ours: &'d Definition, secrets: &Secrets<'_>) -> Result<&'d ServerConfig, String> {
     let enable = format!("`codeyard servers enable {}`", ours.name);
     let unset = unset(&ours.entry, secrets).join(", ");
-    let remedy = match (ours.use_, &ours.server) {
-        (Use::Used, Some(server)) => return Ok(server),
-        (Use::Used | Use::Mistaken, _) => "`codeyard config check` says what is wrong with it".to_owned(),
-        (Use::Unset, _) => format!("set {unset} where codeyard is started"),
+    let remedy = match (ours.status, &ours.server) {
+        (DefinitionStatus::Used, Some(server)) => return Ok(server),
+        (DefinitionStatus::Used | DefinitionStatus::Mistaken, _) => {
+            "`codeyard config check` says what is wrong with it".to_owned()
+        }
+        (DefinitionStatus::Unset, _) => format!("set {unset} where codeyard is started"),
         _ if unset.is_empty() => format!("{enable} changes that"),
         _ => format!("set {unset} where codeyard is started, then {enable}"),
     };
@@ -170,7 +173,7 @@ fn env_file(file: &str, place: &Place, here: &Surroundings) -> Result<Vec<(Strin
     };
     let bytes = Machine
         .read(&path)
-        .map_err(|error| config::why_unreadable(&error))?;
+        .map_err(|error| environment::why_unreadable(&error))?;
     let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
     let pairs =
         clients::env_file(&text).map_err(|line| format!("has a line that is no NAME=VALUE: line {line}"))?;

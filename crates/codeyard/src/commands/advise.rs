@@ -1,7 +1,7 @@
 //! `codeyard advise`: which tools are cheaper called directly, and what it costs to let the model see them.
 
 use accounting::{Advice, MIN_LOOKUPS, Recommendation, RunCost, ToolAdvice};
-use config::Machine;
+use environment::Machine;
 use serde_json::{Value, json};
 use server::Host;
 use server::store::{Reader, State};

@@ -2,7 +2,7 @@
 
 mod given;
 
-use config::Machine;
+use environment::Machine;
 use serde_json::{Map, Value};
 use server::{CallFailed, Caller, Fault, Host};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use config::Machine;
+use environment::Machine;
 use serde_json::{Value, json};
 
 use crate::cli::{ConfigArguments, ConfigCommand};
@@ -30,11 +30,11 @@ fn check(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit>
         ))?;
         return Ok(Exit::Done);
     }
-    let (mistakes, warnings) = match config::load(&context.sources(), &Machine) {
+    let (mistakes, warnings) = match settings::load(&context.settings_arguments(), &Machine) {
         Ok(loaded) => (Vec::new(), loaded.warnings),
         Err(mistakes) => (mistakes.0, Vec::new()),
     };
-    let told = |all: &[config::Mistake]| -> Vec<Value> {
+    let told = |all: &[environment::Mistake]| -> Vec<Value> {
         let all = all.iter();
         all.map(|mistake| json!({"file": mistake.file, "field": mistake.field, "message": mistake.message}))
             .collect()
@@ -51,7 +51,7 @@ fn check(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit>
 
 /// Every value that counts.
 fn show(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> {
-    let shown = config::effective(&context.sources(), context.log(), &Machine);
+    let shown = settings::values_with_origins(&context.settings_arguments(), context.log(), &Machine);
     let shown = shown.map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
     if arguments.json {
         let all: Vec<Value> = shown
@@ -77,7 +77,7 @@ fn show(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> 
 
 /// Which files are read.
 fn path(context: &Context, arguments: &ConfigArguments) -> anyhow::Result<Exit> {
-    let places = config::files(&context.sources(), &Machine);
+    let places = settings::paths(&context.settings_arguments(), &Machine);
     if arguments.json {
         let all: Vec<Value> = places
             .iter()

@@ -3,7 +3,7 @@
 mod attack;
 mod fix;
 
-use config::Machine;
+use environment::Machine;
 use sandbox_host::doctor::{CheckState, Report, Strength};
 
 use crate::cli::DoctorArguments;

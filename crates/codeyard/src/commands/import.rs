@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clients::{Client, Place, Surroundings};
-use config::{Host, Machine};
+use environment::{Environment, Machine};
 
 use super::adopt::{client, own_file, servers, surroundings, text_of, unreadable};
 use super::servers::{add, edit, edit_failure, open_file, secrets};
@@ -116,7 +116,7 @@ fn bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
             io::ErrorKind::NotFound => {
                 "is not there; `codeyard import` lists the clients that have servers here".to_owned()
             }
-            _ => config::why_unreadable(&error),
+            _ => environment::why_unreadable(&error),
         };
         Failure::new(Exit::Usage, format!("{}: {why}", path.display())).into()
     })
@@ -161,7 +161,7 @@ fn save(context: &Context, path: &Path, data: &Path, plan: &Plan) -> anyhow::Res
     if news.is_empty() {
         return Ok(());
     }
-    edit(path, data, |file, turn| {
+    edit(path, data, |file, lock| {
         let mut kept = secrets(data)?;
         for (name, secret) in plan.secrets_of_news() {
             let is_taken = match kept.get(name) {
@@ -172,9 +172,9 @@ fn save(context: &Context, path: &Path, data: &Path, plan: &Plan) -> anyhow::Res
                     .any(|entry| references(&entry).iter().any(|known| known == name)),
             };
             if is_taken {
-                return Err(edit_failure(config::EditError::Changed(kept.path().to_path_buf())).into());
+                return Err(edit_failure(registry::EditError::Changed(kept.path().to_path_buf())).into());
             }
-            kept.add(name, secret);
+            kept.insert(name, secret);
         }
         for new in &news {
             // Somebody may have added one meanwhile.
@@ -182,10 +182,10 @@ fn save(context: &Context, path: &Path, data: &Path, plan: &Plan) -> anyhow::Res
             file.set(&new.name, &new.entry);
         }
         if plan.secrets_of_news().next().is_some() {
-            kept.save(turn).map_err(edit_failure)?;
+            kept.save(lock).map_err(edit_failure)?;
         }
         let agreed = news.iter().filter_map(|new| new.written.as_ref());
-        add::save(file, agreed, turn)
+        add::save(file, agreed, lock)
     })
 }
 

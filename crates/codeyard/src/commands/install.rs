@@ -8,13 +8,15 @@ mod undo;
 use std::path::{Path, PathBuf};
 
 use clients::{Change, Client, Found, Place, Surroundings, Taken};
-use config::{Loaded, Machine, Secrets, ServerFile};
+use environment::Machine;
+use registry::{DefinitionFile, Secrets};
 use serde_json::{Value, json};
+use settings::Loaded;
 use upstream::ServerConfig;
 
 use super::adopt::{client, own_file, restart, running, servers, surroundings, text_of, used, with_env_file};
 use super::import::{narrowed, open_filters, variables};
-use super::servers::{kept_failure, open_file, secrets};
+use super::servers::{open_file, secrets, state_failure};
 use crate::ask::agreed;
 use crate::cli::InstallArguments;
 use crate::context::Context;
@@ -113,13 +115,13 @@ struct Sorter<'a> {
     loaded: &'a Loaded,
     here: &'a Surroundings,
     place: &'a Place,
-    ours: &'a ServerFile,
+    ours: &'a DefinitionFile,
     secrets: &'a Secrets<'static>,
 }
 
 /// A server of ours.
 struct Known {
-    /// What it comes to, as [`config::meaning`] has it.
+    /// What it comes to, as [`registry::expanded_fingerprint`] has it.
     meaning: Option<String>,
     /// As it is used, or why it is not.
     server: Result<ServerConfig, String>,
@@ -137,7 +139,7 @@ impl Sorter<'_> {
         for server in found.iter().filter(|server| server.is_enabled) {
             let written = server.definition.as_ref().ok().and_then(|definition| {
                 let entry = Value::Object(definition.clone());
-                config::as_written(&self.ours.path, &server.name, &entry)
+                registry::parse_unexpanded(&self.ours.path, &server.name, &entry)
             });
             if written.is_some_and(|server| server::servers::check_self(&server, &own).is_err()) {
                 continue;
@@ -157,7 +159,7 @@ impl Sorter<'_> {
     }
 
     fn known(&self) -> Vec<Known> {
-        let all = config::defined(&self.context.sources(), &Machine);
+        let all = registry::list_definitions(&self.context.sources(), &Machine);
         let known = all.iter().filter(|known| known.file == self.ours.path);
         let known = known.map(|known| Known {
             meaning: self.meaning(&known.entry),
@@ -167,7 +169,7 @@ impl Sorter<'_> {
     }
 
     fn meaning(&self, entry: &Value) -> Option<String> {
-        config::meaning(&self.ours.path, entry, self.secrets)
+        registry::expanded_fingerprint(&self.ours.path, entry, self.secrets)
     }
 
     /// Whether codeyard does all that a server of the client does, and guards it as well; gives what to know of it.
@@ -193,30 +195,30 @@ impl Sorter<'_> {
 fn change(
     context: &Context,
     here: &Surroundings,
-    ours: &ServerFile,
+    ours: &DefinitionFile,
     secrets: &Secrets<'_>,
     taken: &[Taken],
 ) -> anyhow::Result<Change> {
-    let sources = context.sources();
+    let arguments = context.settings_arguments();
     let mut args = vec!["mcp".to_owned()];
     let mut option = |name: &str, path: &Path| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         args.extend([name.to_owned(), path.to_string_lossy().into_owned()]);
     };
-    for file in &sources.servers {
+    for file in &arguments.sources.files {
         option("--config", file);
     }
-    if let Some(settings) = &sources.settings {
+    if let Some(settings) = &arguments.settings {
         option("--settings", settings);
     }
-    if let Some(data) = &sources.data {
+    if let Some(data) = &arguments.sources.data {
         option("--data", data);
     }
     // Where these say that our files are, they must say it there too.
     let env = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"]
         .into_iter()
         .filter_map(|name| {
-            let value = config::Host::var(&Machine, name).ok().flatten()?;
+            let value = environment::Environment::var(&Machine, name).ok().flatten()?;
             (!value.is_empty()).then(|| (name.to_owned(), value))
         });
     let entries: Vec<Value> = ours
@@ -243,28 +245,28 @@ fn write(
     after: &str,
     taken: &[Taken],
 ) -> anyhow::Result<Option<PathBuf>> {
-    let turn = config::turn(data, &Machine).map_err(kept_failure)?;
+    let lock = environment::ChangeLock::acquire(data, &Machine).map_err(state_failure)?;
     file.unchanged()?;
-    let mut all = config::installations(&file.path, data, &Machine).map_err(kept_failure)?;
+    let mut all = consent::installations(&file.path, data, &Machine).map_err(state_failure)?;
     let document = client.format().parse(after)?;
     let entry = clients::installed(client, &document).cloned().unwrap_or_default();
     let keys = |taken: &Taken| taken.list.iter().chain([&taken.name]).cloned().collect();
     let taken = taken.iter().map(keys).collect();
     let backup = file.keep()?;
     let before = all.clone();
-    all.push(config::Installation::new(
+    all.push(consent::Installation::new(
         backup.clone(),
         file.bytes(),
         after.as_bytes(),
         entry,
         taken,
     ));
-    let written = config::keep_installations(&file.path, &all, &turn)
-        .map_err(|error| kept_failure(error).into())
+    let written = consent::store_installations(&file.path, &all, &lock)
+        .map_err(|error| state_failure(error).into())
         .and_then(|()| file.replace(after.as_bytes()));
     if let Err(error) = written {
         // The first error is the one to tell.
-        let _ = config::keep_installations(&file.path, &before, &turn);
+        let _ = consent::store_installations(&file.path, &before, &lock);
         if let Some(backup) = &backup {
             let _ = std::fs::remove_file(backup);
         }

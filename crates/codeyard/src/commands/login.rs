@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use config::{Host as _, Machine, Use};
+use environment::{Environment as _, Machine};
+use registry::DefinitionStatus;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use upstream_wire::oauth::{
@@ -39,15 +40,18 @@ pub async fn run(context: &Context, arguments: &LoginArguments) -> anyhow::Resul
 /// The remote server of that name, and where logins are kept.
 pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, PathBuf)> {
     let refuse = |why: &str| Err(Failure::new(Exit::Usage, harmless(&format!("`{name}` {why}"))).into());
-    match find(context, name)?.use_ {
-        Use::Disabled => return refuse("is disabled; `codeyard servers enable` changes that"),
-        Use::Untrusted => {
+    match find(context, name)?.status {
+        DefinitionStatus::Disabled => return refuse("is disabled; `codeyard servers enable` changes that"),
+        DefinitionStatus::Untrusted => {
             return refuse("is in a file that nobody has trusted; `codeyard trust` changes that");
         }
-        Use::Changed => {
+        DefinitionStatus::Changed => {
             return refuse("has changed since it was agreed to; `codeyard servers enable` asks again");
         }
-        Use::Used | Use::Mistaken | Use::Unset | Use::Shadowed => {}
+        DefinitionStatus::Used
+        | DefinitionStatus::Mistaken
+        | DefinitionStatus::Unset
+        | DefinitionStatus::Shadowed => {}
     }
     let loaded = context.load()?;
     let directory = loaded.logins();

@@ -5,9 +5,10 @@ mod greeting;
 use std::io::{self, IsTerminal as _};
 
 use anyhow::Context as _;
-use config::{Bridge, Machine, OutputMode, Parts};
+use environment::Machine;
 use server::control::Attendance;
 use server::{BridgeSurface, Host, Surface};
+use settings::{Bridge, OutputMode, Parts};
 use surfaces::{Output, Timeouts};
 
 use crate::cli::{self, McpArguments};
@@ -47,7 +48,7 @@ async fn configured(
     let attendance = Attendance {
         data: loaded.data_dir.clone(),
         surface: name,
-        reread: Some(reread.told(&loaded.warnings)),
+        reread: Some(reread.reported(&loaded.warnings)),
         left_out: loaded.left_out.iter().map(ToString::to_string).collect(),
     };
     let mut parts = loaded.into_parts(context.program()?, &Machine);

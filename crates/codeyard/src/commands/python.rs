@@ -1,6 +1,6 @@
 //! `codeyard python`: makes and shows the Python that programs run on, and changes its packages.
 
-use config::Machine;
+use environment::Machine;
 use sandbox_host::python::{
     self, Change, Info, Package, Refresh, Requirement, StagedEnvironment, SyncError, Synced,
 };
@@ -140,7 +140,7 @@ fn told(context: &Context, change: &Change) -> anyhow::Result<Exit> {
 
 fn list(context: &Context, arguments: &PackagesArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
-    let settings = config::python_settings(&loaded.settings, &Machine);
+    let settings = settings::python_settings(&loaded.settings, &Machine);
     let info = python::info(&settings, &loaded.data_dir);
     let Some(interpreter) = &info.interpreter else {
         return Err(failure(SyncError::NoPython {
@@ -190,7 +190,7 @@ fn list(context: &Context, arguments: &PackagesArguments) -> anyhow::Result<Exit
 
 fn info(context: &Context, arguments: &InfoArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
-    let settings = config::python_settings(&loaded.settings, &Machine);
+    let settings = settings::python_settings(&loaded.settings, &Machine);
     let info = python::info(&settings, &loaded.data_dir);
     if arguments.json {
         context.output.json(&info)?;
@@ -237,7 +237,7 @@ fn target(context: &Context) -> anyhow::Result<python::Target> {
     let loaded = context.load_settings()?;
     let program = context.program()?;
     Ok(python::Target {
-        settings: config::python_settings(&loaded.settings, &Machine),
+        settings: settings::python_settings(&loaded.settings, &Machine),
         data: loaded.data_dir.clone(),
         supervisor: server::supervisor(&program.executable),
     })
@@ -262,7 +262,7 @@ fn failure(error: SyncError) -> Failure {
         message.push_str(&format!(": {source}"));
     }
     if let SyncError::NotInstalled { name, installed } = &error {
-        let near = config::nearest(name, installed.iter().map(String::as_str));
+        let near = environment::nearest(name, installed.iter().map(String::as_str));
         message.push_str(&match near {
             Some(near) => format!("; did you mean `{near}`?"),
             None => "; `codeyard python list` shows what is".to_owned(),

@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use config::Machine;
+use environment::Machine;
 use serde_json::{Value, json};
 use server::{Host, NotRun, Program, Ran};
 use types::{Content, Format, SessionFate, Status, WrittenFile, size_in_words};

@@ -10,7 +10,8 @@ mod test;
 
 use std::path::{Path, PathBuf};
 
-use config::{Defined, EditError, KeptError, Machine, Secrets, ServerFile, Turn};
+use environment::{ChangeLock, Machine, StateError};
+use registry::{Definition, DefinitionFile, EditError, Secrets};
 
 use crate::cli::{ServersArguments, ServersCommand};
 use crate::context::Context;
@@ -32,31 +33,31 @@ pub async fn run(context: &Context, arguments: &ServersArguments) -> anyhow::Res
 }
 
 /// The file that commands change, and the directory where consent is kept.
-pub(crate) fn open(context: &Context) -> anyhow::Result<(ServerFile, PathBuf)> {
+pub(crate) fn open(context: &Context) -> anyhow::Result<(DefinitionFile, PathBuf)> {
     let data = context.load_settings()?.data_dir;
     Ok((open_file(context)?, data))
 }
 
 /// The file that commands change.
-pub(crate) fn open_file(context: &Context) -> anyhow::Result<ServerFile> {
-    let path = config::server_file(&context.sources(), &Machine).map_err(edit_failure)?;
-    Ok(ServerFile::open(path, &Machine).map_err(edit_failure)?)
+pub(crate) fn open_file(context: &Context) -> anyhow::Result<DefinitionFile> {
+    let path = registry::file_to_edit(&context.sources(), &Machine).map_err(edit_failure)?;
+    Ok(DefinitionFile::open(path, &Machine).map_err(edit_failure)?)
 }
 
 /// Changes the file as it is by now, while no other command changes anything; nobody is asked anything meanwhile.
 pub(crate) fn edit<T>(
     path: &Path,
     data: &Path,
-    edit: impl FnOnce(&mut ServerFile, &Turn<'_>) -> anyhow::Result<T>,
+    edit: impl FnOnce(&mut DefinitionFile, &ChangeLock<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let turn = config::turn(data, &Machine).map_err(kept_failure)?;
-    let mut file = ServerFile::open(path.to_path_buf(), &Machine).map_err(edit_failure)?;
-    edit(&mut file, &turn)
+    let lock = environment::ChangeLock::acquire(data, &Machine).map_err(state_failure)?;
+    let mut file = DefinitionFile::open(path.to_path_buf(), &Machine).map_err(edit_failure)?;
+    edit(&mut file, &lock)
 }
 
 /// The definition of that name that counts.
-pub(super) fn find(context: &Context, name: &str) -> anyhow::Result<Defined> {
-    let all = config::defined(&context.sources(), &Machine);
+pub(super) fn find(context: &Context, name: &str) -> anyhow::Result<Definition> {
+    let all = registry::list_definitions(&context.sources(), &Machine);
     let names: Vec<&str> = all.iter().map(|defined| defined.name.as_str()).collect();
     let found = all.iter().find(|defined| defined.name == name);
     found
@@ -69,7 +70,8 @@ fn unknown(name: &str, names: &[&str]) -> String {
         [] => "none is defined; `codeyard servers add` adds one".to_owned(),
         names => format!("there is {}", names.join(", ")),
     };
-    let nearest = config::nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`? "));
+    let nearest =
+        environment::nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`? "));
     format!(
         "MCP server '{name}' not found in configuration; {}{there}",
         nearest.unwrap_or_default()
@@ -92,6 +94,6 @@ pub(crate) fn edit_failure(error: EditError) -> Failure {
     Failure::new(exit, error)
 }
 
-pub(crate) fn kept_failure(error: KeptError) -> Failure {
+pub(crate) fn state_failure(error: StateError) -> Failure {
     Failure::new(Exit::Broken, error)
 }

@@ -4,7 +4,7 @@ mod show;
 
 use std::path::Path;
 
-use config::Machine;
+use environment::Machine;
 use serde_json::Value;
 use server::{Host, Overrides, TaskReport, TaskRequest, TaskResult, Tools};
 

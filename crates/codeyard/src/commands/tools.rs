@@ -6,7 +6,7 @@ mod learned;
 mod stubs;
 mod written;
 
-use config::Machine;
+use environment::Machine;
 use server::{Caller, Host, Listing, ToolView};
 use types::MAX_QUERY;
 

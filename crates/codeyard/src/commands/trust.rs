@@ -1,9 +1,9 @@
 //! `codeyard trust`: shows what a project's file would run, and remembers that it was trusted.
 
-use config::{KeptError, Machine, Review};
+use environment::{Machine, StateError};
+use registry::Review;
 
 use super::servers::shown::{Literals, start};
-
 use crate::cli::TrustArguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -12,13 +12,13 @@ use crate::output::{Tone, harmless, one_line};
 /// Trusts the file as it is now.
 pub fn run(context: &Context, arguments: &TrustArguments) -> anyhow::Result<Exit> {
     let loaded = context.load_settings()?;
-    let review = config::review(&arguments.path, &Machine);
+    let review = registry::review(&arguments.path, &Machine);
     let review = review.map_err(|error| Failure::new(Exit::Usage, error))?;
     let output = &context.output;
     output.print(&shown(&review))?;
-    let broken = |error: KeptError| Failure::new(Exit::Broken, error);
-    let turn = config::turn(&loaded.data_dir, &Machine).map_err(broken)?;
-    config::accept(&review, &turn).map_err(broken)?;
+    let broken = |error: StateError| Failure::new(Exit::Broken, error);
+    let lock = environment::ChangeLock::acquire(&loaded.data_dir, &Machine).map_err(broken)?;
+    review.trust(&lock).map_err(broken)?;
     let file = review.file.display();
     output.line(&output.paint(
         Tone::Good,

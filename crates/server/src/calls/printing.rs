@@ -18,14 +18,14 @@ pub struct Printed {
 /// The host calls of a run whose output somebody wants to hear: of each stream as much as is kept of its beginning.
 pub(crate) struct Printing {
     calls: Arc<dyn HostCalls>,
-    heard: mpsc::Sender<Printed>,
+    heard: mpsc::SyncSender<Printed>,
     /// Bytes that are still passed on, by stream.
     left: [AtomicU64; 2],
 }
 
 impl Printing {
     /// `output` is the run's limit, of which the first half is the beginning that is kept.
-    pub(crate) fn new(calls: Arc<dyn HostCalls>, heard: mpsc::Sender<Printed>, output: u64) -> Self {
+    pub(crate) fn new(calls: Arc<dyn HostCalls>, heard: mpsc::SyncSender<Printed>, output: u64) -> Self {
         Self {
             calls,
             heard,
@@ -52,11 +52,15 @@ impl HostCalls for Printing {
         left.fetch_sub(room, Ordering::Relaxed);
         let shown = usize::try_from(room).unwrap_or(bytes.len());
         if shown > 0 {
-            // Who does not listen any more misses nothing: all of it is in the outcome.
-            let _ = self.heard.send(Printed {
+            let printed = Printed {
                 stream,
                 bytes: bytes[..shown].to_vec(),
-            });
+            };
+            // A listener that is too slow or gone misses nothing: all output is in the outcome. What follows a gap would be
+            // out of place.
+            if self.heard.try_send(printed).is_err() {
+                left.store(0, Ordering::Relaxed);
+            }
         }
     }
 }

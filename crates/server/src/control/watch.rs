@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use broker::Broker;
-use config::{Reloaded, Reread};
+use registry::{DefinitionWatcher, Reload};
 
 use super::Facts;
 use crate::files::blocking;
@@ -12,11 +12,11 @@ use crate::files::blocking;
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// Looks and takes over, until it is dropped. What is broken leaves everything as it was, and is told once.
-pub(super) async fn follow(mut reread: Reread, broker: Broker, facts: Facts) {
+pub(super) async fn follow(mut reread: DefinitionWatcher, broker: Broker, facts: Facts) {
     loop {
         tokio::time::sleep(PERIOD).await;
         let looked = blocking(move || {
-            let reloaded = reread.look();
+            let reloaded = reread.poll();
             (reread, reloaded)
         });
         let Some((returned, reloaded)) = looked.await else {
@@ -30,7 +30,7 @@ pub(super) async fn follow(mut reread: Reread, broker: Broker, facts: Facts) {
     }
 }
 
-fn take_over(reloaded: Reloaded, broker: &Broker, facts: &Facts) {
+fn take_over(reloaded: Reload, broker: &Broker, facts: &Facts) {
     for warning in &reloaded.warnings {
         tracing::warn!("{warning}");
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::Context as _;
-use config::{Host as _, Machine};
+use environment::{Environment as _, Machine};
 use server::attack::{Options, Report, Row, Verdict};
 
 use tempfile::TempDir;

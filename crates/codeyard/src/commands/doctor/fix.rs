@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use config::{Host as _, Machine};
+use environment::{Environment as _, Machine};
 use sandbox_host::fix::{Action, FixFacts, FixStep, apply, plan};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! The clients of this machine that have servers.
 
 use clients::{Client, Surroundings};
-use config::{Host, Machine};
+use environment::{Environment, Machine};
 use serde_json::{Value, json};
 
 use crate::commands::adopt::{own_file, servers, text_of};

@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clients::{Found, Place, Surroundings, hide};
-use config::{Defined, Host as _, Loaded, Machine, Secrets, ServerFile};
+use environment::{Environment as _, Machine};
+use registry::{Definition, DefinitionFile, Secrets};
 use serde_json::Value;
+use settings::Loaded;
 use upstream::ServerConfig;
 
 use crate::commands::adopt::{used, with_env_file};
 use crate::commands::servers::add;
-use crate::context::Context;
+use crate::context::{Context, principal};
 
 /// What becomes of the servers of one file.
 pub(super) struct Plan {
@@ -64,10 +66,10 @@ impl Plan {
         here: &Surroundings,
         place: &Place,
         found: Vec<Found>,
-        file: &mut ServerFile,
+        file: &mut DefinitionFile,
         secrets: Secrets<'_>,
     ) -> anyhow::Result<Plan> {
-        let defined = config::defined(&context.sources(), &Machine);
+        let defined = registry::list_definitions(&context.sources(), &Machine);
         let owned = defined.iter().filter(|known| known.file != place.path);
         let owned = owned.flat_map(|known| {
             let names = references(&known.entry).into_iter();
@@ -145,11 +147,11 @@ struct Planner<'a, 's> {
     /// Variables that servers of ours refer to, each with the server.
     owned: Vec<(String, String)>,
     /// Every definition of ours.
-    defined: &'a [Defined],
+    defined: &'a [Definition],
     /// Variables that any definition refers to.
     referred: Vec<String>,
     own: PathBuf,
-    file: &'a mut ServerFile,
+    file: &'a mut DefinitionFile,
     secrets: Secrets<'s>,
 }
 
@@ -180,7 +182,8 @@ impl Planner<'_, '_> {
                 definition.clone()
             }
         };
-        let written = config::as_written(&self.file.path, &planned.name, &Value::Object(definition.clone()));
+        let written =
+            registry::parse_unexpanded(&self.file.path, &planned.name, &Value::Object(definition.clone()));
         if let Some(why) = written.and_then(|server| server::servers::check_self(&server, &self.own).err()) {
             planned.fate = Fate::Left(why);
             return planned;
@@ -188,7 +191,7 @@ impl Planner<'_, '_> {
         let taken = self.taken(&Value::Object(definition.clone()));
         let (secrets, referred) = (&mut self.secrets, &self.referred);
         let stayed = hide(&planned.found.name, &mut definition, &mut |wanted, secret| {
-            let name = secrets.keep(wanted, secret, referred);
+            let name = secrets.insert_unique(wanted, secret, referred);
             planned.secrets.push((name.clone(), secret.to_owned()));
             name
         });
@@ -212,12 +215,12 @@ impl Planner<'_, '_> {
             }
             Fate::Known => {
                 let mut defined = self.defined.iter();
-                let is_it = |known: &&Defined| known.name == planned.name && known.file == self.file.path;
+                let is_it = |known: &&Definition| known.name == planned.name && known.file == self.file.path;
                 if let Some(ours) = defined.find(is_it).filter(|_| planned.found.is_enabled) {
                     planned.gaps.extend(used(ours, &self.secrets).err());
                 }
                 let entry = self.file.entry(&planned.name).unwrap_or_default();
-                let ours = config::as_written(&self.file.path, &planned.name, &entry);
+                let ours = registry::parse_unexpanded(&self.file.path, &planned.name, &entry);
                 if let Some(ours) = ours {
                     let open = open_filters(self.loaded, &planned.found, &ours);
                     planned.gaps.extend(open);
@@ -250,7 +253,7 @@ impl Planner<'_, '_> {
 
     /// The client's name, or that with the client's own behind it where ours has another server of the name.
     fn name_for(&self, planned: &Planned) -> (String, Fate) {
-        let meaning = |entry: &Value| config::meaning(&self.file.path, entry, &self.secrets);
+        let meaning = |entry: &Value| registry::expanded_fingerprint(&self.file.path, entry, &self.secrets);
         let name = planned.found.name.clone();
         let other = format!("{name}-{}", self.place.client.id());
         let mut why = String::new();
@@ -291,7 +294,7 @@ impl Planner<'_, '_> {
             self.file.set(&name, &planned.entry);
         }
         planned.variables = variables(std::slice::from_ref(&planned.entry), &self.secrets);
-        planned.written = config::as_written(&self.file.path, &name, &planned.entry);
+        planned.written = registry::parse_unexpanded(&self.file.path, &name, &planned.entry);
         planned.server = self.file.server(&name, &self.secrets).ok().flatten();
         if planned.written.is_none() {
             // An entry that is wrong in itself would stop codeyard.
@@ -308,7 +311,7 @@ impl Planner<'_, '_> {
 
 /// What is to be done so that codeyard keeps as many tools of a server of ours from the model as the client does.
 pub(in crate::commands) fn open_filters(loaded: &Loaded, found: &Found, ours: &ServerConfig) -> Vec<String> {
-    let forbidden = |tool: &str| loaded.forbids(ours.rules(), tool);
+    let forbidden = |tool: &str| loaded.forbids(&principal(), ours.rules(), tool);
     let open = found
         .filters
         .iter()

@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use accounting::Tokenizer;
 use clients::Client;
-use config::{Loaded, Machine};
+use environment::Machine;
 use serde_json::{Value, json};
 use server::{Caller, Host, Surface};
+use settings::Loaded;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use upstream::ServerConfig;

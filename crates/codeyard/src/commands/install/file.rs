@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clients::Client;
-use config::{Host, Machine};
+use environment::{Environment, Machine};
 
 use crate::exit::{Exit, Failure};
 
@@ -41,12 +41,12 @@ impl ClientFile {
                     &format!("is a link that leads nowhere: {error}; mend or remove it"),
                 ));
             }
-            Err(error) => return Err(refused(path, &config::why_unreadable(&error))),
+            Err(error) => return Err(refused(path, &environment::why_unreadable(&error))),
         };
         judge(&real)?;
         let read = Machine
             .read(&real)
-            .map_err(|error| refused(&real, &config::why_unreadable(&error)))?;
+            .map_err(|error| refused(&real, &environment::why_unreadable(&error)))?;
         let is_through_link = is_link.then(|| path.to_path_buf());
         Ok(ClientFile {
             path: real,
@@ -153,7 +153,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 fn judge(path: &Path) -> anyhow::Result<()> {
     let metadata = path
         .metadata()
-        .map_err(|error| refused(path, &config::why_unreadable(&error)))?;
+        .map_err(|error| refused(path, &environment::why_unreadable(&error)))?;
     let me = rustix::process::geteuid().as_raw();
     if metadata.uid() != me {
         let why = format!(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clients::{Client, Surroundings};
-use config::{Host, Machine};
+use environment::{Environment, Machine};
 use serde_json::json;
 
 use crate::cli::InstallArguments;
@@ -103,7 +103,7 @@ fn is_installed(client: Client, path: &Path) -> Result<bool, String> {
     }
     let bytes = Machine
         .read(path)
-        .map_err(|error| config::why_unreadable(&error))?;
+        .map_err(|error| environment::why_unreadable(&error))?;
     let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
     let document = client.format().parse(&text).map_err(|error| error.to_string())?;
     Ok(clients::installed(client, &document).is_some())

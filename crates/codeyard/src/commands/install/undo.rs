@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clients::{Place, Taken};
-use config::{Host, Installation, Machine};
+use consent::Installation;
+use environment::{Environment, Machine};
 use serde_json::json;
 
 use super::diff;
@@ -11,7 +12,7 @@ use super::file::ClientFile;
 use crate::ask::agreed;
 use crate::cli::InstallArguments;
 use crate::commands::adopt::{restart, running, text_of};
-use crate::commands::servers::kept_failure;
+use crate::commands::servers::state_failure;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::harmless;
@@ -33,7 +34,7 @@ pub(super) fn run(context: &Context, place: &Place, arguments: &InstallArguments
     let data = context.load_settings()?.data_dir;
     let client = place.client;
     let file = ClientFile::open(&place.path, client)?;
-    let all = config::installations(&file.path, &data, &Machine).map_err(kept_failure)?;
+    let all = consent::installations(&file.path, &data, &Machine).map_err(state_failure)?;
     if all.is_empty() {
         return Err(not_installed(place, &file)?.into());
     }
@@ -151,8 +152,8 @@ impl Undoing {
     }
 
     fn write(&self, file: &ClientFile, data: &Path, all: &[Installation]) -> anyhow::Result<()> {
-        let turn = config::turn(data, &Machine).map_err(kept_failure)?;
-        if config::installations(&file.path, data, &Machine).map_err(kept_failure)? != all {
+        let lock = environment::ChangeLock::acquire(data, &Machine).map_err(state_failure)?;
+        if consent::installations(&file.path, data, &Machine).map_err(state_failure)? != all {
             let why = format!(
                 "{}: another codeyard has changed it meanwhile; nothing was changed, try again",
                 file.path.display()
@@ -164,7 +165,7 @@ impl Undoing {
             Some(bytes) => file.replace(bytes)?,
             None => file.remove()?,
         }
-        config::keep_installations(&file.path, &[], &turn).map_err(kept_failure)?;
+        consent::store_installations(&file.path, &[], &lock).map_err(state_failure)?;
         for copy in &self.copies {
             // It is where it belongs again, or was only in between; a copy that stays does no harm.
             let _ = std::fs::remove_file(copy);
@@ -194,7 +195,7 @@ impl Undoing {
 fn original(file: &ClientFile, installation: &Installation, backup: &Path) -> anyhow::Result<Vec<u8>> {
     let copy = backup.display();
     let bytes = Machine.read(backup).map_err(|error| {
-        let why = config::why_unreadable(&error);
+        let why = environment::why_unreadable(&error);
         let why = format!("{copy}: {why}; it held the file as it was, so nothing can be restored");
         Failure::new(Exit::Usage, why)
     })?;

@@ -8,6 +8,9 @@ use types::Text;
 
 use crate::output::Output;
 
+/// Pieces of output that wait to be printed; the rest is printed when the program has ended.
+const WAITING: usize = 256;
+
 /// A thread that prints; a terminal that takes nothing holds up nothing else.
 pub struct Live {
     thread: JoinHandle<anyhow::Result<Shown>>,
@@ -33,8 +36,8 @@ struct Part {
 
 impl Live {
     /// Prints what is sent to the other end, until that is gone.
-    pub fn start(output: Output) -> (Live, mpsc::Sender<Printed>) {
-        let (sender, heard) = mpsc::channel::<Printed>();
+    pub fn start(output: Output) -> (Live, mpsc::SyncSender<Printed>) {
+        let (sender, heard) = mpsc::sync_channel::<Printed>(WAITING);
         let thread = std::thread::spawn(move || {
             let mut shown = Shown::default();
             for printed in heard {

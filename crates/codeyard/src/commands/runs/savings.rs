@@ -1,7 +1,7 @@
 //! `codeyard runs --savings`: what runs cost a model in tokens, and what the same calls would have cost without codeyard.
 
 use accounting::{GroupBy, KnownDefinitions, Ledger, RunCost, SavingsLine, ServerLine};
-use config::Machine;
+use environment::Machine;
 use serde_json::{Value, json};
 use server::Host;
 use server::store::Reader;
@@ -53,7 +53,7 @@ pub(super) async fn show(
 
 /// Reads the definitions that servers last listed; starts no server.
 async fn known_definitions(context: &Context) -> anyhow::Result<KnownDefinitions> {
-    let (loaded, _mistakes) = config::load_forgiving(&context.sources(), &Machine)
+    let (loaded, _mistakes) = settings::load_forgiving(&context.settings_arguments(), &Machine)
         .map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
     let server = Host::new(loaded.into_parts(context.program()?, &Machine))
         .map_err(|error| Failure::new(Exit::Usage, error))?

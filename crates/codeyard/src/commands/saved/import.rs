@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use config::{Host as _, Machine};
+use environment::{Environment as _, Machine};
 use serde_json::{Value, json};
 use server::store::saved::{By, NewMemory, check_memory, check_tool};
 use server::store::{Change, SavedError};

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use config::{Machine, ServerFile, Turn};
+use environment::{ChangeLock, Machine};
+use registry::DefinitionFile;
 use serde_json::{Map, Value, json};
 use upstream::ServerConfig;
 
-use super::{edit, edit_failure, kept_failure, open, secrets, shown};
+use super::{edit, edit_failure, open, secrets, shown, state_failure};
 use crate::ask::agreed;
 use crate::cli::{AddServer, RemoteKind};
 use crate::context::Context;
@@ -32,7 +33,7 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
     if let Some(server) = &server {
         check(context, server, add.no_check).await?;
     }
-    let written = config::as_written(&file.path, &add.name, &entry);
+    let written = registry::parse_unexpanded(&file.path, &add.name, &entry);
     let output = &context.output;
     let path = file.path.display().to_string();
     if let Some(server) = &written {
@@ -42,11 +43,11 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
         output.tell("nothing was added");
         return Ok(Exit::Done);
     }
-    edit(&file.path, &data, |file, turn| {
+    edit(&file.path, &data, |file, lock| {
         // Somebody may have added one meanwhile.
         judge_name(context, &add.name, file, None)?;
         file.set(&add.name, &entry);
-        save(file, written.as_ref(), turn)
+        save(file, written.as_ref(), lock)
     })?;
     if json {
         output.json(&json!({"added": add.name, "file": path}))?;
@@ -62,18 +63,18 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
 
 /// What is agreed to is kept first: an entry is never used without it.
 pub(crate) fn save<'a>(
-    file: &mut ServerFile,
+    file: &mut DefinitionFile,
     agreed: impl IntoIterator<Item = &'a ServerConfig> + Clone,
-    turn: &Turn<'_>,
+    lock: &ChangeLock<'_>,
 ) -> anyhow::Result<()> {
     for server in agreed.clone() {
-        config::agree(&file.path, server, turn).map_err(kept_failure)?;
+        consent::accept_command(&file.path, server, lock).map_err(state_failure)?;
     }
-    let saved = file.save(turn);
+    let saved = file.save(lock);
     if saved.is_err() {
         for server in agreed {
             // The first error is the one to tell.
-            let _ = config::forget(&file.path, &server.name, turn);
+            let _ = consent::forget_command(&file.path, &server.name, lock);
         }
     }
     Ok(saved.map_err(edit_failure)?)
@@ -94,7 +95,7 @@ pub(crate) fn told(server: &ServerConfig) -> String {
 pub(crate) fn judge_name(
     context: &Context,
     name: &str,
-    file: &ServerFile,
+    file: &DefinitionFile,
     besides: Option<&Path>,
 ) -> Result<(), Failure> {
     let refuse = |why: String| Err(Failure::new(Exit::Usage, why));
@@ -114,7 +115,7 @@ pub(crate) fn judge_name(
             "there is a server `{name}` in {path}; `codeyard servers remove {name}` first, or give another name"
         ));
     }
-    let all = config::defined(&context.sources(), &Machine);
+    let all = registry::list_definitions(&context.sources(), &Machine);
     let others = all
         .iter()
         .filter(|defined| besides != Some(defined.file.as_path()));

@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use config::{Defined, Machine, ServerFile, Sources, Turn};
+use environment::{ChangeLock, Machine};
+use registry::{Definition, DefinitionFile, Sources};
 use serde_json::{Value, json};
 
-use super::{add, edit, edit_failure, find, kept_failure, open, secrets, unknown};
+use super::{add, edit, edit_failure, find, open, secrets, state_failure, unknown};
 use crate::ask::agreed;
 use crate::cli::ChangeServer;
 use crate::commands::import::references;
@@ -23,16 +24,16 @@ pub(super) fn remove(context: &Context, wish: &ChangeServer, json: bool) -> anyh
         context.output.tell("nothing was removed");
         return Ok(Exit::Done);
     }
-    let dropped = edit(&file.path, &data, |file, turn| {
+    let dropped = edit(&file.path, &data, |file, lock| {
         in_file(context, file, name)?;
         let entry = file.entry(name).unwrap_or_default();
         file.remove(name);
-        file.save(turn).map_err(edit_failure)?;
+        file.save(lock).map_err(edit_failure)?;
         let broken = |error: anyhow::Error| {
             Failure::new(Exit::Broken, format!("removed `{name}` from {path}, but {error}"))
         };
-        config::forget(&file.path, name, turn).map_err(|error| broken(error.into()))?;
-        Ok(drop_secrets(context, &data, &entry, turn).map_err(broken)?)
+        consent::forget_command(&file.path, name, lock).map_err(|error| broken(error.into()))?;
+        Ok(drop_secrets(context, &data, &entry, lock).map_err(broken)?)
     })?;
     let mut told = format!("removed `{name}` from {path}");
     if !dropped.names.is_empty() {
@@ -54,10 +55,15 @@ struct Dropped {
 }
 
 /// Drops the secrets that were kept for an entry which is gone, and that no other refers to.
-fn drop_secrets(context: &Context, data: &Path, entry: &Value, turn: &Turn<'_>) -> anyhow::Result<Dropped> {
-    let left = config::defined(&context.sources(), &Machine).into_iter();
+fn drop_secrets(
+    context: &Context,
+    data: &Path,
+    entry: &Value,
+    lock: &ChangeLock<'_>,
+) -> anyhow::Result<Dropped> {
+    let left = registry::list_definitions(&context.sources(), &Machine).into_iter();
     // A project's file, which is given no secrets, cannot keep one here.
-    let left = left.filter(|known| known.is_given_secrets);
+    let left = left.filter(|known| known.receives_secrets);
     let referred: Vec<String> = left.flat_map(|known| references(&known.entry)).collect();
     let mut secrets = secrets(data)?;
     // Others were written there by a person.
@@ -75,8 +81,8 @@ fn drop_secrets(context: &Context, data: &Path, entry: &Value, turn: &Turn<'_>) 
             None => dropped.names.push(name),
         }
     }
-    if !secrets.forget(&dropped.names).is_empty() {
-        secrets.save(turn).map_err(edit_failure)?;
+    if !secrets.remove(&dropped.names).is_empty() {
+        secrets.save(lock).map_err(edit_failure)?;
     }
     Ok(dropped)
 }
@@ -101,10 +107,10 @@ impl Other {
 
 /// Every file whose definitions a person agreed to, and the usual one; one that is not there refers to nothing.
 fn others(data: &Path) -> anyhow::Result<Vec<Other>> {
-    let mut paths = config::agreed_files(data, &Machine).map_err(kept_failure)?;
-    paths.extend(config::server_file(&Sources::default(), &Machine).ok());
+    let mut paths = consent::files_with_accepted_commands(data, &Machine).map_err(state_failure)?;
+    paths.extend(registry::file_to_edit(&Sources::default(), &Machine).ok());
     let others = paths.into_iter().map(|path| {
-        let file = ServerFile::open(path.clone(), &Machine);
+        let file = DefinitionFile::open(path.clone(), &Machine);
         let referred = file.ok().map(|file| {
             let entries = file.names().filter_map(|name| file.entry(name));
             entries.flat_map(|entry| references(&entry)).collect()
@@ -124,7 +130,17 @@ pub(super) fn enable(context: &Context, wish: &ChangeServer, json: bool) -> anyh
         context.output.tell("nothing was changed");
         return Ok(Exit::Done);
     }
-    let enabled = set_disabled(context, &file.path, &data, name, false)?;
+    let enabled = edit(&file.path, &data, |file, lock| {
+        in_file(context, file, name)?;
+        let wrong = |mistakes| Failure::new(Exit::Usage, mistakes);
+        let enabled = file.enable(name).map_err(wrong)?;
+        // A server with mistakes cannot be enabled.
+        file.server(name, &secrets(&data)?).map_err(wrong)?;
+        if enabled {
+            file.save(lock).map_err(edit_failure)?;
+        }
+        Ok(enabled)
+    })?;
     let already = if enabled || defined.is_changed {
         "is used from now on"
     } else {
@@ -136,7 +152,16 @@ pub(super) fn enable(context: &Context, wish: &ChangeServer, json: bool) -> anyh
 /// Keeps it and does not use it.
 pub(super) fn disable(context: &Context, name: &str, json: bool) -> anyhow::Result<Exit> {
     let (file, data) = open(context)?;
-    let told = if set_disabled(context, &file.path, &data, name, true)? {
+    let disabled = edit(&file.path, &data, |file, lock| {
+        in_file(context, file, name)?;
+        let wrong = |mistakes| Failure::new(Exit::Usage, mistakes);
+        let disabled = file.disable(name).map_err(wrong)?;
+        if disabled {
+            file.save(lock).map_err(edit_failure)?;
+        }
+        Ok(disabled)
+    })?;
+    let told = if disabled {
         format!("`{name}` is not used any more; `codeyard servers enable {name}` changes that")
     } else {
         format!("`{name}` is disabled already")
@@ -144,32 +169,10 @@ pub(super) fn disable(context: &Context, name: &str, json: bool) -> anyhow::Resu
     done(context, json, "disabled", name, &told)
 }
 
-/// Sets or takes away the mark; `false` if it was so already. What is to be used must have no mistakes.
-fn set_disabled(
-    context: &Context,
-    path: &Path,
-    data: &Path,
-    name: &str,
-    disabled: bool,
-) -> anyhow::Result<bool> {
-    edit(path, data, |file, turn| {
-        in_file(context, file, name)?;
-        let wrong = |mistakes| Failure::new(Exit::Usage, mistakes);
-        let changed = file.set_disabled(name, disabled).map_err(wrong)?;
-        if !disabled {
-            file.server(name, &secrets(data)?).map_err(wrong)?;
-        }
-        if changed {
-            file.save(turn).map_err(edit_failure)?;
-        }
-        Ok(changed)
-    })
-}
-
 /// Whether a person has agreed to what the server starts; asks where that has changed since they did.
 pub(super) fn consented(
     context: &Context,
-    defined: &Defined,
+    defined: &Definition,
     yes: bool,
     data: &Path,
 ) -> anyhow::Result<bool> {
@@ -184,17 +187,17 @@ pub(super) fn consented(
     if !yes && !agreed(output, "use it so from now on?")? {
         return Ok(false);
     }
-    let turn = config::turn(data, &Machine).map_err(kept_failure)?;
-    config::agree(&defined.file, server, &turn).map_err(kept_failure)?;
+    let lock = environment::ChangeLock::acquire(data, &Machine).map_err(state_failure)?;
+    consent::accept_command(&defined.file, server, &lock).map_err(state_failure)?;
     Ok(true)
 }
 
 /// The server must be in the file that is changed; if it is in another one, that is named.
-fn in_file(context: &Context, file: &ServerFile, name: &str) -> anyhow::Result<()> {
+fn in_file(context: &Context, file: &DefinitionFile, name: &str) -> anyhow::Result<()> {
     if file.names().any(|known| known == name) {
         return Ok(());
     }
-    let elsewhere = config::defined(&context.sources(), &Machine);
+    let elsewhere = registry::list_definitions(&context.sources(), &Machine);
     let message = match elsewhere.iter().find(|defined| defined.name == name) {
         Some(defined) => format!(
             "`{name}` is defined in {}; change it there, or name that file with --config",

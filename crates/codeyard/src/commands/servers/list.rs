@@ -1,11 +1,13 @@
 //! The table of all servers: what is defined, what is remembered, and what each running codeyard says of it.
 
 use accounting::Tokenizer;
-use config::{Defined, Loaded, Machine, Use};
+use environment::Machine;
+use registry::{Definition, DefinitionStatus};
 use serde_json::{Value, json};
 use server::Host;
 use server::control::{self, Activity, Asked, ServerReport, Status};
 use server::servers::Offer;
+use settings::Loaded;
 use upstream_wire::{Era, Transport, oauth};
 
 use crate::commands::{login, ps};
@@ -22,7 +24,7 @@ pub(super) struct Row {
     pub(super) name: String,
     pub(super) transport: Option<String>,
     /// What the definition says of its use; `None` if it is not in this configuration.
-    use_: Option<Use>,
+    status: Option<DefinitionStatus>,
     pub(super) file: Option<String>,
     pub(super) era: Option<Era>,
     /// What is most alive of it in any codeyard; `None` if none knows it.
@@ -44,7 +46,7 @@ pub(super) struct Known {
     pub(super) rows: Vec<Row>,
     /// What each last listed.
     pub(super) offers: Vec<Offer>,
-    pub(super) mistakes: config::Mistakes,
+    pub(super) mistakes: environment::Mistakes,
     statuses: Vec<Asked<Status>>,
     running: Vec<Asked<Vec<ServerReport>>>,
 }
@@ -96,7 +98,7 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
     server.look().await;
     let directories = server.host().directories().await;
     server.host().close().await;
-    let mut rows: Vec<Row> = config::defined(&context.sources(), &Machine)
+    let mut rows: Vec<Row> = registry::list_definitions(&context.sources(), &Machine)
         .iter()
         .map(Row::defined)
         .collect();
@@ -226,7 +228,7 @@ fn short(error: &str) -> String {
 // === impl Row ===
 
 impl Row {
-    fn defined(defined: &Defined) -> Row {
+    fn defined(defined: &Definition) -> Row {
         let transport = defined.server.as_ref().map(|server| match &server.transport {
             Transport::Stdio(_) => "stdio".to_owned(),
             other => other.name().to_owned(),
@@ -234,7 +236,7 @@ impl Row {
         Row {
             name: defined.name.clone(),
             transport,
-            use_: Some(defined.use_),
+            status: Some(defined.status),
             file: Some(defined.file.display().to_string()),
             ..Row::default()
         }
@@ -282,8 +284,8 @@ impl Row {
     /// Why it is not used, else what it does; a definition that is not used any more may still run.
     fn state(&self) -> &'static str {
         let does = self.activity.unwrap_or(Activity::Idle);
-        match self.use_ {
-            None | Some(Use::Used) => does.name(),
+        match self.status {
+            None | Some(DefinitionStatus::Used) => does.name(),
             Some(_) if does >= Activity::Starting => does.name(),
             Some(unused) => unused.name(),
         }
@@ -307,7 +309,7 @@ impl Row {
         json!({
             "name": self.name,
             "transport": self.transport,
-            "use": self.use_.map(Use::name),
+            "use": self.status.map(DefinitionStatus::name),
             "file": self.file,
             "era": self.era.map(Era::name),
             "state": self.state(),

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use config::Machine;
+use environment::Machine;
 use upstream_wire::{MAX_LOG_BYTES, log_file, log_file_before};
 
 use super::unknown;
@@ -24,7 +24,7 @@ pub(super) async fn run(context: &Context, arguments: &ServerLogs) -> anyhow::Re
     let name = &arguments.name;
     let path = log_file(&directory, name);
     let before = log_file_before(&directory, name);
-    let all = config::defined(&context.sources(), &Machine);
+    let all = registry::list_definitions(&context.sources(), &Machine);
     let is_known = all.iter().any(|defined| defined.name == *name) || path.exists() || before.exists();
     if !is_known {
         let names: Vec<&str> = all.iter().map(|defined| defined.name.as_str()).collect();

@@ -1,7 +1,8 @@
 //! Starts one server by itself and lists its tools.
 
 use accounting::Tokenizer;
-use config::{Machine, Use};
+use environment::Machine;
+use registry::DefinitionStatus;
 use serde_json::json;
 use server::Host;
 use server::servers::Tried;
@@ -19,17 +20,20 @@ use crate::output::{counted, harmless};
 pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) -> anyhow::Result<Exit> {
     let name = &change.name;
     let defined = find(context, name)?;
-    let data = config::data_directory(&context.sources(), &Machine);
-    let why = match defined.use_ {
-        Use::Used | Use::Mistaken | Use::Unset | Use::Shadowed => None,
-        Use::Disabled => Some(format!(
+    let data = context.data_directory();
+    let why = match defined.status {
+        DefinitionStatus::Used
+        | DefinitionStatus::Mistaken
+        | DefinitionStatus::Unset
+        | DefinitionStatus::Shadowed => None,
+        DefinitionStatus::Disabled => Some(format!(
             "is disabled; `codeyard servers enable {name}` changes that"
         )),
-        Use::Untrusted => {
+        DefinitionStatus::Untrusted => {
             Some("is in a file that nobody has trusted; `codeyard trust` changes that".to_owned())
         }
-        Use::Changed if consented(context, &defined, change.yes, &data)? => None,
-        Use::Changed => Some("was not started".to_owned()),
+        DefinitionStatus::Changed if consented(context, &defined, change.yes, &data)? => None,
+        DefinitionStatus::Changed => Some("was not started".to_owned()),
     };
     if let Some(why) = why {
         return Err(Failure::new(Exit::Usage, format!("`{name}` {why}")).into());

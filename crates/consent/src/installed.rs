@@ -1,0 +1,116 @@
+//! What `codeyard install` did to which file, so that it can be undone.
+
+use std::path::{Path, PathBuf};
+
+use environment::{ChangeLock, Environment, StateError, StateFile};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::digest::digest;
+
+const INSTALLED: StateFile = StateFile {
+    name: "installed.json",
+    what: "changed clients",
+    remedy: "remove it, and what was installed can only be undone by hand from the backups",
+};
+
+/// One change of a client's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Installation {
+    /// Where what the file held before is; none if there was no file.
+    pub backup: Option<PathBuf>,
+    /// The hash of what is kept there; lists of before there was this field are without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    original: Option<String>,
+    /// The hash of what was written.
+    written: String,
+    /// The entry that was written, as the file's format means it.
+    pub entry: Value,
+    /// The servers that the client uses no more: the keys that lead to each.
+    pub taken: Vec<Vec<String>>,
+}
+
+impl Installation {
+    /// The change of a file that held `before`, which the backup keeps, to what was written.
+    pub fn new(
+        backup: Option<PathBuf>,
+        before: &[u8],
+        written: &[u8],
+        entry: Value,
+        taken: Vec<Vec<String>>,
+    ) -> Installation {
+        Installation {
+            original: backup.is_some().then(|| digest(before)),
+            backup,
+            written: digest(written),
+            entry,
+            taken,
+        }
+    }
+
+    /// Whether this is what the file held before, as far as that is known.
+    pub fn replaced(&self, bytes: &[u8]) -> bool {
+        self.original
+            .as_ref()
+            .is_none_or(|original| *original == digest(bytes))
+    }
+
+    /// Whether the file still holds what was written.
+    pub fn wrote(&self, bytes: &[u8]) -> bool {
+        self.written == digest(bytes)
+    }
+}
+
+/// The changes of a file, the latest last.
+///
+/// # Errors
+/// If the list is damaged.
+pub fn installations(
+    file: &Path,
+    data: &Path,
+    env: &dyn Environment,
+) -> Result<Vec<Installation>, StateError> {
+    let mut all = INSTALLED.load::<Vec<Installation>>(data, env)?;
+    Ok(all.remove(file).unwrap_or_default())
+}
+
+/// Stores these as the changes of a file.
+///
+/// # Errors
+/// If the list is damaged or cannot be written.
+pub fn store_installations(
+    file: &Path,
+    of_file: &[Installation],
+    lock: &ChangeLock<'_>,
+) -> Result<(), StateError> {
+    INSTALLED.change::<Vec<Installation>>(lock, |files| {
+        if of_file.is_empty() {
+            files.remove(file);
+        } else {
+            files.insert(file.to_path_buf(), of_file.to_vec());
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_support::FakeEnvironment;
+
+    #[test]
+    fn a_list_of_before_there_were_hashes_is_read() {
+        let list = r#"{"version": 1, "files": {"/c": [{"backup": "/c.before-codeyard", "written": "00", "entry": {}, "taken": []}]}}"#;
+        let env = FakeEnvironment::new().file("/data/installed.json", list);
+        let all = installations(Path::new("/c"), Path::new("/data"), &env).unwrap();
+        assert!(all[0].replaced(b"whatever it was"));
+        let new = Installation::new(
+            Some("/c.before-codeyard".into()),
+            b"one",
+            b"two",
+            Value::Null,
+            vec![],
+        );
+        assert!(new.replaced(b"one") && !new.replaced(b""));
+    }
+}

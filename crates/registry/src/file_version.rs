@@ -1,0 +1,136 @@
+//! The version of a file by its metadata, to notice changes without reading it.
+
+use std::fs::{DirEntry, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use environment::{MAX_FILE, why_unreadable};
+
+/// The clock of file systems is coarse. A file that changed within this time may change again with the same time stamp.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The metadata of a file at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FileVersion {
+    /// A regular file.
+    File {
+        device: u64,
+        inode: u64,
+        size: u64,
+        /// When the content last changed, in seconds and nanoseconds.
+        modified: (i64, i64),
+        /// When content or metadata last changed, in seconds and nanoseconds.
+        changed: (i64, i64),
+        /// Whether a further change would have another time stamp.
+        is_settled: bool,
+    },
+    /// A directory, a pipe or the like.
+    Other,
+    /// The metadata cannot be read.
+    Unreadable(io::ErrorKind),
+}
+
+impl FileVersion {
+    pub(crate) fn of(path: &Path) -> FileVersion {
+        match std::fs::metadata(path) {
+            Ok(metadata) => FileVersion::from(&metadata),
+            Err(error) => FileVersion::Unreadable(error.kind()),
+        }
+    }
+
+    /// The version of a directory entry; faster than by path.
+    pub(crate) fn of_entry(entry: &DirEntry) -> FileVersion {
+        match entry.metadata() {
+            Ok(metadata) if !metadata.is_symlink() => FileVersion::from(&metadata),
+            _ => FileVersion::of(&entry.path()),
+        }
+    }
+
+    fn from(metadata: &Metadata) -> FileVersion {
+        if !metadata.is_file() {
+            return FileVersion::Other;
+        }
+        let changed = (metadata.ctime(), metadata.ctime_nsec());
+        FileVersion::File {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed,
+            is_settled: is_settled(changed),
+        }
+    }
+
+    /// Whether the file may still be written.
+    pub(crate) fn is_fresh(&self) -> bool {
+        matches!(
+            self,
+            FileVersion::File {
+                is_settled: false,
+                ..
+            }
+        )
+    }
+
+    pub(crate) fn is_absent(&self) -> bool {
+        matches!(
+            self,
+            FileVersion::Unreadable(io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        )
+    }
+
+    /// Whether the content is the same in the other version of the file.
+    pub(crate) fn has_same_content(&self, now: &FileVersion) -> bool {
+        match (self, now) {
+            (
+                FileVersion::File {
+                    device,
+                    inode,
+                    size,
+                    modified,
+                    changed,
+                    is_settled: true,
+                },
+                FileVersion::File {
+                    device: device_now,
+                    inode: inode_now,
+                    size: size_now,
+                    modified: modified_now,
+                    changed: changed_now,
+                    ..
+                },
+            ) => {
+                (device, inode, size, modified, changed)
+                    == (device_now, inode_now, size_now, modified_now, changed_now)
+            }
+            (FileVersion::File { .. }, _) => false,
+            (known, now) => known == now,
+        }
+    }
+
+    /// Why the file must not be opened: a pipe would block.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        match self {
+            FileVersion::File { size, .. } if *size > MAX_FILE => {
+                Some(format!("the file is larger than {} MiB", MAX_FILE / 1024 / 1024))
+            }
+            FileVersion::File { .. } => None,
+            FileVersion::Other => Some("this is no regular file".to_owned()),
+            FileVersion::Unreadable(kind) => Some(why_unreadable(&(*kind).into())),
+        }
+    }
+}
+
+/// Whether the time is longer ago than a tick.
+fn is_settled((seconds, nanoseconds): (i64, i64)) -> bool {
+    let since_epoch = u64::try_from(seconds)
+        .ok()
+        .zip(u32::try_from(nanoseconds).ok())
+        .map(|(seconds, nanoseconds)| Duration::new(seconds, nanoseconds));
+    let moment = since_epoch.and_then(|time| SystemTime::UNIX_EPOCH.checked_add(time));
+    moment
+        .and_then(|moment| SystemTime::now().duration_since(moment).ok())
+        .is_some_and(|age| age > TICK)
+}

@@ -1,0 +1,126 @@
+//! The files that define servers, in order of precedence, and their content.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use consent::{TrustState, trust_state};
+use environment::{Diagnostics, Environment, absolute, config_dir, data_dir, without_links};
+
+use crate::review::PROJECT_FILE;
+use crate::secrets::Secrets;
+
+/// What the command line says about definitions.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// `--config`, in order; empty for the default files.
+    pub files: Vec<PathBuf>,
+    /// `--data`.
+    pub data: Option<PathBuf>,
+}
+
+/// A file that may define servers. It may be missing.
+#[derive(Debug)]
+pub(crate) struct SourceFile {
+    pub(crate) path: PathBuf,
+    pub(crate) origin: Origin,
+}
+
+/// Why a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// `--config` names it.
+    Option,
+    /// It is the user's `mcp.json`.
+    User,
+    /// It is `.mcp.json` of the current directory. A person must trust its content first.
+    Project,
+}
+
+/// A file that was read.
+pub(crate) struct SourceContent {
+    /// The path without links.
+    pub(crate) path: PathBuf,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) origin: Origin,
+    /// False for a project file whose content nobody trusts.
+    pub(crate) is_trusted: bool,
+}
+
+// === impl Sources ===
+
+impl Sources {
+    /// The data directory; `None` if neither `--data`, `XDG_DATA_HOME` nor `HOME` says where it is.
+    pub fn data_directory(&self, env: &dyn Environment) -> Option<PathBuf> {
+        match &self.data {
+            Some(data) => Some(absolute(data, env)),
+            None => data_dir(env),
+        }
+    }
+
+    /// The files that may define servers, in order of precedence.
+    pub(crate) fn files(&self, env: &dyn Environment) -> Vec<SourceFile> {
+        let file = |path: &Path, origin: Origin| SourceFile {
+            path: absolute(path, env),
+            origin,
+        };
+        if !self.files.is_empty() {
+            let files = self.files.iter();
+            return files.map(|path| file(path, Origin::Option)).collect();
+        }
+        let user = config_dir(env).map(|directory| file(&directory.join("mcp.json"), Origin::User));
+        let project = file(Path::new(PROJECT_FILE), Origin::Project);
+        user.into_iter().chain([project]).collect()
+    }
+
+    /// The content of all readable files, in order of precedence.
+    pub(crate) fn read(&self, data: &Path, env: &dyn Environment) -> Vec<SourceContent> {
+        let mut ignored = Diagnostics::of(None);
+        let files = self.files(env).into_iter();
+        files
+            .filter_map(|file| {
+                let bytes = file.read(env).ok()?;
+                let path = without_links(&file.path, env);
+                let is_trusted = file.origin != Origin::Project
+                    || trust_state(&path, &bytes, data, env, &mut ignored) == TrustState::Trusted;
+                Some(SourceContent {
+                    path,
+                    bytes,
+                    origin: file.origin,
+                    is_trusted,
+                })
+            })
+            .collect()
+    }
+}
+
+/// The paths of the files that may define servers, in order of precedence.
+pub fn definition_paths(sources: &Sources, env: &dyn Environment) -> Vec<PathBuf> {
+    let files = sources.files(env).into_iter();
+    files.map(|file| file.path).collect()
+}
+
+// === impl SourceFile ===
+
+impl SourceFile {
+    /// The content. Only the user's own file must be protected against changes by other users: whoever passes `--config`
+    /// answers for that file, and a project file is bound by the trust in its content.
+    pub(crate) fn read(&self, env: &dyn Environment) -> io::Result<Vec<u8>> {
+        match self.origin {
+            Origin::User => env.read_protected(&self.path),
+            Origin::Option | Origin::Project => env.read(&self.path),
+        }
+    }
+}
+
+// === impl Origin ===
+
+impl Origin {
+    /// The variables for definitions of this origin. Project files receive no stored secrets: somebody else wrote the file,
+    /// and a person who trusts it checks what it runs, not whose secret a name is.
+    pub(crate) fn variables<'s>(self, secrets: &Secrets<'s>) -> Secrets<'s> {
+        match self {
+            Origin::Option | Origin::User => secrets.clone(),
+            Origin::Project => secrets.withheld(),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The surface `bridge`: the variables `MCP_BRIDGE_*`, which override the settings.
+//!
+//! The variables are those of the program that this surface replaces, so that its users only change the command.
+//! `docs/bridge-variables.md` describes each.
+
+mod values;
+mod variables;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use environment::Diagnostics;
+use jail::spec::Appearance;
+use types::Limit;
+use workspace::Keeping;
+
+use crate::file::{ExplicitLimits, Settings};
+
+pub(crate) use variables::Variables;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+const DEFAULT_MAX_TIMEOUT: Duration = Duration::from_secs(120);
+const DEFAULT_IDLE_TIME: Duration = Duration::from_secs(300);
+const DEFAULT_MEMORY: u64 = 512 * 1024 * 1024;
+const DEFAULT_PROCESSES: u32 = 128;
+/// Bytes of `/workspace` and `/tmp`.
+const WORKSPACE: u64 = 128 * 1024 * 1024;
+const TMP: u64 = 64 * 1024 * 1024;
+/// The user and group `nobody` of most systems.
+const NOBODY: u32 = 65534;
+/// A year: practically never, and short enough to be added to any time.
+const NEVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// The configuration of the surface `bridge`. The variables for limits and sessions are in the settings already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bridge {
+    /// The default wall time of a run, in whole seconds; at most `max_timeout`.
+    pub timeout: Duration,
+    /// The longest wall time that a run may ask for, in whole seconds.
+    pub max_timeout: Duration,
+    /// The user id that a program sees; never 0.
+    pub user: u32,
+    /// The group id that a program sees; never 0.
+    pub group: u32,
+    /// The format of results.
+    pub output: OutputMode,
+    /// `MCP_BRIDGE_STATE_DIR`: the directory of what programs save, if not the data directory.
+    pub state_dir: Option<PathBuf>,
+    /// The variables that ask for a container, such as `MCP_BRIDGE_RUNTIME=podman`.
+    pub container: Option<String>,
+    /// Whether servers that would start codeyard again are used too.
+    pub allow_self: bool,
+    /// `MCP_SERVERS_CONFIG`: one more file of definitions.
+    pub servers_config: Option<PathBuf>,
+    /// Whether the configuration files of other clients are read too.
+    pub extra_config: bool,
+}
+
+/// The format of the text of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutputMode {
+    /// Plain text.
+    #[default]
+    Compact,
+    /// A block of Token-Oriented Object Notation.
+    Toon,
+    /// A block of JSON.
+    Json,
+}
+
+impl Bridge {
+    /// The sandbox as a program sees it.
+    pub(crate) fn appearance(&self) -> Appearance {
+        Appearance::Container {
+            user: self.user,
+            group: self.group,
+            workspace: WORKSPACE,
+            tmp: TMP,
+        }
+    }
+}
+
+impl Variables {
+    /// Overrides settings by variables. Without a variable, the default of the bridge counts up to the setting. `--limit`
+    /// takes precedence over both.
+    pub(crate) fn apply(
+        self,
+        settings: &mut Settings,
+        explicit: &ExplicitLimits,
+        diagnostics: &mut Diagnostics,
+    ) -> Bridge {
+        let (timeout, max_timeout) = self.timeouts(settings, explicit, diagnostics);
+        let policy = &mut settings.policy;
+        policy.max_wall_time = max_timeout;
+        let limits = &mut policy.limits;
+        limits.wall_time = timeout;
+        limits.memory = match self.memory {
+            _ if explicit.command_line.contains(&Limit::Memory) => limits.memory,
+            Some(memory) => memory,
+            None => limits.memory.min(DEFAULT_MEMORY),
+        };
+        limits.processes = match self.processes {
+            _ if explicit.command_line.contains(&Limit::Processes) => limits.processes,
+            Some(processes) => processes,
+            None if explicit.settings.contains(&Limit::Processes) => limits.processes.min(DEFAULT_PROCESSES),
+            None => DEFAULT_PROCESSES,
+        };
+        if let Some(rate) = self.cpu_rate
+            && !explicit.command_line.contains(&Limit::CpuRate)
+        {
+            limits.cpu_rate = rate;
+        }
+        if !explicit.has(Limit::CpuTime) {
+            // On this surface, only the wall time limits a run.
+            limits.cpu_time = limits.cpu_time.max(max_timeout.mul_f64(limits.cpu_rate.max(1.0)));
+        }
+        let idle_time = self.idle_time.unwrap_or(DEFAULT_IDLE_TIME);
+        settings.sessions.idle_time = if idle_time.is_zero() { NEVER } else { idle_time };
+        settings.workspace.keeping = Keeping::Own;
+        if let Some(filter) = self.log {
+            settings.log = Some(filter.to_owned());
+        }
+        let (user, group) = self.user.unwrap_or((NOBODY, NOBODY));
+        Bridge {
+            timeout,
+            max_timeout,
+            user,
+            group,
+            output: self.output.unwrap_or_default(),
+            state_dir: self.state_dir,
+            container: self.container,
+            allow_self: self.allow_self.unwrap_or_default(),
+            servers_config: self.servers_config,
+            extra_config: self.extra_config.unwrap_or_default(),
+        }
+    }
+
+    /// The default and the longest wall time of a run.
+    fn timeouts(
+        &self,
+        settings: &Settings,
+        explicit: &ExplicitLimits,
+        diagnostics: &mut Diagnostics,
+    ) -> (Duration, Duration) {
+        let policy = &settings.policy;
+        let bound = |given: Option<Duration>, default: Duration, most: Duration| match given {
+            Some(given) if !explicit.command_line.contains(&Limit::WallTime) => given,
+            given => given.unwrap_or(default).min(values::whole_seconds(most)),
+        };
+        let max = bound(self.max_timeout, DEFAULT_MAX_TIMEOUT, policy.max_wall_time);
+        let timeout = bound(self.timeout, DEFAULT_TIMEOUT, policy.limits.wall_time);
+        if timeout > max && self.timeout.is_some() {
+            diagnostics.warning(
+                variables::TIMEOUT,
+                format!(
+                    "{}s is more than {}, so that is used: {}s",
+                    timeout.as_secs(),
+                    variables::MAX_TIMEOUT,
+                    max.as_secs()
+                ),
+            );
+        }
+        (timeout.min(max), max)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! Reads `codeyard.toml` by sections.
+//!
+//! All mistakes are reported at once.
+
+mod expose;
+mod files;
+mod learned;
+mod limits;
+mod output;
+mod records;
+mod sessions;
+mod surface;
+mod table;
+mod tools;
+
+use std::path::{Path, PathBuf};
+
+use environment::Diagnostics;
+use policy::Requirement;
+use sandbox_process::Profile;
+use types::{Answers, CheckMode, Limit};
+
+use table::{Table, Value, unknown};
+
+pub use expose::Expose;
+pub(crate) use files::UncheckedMount;
+pub use files::Workspace;
+pub use learned::Learned;
+pub(crate) use limits::ExplicitLimits;
+pub use records::Records;
+pub use sessions::Sessions;
+pub use surface::Surface;
+pub use tools::Tools;
+
+/// The sections of the file, in the order of the documentation.
+pub(crate) const SECTIONS: [&str; 17] = [
+    "limits",
+    "policy",
+    "sandbox",
+    "workspace",
+    "mounts",
+    "pool",
+    "sessions",
+    "check",
+    "output",
+    "records",
+    "receipts",
+    "surface",
+    "expose",
+    "learned",
+    "tools",
+    "python",
+    "log",
+];
+
+/// All settings of `codeyard.toml`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Settings {
+    /// `[limits]`, `[policy]` and `[sandbox] require`.
+    pub policy: policy::Config,
+    /// `[sandbox] backend`.
+    pub backend: Backend,
+    /// `[sandbox] exec`.
+    pub exec: bool,
+    /// `[workspace]`.
+    pub workspace: Workspace,
+    /// `[[mounts]]` and `--mount`, resolved.
+    pub mounts: Vec<workspace::Mount>,
+    /// `[pool]`.
+    pub pool: sandbox_process::PoolConfig,
+    /// `[sessions]`.
+    pub sessions: Sessions,
+    /// `[check] default`.
+    pub check: CheckMode,
+    /// `[output]`.
+    pub answers: Answers,
+    /// `[records]`.
+    pub records: Records,
+    /// `[receipts] default`: whether results have a receipt by default.
+    pub receipts: bool,
+    /// `[surface]`.
+    pub surface: Surface,
+    /// `[expose]`.
+    pub expose: Expose,
+    /// `[learned]`.
+    pub learned: Learned,
+    /// `[tools]` and `--tools`.
+    pub tools: Tools,
+    /// `[python]`.
+    pub python: Python,
+    /// `[log] level`.
+    pub log: Option<String>,
+}
+
+/// `[sandbox] backend`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// Jailed processes in namespaces.
+    #[default]
+    Process,
+    /// Processes without namespaces, for machines that grant none. It isolates less, so it is never a fallback.
+    Landlock,
+}
+
+/// `[python]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Python {
+    /// The interpreter; `None` to search for one.
+    pub path: Option<PathBuf>,
+    /// The modules that are loaded before a session starts.
+    pub profile: Profile,
+}
+
+/// The content of a settings file.
+#[derive(Debug, Default)]
+pub(crate) struct SettingsFile {
+    /// The path, if there is a file.
+    pub(crate) file: Option<PathBuf>,
+    /// All settings except the mounts. Their check needs the data directory.
+    pub(crate) settings: Settings,
+    /// The mounts, not yet checked.
+    pub(crate) mounts: Vec<UncheckedMount>,
+    /// The limits that the file sets.
+    pub(crate) limits: Vec<Limit>,
+}
+
+/// Reads the settings of a file.
+pub(crate) fn read(file: &Path, text: &str) -> (SettingsFile, Diagnostics) {
+    let mut diagnostics = Diagnostics::of(Some(file));
+    let SettingsFile {
+        mut settings,
+        mut mounts,
+        ..
+    } = SettingsFile::default();
+    let Some(root) = Table::parse(text, &mut diagnostics) else {
+        return (SettingsFile::default(), diagnostics);
+    };
+    let mut explicit = Vec::new();
+    let directory = file.parent().unwrap_or(Path::new(""));
+    for (name, value) in root.entries() {
+        let Some(section) = SECTIONS.into_iter().find(|section| *section == name) else {
+            diagnostics.mistake(name, unknown("section", name, SECTIONS));
+            continue;
+        };
+        if section == "mounts" {
+            mounts = files::mounts(&value, file, &mut diagnostics);
+            continue;
+        }
+        let Some(table) = value.table() else {
+            diagnostics.mistake(name, format!("expected a section, found {}", value.kind()));
+            continue;
+        };
+        for (key, value) in table.entries() {
+            if section == "limits" {
+                explicit.extend(Limit::from_name(key));
+            }
+            let read = match section {
+                "limits" => limits::set(&mut settings.policy, key, &value),
+                "policy" => access(&mut settings.policy, key, &value),
+                "sandbox" => sandbox(&mut settings, key, &value),
+                "workspace" => files::set(&mut settings.workspace, key, &value),
+                "pool" => sessions::set_pool(&mut settings.pool, key, &value),
+                "sessions" => sessions::set(&mut settings.sessions, key, &value),
+                "check" => check(&mut settings.check, key, &value),
+                "output" => output::set(&mut settings.answers, key, &value),
+                "records" => records::set(&mut settings.records, key, &value),
+                "receipts" => receipts(&mut settings.receipts, key, &value),
+                "surface" => surface::set(&mut settings.surface, key, &value),
+                "expose" => expose::set(&mut settings.expose, key, &value),
+                "learned" => learned::set(&mut settings.learned, key, &value),
+                "tools" => tools::set(&mut settings.tools, key, &value, directory),
+                "python" => python(&mut settings.python, key, &value, directory),
+                _ => log(&mut settings, key, &value),
+            };
+            if let Err(message) = read {
+                diagnostics.mistake(&format!("{section}.{key}"), message);
+            }
+        }
+    }
+    if !explicit.contains(&Limit::WallTime) {
+        let policy = &mut settings.policy;
+        policy.limits.wall_time = policy.limits.wall_time.min(policy.max_wall_time);
+    }
+    // The readable part of the policy is checked too, so that all mistakes are reported at once.
+    if let Err(wrong) = policy::Policy::new(settings.policy.clone()) {
+        for mistake in wrong.mistakes {
+            diagnostics.mistake(&mistake.field, mistake.message);
+        }
+    }
+    let written = SettingsFile {
+        file: Some(file.to_path_buf()),
+        settings,
+        mounts,
+        limits: explicit,
+    };
+    (written, diagnostics)
+}
+
+fn access(policy: &mut policy::Config, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "allow" => policy.allow = value.strings()?,
+        "deny" => policy.deny = value.strings()?,
+        _ => return Err(unknown("key", key, ["allow", "deny"])),
+    }
+    Ok(())
+}
+
+fn sandbox(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "backend" => {
+            settings.backend =
+                value.one_of([("process", Backend::Process), ("landlock", Backend::Landlock)])?;
+        }
+        "require" => {
+            settings.policy.require = value.one_of([
+                ("single-tenant", Requirement::SingleTenant),
+                ("tenant-isolation", Requirement::TenantIsolation),
+            ])?;
+        }
+        "exec" => settings.exec = value.boolean()?,
+        _ => return Err(unknown("key", key, ["backend", "require", "exec"])),
+    }
+    Ok(())
+}
+
+fn check(check: &mut CheckMode, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "default" => *check = value.one_of(CheckMode::ALL.map(|mode| (mode.name(), mode)))?,
+        _ => return Err(unknown("key", key, ["default"])),
+    }
+    Ok(())
+}
+
+fn receipts(default: &mut bool, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "default" => *default = value.boolean()?,
+        _ => return Err(unknown("key", key, ["default"])),
+    }
+    Ok(())
+}
+
+fn python(python: &mut Python, key: &str, value: &Value<'_>, directory: &Path) -> Result<(), String> {
+    match key {
+        "path" => python.path = Some(directory.join(value.string()?)),
+        "profile" => {
+            python.profile = value.one_of([
+                ("auto", Profile::Auto),
+                ("plain", Profile::Plain),
+                ("data", Profile::Data),
+            ])?;
+        }
+        _ => return Err(unknown("key", key, ["path", "profile"])),
+    }
+    Ok(())
+}
+
+fn log(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "level" => {
+            let level = value.string()?;
+            telemetry::check(level).map_err(|error| error.to_string())?;
+            settings.log = Some(level.to_owned());
+        }
+        _ => return Err(unknown("key", key, ["level"])),
+    }
+    Ok(())
+}

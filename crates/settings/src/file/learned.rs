@@ -1,0 +1,30 @@
+//! `[learned]`: whether types are learned from the results of tools, and who sees them.
+
+use super::table::{Value, unknown};
+
+/// `[learned]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Learned {
+    /// Whether types are learned for tools that declare none.
+    pub enabled: bool,
+    /// Whether every principal sees the types learned from all calls.
+    pub shared: bool,
+}
+
+impl Default for Learned {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            shared: false,
+        }
+    }
+}
+
+pub(super) fn set(learned: &mut Learned, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "enabled" => learned.enabled = value.boolean()?,
+        "shared" => learned.shared = value.boolean()?,
+        _ => return Err(unknown("key", key, ["enabled", "shared"])),
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! `[records]`: what is recorded of runs, and for how long.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use environment::nearest;
+use store::{DEFAULT_KEEP_FOR, DEFAULT_KEEP_SIZE, Recording};
+
+use super::table::{Value, unknown};
+
+const MIB: u64 = 1024 * 1024;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// With less, a record would be deleted before anybody reads it.
+const KEEP_FOR: RangeInclusive<Duration> = Duration::from_secs(60)..=Duration::from_secs(3650 * 24 * 60 * 60);
+/// In bytes. With less, not even a quiet day fits.
+const KEEP_SIZE: RangeInclusive<u64> = MIB..=1024 * 1024 * MIB;
+
+/// `[records]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Records {
+    /// What is recorded.
+    pub recording: Recording,
+    /// How long records are stored.
+    pub keep_for: Duration,
+    /// Most bytes of records.
+    pub keep_size: u64,
+}
+
+/// A word of `record`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Off,
+    Shape,
+    Full,
+    Required,
+}
+
+const WORDS: [(&str, Word); 4] = [
+    ("shape", Word::Shape),
+    ("full", Word::Full),
+    ("required", Word::Required),
+    ("off", Word::Off),
+];
+
+impl Default for Records {
+    fn default() -> Self {
+        Self {
+            recording: Recording::default(),
+            keep_for: DEFAULT_KEEP_FOR,
+            keep_size: DEFAULT_KEEP_SIZE,
+        }
+    }
+}
+
+pub(super) fn set(records: &mut Records, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "record" => records.recording = recording(value)?,
+        "keep_for" => records.keep_for = age(value)?,
+        "keep_size" => records.keep_size = value.written().size(KEEP_SIZE)?,
+        _ => return Err(unknown("key", key, ["record", "keep_for", "keep_size"])),
+    }
+    Ok(())
+}
+
+/// A word, or several of them.
+fn recording(value: &Value<'_>) -> Result<Recording, String> {
+    let written = match value.string() {
+        Ok(word) => vec![word.to_owned()],
+        Err(_) => value
+            .strings()
+            .map_err(|_| format!("expected a word or an array of words, found {}", value.kind()))?,
+    };
+    let words = written
+        .iter()
+        .map(|word| self::word(word))
+        .collect::<Result<Vec<_>, _>>()?;
+    if words.is_empty() {
+        return Err("an empty array says nothing; write \"off\" to record nothing".to_owned());
+    }
+    if words.contains(&Word::Off) {
+        return match words.as_slice() {
+            [Word::Off] => Ok(Recording::Off),
+            _ => {
+                Err("\"off\" stands alone: nothing else can be asked of records that are not kept".to_owned())
+            }
+        };
+    }
+    if words.contains(&Word::Shape) && words.contains(&Word::Full) {
+        return Err("\"shape\" and \"full\" exclude each other; write one of them".to_owned());
+    }
+    Ok(Recording::On {
+        full: words.contains(&Word::Full),
+        required: words.contains(&Word::Required),
+    })
+}
+
+fn word(written: &str) -> Result<Word, String> {
+    if let Some((_, word)) = WORDS.iter().find(|(name, _)| *name == written) {
+        return Ok(*word);
+    }
+    let names = WORDS.map(|(name, _)| name);
+    let hint = nearest(written, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    Err(format!(
+        "expected \"{}\", found \"{written}\"{hint}",
+        names.join("\" or \"")
+    ))
+}
+
+fn age(value: &Value<'_>) -> Result<Duration, String> {
+    let text = value
+        .string()
+        .map_err(|wrong| format!("{wrong}; write an age with its unit, such as \"30d\""))?;
+    let age = types::units::age(text)?;
+    if KEEP_FOR.contains(&age) {
+        return Ok(age);
+    }
+    let days = KEEP_FOR.end().as_secs() / DAY.as_secs();
+    Err(format!("\"{text}\" is out of range; write \"1m\" to \"{days}d\""))
+}

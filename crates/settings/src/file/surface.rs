@@ -1,0 +1,24 @@
+//! `[surface]`: what the surface `code` shows at the start.
+
+use super::table::{Value, unknown};
+
+/// `[surface]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Surface {
+    /// Whether the definition of `search_tools` names the servers.
+    pub names: bool,
+}
+
+impl Default for Surface {
+    fn default() -> Self {
+        Self { names: true }
+    }
+}
+
+pub(super) fn set(surface: &mut Surface, key: &str, value: &Value<'_>) -> Result<(), String> {
+    match key {
+        "names" => surface.names = value.boolean()?,
+        _ => return Err(unknown("key", key, ["names"])),
+    }
+    Ok(())
+}

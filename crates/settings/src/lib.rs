@@ -1,0 +1,21 @@
+//! Settings: files, variables and arguments become the validated configuration of each part; all mistakes are reported at once.
+//!
+//! `codeyard.toml` holds codeyard's own settings (`file`). `load` adds the command line and the servers of `registry`, and
+//! `parts` hands each part its configuration. Nothing starts before everything is valid.
+
+mod bridge;
+mod file;
+mod limit_arguments;
+mod load;
+mod mounts;
+mod origins;
+mod parts;
+mod pool_memory;
+#[cfg(test)]
+mod tests;
+
+pub use bridge::{Bridge, OutputMode};
+pub use file::{Backend, Expose, Learned, Python, Records, Sessions, Settings, Surface, Tools, Workspace};
+pub use load::{Arguments, Loaded, load, load_bridge, load_forgiving, load_settings_only};
+pub use origins::{ValueWithOrigin, paths, values_with_origins};
+pub use parts::{Parts, Program, bridge_sources, python_settings};

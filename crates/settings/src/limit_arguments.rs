@@ -1,0 +1,42 @@
+//! `--limit NAME=VALUE`: limits of the command line, at most those of the settings.
+
+use environment::{Diagnostics, nearest};
+use types::{Limit, Written};
+
+/// Lowers limits of the policy to those of the command line; returns which limits these are.
+pub(crate) fn apply(
+    texts: &[String],
+    policy: &mut policy::Config,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Limit> {
+    let upper = policy.clone();
+    let mut given: Vec<Limit> = Vec::new();
+    for text in texts {
+        let applied = split(text).and_then(|(limit, value)| {
+            if given.contains(&limit) {
+                return Err("is given twice; give it once".to_owned());
+            }
+            given.push(limit);
+            policy.restrict(limit, Written::argument(value), &upper)
+        });
+        if let Err(message) = applied {
+            diagnostics.mistake(&format!("--limit {text}"), message);
+        }
+    }
+    given
+}
+
+fn split(text: &str) -> Result<(Limit, &str), String> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err("expected NAME=VALUE, such as memory=\"256 MiB\"".to_owned());
+    };
+    let name = name.trim();
+    let limit = Limit::from_name(name).ok_or_else(|| {
+        let known = Limit::ALL.map(Limit::name);
+        match nearest(name, known) {
+            Some(near) => format!("there is no limit `{name}`; did you mean `{near}`?"),
+            None => format!("there is no limit `{name}`; there is `{}`", known.join("`, `")),
+        }
+    })?;
+    Ok((limit, value.trim()))
+}

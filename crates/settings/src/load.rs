@@ -1,0 +1,208 @@
+//! Reads all files and arguments; all mistakes are reported at once.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use environment::{Diagnostics, Environment, Mistakes, Warning, absolute, config_dir};
+use registry::{Sources, load_servers};
+use upstream::ServerConfig;
+
+use crate::bridge::{Bridge, Variables};
+use crate::file::{self, ExplicitLimits, Settings, SettingsFile};
+use crate::{limit_arguments, mounts, pool_memory};
+
+/// The arguments of the command line that concern configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Arguments {
+    /// `--config` and `--data`.
+    pub sources: Sources,
+    /// `--settings`.
+    pub settings: Option<PathBuf>,
+    /// `--mount`, in order.
+    pub mounts: Vec<String>,
+    /// `--limit`, in order.
+    pub limits: Vec<String>,
+    /// `--tools`, in order.
+    pub tools: Vec<PathBuf>,
+}
+
+/// A configuration without mistakes.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The directory of everything that codeyard stores.
+    pub data_dir: PathBuf,
+    /// The servers to use, in order of precedence.
+    pub servers: Vec<ServerConfig>,
+    /// Whether servers that would start codeyard again are used too.
+    pub allow_self: bool,
+    /// `codeyard.toml`.
+    pub settings: Settings,
+    /// What is ignored, and why.
+    pub warnings: Vec<Warning>,
+    /// Servers that are left out because they refer to a variable that is not set. Each is a warning too.
+    pub left_out: Vec<Warning>,
+}
+
+/// Reads all files.
+pub fn load(arguments: &Arguments, env: &dyn Environment) -> Result<Loaded, Mistakes> {
+    let mut diagnostics = Diagnostics::of(None);
+    let data_dir = find_data_dir(arguments, env, &mut diagnostics);
+    let servers = load_servers(&arguments.sources, &data_dir, env, &mut diagnostics);
+    let (settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
+    finish(diagnostics, data_dir, servers, settings)
+}
+
+/// Reads all files in spite of mistakes, for commands that change nothing: mistaken servers are left out, and one mistaken
+/// setting means the default settings.
+///
+/// # Errors
+/// If there is no data directory.
+pub fn load_forgiving(arguments: &Arguments, env: &dyn Environment) -> Result<(Loaded, Mistakes), Mistakes> {
+    let mut diagnostics = Diagnostics::of(None);
+    let data_dir = find_data_dir(arguments, env, &mut diagnostics);
+    if !diagnostics.mistakes.is_empty() {
+        return Err(Mistakes(diagnostics.mistakes));
+    }
+    let servers = load_servers(&arguments.sources, &data_dir, env, &mut diagnostics);
+    let before = diagnostics.mistakes.len();
+    let (mut settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
+    if diagnostics.mistakes.len() > before {
+        settings = Settings::default();
+    }
+    let mistakes = Mistakes(std::mem::take(&mut diagnostics.mistakes));
+    Ok((finish(diagnostics, data_dir, servers, settings)?, mistakes))
+}
+
+/// Only the settings and the data directory, for commands that need no servers.
+pub fn load_settings_only(arguments: &Arguments, env: &dyn Environment) -> Result<Loaded, Mistakes> {
+    let mut diagnostics = Diagnostics::of(None);
+    let data_dir = find_data_dir(arguments, env, &mut diagnostics);
+    let (settings, _) = load_settings(arguments, &data_dir, env, &mut diagnostics);
+    finish(diagnostics, data_dir, Vec::new(), settings)
+}
+
+/// The settings with the variables `MCP_BRIDGE_*`, and the data directory, for the surface `bridge`. Its servers are those
+/// of [`registry::BridgeDefinitions`].
+pub fn load_bridge(arguments: &Arguments, env: &dyn Environment) -> Result<(Loaded, Bridge), Mistakes> {
+    let mut diagnostics = Diagnostics::of(None);
+    let data_dir = find_data_dir(arguments, env, &mut diagnostics);
+    let (mut settings, explicit) = load_settings(arguments, &data_dir, env, &mut diagnostics);
+    let variables = Variables::read(env, &mut diagnostics);
+    let bridge = variables.apply(&mut settings, &explicit, &mut diagnostics);
+    let loaded = finish(diagnostics, data_dir, Vec::new(), settings)?;
+    let allow_self = bridge.allow_self;
+    Ok((Loaded { allow_self, ..loaded }, bridge))
+}
+
+fn finish(
+    diagnostics: Diagnostics,
+    data_dir: PathBuf,
+    servers: Vec<ServerConfig>,
+    settings: Settings,
+) -> Result<Loaded, Mistakes> {
+    if !diagnostics.mistakes.is_empty() {
+        // A left out server is reported too, so that a person can fix everything at once.
+        let all = diagnostics.mistakes.into_iter().chain(diagnostics.left_out);
+        return Err(Mistakes(all.collect()));
+    }
+    Ok(Loaded {
+        data_dir,
+        servers,
+        allow_self: false,
+        settings,
+        warnings: diagnostics
+            .warnings
+            .into_iter()
+            .chain(diagnostics.left_out.iter().cloned())
+            .collect(),
+        left_out: diagnostics.left_out,
+    })
+}
+
+fn find_data_dir(arguments: &Arguments, env: &dyn Environment, diagnostics: &mut Diagnostics) -> PathBuf {
+    arguments.sources.data_directory(env).unwrap_or_else(|| {
+        diagnostics.mistake(
+            "",
+            "there is no data directory: HOME is not set; set it, or name a directory with --data",
+        );
+        PathBuf::new()
+    })
+}
+
+fn load_settings(
+    arguments: &Arguments,
+    data: &Path,
+    env: &dyn Environment,
+    diagnostics: &mut Diagnostics,
+) -> (Settings, ExplicitLimits) {
+    let SettingsFile {
+        file,
+        mut settings,
+        mut mounts,
+        limits: explicit,
+    } = read_settings(arguments, env, diagnostics);
+    let mut found = Diagnostics::of(file.as_deref());
+    pool_memory::check(&settings.pool, env, &mut found);
+    let explicit = ExplicitLimits {
+        settings: explicit,
+        command_line: limit_arguments::apply(&arguments.limits, &mut settings.policy, diagnostics),
+    };
+    mounts.extend(mounts::from_arguments(&arguments.mounts, env, diagnostics));
+    settings.mounts = mounts::resolve(&mounts, data, diagnostics);
+    let directories = arguments.tools.iter().map(|directory| absolute(directory, env));
+    settings.tools.directories.extend(directories);
+    for directory in &settings.tools.directories {
+        check_directory(directory, diagnostics);
+    }
+    diagnostics.merge(found);
+    (settings, explicit)
+}
+
+/// Checks that a directory of tool files exists.
+fn check_directory(directory: &Path, diagnostics: &mut Diagnostics) {
+    let message = match std::fs::metadata(directory) {
+        Ok(metadata) if metadata.is_dir() => return,
+        Ok(_) => "this is no directory; name the one that holds `servers/<server>/<tool>.py`".to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            "there is no such directory of tool files; make it, or leave it out of `--tools` and `[tools] directories`".to_owned()
+        }
+        Err(error) => format!("this directory of tool files cannot be looked at: {error}"),
+    };
+    diagnostics.mistake_in(directory, "", message);
+}
+
+fn read_settings(
+    arguments: &Arguments,
+    env: &dyn Environment,
+    diagnostics: &mut Diagnostics,
+) -> SettingsFile {
+    let read = match &arguments.settings {
+        Some(file) => {
+            let file = absolute(file, env);
+            diagnostics
+                .required(&file, env.read(&file))
+                .map(|bytes| (file, bytes))
+        }
+        None => config_dir(env)
+            .map(|directory| directory.join("codeyard.toml"))
+            .and_then(|file| {
+                diagnostics
+                    .optional(&file, env.read_protected(&file))
+                    .map(|bytes| (file, bytes))
+            }),
+    };
+    let Some((file, bytes)) = read else {
+        return SettingsFile::default();
+    };
+    let Ok(text) = String::from_utf8(bytes) else {
+        diagnostics.mistake_in(
+            &file,
+            "",
+            "this is no TOML: it holds bytes that are no UTF-8 text",
+        );
+        return SettingsFile::default();
+    };
+    let (written, found) = file::read(&file, &text);
+    diagnostics.merge(found);
+    written
+}

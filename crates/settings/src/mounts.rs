@@ -1,0 +1,73 @@
+//! Checks the mounts of the settings and the command line on this machine.
+//!
+//! All mistakes are reported.
+
+use std::path::{Path, PathBuf};
+
+use environment::{Diagnostics, Environment, Mistake, absolute};
+use types::Principal;
+use workspace::Mount;
+use workspace::mount::{Asked, Surroundings};
+
+use crate::file::UncheckedMount;
+
+/// The mounts of `--mount`.
+pub(crate) fn from_arguments(
+    texts: &[String],
+    env: &dyn Environment,
+    diagnostics: &mut Diagnostics,
+) -> Vec<UncheckedMount> {
+    let directory = absolute(Path::new(""), env);
+    let read = |text: &String| match text.parse::<Asked>() {
+        Ok(request) => Some(UncheckedMount {
+            file: None,
+            field: format!("--mount {text}"),
+            directory: directory.clone(),
+            request,
+        }),
+        Err(wrong) => {
+            diagnostics.mistake("--mount", wrong.to_string());
+            None
+        }
+    };
+    texts.iter().filter_map(read).collect()
+}
+
+/// The mounts of sessions.
+pub(crate) fn resolve(written: &[UncheckedMount], data: &Path, diagnostics: &mut Diagnostics) -> Vec<Mount> {
+    let mut mounts = Vec::new();
+    for mount in written {
+        let surroundings = Surroundings {
+            data,
+            before: &mounts,
+        };
+        match mount.request.resolve(&mount.directory, surroundings) {
+            Ok(resolved) => mounts.push(resolved),
+            Err(wrong) => {
+                let mistake = Mistake::new(mount.file.as_deref(), &mount.field, wrong.to_string());
+                diagnostics.mistakes.push(mistake);
+            }
+        }
+    }
+    mounts
+}
+
+/// The paths of the workspace and the mounts on the host, each with its path in sessions; none if programs must not know
+/// paths of the host.
+pub(crate) fn host_links(
+    reveals_host_paths: bool,
+    principal: &Principal,
+    workspace: &workspace::Config,
+    mounts: &[workspace::Mount],
+) -> Vec<(PathBuf, PathBuf)> {
+    if !reveals_host_paths {
+        return Vec::new();
+    }
+    let workspace_path = workspace::Workspaces::new(workspace.clone()).path(principal);
+    let mounts = mounts
+        .iter()
+        .map(|mount| (mount.source.clone(), PathBuf::from(&mount.target)));
+    mounts
+        .chain([(workspace_path, PathBuf::from("/workspace"))])
+        .collect()
+}

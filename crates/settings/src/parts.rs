@@ -1,0 +1,228 @@
+//! The configuration of each part, from validated settings.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use environment::Environment;
+use registry::BridgeSources;
+use types::{Answers, CheckMode, Principal, ToolRef, ToolRules};
+
+use crate::bridge::Bridge;
+use crate::file::{Backend, Expose, Settings, Surface};
+use crate::load::{Arguments, Loaded};
+use crate::mounts;
+
+/// Facts about the running program.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// Its executable, which also runs the helper processes.
+    pub executable: PathBuf,
+    /// Whoever started it: programs also see this principal's workspace at its path on the host.
+    pub principal: Principal,
+}
+
+/// The configuration of each part.
+#[derive(Debug, Clone)]
+pub struct Parts {
+    /// Of the hub.
+    pub upstream: upstream::Config,
+    /// Of the policy.
+    pub policy: policy::Config,
+    /// The sandbox backend.
+    pub backend: Backend,
+    /// Of the sandbox, for each backend.
+    pub sandbox: sandbox_process::Config,
+    /// Of the files of sessions.
+    pub workspace: workspace::Config,
+    /// Of the sessions.
+    pub sessions: session::Config,
+    /// What happens to the findings of the check before a run.
+    pub check: CheckMode,
+    /// How results are written for models.
+    pub answers: Answers,
+    /// Of the records.
+    pub records: store::Config,
+    /// Whether results have a receipt by default.
+    pub receipts: bool,
+    /// Tools that the surface `code` lists beside its own.
+    pub expose: Expose,
+    /// Of the surface `code`.
+    pub surface: Surface,
+    /// Of the learned types of results.
+    pub learning: store::Learning,
+    /// The database of the tools and memories that programs save.
+    pub saved: PathBuf,
+    /// Directories of tool files.
+    pub tools: Vec<PathBuf>,
+}
+
+impl Loaded {
+    /// The files of sessions.
+    pub fn workspace(&self) -> workspace::Config {
+        let settings = &self.settings.workspace;
+        workspace::Config {
+            quota: settings.quota,
+            inodes: settings.inodes,
+            enforce: settings.enforce,
+            keeping: settings.keeping,
+            owner: settings
+                .owner
+                .map_or(workspace::Owner::DataDirectory, workspace::Owner::User),
+            mounts: self.settings.mounts.clone(),
+            ..workspace::Config::below(&self.data_dir)
+        }
+    }
+
+    /// The records.
+    pub fn records(&self) -> store::Config {
+        let settings = &self.settings.records;
+        store::Config {
+            recording: settings.recording,
+            keep_for: settings.keep_for,
+            keep_size: settings.keep_size,
+            ..store::Config::below(&self.data_dir)
+        }
+    }
+
+    /// Whether results are observed. Learned types are stored beside the records, if there are records.
+    pub fn learning(&self) -> store::Learning {
+        let records = self.records();
+        let is_stored = records.recording != store::Recording::Off;
+        store::Learning {
+            enabled: self.settings.learned.enabled,
+            shared: self.settings.learned.shared,
+            file: is_stored.then_some(records.file),
+        }
+    }
+
+    /// The database of the tools and memories that programs save.
+    pub fn saved(&self) -> PathBuf {
+        self.data_dir.join(store::FILE)
+    }
+
+    /// Whether `[policy]` or the server's own rules keep a tool from every program.
+    pub fn forbids(&self, principal: &Principal, (server, rules): (&str, &ToolRules), tool: &str) -> bool {
+        let Ok(policy) = policy::Policy::new(self.settings.policy.clone()) else {
+            return false;
+        };
+        let policy = policy.with_servers([(server, rules)]);
+        let tool = ToolRef::new(server, tool);
+        policy.admit(principal, &tool).is_err()
+    }
+
+    /// The directory of the logins to remote servers.
+    pub fn logins(&self) -> PathBuf {
+        self.data_dir.join("logins")
+    }
+
+    /// The configuration of each part.
+    pub fn into_parts(self, program: Program, env: &dyn Environment) -> Parts {
+        let python = python_settings(&self.settings, env);
+        let workspace = self.workspace();
+        let records = self.records();
+        let saved = self.saved();
+        let learning = self.learning();
+        let logins = self.logins();
+        let Settings {
+            policy,
+            backend,
+            exec,
+            python: chosen,
+            mounts,
+            pool,
+            sessions,
+            check,
+            answers,
+            tools,
+            receipts,
+            surface,
+            expose,
+            ..
+        } = self.settings;
+        let helper = vec![program.executable.clone().into_os_string()];
+        let reveals_host_paths = policy.require == policy::Requirement::SingleTenant;
+        let host_links = mounts::host_links(reveals_host_paths, &program.principal, &workspace, &mounts);
+        let require = match policy.require {
+            policy::Requirement::SingleTenant => sandbox_host::RequiredIsolation::SingleTenant,
+            policy::Requirement::TenantIsolation => sandbox_host::RequiredIsolation::TenantIsolation,
+        };
+        Parts {
+            upstream: upstream::Config {
+                servers: self.servers,
+                cache_dir: Some(self.data_dir.join("cache").join("tools")),
+                asks_anew: false,
+                log_dir: Some(self.data_dir.join("logs")),
+                login_dir: Some(logins),
+                supervisor: Vec::new(),
+                own_executable: program.executable,
+                allow_self: self.allow_self,
+            },
+            backend,
+            sandbox: sandbox_process::Config {
+                profile: chosen.profile,
+                pool,
+                mounts: mounts.into_iter().map(|mount| mount.target).collect(),
+                reveals_host_paths,
+                host_links,
+                owner: workspace.owner_on_disk(),
+                ..sandbox_process::Config::new(sandbox_host::HostConfig {
+                    require,
+                    exec,
+                    limits: policy.limits.clone(),
+                    throttled_directories: workspace.on_disk(),
+                    ..sandbox_host::HostConfig::new(self.data_dir, python, helper)
+                })
+            },
+            workspace,
+            sessions: session::Config {
+                max_sessions: sessions.max,
+                idle_time: sessions.idle_time,
+                idle_memory: sessions.idle_memory,
+                ..session::Config::default()
+            },
+            check,
+            answers,
+            records,
+            receipts,
+            expose,
+            surface,
+            learning,
+            saved,
+            tools: tools.directories,
+            policy,
+        }
+    }
+}
+
+impl Loaded {
+    /// The configuration of each part for the surface `bridge`.
+    pub fn into_bridge_parts(self, bridge: &Bridge, program: Program, env: &dyn Environment) -> Parts {
+        let mut parts = self.into_parts(program, env);
+        parts.sandbox.host.appearance = bridge.appearance();
+        // Programs of this surface only reach the servers that the call names.
+        parts.tools = Vec::new();
+        if let Some(state) = &bridge.state_dir {
+            parts.saved = state.join(store::FILE);
+        }
+        parts
+    }
+}
+
+/// Where the surface `bridge` finds the definitions of its servers.
+pub fn bridge_sources(bridge: &Bridge, arguments: &Arguments, program: &Program) -> BridgeSources {
+    let files = arguments.sources.files.iter().chain(&bridge.servers_config);
+    BridgeSources {
+        files: files.cloned().collect(),
+        other_clients: bridge.extra_config,
+        allow_self: bridge.allow_self,
+        own_executable: program.executable.clone(),
+    }
+}
+
+/// How Python is found.
+pub fn python_settings(settings: &Settings, env: &dyn Environment) -> sandbox_host::python::Settings {
+    sandbox_host::python::Settings {
+        path: settings.python.path.clone(),
+        search_path: env.var("PATH").ok().flatten().map(OsString::from),
+    }
+}

@@ -1,6 +1,5 @@
 //! One module a command; here they are chosen and given a runtime.
 
-mod adopt;
 mod advise;
 mod call;
 mod completions;

@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use adoption::AdoptionError;
+use registry::EditError;
+
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -64,6 +67,33 @@ impl Failure {
             exit,
             message: message.to_string(),
         }
+    }
+}
+
+impl From<EditError> for Failure {
+    fn from(error: EditError) -> Self {
+        let exit = match error {
+            EditError::WhichFile(_)
+            | EditError::Read { .. }
+            | EditError::Comments(_)
+            | EditError::Mistakes(_) => Exit::Usage,
+            EditError::Changed(_) | EditError::Write { .. } => Exit::Broken,
+        };
+        Failure::new(exit, error)
+    }
+}
+
+impl From<AdoptionError> for Failure {
+    fn from(error: AdoptionError) -> Self {
+        let exit = match error {
+            AdoptionError::Edit(error) => return error.into(),
+            AdoptionError::ChangedFile(_)
+            | AdoptionError::ChangedInstallations(_)
+            | AdoptionError::Write { .. }
+            | AdoptionError::State(_) => Exit::Broken,
+            _ => Exit::Usage,
+        };
+        Failure::new(exit, error)
     }
 }
 

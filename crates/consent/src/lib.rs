@@ -4,12 +4,10 @@
 
 mod commands;
 mod digest;
-mod installed;
 mod trust;
 
 pub use commands::{
     AcceptedCommands, accept_command, files_with_accepted_commands, fingerprint, forget_command,
 };
 pub use digest::digest;
-pub use installed::{Installation, installations, store_installations};
 pub use trust::{TrustState, trust, trust_state, trusted_files};

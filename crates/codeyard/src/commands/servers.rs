@@ -11,7 +11,7 @@ mod test;
 use std::path::{Path, PathBuf};
 
 use environment::{ChangeLock, Machine, StateError};
-use registry::{Definition, DefinitionFile, EditError, Secrets};
+use registry::{Definition, DefinitionFile, Secrets};
 
 use crate::cli::{ServersArguments, ServersCommand};
 use crate::context::Context;
@@ -40,8 +40,8 @@ pub(crate) fn open(context: &Context) -> anyhow::Result<(DefinitionFile, PathBuf
 
 /// The file that commands change.
 pub(crate) fn open_file(context: &Context) -> anyhow::Result<DefinitionFile> {
-    let path = registry::file_to_edit(&context.sources(), &Machine).map_err(edit_failure)?;
-    Ok(DefinitionFile::open(path, &Machine).map_err(edit_failure)?)
+    let path = registry::file_to_edit(&context.sources(), &Machine).map_err(Failure::from)?;
+    Ok(DefinitionFile::open(path, &Machine).map_err(Failure::from)?)
 }
 
 /// Changes the file as it is by now, while no other command changes anything; nobody is asked anything meanwhile.
@@ -51,7 +51,7 @@ pub(crate) fn edit<T>(
     edit: impl FnOnce(&mut DefinitionFile, &ChangeLock<'_>) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     let lock = environment::ChangeLock::acquire(data, &Machine).map_err(state_failure)?;
-    let mut file = DefinitionFile::open(path.to_path_buf(), &Machine).map_err(edit_failure)?;
+    let mut file = DefinitionFile::open(path.to_path_buf(), &Machine).map_err(Failure::from)?;
     edit(&mut file, &lock)
 }
 
@@ -81,17 +81,6 @@ fn unknown(name: &str, names: &[&str]) -> String {
 /// The secrets that definitions refer to, over this machine's variables.
 pub(crate) fn secrets(data: &Path) -> anyhow::Result<Secrets<'static>> {
     Ok(Secrets::load(data, &Machine).map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?)
-}
-
-pub(crate) fn edit_failure(error: EditError) -> Failure {
-    let exit = match error {
-        EditError::WhichFile(_)
-        | EditError::Read { .. }
-        | EditError::Comments(_)
-        | EditError::Mistakes(_) => Exit::Usage,
-        EditError::Changed(_) | EditError::Write { .. } => Exit::Broken,
-    };
-    Failure::new(exit, error)
 }
 
 pub(crate) fn state_failure(error: StateError) -> Failure {

@@ -1,10 +1,10 @@
 //! The clients of this machine that have servers.
 
+use adoption::{own_file, read_servers, text_of};
 use clients::{Client, Surroundings};
 use environment::{Environment, Machine};
 use serde_json::{Value, json};
 
-use crate::commands::adopt::{own_file, servers, text_of};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::table;
@@ -22,7 +22,7 @@ pub(super) fn run(context: &Context, here: &Surroundings, as_json: bool) -> anyh
         let Ok(bytes) = Machine.read(&place.path) else {
             continue;
         };
-        let found = text_of(&place.path, &bytes).and_then(|text| servers(&place, here, &text));
+        let found = text_of(&place.path, &bytes).and_then(|text| read_servers(&place, here, &text));
         let path = place.path.display().to_string();
         match found {
             Ok(found) => {

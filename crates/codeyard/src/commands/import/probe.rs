@@ -3,44 +3,29 @@
 use std::time::Instant;
 
 use accounting::Tokenizer;
-use clients::Client;
+use adoption::{Bill, Decision, ImportPlan, ServerCost};
 use environment::Machine;
-use serde_json::{Value, json};
+use serde_json::Value;
 use server::{Caller, Host, Surface};
 use settings::Loaded;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use upstream::ServerConfig;
 
-use super::plan::{Fate, Plan};
 use crate::context::{Context, principal};
 use crate::demo::peer::Peer;
 use crate::exit::{Exit, Failure};
-use crate::output::{counted, grouped, table};
+use crate::output::counted;
 
 /// Bytes that wait in the pipe to the gateway.
 const PIPE: usize = 64 * 1024;
 
-/// What each server offers, and what that costs.
-pub(super) struct Bill {
-    servers: Vec<Line>,
-    /// Tokens of what codeyard shows in their place.
-    after: u64,
-}
-
-struct Line {
-    name: String,
-    /// Whether the client uses it, so that its tools cost something there now.
-    is_used: bool,
-    offer: Result<(usize, u64), String>,
-}
-
 /// Connects to all that are to be used, side by side; a server that fails is a line of the bill.
-pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &Plan) -> anyhow::Result<Bill> {
+pub(super) async fn run(context: &Context, mut loaded: Loaded, plan: &ImportPlan) -> anyhow::Result<Bill> {
     let used = plan
-        .all
+        .servers
         .iter()
-        .filter(|planned| !matches!(planned.fate, Fate::Left(_)));
+        .filter(|planned| !matches!(planned.decision, Decision::Skipped(_)));
     let servers: Vec<ServerConfig> = used.filter_map(|planned| planned.server.clone()).collect();
     loaded.servers = servers;
     let mut parts = loaded.into_parts(context.program()?, &Machine);
@@ -82,7 +67,7 @@ async fn ask_all(context: &Context, server: &Caller) {
     }
 }
 
-async fn count(server: &Caller, plan: &Plan) -> anyhow::Result<Bill> {
+async fn count(server: &Caller, plan: &ImportPlan) -> anyhow::Result<Bill> {
     let listing = server.list().await;
     let offers = server.host().remembered().await;
     let tokenizer = Tokenizer::load()?;
@@ -96,11 +81,11 @@ async fn count(server: &Caller, plan: &Plan) -> anyhow::Result<Bill> {
             }
             (problem, _) => Err(problem.unwrap_or_else(|| "lists no tools".to_owned())),
         };
-        let mut same = plan.all.iter().filter(|planned| planned.name == listed.name);
-        Line {
+        let mut same = plan.servers.iter().filter(|planned| planned.name == listed.name);
+        ServerCost {
             is_used: same.any(|planned| planned.found.is_enabled),
             name: listed.name,
-            offer,
+            definitions: offer,
         }
     };
     Ok(Bill {
@@ -110,8 +95,8 @@ async fn count(server: &Caller, plan: &Plan) -> anyhow::Result<Bill> {
 }
 
 /// The tools of a server that the client shows the model.
-fn shown(plan: &Plan, server: &str, tools: &[Value]) -> Vec<Value> {
-    let planned = plan.all.iter().find(|planned| planned.name == server);
+fn shown(plan: &ImportPlan, server: &str, tools: &[Value]) -> Vec<Value> {
+    let planned = plan.servers.iter().find(|planned| planned.name == server);
     let filters = planned
         .map(|planned| planned.found.filters.as_slice())
         .unwrap_or_default();
@@ -136,68 +121,4 @@ async fn ours(server: &Caller, tokenizer: &Tokenizer) -> anyhow::Result<u64> {
     serving.await?;
     let introduction = introduction?;
     Ok(tokenizer.definitions(&introduction.tools) + tokenizer.text(&introduction.instructions))
-}
-
-// === impl Bill ===
-
-impl Bill {
-    pub(super) fn has_failed(&self, name: &str) -> bool {
-        self.servers
-            .iter()
-            .any(|line| line.name == name && line.offer.is_err())
-    }
-
-    /// Tools and tokens of all that answered and that the client uses; none if there is no such server.
-    fn before(&self) -> Option<(usize, u64)> {
-        let used = self.servers.iter().filter(|line| line.is_used);
-        let offers = used.filter_map(|line| line.offer.as_ref().ok().copied());
-        offers.reduce(|(tools, tokens), offer| (tools + offer.0, tokens + offer.1))
-    }
-
-    /// A line for each server.
-    pub(super) fn table(&self) -> String {
-        let mut rows = vec![["server", "tools", "tokens", ""].map(str::to_owned).to_vec()];
-        rows.extend(self.servers.iter().map(|line| match &line.offer {
-            Ok((tools, tokens)) => vec![
-                line.name.clone(),
-                tools.to_string(),
-                tokens.to_string(),
-                String::new(),
-            ],
-            Err(problem) => vec![
-                line.name.clone(),
-                "-".to_owned(),
-                "-".to_owned(),
-                // What a server wrote may have lines.
-                problem.split_whitespace().collect::<Vec<_>>().join(" "),
-            ],
-        }));
-        if rows.len() > 1 {
-            table(&rows)
-        } else {
-            String::new()
-        }
-    }
-
-    /// The total before and after; none where nothing that the client uses answered.
-    pub(super) fn totals(&self, client: Client) -> Option<String> {
-        let (tools, before) = self.before()?;
-        Some(format!(
-            "the definitions of {} cost {} tokens with every question in {client} now; with codeyard {}",
-            counted(tools, "tool"),
-            grouped(before),
-            grouped(self.after)
-        ))
-    }
-
-    pub(super) fn json(&self) -> Value {
-        let server = |line: &Line| match &line.offer {
-            Ok((tools, tokens)) => {
-                json!({"name": line.name, "tools": tools, "tokens": tokens, "problem": null})
-            }
-            Err(problem) => json!({"name": line.name, "tools": null, "tokens": null, "problem": problem}),
-        };
-        let servers: Vec<Value> = self.servers.iter().map(server).collect();
-        json!({"servers": servers, "tokens_before": self.before().map(|before| before.1), "tokens_after": self.after})
-    }
 }

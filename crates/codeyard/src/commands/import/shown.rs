@@ -1,18 +1,18 @@
 //! What a person and a program read of an import; no secret is in it.
 
+use adoption::{Bill, Decision, ImportPlan, PlannedServer, ServerCost};
+use clients::Client;
 use serde_json::{Value, json};
 use upstream::ServerConfig;
 
-use super::plan::{Fate, Plan, Planned};
-use super::probe::Bill;
 use crate::commands::servers::shown::{Literals, start};
-use crate::output::{counted, one_line, table};
+use crate::output::{counted, grouped, one_line, table};
 
 /// The servers, what becomes of each, and what a person should know.
-pub(super) fn plan(plan: &Plan) -> String {
+pub(super) fn plan(plan: &ImportPlan) -> String {
     let file = format!("{}: {}", plan.place.client, plan.place.path.display());
     let mut out = line(&file);
-    if plan.all.is_empty() {
+    if plan.servers.is_empty() {
         out.push_str("it has no servers\n");
         return out;
     }
@@ -21,7 +21,7 @@ pub(super) fn plan(plan: &Plan) -> String {
             .map(str::to_owned)
             .to_vec(),
     ];
-    rows.extend(plan.all.iter().map(row));
+    rows.extend(plan.servers.iter().map(row));
     out.push_str(&table(&rows));
     out.extend(notes(plan).iter().map(|note| line(note)));
     out
@@ -32,11 +32,16 @@ fn line(text: &str) -> String {
     one_line(text) + "\n"
 }
 
-fn notes(plan: &Plan) -> Vec<String> {
+fn notes(plan: &ImportPlan) -> Vec<String> {
     let mut notes = Vec::new();
-    for planned in &plan.all {
+    for planned in &plan.servers {
         let name = &planned.found.name;
-        for filter in planned.found.filters.iter().filter(|_| planned.fate == Fate::New) {
+        for filter in planned
+            .found
+            .filters
+            .iter()
+            .filter(|_| planned.decision == Decision::New)
+        {
             notes.push(format!(
                 "{name}: `{}` becomes `{}` of its entry",
                 filter.key,
@@ -46,14 +51,14 @@ fn notes(plan: &Plan) -> Vec<String> {
         for note in planned.found.notes.iter().chain(&planned.gaps) {
             notes.push(format!("{name}: {note}"));
         }
-        if planned.fate == Fate::New && !planned.gaps.is_empty() {
+        if planned.decision == Decision::New && !planned.gaps.is_empty() {
             notes.push(format!(
                 "{name}: when that is done, `codeyard servers enable {}`; its entry will be in {}",
-                planned.name, plan.ours
+                planned.name, plan.destination
             ));
         }
     }
-    for planned in plan.news().filter(|planned| !planned.variables.is_empty()) {
+    for planned in plan.new_servers().filter(|planned| !planned.variables.is_empty()) {
         notes.push(format!(
             "{}: takes {} from the environment; set in this shell, it must be set for {} too, or the server is not used there",
             planned.found.name,
@@ -61,7 +66,7 @@ fn notes(plan: &Plan) -> Vec<String> {
             plan.place.client
         ));
     }
-    let names: Vec<&str> = plan.secrets_of_news().map(|(name, _)| name).collect();
+    let names: Vec<&str> = plan.new_secrets().map(|(name, _)| name).collect();
     if !names.is_empty() {
         notes.push(format!(
             "secrets are moved to {}, which only you may read: {}",
@@ -72,9 +77,9 @@ fn notes(plan: &Plan) -> Vec<String> {
     notes
 }
 
-fn row(planned: &Planned) -> Vec<String> {
+fn row(planned: &PlannedServer) -> Vec<String> {
     let transport = planned
-        .written
+        .unexpanded
         .as_ref()
         .or(planned.server.as_ref())
         .map(|server| server.transport.name());
@@ -87,27 +92,27 @@ fn row(planned: &Planned) -> Vec<String> {
     ]
 }
 
-fn becomes(planned: &Planned) -> String {
+fn becomes(planned: &PlannedServer) -> String {
     let name = if planned.name == planned.found.name {
         String::new()
     } else {
         format!(" as `{}`", planned.name)
     };
-    match &planned.fate {
-        Fate::New if !planned.gaps.is_empty() => format!("new{name}, disabled: see below"),
-        Fate::New if !planned.found.is_enabled => format!("new{name}, disabled"),
-        Fate::New => format!("new{name}"),
-        Fate::Known if !planned.gaps.is_empty() => format!("there already{name}: see below"),
-        Fate::Known => format!("there already{name}"),
-        Fate::Left(why) => format!("left: {why}"),
+    match &planned.decision {
+        Decision::New if !planned.gaps.is_empty() => format!("new{name}, disabled: see below"),
+        Decision::New if !planned.found.is_enabled => format!("new{name}, disabled"),
+        Decision::New => format!("new{name}"),
+        Decision::AlreadyDefined if !planned.gaps.is_empty() => format!("there already{name}: see below"),
+        Decision::AlreadyDefined => format!("there already{name}"),
+        Decision::Skipped(why) => format!("left: {why}"),
     }
 }
 
 /// What each new server starts, in full: a person decides by it.
-pub(super) fn commands(plan: &Plan) -> String {
+pub(super) fn commands(plan: &ImportPlan) -> String {
     let (started, reached): (Vec<&ServerConfig>, Vec<&ServerConfig>) = plan
-        .news()
-        .filter_map(|new| new.written.as_ref())
+        .new_servers()
+        .filter_map(|new| new.unexpanded.as_ref())
         .partition(|server| server.transport.stdio().is_some());
     let mut out = String::new();
     for (title, servers) in [
@@ -129,25 +134,25 @@ pub(super) fn commands(plan: &Plan) -> String {
 }
 
 /// What was saved.
-pub(super) fn saved(plan: &Plan) -> String {
-    let names: Vec<&str> = plan.news().map(|new| new.name.as_str()).collect();
+pub(super) fn saved(plan: &ImportPlan) -> String {
+    let names: Vec<&str> = plan.new_servers().map(|new| new.name.as_str()).collect();
     match names.as_slice() {
         [] => "no server was added".to_owned(),
         names => format!(
             "added {} to {}: {}",
             counted(names.len(), "server"),
-            plan.ours,
+            plan.destination,
             names.join(", ")
         ),
     }
 }
 
-pub(super) fn json(plan: &Plan, bill: Option<&Bill>, is_saved: bool) -> Value {
-    let server = |planned: &Planned| {
-        let (fate, why) = match &planned.fate {
-            Fate::New => ("new", None),
-            Fate::Known => ("known", None),
-            Fate::Left(why) => ("left", Some(why)),
+pub(super) fn json(plan: &ImportPlan, bill: Option<&Bill>, is_saved: bool) -> Value {
+    let server = |planned: &PlannedServer| {
+        let (fate, why) = match &planned.decision {
+            Decision::New => ("new", None),
+            Decision::AlreadyDefined => ("known", None),
+            Decision::Skipped(why) => ("left", Some(why)),
         };
         let names: Vec<&String> = planned.secrets.iter().map(|(name, _)| name).collect();
         json!({
@@ -156,13 +161,60 @@ pub(super) fn json(plan: &Plan, bill: Option<&Bill>, is_saved: bool) -> Value {
             "variables": planned.variables,
         })
     };
-    let servers: Vec<Value> = plan.all.iter().map(server).collect();
+    let servers: Vec<Value> = plan.servers.iter().map(server).collect();
     json!({
         "client": plan.place.client.id(),
         "file": plan.place.path,
         "saved": is_saved,
-        "into": plan.ours,
+        "into": plan.destination,
         "servers": servers,
-        "bill": bill.map(Bill::json),
+        "bill": bill.map(bill_json),
     })
+}
+
+/// The bill, one server per row.
+pub(super) fn bill(bill: &Bill) -> String {
+    let mut rows = vec![["server", "tools", "tokens", ""].map(str::to_owned).to_vec()];
+    rows.extend(bill.servers.iter().map(|server| match &server.definitions {
+        Ok((tools, tokens)) => vec![
+            server.name.clone(),
+            tools.to_string(),
+            tokens.to_string(),
+            String::new(),
+        ],
+        Err(problem) => vec![
+            server.name.clone(),
+            "-".to_owned(),
+            "-".to_owned(),
+            // Text of a server may have several lines.
+            problem.split_whitespace().collect::<Vec<_>>().join(" "),
+        ],
+    }));
+    if rows.len() > 1 {
+        table(&rows)
+    } else {
+        String::new()
+    }
+}
+
+/// The tokens before and after; `None` if no server that the client uses answered.
+pub(super) fn totals(bill: &Bill, client: Client) -> Option<String> {
+    let (tools, before) = bill.before()?;
+    Some(format!(
+        "the definitions of {} cost {} tokens with every question in {client} now; with codeyard {}",
+        counted(tools, "tool"),
+        grouped(before),
+        grouped(bill.after)
+    ))
+}
+
+fn bill_json(bill: &Bill) -> Value {
+    let server = |server: &ServerCost| match &server.definitions {
+        Ok((tools, tokens)) => {
+            json!({"name": server.name, "tools": tools, "tokens": tokens, "problem": null})
+        }
+        Err(problem) => json!({"name": server.name, "tools": null, "tokens": null, "problem": problem}),
+    };
+    let servers: Vec<Value> = bill.servers.iter().map(server).collect();
+    json!({"servers": servers, "tokens_before": bill.before().map(|before| before.1), "tokens_after": bill.after})
 }

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
+use adoption::{is_installed, own_file};
 use clients::{Client, Surroundings};
-use environment::{Environment, Machine};
 use serde_json::json;
 
 use crate::cli::InstallArguments;
-use crate::commands::adopt::own_file;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::{harmless, table};
@@ -94,17 +93,4 @@ impl Row {
             "installed": self.is_installed.as_ref().ok(), "problem": self.is_installed.as_ref().err(),
         })
     }
-}
-
-/// Whether the file of a client has codeyard's entry; one that is not there has none.
-fn is_installed(client: Client, path: &Path) -> Result<bool, String> {
-    if !path.exists() {
-        return Ok(false);
-    }
-    let bytes = Machine
-        .read(path)
-        .map_err(|error| environment::why_unreadable(&error))?;
-    let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
-    let document = client.format().parse(&text).map_err(|error| error.to_string())?;
-    Ok(clients::installed(client, &document).is_some())
 }

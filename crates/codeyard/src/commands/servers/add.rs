@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use environment::{ChangeLock, Machine};
+use environment::Machine;
 use registry::DefinitionFile;
 use serde_json::{Map, Value, json};
 use upstream::ServerConfig;
 
-use super::{edit, edit_failure, open, secrets, shown, state_failure};
+use super::{edit, open, secrets, shown};
 use crate::ask::agreed;
 use crate::cli::{AddServer, RemoteKind};
 use crate::context::Context;
@@ -47,7 +47,7 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
         // Somebody may have added one meanwhile.
         judge_name(context, &add.name, file, None)?;
         file.set(&add.name, &entry);
-        save(file, written.as_ref(), lock)
+        Ok(adoption::save_accepted(file, written.as_ref(), lock).map_err(Failure::from)?)
     })?;
     if json {
         output.json(&json!({"added": add.name, "file": path}))?;
@@ -59,25 +59,6 @@ pub(super) async fn run(context: &Context, add: &AddServer, json: bool) -> anyho
         ));
     }
     Ok(Exit::Done)
-}
-
-/// What is agreed to is kept first: an entry is never used without it.
-pub(crate) fn save<'a>(
-    file: &mut DefinitionFile,
-    agreed: impl IntoIterator<Item = &'a ServerConfig> + Clone,
-    lock: &ChangeLock<'_>,
-) -> anyhow::Result<()> {
-    for server in agreed.clone() {
-        consent::accept_command(&file.path, server, lock).map_err(state_failure)?;
-    }
-    let saved = file.save(lock);
-    if saved.is_err() {
-        for server in agreed {
-            // The first error is the one to tell.
-            let _ = consent::forget_command(&file.path, &server.name, lock);
-        }
-    }
-    Ok(saved.map_err(edit_failure)?)
 }
 
 /// The exact command, as a person decides over it.

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use adoption::references;
 use environment::{ChangeLock, Machine};
 use registry::{Definition, DefinitionFile, Sources};
 use serde_json::{Value, json};
 
-use super::{add, edit, edit_failure, find, open, secrets, state_failure, unknown};
+use super::{add, edit, find, open, secrets, state_failure, unknown};
 use crate::ask::agreed;
 use crate::cli::ChangeServer;
-use crate::commands::import::references;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::output::harmless;
@@ -28,7 +28,7 @@ pub(super) fn remove(context: &Context, wish: &ChangeServer, json: bool) -> anyh
         in_file(context, file, name)?;
         let entry = file.entry(name).unwrap_or_default();
         file.remove(name);
-        file.save(lock).map_err(edit_failure)?;
+        file.save(lock).map_err(Failure::from)?;
         let broken = |error: anyhow::Error| {
             Failure::new(Exit::Broken, format!("removed `{name}` from {path}, but {error}"))
         };
@@ -82,7 +82,7 @@ fn drop_secrets(
         }
     }
     if !secrets.remove(&dropped.names).is_empty() {
-        secrets.save(lock).map_err(edit_failure)?;
+        secrets.save(lock).map_err(Failure::from)?;
     }
     Ok(dropped)
 }
@@ -137,7 +137,7 @@ pub(super) fn enable(context: &Context, wish: &ChangeServer, json: bool) -> anyh
         // A server with mistakes cannot be enabled.
         file.server(name, &secrets(&data)?).map_err(wrong)?;
         if enabled {
-            file.save(lock).map_err(edit_failure)?;
+            file.save(lock).map_err(Failure::from)?;
         }
         Ok(enabled)
     })?;
@@ -157,7 +157,7 @@ pub(super) fn disable(context: &Context, name: &str, json: bool) -> anyhow::Resu
         let wrong = |mistakes| Failure::new(Exit::Usage, mistakes);
         let disabled = file.disable(name).map_err(wrong)?;
         if disabled {
-            file.save(lock).map_err(edit_failure)?;
+            file.save(lock).map_err(Failure::from)?;
         }
         Ok(disabled)
     })?;

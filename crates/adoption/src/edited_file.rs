@@ -1,4 +1,4 @@
-//! A client's file as it may be changed: our own, not written by anybody else meanwhile, replaced as one step.
+//! A client's file for an edit: owned by this user, unchanged since it was read, replaced atomically.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -7,33 +7,33 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clients::Client;
-use environment::{Environment, Machine};
+use environment::{Environment, Machine, why_unreadable};
 
-use crate::exit::{Exit, Failure};
+use crate::error::AdoptionError;
 
-/// Most backups of one file; there is one for each time that a person changed it after an installation.
+/// Most backups of one file. There is one for each installation after a change by a person.
 const MOST_BACKUPS: u32 = 1000;
 
-/// A client's file.
-pub(super) struct ClientFile {
-    /// Where it really is.
-    pub(super) path: PathBuf,
-    /// The link that leads to it, if one does.
-    pub(super) link: Option<PathBuf>,
-    /// What it held when it was read; none if it is not there.
+/// A client's file for an edit.
+pub struct EditedFile {
+    /// The path without links.
+    pub path: PathBuf,
+    /// The link through which it was opened, if any.
+    pub link: Option<PathBuf>,
+    /// The content when it was read; `None` if the file is missing.
     before: Option<Vec<u8>>,
 }
 
-impl ClientFile {
-    /// Reads it, if it may be changed; one that is not there is empty, where its directory is there.
-    pub(super) fn open(path: &Path, client: Client) -> anyhow::Result<ClientFile> {
+impl EditedFile {
+    /// Reads it, if this user may change it. A missing file is empty, if its directory exists.
+    pub fn open(path: &Path, client: Client) -> Result<EditedFile, AdoptionError> {
         let is_link = path
             .symlink_metadata()
             .is_ok_and(|metadata| metadata.is_symlink());
         let real = match path.canonicalize() {
             Ok(real) => real,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !is_link => {
-                return ClientFile::absent(path, client);
+                return EditedFile::absent(path, client);
             }
             Err(error) if is_link => {
                 return Err(refused(
@@ -41,49 +41,47 @@ impl ClientFile {
                     &format!("is a link that leads nowhere: {error}; mend or remove it"),
                 ));
             }
-            Err(error) => return Err(refused(path, &environment::why_unreadable(&error))),
+            Err(error) => return Err(refused(path, &why_unreadable(&error))),
         };
-        judge(&real)?;
+        check_owner(&real)?;
         let read = Machine
             .read(&real)
-            .map_err(|error| refused(&real, &environment::why_unreadable(&error)))?;
+            .map_err(|error| refused(&real, &why_unreadable(&error)))?;
         let is_through_link = is_link.then(|| path.to_path_buf());
-        Ok(ClientFile {
+        Ok(EditedFile {
             path: real,
             link: is_through_link,
             before: Some(read),
         })
     }
 
-    fn absent(path: &Path, client: Client) -> anyhow::Result<ClientFile> {
+    fn absent(path: &Path, client: Client) -> Result<EditedFile, AdoptionError> {
         let directory = path.parent().unwrap_or(Path::new("/"));
         let Ok(real) = directory.canonicalize() else {
-            let why = format!(
-                "there is no {}; start {client} once, so that it makes its files",
-                directory.display()
-            );
-            return Err(Failure::new(Exit::Usage, why).into());
+            return Err(AdoptionError::NoDirectory {
+                directory: directory.to_path_buf(),
+                client,
+            });
         };
-        Ok(ClientFile {
+        Ok(EditedFile {
             path: real.join(path.file_name().unwrap_or_default()),
             link: None,
             before: None,
         })
     }
 
-    /// What it held when it was read; none if it is not there.
-    pub(super) fn held(&self) -> Option<&[u8]> {
+    /// The content when it was read; `None` if the file is missing.
+    pub(crate) fn content(&self) -> Option<&[u8]> {
         self.before.as_deref()
     }
 
-    /// The same; nothing if it is not there.
-    pub(super) fn bytes(&self) -> &[u8] {
+    /// The content when it was read; empty if the file is missing.
+    pub fn bytes(&self) -> &[u8] {
         self.before.as_deref().unwrap_or_default()
     }
 
-    /// Keeps what it held beside it, for its owner only, under a name that nothing has yet; gives the name. Nothing is kept
-    /// of a file that is not there.
-    pub(super) fn keep(&self) -> anyhow::Result<Option<PathBuf>> {
+    /// Writes the content to a new private file in the same directory; returns its path. `None` if the file is missing.
+    pub(crate) fn back_up(&self) -> Result<Option<PathBuf>, AdoptionError> {
         let Some(before) = &self.before else {
             return Ok(None);
         };
@@ -97,47 +95,39 @@ impl ClientFile {
             match write_new(&path, before) {
                 Ok(()) => return Ok(Some(path)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(broken(&path, &error)),
+                Err(error) => return Err(broken(&path, error)),
             }
         }
-        let why = format!(
-            "{}: has {MOST_BACKUPS} copies beside it already, named *.before-codeyard-N; remove old ones. Nothing was changed",
-            self.path.display()
-        );
-        Err(Failure::new(Exit::Usage, why).into())
+        Err(AdoptionError::TooManyBackups {
+            file: self.path.clone(),
+            most: MOST_BACKUPS,
+        })
     }
 
-    /// Replaces it as one step, with its mode kept, unless it has changed since it was read.
-    pub(super) fn replace(&self, bytes: &[u8]) -> anyhow::Result<()> {
-        self.unchanged()?;
+    /// Replaces it atomically and keeps its mode, unless it changed since it was read.
+    pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), AdoptionError> {
+        self.check_unchanged()?;
         Machine
             .replace(&self.path, bytes)
-            .map_err(|error| broken(&self.path, &error))
+            .map_err(|error| broken(&self.path, error))
     }
 
-    /// Removes it, unless it has changed since it was read.
-    pub(super) fn remove(&self) -> anyhow::Result<()> {
-        self.unchanged()?;
-        std::fs::remove_file(&self.path).map_err(|error| broken(&self.path, &error))
+    /// Removes it, unless it changed since it was read.
+    pub(crate) fn remove(&self) -> Result<(), AdoptionError> {
+        self.check_unchanged()?;
+        std::fs::remove_file(&self.path).map_err(|error| broken(&self.path, error))
     }
 
-    /// Whether it is as it was read.
-    ///
-    /// # Errors
-    /// If it is not.
-    pub(super) fn unchanged(&self) -> anyhow::Result<()> {
+    /// Checks that it did not change since it was read.
+    pub(crate) fn check_unchanged(&self) -> Result<(), AdoptionError> {
         if Machine.read(&self.path).ok() == self.before {
             return Ok(());
         }
-        let why = format!(
-            "{}: the file was changed meanwhile, as by the client itself; nothing was written, try again",
-            self.path.display()
-        );
-        Err(Failure::new(Exit::Broken, why).into())
+        Err(AdoptionError::ChangedFile(self.path.clone()))
     }
 }
 
-/// Writes a file that is not there yet; what could not be written whole is removed.
+/// Writes a new file. A partly written file is removed.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = File::options();
     let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
@@ -149,11 +139,11 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Whether the file is ours to change.
-fn judge(path: &Path) -> anyhow::Result<()> {
+/// Checks that this user owns the file and may write it.
+fn check_owner(path: &Path) -> Result<(), AdoptionError> {
     let metadata = path
         .metadata()
-        .map_err(|error| refused(path, &environment::why_unreadable(&error)))?;
+        .map_err(|error| refused(path, &why_unreadable(&error)))?;
     let me = rustix::process::geteuid().as_raw();
     if metadata.uid() != me {
         let why = format!(
@@ -168,16 +158,18 @@ fn judge(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn refused(path: &Path, why: &str) -> anyhow::Error {
-    Failure::new(Exit::Usage, format!("{}: {why}", path.display())).into()
+fn refused(path: &Path, why: &str) -> AdoptionError {
+    AdoptionError::NotEditable {
+        file: path.to_path_buf(),
+        reason: why.to_owned(),
+    }
 }
 
-fn broken(path: &Path, error: &io::Error) -> anyhow::Error {
-    Failure::new(
-        Exit::Broken,
-        format!("{}: {error}; nothing was changed", path.display()),
-    )
-    .into()
+fn broken(path: &Path, cause: io::Error) -> AdoptionError {
+    AdoptionError::Write {
+        file: path.to_path_buf(),
+        cause,
+    }
 }
 
 #[cfg(test)]
@@ -189,17 +181,17 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("mcp.json");
         std::fs::write(&path, "one").unwrap();
-        let file = ClientFile::open(&path, Client::Cursor).unwrap();
+        let file = EditedFile::open(&path, Client::Cursor).unwrap();
         std::fs::write(&path, "two").unwrap();
         let error = file.replace(b"three").unwrap_err().to_string();
         assert!(error.contains("was changed meanwhile"), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
-        let file = ClientFile::open(&path, Client::Cursor).unwrap();
+        let file = EditedFile::open(&path, Client::Cursor).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert!(file.replace(b"three").is_err() && !path.exists());
-        let file = ClientFile::open(&path, Client::Cursor).unwrap();
+        let file = EditedFile::open(&path, Client::Cursor).unwrap();
         std::fs::write(&path, "four").unwrap();
-        assert!(file.replace(b"three").is_err() && file.keep().unwrap().is_none());
+        assert!(file.replace(b"three").is_err() && file.back_up().unwrap().is_none());
     }
 
     #[test]
@@ -212,8 +204,8 @@ mod tests {
             "mcp.json.before-codeyard-2",
             "mcp.json.before-codeyard-3",
         ] {
-            let file = ClientFile::open(&path, Client::Cursor).unwrap();
-            let backup = file.keep().unwrap().unwrap();
+            let file = EditedFile::open(&path, Client::Cursor).unwrap();
+            let backup = file.back_up().unwrap().unwrap();
             assert_eq!(backup.file_name().unwrap(), expected);
         }
     }
@@ -227,8 +219,8 @@ mod tests {
         for number in 2..=MOST_BACKUPS {
             std::fs::write(home.path().join(format!("mcp.json.before-codeyard-{number}")), "").unwrap();
         }
-        let file = ClientFile::open(&path, Client::Cursor).unwrap();
-        let error = file.keep().unwrap_err().to_string();
+        let file = EditedFile::open(&path, Client::Cursor).unwrap();
+        let error = file.back_up().unwrap_err().to_string();
         assert!(error.contains("remove old ones"), "{error}");
     }
 }

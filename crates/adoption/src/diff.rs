@@ -3,13 +3,11 @@
 use clients::{Client, masked, plain_texts};
 use similar::TextDiff;
 
-use crate::output::harmless;
-
-/// Lines around a change.
+/// Unchanged lines around each change.
 const CONTEXT: usize = 2;
 
-/// What changes, in the unified form; texts that may be secrets are hidden, unless they are `shown`.
-pub(super) fn diff(client: Client, before: &str, after: &str, shown: &[String]) -> String {
+/// The unified diff of two versions of a client's file. Texts that may be secrets are hidden, unless they are in `shown`.
+pub fn diff(client: Client, before: &str, after: &str, shown: &[String]) -> String {
     let documents = [before, after].map(|text| client.format().parse(text));
     let plain = documents.iter().flatten().flat_map(plain_texts);
     let shown: Vec<String> = shown.iter().cloned().chain(plain).collect();
@@ -26,7 +24,7 @@ pub(super) fn diff(client: Client, before: &str, after: &str, shown: &[String]) 
     if out.is_empty() && before != after {
         out.push_str("only texts that are hidden here differ\n");
     }
-    harmless(&out)
+    out
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
-//! What `codeyard install` did to which file, so that it can be undone.
+//! The installations: what `codeyard install` changed in which file, so that it can be undone.
 
 use std::path::{Path, PathBuf};
 
+use consent::digest;
 use environment::{ChangeLock, Environment, StateError, StateFile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::digest::digest;
 
 const INSTALLED: StateFile = StateFile {
     name: "installed.json",
@@ -17,23 +16,23 @@ const INSTALLED: StateFile = StateFile {
 /// One change of a client's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Installation {
-    /// Where what the file held before is; none if there was no file.
-    pub backup: Option<PathBuf>,
-    /// The hash of what is kept there; lists of before there was this field are without.
+pub(crate) struct Installation {
+    /// The copy of the file from before; `None` if there was no file.
+    pub(crate) backup: Option<PathBuf>,
+    /// The hash of the backup. Lists from before this field existed have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     original: Option<String>,
-    /// The hash of what was written.
+    /// The hash of the written content.
     written: String,
-    /// The entry that was written, as the file's format means it.
-    pub entry: Value,
-    /// The servers that the client uses no more: the keys that lead to each.
-    pub taken: Vec<Vec<String>>,
+    /// The entry that was written.
+    pub(crate) entry: Value,
+    /// The replaced servers, each by its path of keys.
+    pub(crate) taken: Vec<Vec<String>>,
 }
 
 impl Installation {
-    /// The change of a file that held `before`, which the backup keeps, to what was written.
-    pub fn new(
+    /// The change of a file from `before`, which the backup holds, to `written`.
+    pub(crate) fn new(
         backup: Option<PathBuf>,
         before: &[u8],
         written: &[u8],
@@ -49,24 +48,24 @@ impl Installation {
         }
     }
 
-    /// Whether this is what the file held before, as far as that is known.
-    pub fn replaced(&self, bytes: &[u8]) -> bool {
+    /// Whether these bytes are the original content, as far as that is known.
+    pub(crate) fn replaced(&self, bytes: &[u8]) -> bool {
         self.original
             .as_ref()
             .is_none_or(|original| *original == digest(bytes))
     }
 
-    /// Whether the file still holds what was written.
-    pub fn wrote(&self, bytes: &[u8]) -> bool {
+    /// Whether these bytes are the written content.
+    pub(crate) fn wrote(&self, bytes: &[u8]) -> bool {
         self.written == digest(bytes)
     }
 }
 
-/// The changes of a file, the latest last.
+/// The installations in a file, the latest last.
 ///
 /// # Errors
 /// If the list is damaged.
-pub fn installations(
+pub(crate) fn installations(
     file: &Path,
     data: &Path,
     env: &dyn Environment,
@@ -75,11 +74,11 @@ pub fn installations(
     Ok(all.remove(file).unwrap_or_default())
 }
 
-/// Stores these as the changes of a file.
+/// Replaces the installations in a file.
 ///
 /// # Errors
 /// If the list is damaged or cannot be written.
-pub fn store_installations(
+pub(crate) fn store_installations(
     file: &Path,
     of_file: &[Installation],
     lock: &ChangeLock<'_>,

@@ -1,0 +1,149 @@
+//! The files of the clients on this machine, and the servers in them.
+
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use clients::{Client, Found, Place, Surroundings};
+use environment::{Environment, Machine, nearest, why_unreadable};
+
+use crate::error::AdoptionError;
+
+/// Where clients keep their files on this machine.
+///
+/// # Errors
+/// If `HOME` is not set.
+pub fn surroundings() -> Result<Surroundings, AdoptionError> {
+    let variable = |name: &str| Machine.var(name).ok().flatten().filter(|value| !value.is_empty());
+    // The XDG specification says to ignore relative paths.
+    let path = |name: &str| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    Ok(Surroundings {
+        os: std::env::consts::OS.to_owned(),
+        home: path("HOME").ok_or(AdoptionError::NoHome)?,
+        config: path("XDG_CONFIG_HOME"),
+        app_data: path("APPDATA"),
+        claude: path("CLAUDE_CONFIG_DIR"),
+        codex: path("CODEX_HOME"),
+        current: Machine.current_dir().unwrap_or_default(),
+    })
+}
+
+/// The client with this name.
+///
+/// # Errors
+/// If there is none; the error names the nearest.
+pub fn client_named(name: &str) -> Result<Client, AdoptionError> {
+    Client::of_id(name).ok_or_else(|| {
+        let known: Vec<&str> = Client::ALL.iter().map(|client| client.id()).collect();
+        let nearest = nearest(name, known.iter().copied());
+        AdoptionError::UnknownClient {
+            name: name.to_owned(),
+            hint: nearest.map_or(String::new(), |near| format!("did you mean `{near}`? ")),
+            known: known.join(", "),
+        }
+    })
+}
+
+/// The file of a client in the home directory: the existing one, else the one that the client would make.
+pub fn own_file(client: Client, here: &Surroundings) -> Place {
+    let files = here.files(client);
+    let existing = files.iter().find(|file| file.exists()).or(files.first());
+    Place {
+        client,
+        path: existing.cloned().unwrap_or_default(),
+        project: None,
+    }
+}
+
+/// The client of the file at a path. A client's own file is recognised through links and `..` too.
+///
+/// # Errors
+/// If the file cannot be read, or is that of no client.
+pub fn place_of(path: &Path, here: &Surroundings) -> Result<Place, AdoptionError> {
+    let path = without_directory_links(&here.current.join(path));
+    let text = read_text(&path)?;
+    let is_it = |place: &Place| {
+        without_directory_links(&place.path) == path
+            || place.path.canonicalize().ok() == path.canonicalize().ok()
+    };
+    match Client::ALL
+        .map(|client| own_file(client, here))
+        .into_iter()
+        .find(is_it)
+    {
+        Some(own) => Ok(own),
+        None => here
+            .place_of(&path, &text)
+            .map_err(|cause| AdoptionError::Format { file: path, cause }),
+    }
+}
+
+/// A path whose directory has no links and `..`. The file may be a link: its project is the directory of the link.
+fn without_directory_links(path: &Path) -> PathBuf {
+    let directory = path.parent().and_then(|directory| directory.canonicalize().ok());
+    match (directory, path.file_name()) {
+        (Some(directory), Some(name)) => directory.join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
+/// The text of a file to import from.
+///
+/// # Errors
+/// If the file is missing, unreadable, or no UTF-8.
+pub fn read_text(path: &Path) -> Result<String, AdoptionError> {
+    let bytes = Machine.read(path).map_err(|error| AdoptionError::NoSource {
+        file: path.to_path_buf(),
+        reason: match error.kind() {
+            io::ErrorKind::NotFound => {
+                "is not there; `codeyard import` lists the clients that have servers here".to_owned()
+            }
+            _ => why_unreadable(&error),
+        },
+    })?;
+    text_of(path, &bytes)
+}
+
+/// The content of a file as text.
+///
+/// # Errors
+/// If it is no UTF-8.
+pub fn text_of(path: &Path, bytes: &[u8]) -> Result<String, AdoptionError> {
+    let text = std::str::from_utf8(bytes);
+    Ok(text
+        .map_err(|_| AdoptionError::NotText(path.to_path_buf()))?
+        .to_owned())
+}
+
+/// The servers in the text of a client's file.
+///
+/// # Errors
+/// If the text does not have the client's format.
+pub fn read_servers(place: &Place, here: &Surroundings, text: &str) -> Result<Vec<Found>, AdoptionError> {
+    clients::read(place, &here.current, text).map_err(|cause| AdoptionError::Format {
+        file: place.path.clone(),
+        cause,
+    })
+}
+
+/// The process ids of a client that runs as this user, as far as `/proc` lists them.
+pub fn running_processes(client: Client) -> Vec<u32> {
+    let me = rustix::process::geteuid().as_raw();
+    let is_one = |directory: &Path| {
+        let is_mine = directory.metadata().is_ok_and(|metadata| metadata.uid() == me);
+        let name = std::fs::read_to_string(directory.join("comm")).unwrap_or_default();
+        is_mine && client.processes().contains(&name.trim_end())
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut found: Vec<u32> = processes
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path())))
+        .filter(|(_, directory)| is_one(directory))
+        .map(|(pid, _)| pid)
+        .collect();
+    found.sort_unstable();
+    found
+}

@@ -1,0 +1,98 @@
+//! Whether codeyard covers a server of a client: it has the same server, uses it, and keeps back as many tools.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use clients::{Found, Place};
+use environment::Environment as _;
+use registry::{Definition, DefinitionStatus, Secrets};
+use serde_json::Value;
+use types::ToolRules;
+use upstream::ServerConfig;
+
+use crate::references::references;
+
+/// The servers of codeyard, which those of a client are compared with.
+pub struct KnownServers<'a> {
+    /// All definitions.
+    pub definitions: Vec<Definition>,
+    /// The executable of codeyard.
+    pub executable: PathBuf,
+    /// Whether the policy or the rules of a server forbid a tool to every program.
+    pub forbids: &'a dyn Fn((&str, &ToolRules), &str) -> bool,
+}
+
+impl KnownServers<'_> {
+    /// Why a server of a client must not be adopted: it is codeyard itself.
+    pub(crate) fn check_self(&self, server: &ServerConfig) -> Result<(), String> {
+        if upstream_wire::is_self_reference(&server.transport, &self.executable) {
+            return Err(
+                "this would start codeyard itself, below itself; add the servers behind it instead"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    /// For each tool filter of the client that codeyard does not apply to its own server: what to do about it.
+    pub(crate) fn open_filters(&self, found: &Found, ours: &ServerConfig) -> Vec<String> {
+        let forbidden = |tool: &str| (self.forbids)(ours.rules(), tool);
+        let open = found
+            .filters
+            .iter()
+            .filter(|filter| !filter.is_met(&ours.name, &ours.tools.allow, forbidden));
+        open.map(|filter| filter.told(&ours.name)).collect()
+    }
+}
+
+/// A note if the rules of codeyard's server keep back tools that the client shows.
+pub(crate) fn narrowed(place: &Place, found: &Found, ours: &ServerConfig) -> Option<String> {
+    let definition = found.definition.as_ref().ok()?;
+    let keeps_more = |(field, ours): &(&str, &[String])| {
+        let theirs = definition.get(*field).and_then(Value::as_array);
+        let theirs: BTreeSet<&str> = theirs.into_iter().flatten().filter_map(Value::as_str).collect();
+        let ours: BTreeSet<&str> = ours.iter().map(String::as_str).collect();
+        match *field {
+            "allow" => !ours.is_empty() && (theirs.is_empty() || !theirs.is_subset(&ours)),
+            _ => !ours.is_subset(&theirs),
+        }
+    };
+    let (name, rules) = ours.rules();
+    let all = [("allow", &*rules.allow), ("deny", &*rules.deny)];
+    let other = all.into_iter().find(keeps_more)?;
+    Some(format!(
+        "`{}` of the entry of `{name}` keeps tools back that {} shows",
+        other.0, place.client
+    ))
+}
+
+/// The server of a definition that codeyard uses.
+///
+/// # Errors
+/// Why codeyard does not use it, with the remedy, for a person.
+pub(crate) fn used_server<'d>(
+    ours: &'d Definition,
+    secrets: &Secrets<'_>,
+) -> Result<&'d ServerConfig, String> {
+    let enable = format!("`codeyard servers enable {}`", ours.name);
+    let unset = unset(&ours.entry, secrets).join(", ");
+    let remedy = match (ours.status, &ours.server) {
+        (DefinitionStatus::Used, Some(server)) => return Ok(server),
+        (DefinitionStatus::Used | DefinitionStatus::Mistaken, _) => {
+            "`codeyard config check` says what is wrong with it".to_owned()
+        }
+        (DefinitionStatus::Unset, _) => format!("set {unset} where codeyard is started"),
+        _ if unset.is_empty() => format!("{enable} changes that"),
+        _ => format!("set {unset} where codeyard is started, then {enable}"),
+    };
+    Err(format!("codeyard has it and does not use it; {remedy}"))
+}
+
+/// The variables without default that an entry refers to and that are not set, without duplicates.
+fn unset(entry: &Value, secrets: &Secrets<'_>) -> Vec<String> {
+    let is_unset = |name: &String| {
+        let alone = format!("${{{name}}}");
+        secrets.var(name) == Ok(None) && entry.to_string().contains(&alone)
+    };
+    references(entry).into_iter().filter(is_unset).collect()
+}

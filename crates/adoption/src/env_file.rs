@@ -1,0 +1,55 @@
+//! The `envFile` of a client's server: its variables become `env` of the definition.
+
+use std::path::PathBuf;
+
+use clients::{Found, Place, Surroundings};
+use environment::{Environment, Machine, why_unreadable};
+use serde_json::{Map, Value};
+
+/// The definition with the variables of its `envFile`. As in the clients, `env` takes precedence.
+///
+/// # Errors
+/// Why the file cannot be used, for a person.
+pub(crate) fn with_env_file(
+    found: &Found,
+    definition: &Map<String, Value>,
+    place: &Place,
+    here: &Surroundings,
+) -> Result<Map<String, Value>, String> {
+    let mut definition = definition.clone();
+    let Some(file) = &found.env_file else {
+        return Ok(definition);
+    };
+    let pairs = env_file(file, place, here)
+        .map_err(|why| format!("`envFile` ({file}) {why}; write its variables into `env`"))?;
+    let env = definition
+        .entry("env")
+        .or_insert_with(|| Value::Object(Map::new()));
+    for (name, value) in pairs {
+        if let Some(env) = env.as_object_mut() {
+            env.entry(name).or_insert_with(|| value.into());
+        }
+    }
+    Ok(definition)
+}
+
+fn env_file(file: &str, place: &Place, here: &Surroundings) -> Result<Vec<(String, String)>, String> {
+    let home = here.home.to_string_lossy();
+    let path = file.replace("${HOME}", &home);
+    let path = match (&place.project, path.strip_prefix("~/")) {
+        _ if path.contains("${") => return Err("is whichever project is open".to_owned()),
+        (_, Some(rest)) => here.home.join(rest),
+        (Some(project), None) => project.join(&path),
+        (None, None) if path.starts_with('/') => PathBuf::from(&path),
+        (None, None) => return Err("counts from whichever project is open".to_owned()),
+    };
+    let bytes = Machine.read(&path).map_err(|error| why_unreadable(&error))?;
+    let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
+    let pairs =
+        clients::env_file(&text).map_err(|line| format!("has a line that is no NAME=VALUE: line {line}"))?;
+    // A literal `${` in the file would become a reference in the definition.
+    match pairs.iter().find(|(_, value)| value.contains("${")) {
+        Some((name, _)) => Err(format!("has a `${{` in {name}")),
+        None => Ok(pairs),
+    }
+}

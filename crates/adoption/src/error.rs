@@ -1,0 +1,142 @@
+//! Why an import, an installation or an undo is refused or fails.
+
+use std::io;
+use std::path::PathBuf;
+
+use clients::Client;
+use environment::{Mistakes, StateError, why_unreadable};
+use registry::EditError;
+
+/// Why an import, an installation or an undo is refused or fails.
+#[derive(Debug, thiserror::Error)]
+pub enum AdoptionError {
+    /// `HOME` is not set.
+    #[error("HOME is not set, so no client's files can be found; set it")]
+    NoHome,
+    /// There is no such client.
+    #[error("codeyard does not know a client `{name}`; {hint}the clients are {known}")]
+    UnknownClient {
+        /// What the person wrote.
+        name: String,
+        /// The nearest client, as a question; or empty.
+        hint: String,
+        /// All clients.
+        known: String,
+    },
+    /// There is no file to import from.
+    #[error("{file}: {reason}", file = .file.display())]
+    NoSource {
+        /// The file.
+        file: PathBuf,
+        /// Why it cannot be read.
+        reason: String,
+    },
+    /// The file is no UTF-8 text.
+    #[error("{file}: holds bytes that are no UTF-8 text", file = .0.display())]
+    NotText(PathBuf),
+    /// The file does not have the format of its client.
+    #[error("{file}: {cause}; nothing was changed. Mend the file, or try again if it was just being written", file = .file.display())]
+    Format {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        cause: clients::Unreadable,
+    },
+    /// The client has not made its directory yet.
+    #[error("there is no {directory}; start {client} once, so that it makes its files", directory = .directory.display())]
+    NoDirectory {
+        /// The directory.
+        directory: PathBuf,
+        /// The client.
+        client: Client,
+    },
+    /// The file must not be changed.
+    #[error("{file}: {reason}", file = .file.display())]
+    NotEditable {
+        /// The file.
+        file: PathBuf,
+        /// Why, with the remedy.
+        reason: String,
+    },
+    /// The entry of codeyard cannot be put into the file.
+    #[error("{file}: {cause}; nothing was changed", file = .file.display())]
+    Unusual {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: clients::Refused,
+    },
+    /// The file has too many backups.
+    #[error("{file}: has {most} copies beside it already, named *.before-codeyard-N; remove old ones. Nothing was changed", file = .file.display())]
+    TooManyBackups {
+        /// The file.
+        file: PathBuf,
+        /// The most backups.
+        most: u32,
+    },
+    /// Codeyard was not installed in the file.
+    #[error("there is nothing to undo: codeyard was not installed in {file}", file = .0.display())]
+    NotInstalled(PathBuf),
+    /// Codeyard was installed with another data directory.
+    #[error("{file}: has an entry `codeyard` that was not installed with this data directory; it was with {data}: give the same, or take the entry out yourself", file = .file.display())]
+    OtherDataDirectory {
+        /// The file.
+        file: PathBuf,
+        /// The data directory, or where to look for it.
+        data: String,
+    },
+    /// The backup cannot be read.
+    #[error("{backup}: {reason}; it held the file as it was, so nothing can be restored", backup = .backup.display(), reason = why_unreadable(.cause))]
+    NoBackup {
+        /// The backup.
+        backup: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// The backup was changed.
+    #[error("{backup}: was changed since it was made, so it is not what {file} held; nothing was changed. Put back into it what it held, or take the entry `codeyard` out of {file} and your servers back into it yourself", backup = .backup.display(), file = .file.display())]
+    ChangedBackup {
+        /// The backup.
+        backup: PathBuf,
+        /// The file.
+        file: PathBuf,
+    },
+    /// A person changed the part of the file that codeyard wrote.
+    #[error("{file}: was changed since codeyard was installed: {cause}. Nothing was changed; {original}. To restore that would change:\n{diff}", file = .file.display())]
+    ChangedEntry {
+        /// The file.
+        file: PathBuf,
+        /// Why the part cannot be taken out.
+        cause: clients::Refused,
+        /// Where the original is.
+        original: String,
+        /// What a full restore would change.
+        diff: String,
+    },
+    /// The definition has a name that cannot be used any more.
+    #[error("{0}")]
+    Name(String),
+    /// The stored secrets have mistakes.
+    #[error(transparent)]
+    Secrets(#[from] Mistakes),
+    /// The file of definitions cannot be edited.
+    #[error(transparent)]
+    Edit(#[from] EditError),
+    /// Another program changed the file of the client.
+    #[error("{file}: the file was changed meanwhile, as by the client itself; nothing was written, try again", file = .0.display())]
+    ChangedFile(PathBuf),
+    /// Another codeyard changed the list of installations.
+    #[error("{file}: another codeyard has changed it meanwhile; nothing was changed, try again", file = .0.display())]
+    ChangedInstallations(PathBuf),
+    /// The file of the client, or a backup, cannot be written.
+    #[error("{file}: {cause}; nothing was changed", file = .file.display())]
+    Write {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
+    /// A state file cannot be read or changed.
+    #[error(transparent)]
+    State(#[from] StateError),
+}

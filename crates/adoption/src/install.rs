@@ -1,0 +1,199 @@
+//! Installs codeyard in a client: decides which of its servers codeyard replaces, and changes its file.
+
+use std::path::{Path, PathBuf};
+
+use clients::{Change, Client, Found, Place, Refused, Surroundings, Taken};
+use environment::{ChangeLock, Environment, Machine, why_unreadable};
+use registry::{DefinitionFile, Secrets, expanded_fingerprint, parse_unexpanded};
+use serde_json::Value;
+use upstream::ServerConfig;
+
+use crate::coverage::{KnownServers, narrowed, used_server};
+use crate::edited_file::EditedFile;
+use crate::env_file::with_env_file;
+use crate::error::AdoptionError;
+use crate::installations::{Installation, installations, store_installations};
+use crate::references::own_variables;
+
+/// Decides which servers of a client codeyard replaces.
+pub struct Installer<'a> {
+    /// The servers of codeyard.
+    pub known: &'a KnownServers<'a>,
+    /// Where clients keep their files.
+    pub here: &'a Surroundings,
+    /// The file of the client.
+    pub place: &'a Place,
+    /// The file of codeyard.
+    pub file: &'a DefinitionFile,
+    /// The stored secrets.
+    pub secrets: &'a Secrets<'a>,
+}
+
+/// The servers of a client that codeyard replaces, and the others.
+pub struct Replacement {
+    /// The servers that codeyard replaces.
+    pub taken: Vec<Taken>,
+    /// The other servers, each with the reason.
+    pub skipped: Vec<(String, String)>,
+    /// Notes about the replaced servers.
+    pub notes: Vec<String>,
+}
+
+/// A server of codeyard.
+struct KnownServer {
+    /// Its [`expanded_fingerprint`].
+    fingerprint: Option<String>,
+    /// The server, or why codeyard does not use it.
+    server: Result<ServerConfig, String>,
+}
+
+impl Installer<'_> {
+    /// Decides about each server that the client uses.
+    pub fn decide(&self, found: &[Found]) -> Replacement {
+        let known = self.known_servers();
+        let mut decided = Replacement {
+            taken: Vec::new(),
+            skipped: Vec::new(),
+            notes: Vec::new(),
+        };
+        for server in found.iter().filter(|server| server.is_enabled) {
+            let definition = server.definition.as_ref().ok().and_then(|definition| {
+                let entry = Value::Object(definition.clone());
+                parse_unexpanded(&self.file.path, &server.name, &entry)
+            });
+            if definition.is_some_and(|server| self.known.check_self(&server).is_err()) {
+                continue;
+            }
+            match self.check(server, &known) {
+                Ok(note) => {
+                    decided.taken.push(Taken {
+                        list: server.list.clone(),
+                        name: server.name.clone(),
+                    });
+                    decided.notes.extend(note);
+                }
+                Err(why) => decided.skipped.push((server.name.clone(), why)),
+            }
+        }
+        decided
+    }
+
+    fn known_servers(&self) -> Vec<KnownServer> {
+        let definitions = self.known.definitions.iter();
+        let known = definitions.filter(|known| known.file == self.file.path);
+        let known = known.map(|known| KnownServer {
+            fingerprint: self.fingerprint(&known.entry),
+            server: used_server(known, self.secrets).cloned(),
+        });
+        known.collect()
+    }
+
+    fn fingerprint(&self, entry: &Value) -> Option<String> {
+        expanded_fingerprint(&self.file.path, entry, self.secrets)
+    }
+
+    /// Whether codeyard has the server of the client and guards it as well; a note about it, or why not.
+    fn check(&self, server: &Found, known: &[KnownServer]) -> Result<Option<String>, String> {
+        let definition = server.definition.as_ref().map_err(Clone::clone)?;
+        let entry = Value::Object(with_env_file(server, definition, self.place, self.here)?);
+        let theirs = self.fingerprint(&entry);
+        let same = |ours: &&KnownServer| ours.fingerprint.is_some() && ours.fingerprint == theirs;
+        let Some(first) = known.iter().find(same) else {
+            return Err("codeyard does not have it; `codeyard import` takes it over".to_owned());
+        };
+        let used = known.iter().filter(same).find(|ours| ours.server.is_ok());
+        let ours = used.unwrap_or(first).server.as_ref().map_err(Clone::clone)?;
+        let open = self.known.open_filters(server, ours);
+        match server.gaps.iter().chain(&open).next() {
+            None => Ok(narrowed(self.place, server, ours)),
+            Some(gap) => Err(format!("codeyard has it without what guards it here: {gap}")),
+        }
+    }
+
+    /// The change of the client's file: codeyard, started with these arguments, replaces the servers.
+    pub fn change(&self, args: Vec<String>, taken: &[Taken]) -> Change {
+        // The client must find the same files of codeyard as this process.
+        let env = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"]
+            .into_iter()
+            .filter_map(|name| {
+                let value = Machine.var(name).ok().flatten()?;
+                (!value.is_empty()).then(|| (name.to_owned(), value))
+            });
+        let entries: Vec<Value> = self
+            .file
+            .names()
+            .filter_map(|name| self.file.entry(name))
+            .filter(|entry| entry["disabled"] != true)
+            .collect();
+        Change {
+            command: self.known.executable.display().to_string(),
+            args,
+            env: env.collect(),
+            home: self.here.home.clone(),
+            passed: own_variables(&entries, self.secrets),
+            take: taken.to_vec(),
+        }
+    }
+}
+
+/// Writes the backup, then the record for the undo, then the file; returns the path of the backup. Other installations
+/// wait for the lock.
+///
+/// # Errors
+/// If a file was changed meanwhile or cannot be written. Then nothing is changed.
+pub fn install(
+    file: &EditedFile,
+    data: &Path,
+    client: Client,
+    after: &str,
+    taken: &[Taken],
+) -> Result<Option<PathBuf>, AdoptionError> {
+    let lock = ChangeLock::acquire(data, &Machine)?;
+    file.check_unchanged()?;
+    let before = installations(&file.path, data, &Machine)?;
+    let document = client
+        .format()
+        .parse(after)
+        .map_err(|error| AdoptionError::Unusual {
+            file: file.path.clone(),
+            cause: Refused::Unreadable(error),
+        })?;
+    let entry = clients::installed(client, &document).cloned().unwrap_or_default();
+    let keys = |taken: &Taken| taken.list.iter().chain([&taken.name]).cloned().collect();
+    let taken = taken.iter().map(keys).collect();
+    let backup = file.back_up()?;
+    let mut all = before.clone();
+    all.push(Installation::new(
+        backup.clone(),
+        file.bytes(),
+        after.as_bytes(),
+        entry,
+        taken,
+    ));
+    let written = store_installations(&file.path, &all, &lock)
+        .map_err(AdoptionError::from)
+        .and_then(|()| file.replace(after.as_bytes()));
+    if let Err(error) = written {
+        // The first error is the one to report.
+        let _ = store_installations(&file.path, &before, &lock);
+        if let Some(backup) = &backup {
+            let _ = std::fs::remove_file(backup);
+        }
+        return Err(error);
+    }
+    Ok(backup)
+}
+
+/// Whether the file of a client has an entry for codeyard; a missing file has none.
+///
+/// # Errors
+/// Why the file cannot be read, for a person.
+pub fn is_installed(client: Client, path: &Path) -> Result<bool, String> {
+    if !path.exists() {
+        return Ok(false);
+    }
+    let bytes = Machine.read(path).map_err(|error| why_unreadable(&error))?;
+    let text = String::from_utf8(bytes).map_err(|_| "holds bytes that are no UTF-8 text".to_owned())?;
+    let document = client.format().parse(&text).map_err(|error| error.to_string())?;
+    Ok(clients::installed(client, &document).is_some())
+}

@@ -1,0 +1,32 @@
+//! Adoption of the servers of other MCP clients: import into codeyard, installation of codeyard in their place, and undo.
+//!
+//! `plan` decides what an import adds, and `save` adds it. `install` decides which servers of a client codeyard replaces and
+//! changes the file of the client, and `undo` restores it. Commands ask the person and print; nothing here does.
+
+mod bill;
+mod client_files;
+mod coverage;
+mod diff;
+mod edited_file;
+mod env_file;
+mod error;
+mod install;
+mod installations;
+mod plan;
+mod references;
+mod save;
+mod undo;
+
+pub use bill::{Bill, ServerCost};
+pub use client_files::{
+    client_named, own_file, place_of, read_servers, read_text, running_processes, surroundings, text_of,
+};
+pub use coverage::KnownServers;
+pub use diff::diff;
+pub use edited_file::EditedFile;
+pub use error::AdoptionError;
+pub use install::{Installer, Replacement, install, is_installed};
+pub use plan::{Decision, ImportPlan, PlannedServer, Planner};
+pub use references::references;
+pub use save::{save_accepted, save_plan};
+pub use undo::{Undo, undo};

@@ -1,0 +1,306 @@
+//! The plan of an import: what happens to each server of a client.
+
+use clients::{Found, Place, Surroundings, hide};
+use registry::{Definition, DefinitionFile, Secrets, expanded_fingerprint, parse_unexpanded};
+use serde_json::Value;
+use upstream::ServerConfig;
+
+use crate::coverage::{KnownServers, narrowed, used_server};
+use crate::env_file::with_env_file;
+use crate::references::{own_variables, references};
+
+/// The plan for the servers of one file.
+pub struct ImportPlan {
+    /// The file of the client.
+    pub place: Place,
+    /// The file of codeyard that new servers are added to.
+    pub destination: String,
+    /// The file of the secrets.
+    pub secrets: String,
+    /// All servers, in the order of the file.
+    pub servers: Vec<PlannedServer>,
+}
+
+/// The plan for one server.
+pub struct PlannedServer {
+    /// The server of the client.
+    pub found: Found,
+    /// Its name in codeyard.
+    pub name: String,
+    /// What happens to it.
+    pub decision: Decision,
+    /// The entry for codeyard, without secrets.
+    pub entry: Value,
+    /// The definition of the entry. Its variables are not expanded.
+    pub unexpanded: Option<ServerConfig>,
+    /// The definition as it would be used now; `None` if it is not used.
+    pub server: Option<ServerConfig>,
+    /// The secrets that the entry refers to, with their names.
+    pub secrets: Vec<(String, String)>,
+    /// What a person must do before it can be used.
+    pub gaps: Vec<String>,
+    /// Variables of this process that it refers to. They must be set wherever codeyard starts.
+    pub variables: Vec<String>,
+}
+
+/// What happens to a server of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It is added.
+    New,
+    /// Codeyard has it already.
+    AlreadyDefined,
+    /// It is not added, for this reason.
+    Skipped(String),
+}
+
+impl ImportPlan {
+    /// The servers to add.
+    pub fn new_servers(&self) -> impl Iterator<Item = &PlannedServer> {
+        self.servers
+            .iter()
+            .filter(|planned| planned.decision == Decision::New)
+    }
+
+    /// The servers that codeyard has already.
+    pub fn already_defined(&self) -> impl Iterator<Item = &PlannedServer> {
+        self.servers
+            .iter()
+            .filter(|planned| planned.decision == Decision::AlreadyDefined)
+    }
+
+    /// Names and values of the secrets of new servers.
+    pub fn new_secrets(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.new_servers().flat_map(|new| &new.secrets);
+        all.map(|(name, secret)| (name.as_str(), secret.as_str()))
+    }
+
+    /// Adds a new server as disabled, for this reason.
+    pub fn disable(&mut self, name: &str, why: &str) {
+        let news = self
+            .servers
+            .iter_mut()
+            .filter(|planned| planned.decision == Decision::New);
+        for planned in news.filter(|planned| planned.name == name) {
+            planned.gaps.push(why.to_owned());
+            if let Some(fields) = planned.entry.as_object_mut() {
+                fields.insert("disabled".to_owned(), true.into());
+            }
+        }
+    }
+
+    /// Skips a new server, for this reason.
+    pub fn skip(&mut self, name: &str, why: &str) {
+        for planned in &mut self.servers {
+            if planned.name == name && planned.decision == Decision::New {
+                planned.decision = Decision::Skipped(why.to_owned());
+            }
+        }
+    }
+}
+
+/// Plans the import of one file.
+pub struct Planner<'a, 's> {
+    /// The servers of codeyard.
+    pub known: &'a KnownServers<'a>,
+    /// Refuses a name that codeyard cannot give to a new server in this file.
+    pub check_name: &'a dyn Fn(&str, &DefinitionFile) -> Result<(), String>,
+    /// Where clients keep their files.
+    pub here: &'a Surroundings,
+    /// The file of the client.
+    pub place: &'a Place,
+    /// The file of codeyard. New servers are set in it; it is not saved.
+    pub file: &'a mut DefinitionFile,
+    /// The stored secrets. New ones are added; they are not saved.
+    pub secrets: Secrets<'s>,
+}
+
+/// Variables that definitions refer to.
+struct References {
+    /// Those of codeyard's servers, with the name of the server.
+    owned: Vec<(String, String)>,
+    /// Those of any definition.
+    all: Vec<String>,
+}
+
+impl Planner<'_, '_> {
+    /// Plans each server of the file.
+    pub fn plan_all(mut self, found: Vec<Found>) -> ImportPlan {
+        let definitions = &self.known.definitions;
+        let others = definitions.iter().filter(|known| known.file != self.place.path);
+        let owned = others.flat_map(|known| {
+            let names = references(&known.entry).into_iter();
+            names.map(|name| (name, known.name.clone()))
+        });
+        let theirs = found.iter().filter_map(|found| found.definition.as_ref().ok());
+        let theirs = theirs.flat_map(|definition| references(&Value::Object(definition.clone())));
+        let ours = definitions.iter().flat_map(|known| references(&known.entry));
+        let referred = References {
+            owned: owned.collect(),
+            all: ours.chain(theirs).collect(),
+        };
+        let servers = found
+            .into_iter()
+            .map(|found| self.plan(found, &referred))
+            .collect();
+        ImportPlan {
+            servers,
+            place: self.place.clone(),
+            destination: self.file.path.display().to_string(),
+            secrets: self.secrets.path().display().to_string(),
+        }
+    }
+
+    fn plan(&mut self, found: Found, referred: &References) -> PlannedServer {
+        let mut planned = PlannedServer {
+            name: found.name.clone(),
+            decision: Decision::New,
+            entry: Value::Null,
+            unexpanded: None,
+            server: None,
+            secrets: Vec::new(),
+            gaps: found.gaps.clone(),
+            variables: Vec::new(),
+            found,
+        };
+        let definition = match &planned.found.definition {
+            Ok(definition) => definition,
+            Err(why) => {
+                planned.decision = Decision::Skipped(why.clone());
+                return planned;
+            }
+        };
+        let mut definition = match with_env_file(&planned.found, definition, self.place, self.here) {
+            Ok(whole) => whole,
+            Err(why) => {
+                planned.gaps.push(why);
+                definition.clone()
+            }
+        };
+        let written = parse_unexpanded(&self.file.path, &planned.name, &Value::Object(definition.clone()));
+        if let Some(why) = written.and_then(|server| self.known.check_self(&server).err()) {
+            planned.decision = Decision::Skipped(why);
+            return planned;
+        }
+        let foreign_secrets = self.foreign_secrets(&Value::Object(definition.clone()), referred);
+        let secrets = &mut self.secrets;
+        let stayed = hide(&planned.found.name, &mut definition, &mut |wanted, secret| {
+            let name = secrets.insert_unique(wanted, secret, &referred.all);
+            planned.secrets.push((name.clone(), secret.to_owned()));
+            name
+        });
+        planned.found.notes.extend(stayed.iter().map(ToString::to_string));
+        if let Some(file) = planned
+            .found
+            .env_file
+            .as_ref()
+            .filter(|_| planned.gaps == planned.found.gaps)
+        {
+            let note = format!("the variables of `envFile` ({file}) are taken as they are now");
+            planned.found.notes.push(note);
+        }
+        planned.entry = Value::Object(definition);
+        let (name, decision) = self.name_for(&planned);
+        (planned.name, planned.decision) = (name, decision);
+        match planned.decision {
+            Decision::New => {
+                planned.gaps.extend(foreign_secrets);
+                self.add(&mut planned);
+            }
+            Decision::AlreadyDefined => {
+                let mut definitions = self.known.definitions.iter();
+                let is_it = |known: &&Definition| known.name == planned.name && known.file == self.file.path;
+                if let Some(ours) = definitions.find(is_it).filter(|_| planned.found.is_enabled) {
+                    planned.gaps.extend(used_server(ours, &self.secrets).err());
+                }
+                let entry = self.file.entry(&planned.name).unwrap_or_default();
+                let ours = parse_unexpanded(&self.file.path, &planned.name, &entry);
+                if let Some(ours) = ours {
+                    let open = self.known.open_filters(&planned.found, &ours);
+                    planned.gaps.extend(open);
+                    let narrowed = narrowed(self.place, &planned.found, &ours);
+                    planned.found.notes.extend(narrowed);
+                }
+                planned.server = self.file.server(&planned.name, &self.secrets).ok().flatten();
+            }
+            Decision::Skipped(_) => {}
+        }
+        planned
+    }
+
+    /// Secrets of other servers that the definition would receive: knowing the name of a secret must not be enough.
+    fn foreign_secrets(&self, definition: &Value, referred: &References) -> Vec<String> {
+        let known = references(definition)
+            .into_iter()
+            .filter(|name| self.secrets.get(name).is_some());
+        let told = known.filter_map(|name| {
+            let owner = referred.owned.iter().find(|(known, _)| *known == name);
+            match owner {
+                Some((_, owner)) => Some(format!("takes the secret of `{owner}`: {name}")),
+                // In a user's own file a reference such as `${input:...}` is meant.
+                None if self.place.project.is_none() => None,
+                None => Some(format!("takes a secret that is kept for others: {name}")),
+            }
+        });
+        told.collect()
+    }
+
+    /// The name of the client's server; with the client as suffix if codeyard has another server of this name.
+    fn name_for(&self, planned: &PlannedServer) -> (String, Decision) {
+        let meaning = |entry: &Value| expanded_fingerprint(&self.file.path, entry, &self.secrets);
+        let name = planned.found.name.clone();
+        let other = format!("{name}-{}", self.place.client.id());
+        let mut why = String::new();
+        for candidate in [name.clone(), other] {
+            match self.file.entry(&candidate) {
+                Some(entry) if meaning(&entry) == meaning(&planned.entry) => {
+                    return (candidate, Decision::AlreadyDefined);
+                }
+                _ => match (self.check_name)(&candidate, self.file) {
+                    Ok(()) => return (candidate, Decision::New),
+                    Err(refusal) if why.is_empty() => why = refusal,
+                    Err(_) => {}
+                },
+            }
+        }
+        (name, Decision::Skipped(why))
+    }
+
+    /// Sets the entry in the file. A server that cannot be used yet is disabled.
+    fn add(&mut self, planned: &mut PlannedServer) {
+        let name = planned.name.clone();
+        self.file.set(&name, &planned.entry);
+        let mistakes = self.file.server(&name, &self.secrets).err();
+        let mistakes: Vec<String> = mistakes
+            .into_iter()
+            .flat_map(|mistakes| mistakes.0)
+            .map(|mistake| mistake.message)
+            .collect();
+        let is_mistaken = !mistakes.is_empty();
+        // Gaps of the client's own forms of variables are reported in the client's words.
+        let is_foreign =
+            |gap: &String| gap.contains("another program's form") || gap.contains("workspaceFolder");
+        let is_said = |gap: &String| !planned.found.gaps.is_empty() && is_foreign(gap);
+        let unsaid: Vec<String> = mistakes.into_iter().filter(|gap| !is_said(gap)).collect();
+        planned.gaps.extend(unsaid);
+        if (is_mistaken || !planned.gaps.is_empty() || !planned.found.is_enabled)
+            && let Some(fields) = planned.entry.as_object_mut()
+        {
+            fields.insert("disabled".to_owned(), true.into());
+            self.file.set(&name, &planned.entry);
+        }
+        planned.variables = own_variables(std::slice::from_ref(&planned.entry), &self.secrets);
+        planned.unexpanded = parse_unexpanded(&self.file.path, &name, &planned.entry);
+        planned.server = self.file.server(&name, &self.secrets).ok().flatten();
+        if planned.unexpanded.is_none() {
+            // A mistaken entry would prevent the start of codeyard.
+            let why = planned
+                .gaps
+                .first()
+                .cloned()
+                .unwrap_or_else(|| "is no definition of a server".to_owned());
+            planned.decision = Decision::Skipped(why);
+            self.file.remove(&name);
+        }
+    }
+}

@@ -267,14 +267,14 @@ async fn what_a_task_lacks_is_told_and_nothing_is_run() {
         "Buche einen Flug und ein Hotel",
         &[],
         1,
-        &["the task seems to be in German; only English is read"],
+        &["it begins with no verb that is known, and only English is read"],
     )
     .await;
     check(
         "Schreibe hallo nach x.txt",
         &[],
         1,
-        &["the task seems to be in German; only English is read"],
+        &["it begins with no verb that is known, and only English is read"],
     )
     .await;
     check(

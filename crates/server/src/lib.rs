@@ -40,7 +40,6 @@ pub use sandbox::Stream;
 pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};
 pub use store;
-pub use task::{DEFAULT_THRESHOLD, Missing, Overrides, TaskError, Tools};
 pub use tasks::{TaskReport, TaskRequest, TaskResult, TaskStep};
 pub use tool_files::MARK as GENERATED;
 pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};

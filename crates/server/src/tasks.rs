@@ -1,20 +1,23 @@
-//! Tasks in words: planned by what tools there are, and run as one program by the usual path.
+//! Tasks in words: planned over the tools of the caller, and run as one program on the path of any other program.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use catalog::Entry;
+use offline_task::{
+    DEFAULT_THRESHOLD, MissingArgument, PlanRequest, PlannedCall, PlannedStep, ProgramOverrides, TaskError, TaskPlan,
+    ToolNames,
+};
 use serde::Serialize;
 use serde_json::Value;
 use store::Front;
-use task::{Missing, Overrides, Plan, Step, TaskError, Tools};
 use tokio_util::sync::CancellationToken;
 use types::{Outcome, Status};
 
 use crate::programs::{NotRun, Program, Ran};
-use crate::{Caller, DEFAULT_THRESHOLD};
+use crate::Caller;
 
-/// How long planning waits for servers that were never asked for their tools.
+/// How long planning waits for servers whose tools are not known yet.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A task.
@@ -22,12 +25,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct TaskRequest {
     /// What is to be done, in English.
     pub description: String,
-    /// From which share of the score for its own name a tool is selected, 0 to 1.
+    /// The share of the score for its own name from which a tool is selected, 0 to 1.
     pub threshold: f32,
     /// These tools, without a selection.
-    pub required: Option<Tools>,
-    /// What the caller says itself of the program.
-    pub overrides: Overrides,
+    pub required: Option<ToolNames>,
+    /// The caller's own parts of the program.
+    pub overrides: ProgramOverrides,
     /// Longest duration of the run; the settings' if absent.
     pub timeout: Option<Duration>,
     /// Whether the task is planned and not run.
@@ -51,16 +54,16 @@ pub enum TaskResult {
 /// What became of a task.
 #[derive(Debug, Serialize)]
 pub struct TaskReport {
-    /// How it ended.
+    /// How the task ended.
     pub result: TaskResult,
     /// What the program printed; none if it was not run or printed nothing.
     pub output: Option<String>,
-    /// Why it did not succeed.
+    /// Why the task did not succeed.
     pub error: Option<String>,
     /// All tools that may be called.
-    pub discovered: Tools,
-    /// Those that were selected.
-    pub selected: Tools,
+    pub discovered: ToolNames,
+    /// The selected tools.
+    pub selected: ToolNames,
     /// Whether the caller named the tools, so that there was no selection.
     pub tools_were_given: bool,
     /// The steps of the task.
@@ -69,43 +72,43 @@ pub struct TaskReport {
     pub notes: Vec<String>,
     /// The program; none if the task cannot be run.
     pub code: Option<String>,
-    /// Handle of the run, if there was one.
+    /// The handle of the run, if there was one.
     pub run_id: Option<String>,
-    /// What it took in milliseconds.
+    /// The duration of the run in milliseconds.
     pub duration_ms: Option<f64>,
-    /// What else is to be said of the run.
+    /// A notice about the run, such as a lost session.
     pub notice: Option<String>,
 }
 
 /// One step of a task.
 #[derive(Debug, Serialize)]
 pub struct TaskStep {
-    /// What the task says.
+    /// The words of the task.
     pub text: String,
-    /// The tool that it calls.
+    /// The tool that the step calls.
     pub tool: Option<String>,
-    /// The call as the program has it.
+    /// The call in the program.
     pub call: Option<String>,
-    /// What the call needs and the task does not say.
-    pub missing: Vec<Missing>,
-    /// Other tools that would fit as well.
+    /// Needed arguments that the task does not say.
+    pub missing: Vec<MissingArgument>,
+    /// Other tools that fit as well.
     pub as_likely: Vec<String>,
-    /// What the task says and no parameter takes.
+    /// Words and values of the step that the call does not use.
     pub unused: Vec<String>,
-    /// Why it cannot be run.
+    /// Why the step cannot be run.
     pub problem: Option<String>,
 }
 
 // === impl TaskRequest ===
 
 impl TaskRequest {
-    /// A task to run, with nothing else said of it.
+    /// A task to run, with the defaults for everything but its words.
     pub fn new(description: impl Into<String>) -> TaskRequest {
         TaskRequest {
             description: description.into(),
             threshold: DEFAULT_THRESHOLD,
             required: None,
-            overrides: Overrides::default(),
+            overrides: ProgramOverrides::default(),
             timeout: None,
             plan_only: false,
         }
@@ -117,7 +120,7 @@ impl Caller {
     /// nothing of it is run then.
     ///
     /// # Errors
-    /// If the text cannot be read, or a required tool is not there.
+    /// If the text cannot be read, or a required tool does not exist.
     pub async fn task(
         &self,
         request: TaskRequest,
@@ -128,15 +131,15 @@ impl Caller {
         let (reader, text, required) = (self.clone(), request.description, request.required);
         let planned = shared.broker.searching(PATIENCE, move |search| {
             let visible = |entry: &Entry| reader.shared.broker.may_call(&reader.principal, entry);
-            let asked = task::Request {
+            let asked = PlanRequest {
                 text: &text,
                 threshold: request.threshold,
                 required: required.as_ref(),
             };
-            task::plan(&asked, search, &visible)
+            offline_task::plan(&asked, search, &visible)
         });
         let mut plan = planned.await.unwrap_or(Err(TaskError::Interrupted))?;
-        plan.leave_to(&request.overrides);
+        plan.replace(&request.overrides);
         let mut report = TaskReport::of(&plan, tools_were_given);
         let problems = plan.problems();
         if !problems.is_empty() {
@@ -144,7 +147,7 @@ impl Caller {
             report.error = Some(problems.join("\n"));
             return Ok(report);
         }
-        let code = task::program(&plan, &request.overrides);
+        let code = offline_task::program(&plan, &request.overrides);
         report.code = Some(code.clone());
         if !request.plan_only {
             let program = Program {
@@ -170,7 +173,7 @@ impl Caller {
 // === impl TaskReport ===
 
 impl TaskReport {
-    fn of(plan: &Plan, tools_were_given: bool) -> TaskReport {
+    fn of(plan: &TaskPlan, tools_were_given: bool) -> TaskReport {
         TaskReport {
             result: TaskResult::Success,
             output: None,
@@ -178,7 +181,7 @@ impl TaskReport {
             discovered: tools(&plan.discovered),
             selected: tools(&plan.selected),
             tools_were_given,
-            steps: plan.steps.iter().map(|step| TaskStep::of(plan, step)).collect(),
+            steps: plan.steps.iter().map(TaskStep::of).collect(),
             notes: plan.notes(),
             code: None,
             run_id: None,
@@ -211,7 +214,7 @@ impl TaskReport {
 
     /// How many tools there are, and how many of them were selected.
     pub fn counts(&self) -> (usize, usize) {
-        let count = |tools: &Tools| tools.values().map(Vec::len).sum();
+        let count = |tools: &ToolNames| tools.values().map(Vec::len).sum();
         (count(&self.discovered), count(&self.selected))
     }
 }
@@ -219,22 +222,22 @@ impl TaskReport {
 // === impl TaskStep ===
 
 impl TaskStep {
-    fn of(plan: &Plan, step: &Step) -> TaskStep {
+    fn of(step: &PlannedStep) -> TaskStep {
         let call = step.call.as_ref();
         TaskStep {
             text: step.text.clone(),
             tool: call.map(|call| call.entry.tool.to_string()),
-            call: call.map(task::Call::text),
+            call: call.map(PlannedCall::text),
             missing: call.map(|call| call.missing.clone()).unwrap_or_default(),
-            as_likely: step.others.iter().map(ToString::to_string).collect(),
+            as_likely: step.alternatives.iter().map(ToString::to_string).collect(),
             unused: step.unused.clone(),
-            problem: plan.problem(step),
+            problem: step.problem.clone(),
         }
     }
 }
 
-fn tools(entries: &[Arc<Entry>]) -> Tools {
-    let mut tools = Tools::new();
+fn tools(entries: &[Arc<Entry>]) -> ToolNames {
+    let mut tools = ToolNames::new();
     for entry in entries {
         tools
             .entry(entry.tool.server.clone())

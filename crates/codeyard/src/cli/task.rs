@@ -39,7 +39,7 @@ pub struct TaskArguments {
     #[arg(long, value_name = "TEXT")]
     pub header: Option<String>,
     /// Select tools whose score is at least this share of what they score for their own names
-    #[arg(long, value_name = "0..1", default_value_t = server::DEFAULT_THRESHOLD, value_parser = parse_threshold)]
+    #[arg(long, value_name = "0..1", default_value_t = offline_task::DEFAULT_THRESHOLD, value_parser = parse_threshold)]
     pub threshold: f32,
     /// Longest duration, such as 30s or 500ms [default: `[limits] wall_time` of the settings]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]

@@ -5,8 +5,9 @@ mod show;
 use std::path::Path;
 
 use environment::Machine;
+use offline_task::{ProgramOverrides, ToolNames};
 use serde_json::Value;
-use server::{Host, Overrides, TaskReport, TaskRequest, TaskResult, Tools};
+use server::{Host, TaskReport, TaskRequest, TaskResult};
 
 use crate::cli::TaskArguments;
 use crate::context::{Context, principal, read_input};
@@ -80,7 +81,7 @@ fn request(arguments: &TaskArguments) -> anyhow::Result<TaskRequest> {
     Ok(TaskRequest {
         threshold: arguments.threshold,
         required: arguments.required_tools.as_deref().map(required).transpose()?,
-        overrides: Overrides {
+        overrides: ProgramOverrides {
             header: arguments.header.clone(),
             calls,
         },
@@ -90,9 +91,9 @@ fn request(arguments: &TaskArguments) -> anyhow::Result<TaskRequest> {
     })
 }
 
-fn required(given: &str) -> anyhow::Result<Tools> {
+fn required(given: &str) -> anyhow::Result<ToolNames> {
     let form = "a JSON object of servers with lists of tools, such as '{\"files\": [\"read\"]}'";
-    let tools: Tools = serde_json::from_str(&text_or_file(given)?)
+    let tools: ToolNames = serde_json::from_str(&text_or_file(given)?)
         .map_err(|error| wrong("--required-tools", form, &error))?;
     if tools.values().all(Vec::is_empty) {
         let message = format!("--required-tools names no tool; write {form}, or leave it out");

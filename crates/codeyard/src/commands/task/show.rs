@@ -1,6 +1,7 @@
 //! What a task is told as: its output, or all steps from discovery to the end.
 
-use server::{TaskReport, TaskResult, Tools};
+use offline_task::ToolNames;
+use server::{TaskReport, TaskResult};
 
 use crate::cli::TaskArguments;
 use crate::output::{Output, counted, harmless};
@@ -77,7 +78,7 @@ fn verbose(output: &Output, report: &TaskReport, plan_only: bool) -> anyhow::Res
     output.line(&efficiency(all, selected))
 }
 
-fn tools(output: &Output, tools: &Tools) -> anyhow::Result<()> {
+fn tools(output: &Output, tools: &ToolNames) -> anyhow::Result<()> {
     let width = tools
         .keys()
         .map(|server| server.chars().count())

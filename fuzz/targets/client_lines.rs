@@ -200,6 +200,7 @@ impl CodeService for Ready {
             more: request.limit,
             nearest: Vec::new(),
             pending: Vec::new(),
+            note: None,
         }
     }
 

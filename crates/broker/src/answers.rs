@@ -1,6 +1,6 @@
 //! The JSON that host calls and `search_tools` answer with.
 
-use catalog::{Entry, Language, Learned, Server, summary};
+use catalog::{ANSWER, ANSWER_NOTE, Entry, Language, Learned, Server, summary};
 use serde::Serialize;
 use serde_json::Value;
 use types::Reach;
@@ -13,7 +13,7 @@ pub enum Detail {
     /// Signature and first words of the description.
     #[default]
     Summary,
-    /// Also the stub, or the schemas.
+    /// The stub instead of both, or the schemas beside them.
     Full,
 }
 
@@ -30,6 +30,9 @@ pub struct SearchAnswer {
     /// Servers whose tools are not known yet because they are still starting.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<String>,
+    /// What `Text` means in the signatures, if one has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// One tool of a search.
@@ -39,10 +42,10 @@ pub struct FoundTool {
     pub server: String,
     /// The tool's name in its definition.
     pub tool: String,
-    /// How it is called: `tools.<server>.<tool>(…) -> …`.
+    /// How it is called: `tools.<server>.<tool>(…) -> …`; without parameters and result where the stub has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// First words of its description.
+    /// First words of its description, where no stub has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// How well it matches, for comparing within this answer.
@@ -135,23 +138,43 @@ impl Detail {
     }
 }
 
+// === impl SearchAnswer ===
+
+impl SearchAnswer {
+    /// The same with what its signatures leave unsaid.
+    pub(crate) fn explained(mut self) -> Self {
+        let returned = format!(" -> {ANSWER}");
+        let signatures = self
+            .tools
+            .iter()
+            .chain(&self.nearest)
+            .flat_map(|tool| &tool.signature);
+        if signatures
+            .into_iter()
+            .any(|signature| signature.ends_with(&returned))
+        {
+            self.note = Some(format!("{ANSWER}: {ANSWER_NOTE}"));
+        }
+        self
+    }
+}
+
 // === impl FoundTool ===
 
 impl FoundTool {
     pub(crate) fn of(entry: &Entry, score: f32, detail: Detail, learned: Option<&Learned>) -> Self {
-        let more = detail != Detail::Name;
+        let callable = match detail {
+            Detail::Name => None,
+            Detail::Summary => Some(entry.signature_with(learned)),
+            Detail::Full => Some(format!("{}(…)", entry.alias).into()),
+        };
+        let description = entry.definition.description.as_deref();
         Self {
             server: entry.tool.server.clone(),
             tool: entry.tool.tool.clone(),
-            signature: more
-                .then(|| format!("tools.{}.{}", entry.server_alias, entry.signature_with(learned))),
-            description: entry
-                .definition
-                .description
-                .as_deref()
-                .filter(|_| more)
-                .map(summary),
-            score: more.then(|| (f64::from(score) * 100.0).round() / 100.0),
+            signature: callable.map(|callable| format!("tools.{}.{callable}", entry.server_alias)),
+            description: description.filter(|_| detail == Detail::Summary).map(summary),
+            score: (detail != Detail::Name).then(|| (f64::from(score) * 100.0).round() / 100.0),
             stub: (detail == Detail::Full).then(|| entry.declaration(Language::Python, learned)),
         }
     }

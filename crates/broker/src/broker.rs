@@ -277,7 +277,9 @@ impl Shared {
             more: found.hits.len().saturating_sub(limit),
             nearest: shown(&found.nearest, limit),
             pending,
+            note: None,
         }
+        .explained()
     }
 
     /// Asks servers that were never asked for their tools; the names of those that are still starting.

@@ -11,6 +11,8 @@ use types::{Tool, ToolRef};
 use crate::arguments::{ArgumentError, Check, Partial};
 use crate::learned::Learned;
 use crate::names::is_identifier;
+use crate::shapes::Type;
+use crate::signature::Returned;
 use crate::stub::Language;
 use crate::{signature, stub};
 
@@ -49,7 +51,9 @@ impl Entry {
     pub fn signature(&self) -> &str {
         self.signature.get_or_init(|| {
             let (input, output) = (self.definition.input_schema(), self.definition.output_schema());
-            signature::signature(self.callable(), &input, output.as_ref())
+            let unknown = self.unknown_result();
+            let returned = output.as_ref().map_or(Returned::Type(&unknown), Returned::Schema);
+            signature::signature(self.callable(), &input, returned)
         })
     }
 
@@ -115,6 +119,14 @@ impl Entry {
             properties.map_or_else(Vec::new, |properties| properties.keys().cloned().collect())
         });
         parameters.iter().any(|name| name == parameter)
+    }
+
+    /// The result's type where nothing declares it.
+    pub(crate) fn unknown_result(&self) -> Type {
+        match self.definition.returns_any_value() {
+            true => Type::Any,
+            false => Type::Answer,
+        }
     }
 
     /// The name after the last dot of a call: the tool's own if Python takes it.

@@ -10,6 +10,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use crate::schema::{self, Parameter};
+use crate::text::remark;
 
 /// Schema nodes that are read for one tool; beyond them a type is [`Type::Any`].
 const MAX_STEPS: usize = 4_000;
@@ -27,6 +28,9 @@ const MAX_ALTERNATIVES: usize = 16;
 /// Bytes of values that are written for one tool's arguments, or its result; beyond them their types stand alone.
 const MAX_BYTES_OF_LITERALS: usize = 32 * 1024;
 
+/// Bytes of descriptions of fields that are written for one tool's arguments, or its result.
+const MAX_BYTES_OF_NOTES: usize = 4 * 1024;
+
 /// Longest key that is written; an object with a longer one takes any keys beside those that are.
 const MAX_KEY_BYTES: usize = 200;
 
@@ -34,6 +38,8 @@ const MAX_KEY_BYTES: usize = 200;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Type {
     Any,
+    /// What a call answers where nothing is known: text, its value where the text is JSON, or blocks.
+    Answer,
     Text,
     Whole,
     Number,
@@ -55,6 +61,8 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) kind: Type,
     pub(crate) required: bool,
+    /// The first sentence of its description, on one line.
+    pub(crate) note: Option<String>,
 }
 
 /// An object with known keys.
@@ -90,6 +98,7 @@ pub(crate) struct Reader<'a, 's> {
     depth: usize,
     steps: usize,
     literal_bytes: usize,
+    note_bytes: usize,
     nesting: usize,
     /// Whether no key is sure to be there.
     observed: bool,
@@ -147,11 +156,23 @@ impl Shapes {
         self.order.retain(|index| used.contains(index));
     }
 
-    /// An earlier shape with exactly these keys.
-    fn equal(&self, fields: &[Field], open: bool) -> Option<usize> {
-        let is_equal = |shape: &Shape| shape.open == open && shape.fields == fields;
-        let equal = |(index, shape): (usize, &Shape)| is_equal(shape).then_some(index);
-        self.iter().find_map(equal)
+    /// An earlier shape with exactly these keys, whatever their descriptions are. It loses those that do not hold of
+    /// both.
+    fn merge(&mut self, fields: &[Field], open: bool) -> Option<usize> {
+        let is_equal = |shape: &Shape| {
+            let mut pairs = shape.fields.iter().zip(fields);
+            shape.open == open
+                && shape.fields.len() == fields.len()
+                && pairs.all(|(a, b)| a.name == b.name && a.kind == b.kind && a.required == b.required)
+        };
+        let (index, _) = self.iter().find(|(_, shape)| is_equal(shape))?;
+        let known = self.slots[index].iter_mut().flat_map(|shape| &mut shape.fields);
+        for (known, field) in known.zip(fields) {
+            if field.note.is_some() && known.note != field.note {
+                known.note = None;
+            }
+        }
+        Some(index)
     }
 }
 
@@ -169,6 +190,7 @@ impl<'a, 's> Reader<'a, 's> {
             depth,
             steps: MAX_STEPS,
             literal_bytes: MAX_BYTES_OF_LITERALS,
+            note_bytes: 0,
             nesting: 0,
             observed: false,
             open: false,
@@ -178,6 +200,12 @@ impl<'a, 's> Reader<'a, 's> {
     /// The same for a reader who wants the keys that are known, although there may be others.
     pub(crate) fn open(mut self) -> Self {
         self.open = true;
+        self
+    }
+
+    /// The same for a reader who wants the descriptions of the fields of objects.
+    pub(crate) fn described(mut self) -> Self {
+        self.note_bytes = MAX_BYTES_OF_NOTES;
         self
     }
 
@@ -213,8 +241,28 @@ impl<'a, 's> Reader<'a, 's> {
                 name: one.name.to_owned(),
                 kind: self.read(one.schema, &names::camel(one.name)),
                 required: one.required && !self.observed,
+                note: None,
             })
             .collect()
+    }
+
+    /// The same with their descriptions.
+    fn described_fields(&mut self, parameters: &[Parameter<'a>]) -> Vec<Field> {
+        let mut fields = self.fields(parameters);
+        let known = parameters.iter().filter(|one| one.name.len() <= MAX_KEY_BYTES);
+        for (field, parameter) in fields.iter_mut().zip(known) {
+            let description = schema::said(self.root, parameter.schema, "description");
+            let note = description.and_then(Value::as_str).and_then(remark);
+            let Some(left) = note
+                .as_ref()
+                .and_then(|note| self.note_bytes.checked_sub(note.len()))
+            else {
+                continue;
+            };
+            self.note_bytes = left;
+            field.note = note;
+        }
+        fields
     }
 
     /// The keys of an object; the parts that they are gathered from count as steps.
@@ -348,10 +396,13 @@ impl<'a, 's> Reader<'a, 's> {
         self.shapes.slots.push(None);
         self.read.insert(std::ptr::from_ref(place), index);
         self.depth -= 1;
-        let fields = self.fields(parameters);
+        let fields = match self.note_bytes {
+            0 => self.fields(parameters),
+            _ => self.described_fields(parameters),
+        };
         self.depth += 1;
         if !self.recursive.contains(&index)
-            && let Some(equal) = self.shapes.equal(&fields, open)
+            && let Some(equal) = self.shapes.merge(&fields, open)
         {
             self.read.insert(std::ptr::from_ref(place), equal);
             return equal;

@@ -34,13 +34,30 @@ const MAX_LITERAL_CHARS: usize = 40;
 const MAX_ALTERNATIVES: usize = 6;
 const MAX_NAME_CHARS: usize = 64;
 
+/// How a signature writes what a tool answers that declares no result.
+pub const ANSWER: &str = "Text";
+
+/// What [`ANSWER`] means.
+pub const ANSWER_NOTE: &str =
+    "a str with its blocks (such as images) at .content; its value where it is JSON";
+
+/// What comes back.
+#[derive(Clone, Copy)]
+pub(crate) enum Returned<'a> {
+    /// A value of this schema.
+    Schema(&'a Value),
+    /// A value of this type.
+    Type(&'a Type),
+}
+
 /// The signature of a tool whose Python name is `name`.
-pub(crate) fn signature(name: &str, input: &Value, output: Option<&Value>) -> String {
+pub(crate) fn signature(name: &str, input: &Value, returned: Returned<'_>) -> String {
     let mut shapes = Shapes::default();
     let parameters = parameters(&mut shapes, input);
-    let result = output.map_or(Type::Any, |root| {
-        Reader::new(&mut shapes, root, DEPTH).open().read(root, "")
-    });
+    let result = match returned {
+        Returned::Schema(root) => Reader::new(&mut shapes, root, DEPTH).open().read(root, ""),
+        Returned::Type(kind) => kind.clone(),
+    };
     for (depth, depth_of_result) in DEPTHS {
         let mut line = Line::new(&shapes);
         let parts: Vec<String> = parameters.iter().map(|one| line.parameter(one, depth)).collect();
@@ -56,7 +73,7 @@ pub(crate) fn signature(name: &str, input: &Value, output: Option<&Value>) -> St
 
 /// The same where the result was observed and is not declared.
 pub(crate) fn observed(name: &str, input: &Value, learned: &Learned) -> String {
-    let line = signature(name, input, Some(&learned.schema));
+    let line = signature(name, input, Returned::Schema(&learned.schema));
     format!("{line}  # {}", observed_in(learned))
 }
 
@@ -161,6 +178,7 @@ impl<'a> Line<'a> {
         self.steps -= 1;
         match kind {
             Type::Any => "Any".to_owned(),
+            Type::Answer => ANSWER.to_owned(),
             Type::Text => "str".to_owned(),
             Type::Whole => "int".to_owned(),
             Type::Number => "float".to_owned(),

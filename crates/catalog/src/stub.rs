@@ -105,13 +105,17 @@ impl Declaration {
         let mut shapes = Shapes::default();
         let name = shapes.take_name(ARGUMENTS);
         let (parameters, _) = schema::properties(input, input);
-        let fields = Reader::new(&mut shapes, input, depth).fields(&parameters);
+        let fields = Reader::new(&mut shapes, input, depth)
+            .described()
+            .fields(&parameters);
         let result = match (output, learned) {
-            (Some(root), _) => Reader::new(&mut shapes, root, depth_of_result).read(root, RESULT),
+            (Some(root), _) => Reader::new(&mut shapes, root, depth_of_result)
+                .described()
+                .read(root, RESULT),
             (None, Some(learned)) => Reader::new(&mut shapes, &learned.schema, depth_of_result)
                 .observed()
                 .read(&learned.schema, RESULT),
-            (None, None) => Type::Any,
+            (None, None) => entry.unknown_result(),
         };
         shapes.retain_used(fields.iter().map(|field| &field.kind).chain([&result]));
         let described = entry.definition.description.as_deref().unwrap_or_default();

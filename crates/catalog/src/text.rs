@@ -11,6 +11,12 @@ use crate::shapes::Type;
 /// Longest description in an answer that is a list.
 const SUMMARY_CHARS: usize = 240;
 
+/// Longest description of a field that is written beside it.
+const MAX_REMARK: usize = 100;
+
+/// What ends with a period that ends no sentence.
+const ABBREVIATIONS: [&str; 4] = ["e.g", "i.e", "etc", "vs"];
+
 /// Longest text that is written as a default.
 const MAX_DEFAULT: usize = 40;
 
@@ -19,15 +25,35 @@ const MAX_SENTENCE: usize = 400;
 
 /// The first paragraph of a description on one line, cut at a word if it is long.
 pub fn summary(description: &str) -> String {
+    line(first_paragraph(description), SUMMARY_CHARS)
+}
+
+/// The first sentence of a description on one line, cut at a word if it is long; `None` if it says nothing.
+pub(crate) fn remark(description: &str) -> Option<String> {
+    let paragraph = first_paragraph(description);
+    let paragraph = &paragraph[..paragraph.floor_char_boundary(MAX_SENTENCE)];
+    let is_end = |at: usize| {
+        let (before, after) = paragraph.split_at(at);
+        after.chars().nth(1).is_none_or(char::is_whitespace)
+            && !ABBREVIATIONS.iter().any(|short| before.ends_with(short))
+    };
+    let mut marks = paragraph.match_indices(['.', '!', '?']);
+    let end = marks.find(|(at, _)| is_end(*at));
+    let sentence = end.map_or(paragraph, |(at, mark)| &paragraph[..at + mark.len()]);
+    Some(line(sentence, MAX_REMARK)).filter(|line| !line.is_empty())
+}
+
+/// A text on one line, cut at a word if it has more than `max` bytes.
+fn line(text: &str, max: usize) -> String {
     let mut line = String::new();
-    for word in first_paragraph(description).split_whitespace() {
+    for word in text.split_whitespace() {
         let word = clean(word);
         if word.is_empty() {
             continue;
         }
-        if line.len() + word.len() + 1 > SUMMARY_CHARS {
+        if line.len() + word.len() + 1 > max {
             if line.is_empty() {
-                line = cut(&word, SUMMARY_CHARS);
+                line = cut(&word, max);
             } else {
                 line.push('…');
             }
@@ -121,7 +147,7 @@ pub(crate) fn short_default(kind: &Type, value: &Value) -> Option<String> {
         Type::Number => value.is_number(),
         Type::Truth => value.is_boolean(),
         Type::Null => value.is_null(),
-        Type::List(_) | Type::Map(_) | Type::Shape(_) => false,
+        Type::List(_) | Type::Map(_) | Type::Shape(_) | Type::Answer => false,
     };
     let is_short = value.as_str().is_none_or(|text| text.len() <= MAX_DEFAULT);
     python_scalar(value, MAX_DEFAULT).filter(|_| fits && is_short)
@@ -239,6 +265,23 @@ mod tests {
             "{long}"
         );
         assert_eq!(summary(&"x".repeat(1000)).len(), SUMMARY_CHARS + 3);
+    }
+
+    #[test]
+    fn a_remark_is_the_first_sentence_on_one_line() {
+        let check =
+            |text: &str, expected: Option<&str>| assert_eq!(remark(text).as_deref(), expected, "{text}");
+        check("", None);
+        check(" \u{200e} \n", None);
+        check(
+            "Column letters sized to their text. More.",
+            Some("Column letters sized to their text."),
+        );
+        check("A range, e.g. 'A1:B2'. More.", Some("A range, e.g. 'A1:B2'."));
+        check("Version 1.2 of\n  it!\n\nMore.", Some("Version 1.2 of it!"));
+        check("a\u{2028}b\u{202e}c\rd", Some("a bc d"));
+        let long = remark(&"word ".repeat(100)).expect("a line");
+        assert!(long.len() <= MAX_REMARK + 3 && long.ends_with("word…"), "{long}");
     }
 
     #[test]

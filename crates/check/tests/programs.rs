@@ -171,7 +171,7 @@ fn an_unknown_tool_is_found_in_every_form() {
             &tools,
         ),
         (
-            "class A:\n    async def f(self):\n        await tools.crm.get_customr(customer_id='1')",
+            "class A:\n    async def f(self):\n        await tools.crm.get_customr(customer_id='1')\nawait A().f()",
             &tools,
         ),
         ("f'{await tools.crm.get_customr(customer_id=1)}'", &tools),

@@ -10,7 +10,7 @@ use test_support::{CodeClient, Codeyard, Ended, ServerDefinition, run};
 /// What programs are told of `crm.find` once two customers were found.
 const OBSERVED: &str =
     "find() -> {id: int, name: str, owner: {email: str, teamName: str}, phone?: str}  # observed in 2 calls";
-const UNKNOWN: &str = "find() -> Any";
+const UNKNOWN: &str = "find() -> Text";
 
 fn with_crm(fixture: &str) -> Codeyard {
     let crm = ServerDefinition::canned(&format!("learned/{fixture}"));

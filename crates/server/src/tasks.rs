@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use catalog::Entry;
 use offline_task::{
-    DEFAULT_THRESHOLD, MissingArgument, PlanRequest, PlannedCall, PlannedStep, ProgramOverrides, TaskError, TaskPlan,
-    ToolNames,
+    DEFAULT_THRESHOLD, MissingArgument, PlanRequest, PlannedCall, PlannedStep, ProgramOverrides, TaskError,
+    TaskPlan, ToolNames,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -14,8 +14,8 @@ use store::Front;
 use tokio_util::sync::CancellationToken;
 use types::{Outcome, Status};
 
-use crate::programs::{NotRun, Program, Ran};
 use crate::Caller;
+use crate::programs::{NotRun, Program, Ran};
 
 /// How long planning waits for servers whose tools are not known yet.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ruff_python_ast::{Expr, Parameter, ParameterWithDefault, Parameters, Stmt, StmtFunctionDef};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
-use types::Tool;
+use types::{ANY_RESULT, Tool};
 
 use crate::annotation::{Annotations, MAX_DEFINITION, accept_null, constant};
 use crate::classes::Classes;
@@ -119,8 +119,9 @@ fn definition(
         .returns
         .as_deref()
         .map(|returns| annotations.schema(returns));
-    if let Some(output) = output.filter(|output| !output.is_empty()) {
-        definition["outputSchema"] = Value::Object(output);
+    match output.filter(|output| !output.is_empty()) {
+        Some(output) => definition["outputSchema"] = Value::Object(output),
+        None => definition["_meta"] = json!({ANY_RESULT: true}),
     }
     let too_long = || {
         format!(

@@ -37,6 +37,6 @@ pub use run::{
     Appearance, BridgeServer, BridgeServers, Reach, Results, RunProfile, RunSpec, Selector, Validation,
 };
 pub use search::{MAX_FOUND, MAX_QUERY, USUALLY_FOUND};
-pub use tool::{DefinitionError, ServerTools, Tool, ToolRef};
+pub use tool::{ANY_RESULT, DefinitionError, ServerTools, Tool, ToolRef};
 pub use unseen::{is_reordering, is_unseen, spelled_out};
 pub use written::Written;

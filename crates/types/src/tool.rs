@@ -13,6 +13,9 @@ use crate::bulk;
 /// Values that one definition may hold: what is built of them takes some MiB. The largest real ones hold a few thousand.
 const MAX_VALUES: usize = 20_000;
 
+/// Key of a definition's `_meta`: the result may be any value.
+pub const ANY_RESULT: &str = "codeyard/any-result";
+
 /// One tool of one server, by the names of configuration and definition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolRef {
@@ -162,6 +165,12 @@ impl Tool {
     /// JSON Schema of `structuredContent`, an object if there is one. It is parsed anew each time.
     pub fn output_schema(&self) -> Option<Value> {
         self.field("outputSchema").filter(Value::is_object)
+    }
+
+    /// Whether the definition says that a result may be any value, as that of a Python function without a type is.
+    pub fn returns_any_value(&self) -> bool {
+        let meta = self.field("_meta").unwrap_or_default();
+        meta.get(ANY_RESULT).and_then(Value::as_bool) == Some(true)
     }
 
     /// Whether the server says that a call of it may be repeated: it changes nothing, or the same as the first time.

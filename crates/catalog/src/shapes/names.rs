@@ -10,9 +10,10 @@ const NAMELESS: &str = "Item";
 
 /// Capitalized names that a stub uses or that Python or TypeScript define. A name ending in `Error` or `Warning` is
 /// taken for one of Python's, too.
-const RESERVED: [&str; 47] = [
+const RESERVED: [&str; 48] = [
     "Any",
     "Literal",
+    "Text",
     "TypedDict",
     "None",
     "True",

@@ -5,8 +5,14 @@ use serde_json::{Value, json};
 
 use super::*;
 
+/// The signature of `f` with a result of this schema, or of none.
+fn line_of(input: &Value, output: Option<&Value>) -> String {
+    let returned = output.map_or(Returned::Type(&Type::Answer), Returned::Schema);
+    signature("f", input, returned)
+}
+
 fn check(input: Value, output: Option<Value>, expected: &str) {
-    assert_eq!(signature("f", &input, output.as_ref()), expected, "{input}");
+    assert_eq!(line_of(&input, output.as_ref()), expected, "{input}");
 }
 
 /// Checks the type of one required parameter.
@@ -14,7 +20,7 @@ fn check_type(schema: Value, expected: &str) {
     check(
         json!({"type": "object", "properties": {"a": schema}, "required": ["a"]}),
         None,
-        &format!("f(a: {expected}) -> Any"),
+        &format!("f(a: {expected}) -> Text"),
     );
 }
 
@@ -86,14 +92,13 @@ fn nested_objects_are_written_out_while_the_line_is_short() {
         .map(|i| (format!("a_rather_long_name_{i}"), json!({"type": "string"})))
         .collect();
     check_type(json!({"type": "object", "properties": wide.clone()}), "dict");
-    let line = signature(
-        "f",
+    let line = line_of(
         &json!({"properties": wide, "required": ["a_rather_long_name_39"]}),
         None,
     );
     assert!(line.starts_with("f(a_rather_long_name_39: str, "), "{line}");
     assert!(
-        line.ends_with(", …) -> Any") && line.len() <= GOOD_LENGTH + 20,
+        line.ends_with(", …) -> Text") && line.len() <= GOOD_LENGTH + 20,
         "{line}"
     );
 }
@@ -105,7 +110,7 @@ fn required_parameters_are_never_left_out() {
         .iter()
         .map(|name| (name.clone(), json!({"type": "string"})))
         .collect();
-    let line = signature("f", &json!({"properties": properties, "required": names}), None);
+    let line = line_of(&json!({"properties": properties, "required": names}), None);
     assert!(
         names.iter().all(|name| line.contains(&format!("{name}: str"))),
         "{line}"
@@ -117,7 +122,7 @@ fn a_required_parameter_that_is_not_described_is_shown() {
     check(
         json!({"type": "object", "required": ["x"]}),
         None,
-        "f(x: Any) -> Any",
+        "f(x: Any) -> Text",
     );
 }
 
@@ -127,7 +132,7 @@ fn a_default_is_shown_if_it_is_of_the_type() {
         check(
             json!({"properties": {"b": schema}}),
             None,
-            &format!("f(b: {expected}) -> Any"),
+            &format!("f(b: {expected}) -> Text"),
         );
     };
     one(json!({"type": "string", "default": null}), "str = …");
@@ -151,7 +156,7 @@ fn names_that_python_does_not_take_are_quoted() {
     check(
         input,
         None,
-        "f('resource-group': str, 'from': str, 'a\\n\\'b': Any) -> Any",
+        "f('resource-group': str, 'from': str, 'a\\n\\'b': Any) -> Text",
     );
 }
 
@@ -171,14 +176,14 @@ fn references_are_followed_inside_the_schema_only() {
         input,
         None,
         "f(node: {name?: str, children?: list[{name?: str, children?: list[{name?: str, children?: list[dict]}]}]}, \
-         far: Any, same: Any) -> Any",
+         far: Any, same: Any) -> Text",
     );
 }
 
 #[test]
 fn endless_schemas_end() {
     let list = json!({"type": "array", "items": {"$ref": "#"}, "properties": {"a": {"$ref": "#"}}});
-    let line = signature("f", &list, None);
+    let line = line_of(&list, None);
     assert!(
         line.starts_with("f(a: list[list[") && line.len() < GOOD_LENGTH,
         "{line}"
@@ -194,7 +199,7 @@ fn endless_schemas_end() {
         );
     }
     let input = json!({"$defs": defs, "properties": {"a": {"$ref": "#/$defs/d0"}}});
-    let line = signature("f", &input, Some(&input));
+    let line = line_of(&input, Some(&input));
     assert!(line.len() < 2 * GOOD_LENGTH, "{line}");
 }
 
@@ -208,7 +213,7 @@ fn schemas_that_are_none_give_a_signature_all_the_same() {
         json!({"properties": []}),
         json!({"type": 5}),
     ] {
-        check(odd, None, "f() -> Any");
+        check(odd, None, "f() -> Text");
     }
     check(json!({}), Some(json!(null)), "f() -> Any");
 }
@@ -263,7 +268,7 @@ fn schema() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn any_schema_gives_one_line_without_control_characters(input in schema(), output in schema()) {
-        let line = signature("f", &input, Some(&output));
+        let line = line_of(&input, Some(&output));
         prop_assert!(line.starts_with("f(") && line.contains(") -> "));
         prop_assert!(!line.chars().any(char::is_control), "{line:?}");
         prop_assert!(line.len() <= 10 * GOOD_LENGTH, "{} characters", line.len());

@@ -9,6 +9,7 @@ use types::ToolRef;
 use super::{Declaration, observed, one_line};
 use crate::names::is_identifier;
 use crate::shapes::{Field, Shape, Shapes, Type};
+use crate::signature::{ANSWER, ANSWER_NOTE};
 use crate::text::{docstring, python_scalar, python_string, short_default};
 
 /// Length up to which a function's head stays on one line.
@@ -24,6 +25,8 @@ pub(super) struct Writer<'a> {
     alias: &'a str,
     pub(super) hides_builtin: bool,
     pub(super) imports: BTreeSet<&'static str>,
+    /// Whether the result is that of a tool that declares none.
+    is_answer: bool,
     /// Shapes that stand above what is written now.
     defined: HashSet<usize>,
 }
@@ -82,6 +85,7 @@ impl<'a> Writer<'a> {
             alias: &declaration.alias,
             hides_builtin: false,
             imports: BTreeSet::new(),
+            is_answer: declaration.result == Type::Answer,
             defined: HashSet::new(),
         }
     }
@@ -89,6 +93,9 @@ impl<'a> Writer<'a> {
     /// The types of arguments and result, without that of all arguments together.
     pub(super) fn types(&mut self, declaration: &Declaration) -> String {
         let mut text = String::new();
+        if self.is_answer {
+            let _ = write!(text, "\n\n{ANSWER} = {}  # {ANSWER_NOTE}\n", self.import("Any"));
+        }
         for (index, shape) in declaration.shapes.iter() {
             let _ = write!(text, "\n\n{}", self.typed_dict(shape));
             self.defined.insert(index);
@@ -188,7 +195,8 @@ impl<'a> Writer<'a> {
         if self.has_plain_keys(fields) {
             text = format!("class {name}({}{total}):\n", base.unwrap_or("TypedDict"));
             for field in fields {
-                let _ = writeln!(text, "    {}: {}", field.name, self.text(&field.kind));
+                let kind = self.text(&field.kind);
+                let _ = writeln!(text, "    {}: {kind}{}", field.name, note(field));
             }
         } else {
             text = format!("{name} = TypedDict('{name}', {{\n");
@@ -197,7 +205,7 @@ impl<'a> Writer<'a> {
                     python_string(&field.name, usize::MAX),
                     self.evaluated(&field.kind),
                 );
-                let _ = writeln!(text, "    {key}: {kind},");
+                let _ = writeln!(text, "    {key}: {kind},{}", note(field));
             }
             let _ = writeln!(text, "}}{total})");
         }
@@ -249,6 +257,7 @@ impl<'a> Writer<'a> {
     pub(super) fn text(&mut self, kind: &Type) -> String {
         match kind {
             Type::Any => self.import("Any").to_owned(),
+            Type::Answer => ANSWER.to_owned(),
             Type::Text => self.builtin("str"),
             Type::Whole => self.builtin("int"),
             Type::Number => self.builtin("float"),
@@ -278,6 +287,15 @@ impl<'a> Writer<'a> {
             .filter_map(|value| python_scalar(value, usize::MAX))
             .collect();
         format!("{}[{}]", self.import("Literal"), texts.join(", "))
+    }
+}
+
+/// What is said of a field, as a comment. One that begins with `type:` would be a type for type checkers.
+fn note(field: &Field) -> String {
+    match &field.note {
+        Some(note) if note.to_ascii_lowercase().starts_with("type:") => format!("  # - {note}"),
+        Some(note) => format!("  # {note}"),
+        None => String::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::{Declaration, Note, observed};
+use super::{Declaration, observed};
 use crate::shapes::{Field, Shapes, Type};
 use crate::text::{clean, typescript_string};
 
@@ -53,12 +53,13 @@ pub(super) fn file(declaration: &Declaration) -> String {
     } = declaration;
     let mut text = String::new();
     for (_, shape) in shapes.iter() {
-        let fields = shape.fields.iter().map(|field| (field, None));
+        let fields = shape.fields.iter().map(|field| (field, field.note.as_deref()));
         text.push_str(&interface(shapes, &shape.name, fields, shape.open));
     }
     let takes_some = !arguments.fields.is_empty() || arguments.open;
     if takes_some {
-        let fields = arguments.fields.iter().zip(declaration.notes.iter().map(Some));
+        let notes = declaration.notes.iter().map(|note| note.text.as_deref());
+        let fields = arguments.fields.iter().zip(notes);
         text.push_str(&interface(shapes, &arguments.name, fields, arguments.open));
     }
     let mut paragraphs = vec![declaration.description.clone()];
@@ -92,13 +93,13 @@ pub(super) fn function_name(alias: &str) -> String {
 fn interface<'a>(
     shapes: &Shapes,
     name: &str,
-    fields: impl Iterator<Item = (&'a Field, Option<&'a Note>)>,
+    fields: impl Iterator<Item = (&'a Field, Option<&'a str>)>,
     open: bool,
 ) -> String {
     let mut text = format!("export interface {name} {{\n");
     for (field, note) in fields {
-        if let Some(said) = note.and_then(|note| note.text.as_deref()) {
-            text.push_str(&comment(said, "  "));
+        if let Some(note) = note {
+            text.push_str(&comment(note, "  "));
         }
         let mark = if field.required { "" } else { "?" };
         let _ = writeln!(
@@ -116,7 +117,7 @@ fn interface<'a>(
 
 fn kind(shapes: &Shapes, of: &Type) -> String {
     match of {
-        Type::Any => "any".to_owned(),
+        Type::Any | Type::Answer => "any".to_owned(),
         Type::Text => "string".to_owned(),
         Type::Whole | Type::Number => "number".to_owned(),
         Type::Truth => "boolean".to_owned(),

@@ -148,7 +148,7 @@ fn function(
     let (server, tool) = (python_string(server, usize::MAX), python_string(tool, usize::MAX));
     let call = format!("{CALL}({server}, {tool}, {sent})");
     let value = match declaration.result {
-        Type::Any => call,
+        Type::Any | Type::Answer => call,
         _ => {
             writer.import(IMPORT_OF_CAST);
             format!("{CAST}({}, {call})", python_string(&result, usize::MAX))

@@ -37,6 +37,8 @@ class Shape:
                 return True
             case ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(elts=names)):
                 return all(isinstance(name, ast.Constant) for name in names)
+            case ast.Assign(targets=[ast.Name(id="Text")], value=ast.Name(id="Any")):
+                return True
             case ast.Assign(targets=[ast.Name()], value=ast.Call(func=ast.Name(id="TypedDict"))):
                 return self.is_typed_dict(node.targets[0].id, node.value)
             case ast.ClassDef(decorator_list=[], body=body):

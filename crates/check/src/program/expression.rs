@@ -316,7 +316,8 @@ impl<'a> Walker<'a> {
         let is_forgiven = self.facts.forgiven_lambdas.contains(&lambda.range);
         let (forgiving, catching) = (self.forgiving, self.catching);
         self.forgiving += usize::from(is_forgiven);
-        self.catching += usize::from(is_forgiven);
+        // Whether and where it is called is not followed.
+        self.catching += 1;
         let value = self.within(Kind::Function, bound, |walker| {
             for (at, name) in names().enumerate() {
                 let value = if at == 0 { first.clone() } else { Value::Unknown };

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 
 use super::statement::{FAILING, MISSING, forgives, suppresses};
 
@@ -19,6 +19,8 @@ pub(super) struct Guarded<'a> {
     pub(super) is_catching: bool,
     /// Functions and classes of the program.
     own: HashSet<&'a str>,
+    /// Names and attributes that are read anywhere.
+    read: HashSet<&'a str>,
     /// The names that each function uses.
     uses: HashMap<&'a str, HashSet<&'a str>>,
     /// Functions that are open.
@@ -50,6 +52,16 @@ impl<'a> Guarded<'a> {
             names.extend(handed.iter().filter(|_| is_any));
             spread(names, &self.uses);
         }
+    }
+
+    /// Whether nothing of the program calls a function or gives it away: a later program may, or nobody.
+    pub(super) fn is_only_defined(&self, function: &StmtFunctionDef) -> bool {
+        function.decorator_list.is_empty() && !self.read.contains(function.name.as_str())
+    }
+
+    fn read(&mut self, name: &'a str) {
+        self.read.insert(name);
+        self.name(name);
     }
 
     fn name(&mut self, name: &'a str) {
@@ -119,8 +131,8 @@ impl<'a> Visitor<'a> for Guarded<'a> {
 
     fn visit_expr(&mut self, expression: &'a Expr) {
         match expression {
-            Expr::Name(name) => self.name(&name.id),
-            Expr::Attribute(attribute) => self.name(attribute.attr.as_str()),
+            Expr::Name(name) => self.read(&name.id),
+            Expr::Attribute(attribute) => self.read(attribute.attr.as_str()),
             _ => {}
         }
         visitor::walk_expr(self, expression);

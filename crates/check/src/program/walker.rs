@@ -36,7 +36,7 @@ pub(super) struct Walker<'a> {
     pub(super) stars: Names,
     /// Open blocks that catch what a missing field raises.
     pub(super) forgiving: usize,
-    /// Open blocks that catch what a failing call raises.
+    /// Open blocks that catch what a failing call raises, or that may never run.
     pub(super) catching: usize,
     /// Imports that name a tool.
     pub(super) imports: Vec<Import>,
@@ -282,7 +282,8 @@ impl<'a> Walker<'a> {
             *bound.entry(name).or_default() += 1;
         }
         let (name, guarded) = (function.name.as_str(), &self.facts.guarded);
-        let is_caught = guarded.caught.contains(name);
+        // A call that may never run need not fail the program either.
+        let is_caught = guarded.caught.contains(name) || guarded.is_only_defined(function);
         let is_forgiven = guarded.forgiven.contains(name);
         let forgiving = std::mem::replace(&mut self.forgiving, usize::from(is_forgiven));
         let catching = std::mem::replace(&mut self.catching, usize::from(is_caught));

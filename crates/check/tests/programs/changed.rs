@@ -126,6 +126,9 @@ fn what_a_program_is_ready_for_is_not_refused() {
     ready(
         "import asyncio\nc = [tools.crm.nope(id=i) for i in 'ab']\nawait asyncio.gather(*c, return_exceptions=True)",
     );
+    ready("tries = [lambda: tools.crm.note(txt=1)]\nfor each in tries:\n    await each()");
+    ready("async def later():\n    await tools.crm.note(txt=1)");
+    ready("async def f():\n    async def later():\n        await tools.crm.note(txt=1)\nawait f()");
     let c = "c = await tools.crm.get_customer(customer_id='1')\n";
     passes(&format!("{c}if all(k in c for k in ('nme',)):\n    c['nme']"));
     passes(&format!("{c}if {{'nme'}} <= c.keys():\n    c['nme']"));
@@ -168,6 +171,9 @@ fn what_a_program_is_ready_for_is_not_refused() {
     // The same, where nothing is caught.
     let wrong = |source: &str| assert!(report_after(&[], source).has_errors(), "{source}");
     wrong("async def f():\n    await tools.crm.nope()\nawait f()");
+    wrong(
+        "async def f():\n    await tools.crm.note(txt=1)\nimport asyncio\nawait asyncio.gather(*map(f, 'ab'))",
+    );
     wrong(&format!("{c}{{'nme': c['nme']}}"));
     wrong(&format!("{c}def run(f):\n    return f()\nrun(lambda: c['nme'])"));
     wrong(&format!(

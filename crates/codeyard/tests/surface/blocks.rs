@@ -1,7 +1,7 @@
 //! What tools give beside text, figures, and the files of a run, as a client is sent them.
 
 use serde_json::{Value, json};
-use test_support::{CodeClient, Codeyard, Ran};
+use test_support::{CodeClient, Codeyard, Ran, ServerDefinition};
 
 async fn client() -> CodeClient {
     let codeyard = Codeyard::new().unwrap().real_servers().unwrap();
@@ -46,6 +46,59 @@ async fn a_block_that_is_not_used_is_named_with_the_way_to_it() {
         (kinds(&ran), ran.fields().get("unused")),
         (vec!["image"], None),
         "{ran:?}"
+    );
+}
+
+/// A picture in `image`, and a block of a result that holds it in `block`.
+const PICTURE: &str = "import base64, io\nfrom PIL import Image\nimage = Image.new('RGB', (40, 30), 'red')\n\
+    bytes_ = io.BytesIO()\nimage.save(bytes_, 'PNG')\n\
+    block = {'type': 'image', 'mimeType': 'image/png', 'data': base64.b64encode(bytes_.getvalue()).decode()}\n";
+
+async fn client_of_stub() -> CodeClient {
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .server("stub", &ServerDefinition::stub_with_extras());
+    CodeClient::of(codeyard.managed_environment()).await
+}
+
+#[tokio::test]
+async fn a_picture_that_is_read_as_a_field_shown_and_saved_comes_once() {
+    let mut client = client_of_stub().await;
+    let code = "value = await tools.stub.raw(result={'content': [block], 'structuredContent': {'content': [block]}})\n\
+                sheet = Image.open(io.BytesIO(base64.b64decode(value['content'][0]['data']))).resize((80, 60))\n\
+                sheet.save('/results/sheet.png')\nshow(sheet)";
+    let ran = client.run(&format!("{PICTURE}{code}")).await;
+    assert_eq!(kinds(&ran), ["text", "image"], "{ran:?}");
+    assert!(
+        ran.shown().starts_with("files: /results/sheet.png (png, "),
+        "{ran:?}"
+    );
+    assert_eq!(
+        (ran.shown().lines().count(), ran.fields().get("unused")),
+        (1, None)
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_fails_is_told_what_the_answers_were() {
+    let mut client = client_of_stub().await;
+    let code = "for n in range(3):\n    value = await tools.stub.raw(result={'content': [{'type': 'text', 'text': 'Error: only SELECT'}, block]})\n\
+                import ast\nast.literal_eval(value)";
+    let ran = client.run(&format!("{PICTURE}{code}")).await;
+    let shown = ran.shown().to_owned();
+    let lines: Vec<&str> = shown.lines().collect();
+    let error = lines
+        .iter()
+        .position(|line| line.starts_with("SyntaxError: "))
+        .unwrap();
+    assert!(
+        lines[error].ends_with("(stub.raw answered: Error: only SELECT)"),
+        "{shown}"
+    );
+    assert!(
+        lines[error + 1].starts_with("unused: stub.raw gave 1 image (png, ")
+            && lines[error + 1].ends_with("; 2 more results have such content"),
+        "{shown}"
     );
 }
 

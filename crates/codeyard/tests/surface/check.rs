@@ -37,6 +37,31 @@ async fn everything_that_would_fail_is_told_at_once_and_nothing_has_happened() {
 }
 
 #[tokio::test]
+async fn a_call_that_may_never_run_is_only_warned_of() {
+    let mut client = CodeClient::with_stub().await;
+    for code in [
+        "tries = [lambda: tools.stub.ad(a=1, b=2)]\nfor each in tries:\n    try:\n        await each()\n    except ToolError as error:\n        print(error.kind)",
+        "async def later():\n    await tools.stub.ad(a=1, b=2)\nprint('unknown_tool')",
+    ] {
+        let ran = client.run(code).await;
+        assert_eq!(
+            (ran.status(), ran.stdout()),
+            ("completed", "unknown_tool\n"),
+            "{ran:?}"
+        );
+        let check = ran.fields()["check"][0].as_str().unwrap();
+        assert!(
+            check.contains(": warning: tools.stub.ad does not exist; "),
+            "{check}"
+        );
+    }
+    let ran = client
+        .run("async def now():\n    await tools.stub.ad(a=1, b=2)\nawait now()")
+        .await;
+    assert_eq!(ran.status(), "refused", "{ran:?}");
+}
+
+#[tokio::test]
 async fn a_program_runs_with_warn_and_off() {
     let mut client = CodeClient::with_stub().await;
     let code = "print('begun')\nawait tools.stub.ad(a=1, b=2)";

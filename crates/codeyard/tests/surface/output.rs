@@ -13,6 +13,17 @@ fn bytes(base64: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
+async fn a_text_that_was_printed_last_is_not_a_result_as_well() {
+    let mut client = CodeClient::with_stub().await;
+    let ran = client
+        .run("result = await tools.stub.echo(message='once')\nprint(result)")
+        .await;
+    assert_eq!((ran.shown(), ran.fields().get("result")), ("once\n", None));
+    let ran = client.run("result = 'twice'\nprint(result)\nreturn result").await;
+    assert_eq!(ran.shown(), "result: twice\nstdout: twice", "{ran:?}");
+}
+
+#[tokio::test]
 async fn figures_come_back_as_images() {
     if managed_data().is_none() {
         // The test run makes the environment; elsewhere there is no matplotlib to draw with.

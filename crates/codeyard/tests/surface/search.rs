@@ -53,17 +53,76 @@ async fn hits_carry_a_signature_and_as_much_as_is_asked_for() {
         .search(json!({"query": "add two numbers", "detail": "full"}))
         .await;
     let best = &found["structuredContent"]["tools"][0];
+    assert_eq!(keys(best), ["server", "tool", "signature", "score", "stub"]);
+    assert_eq!(best["signature"], "tools.stub.add(…)");
     let stub = best["stub"].as_str().unwrap();
     assert!(
         stub.contains("async def add(") && stub.contains("a: float"),
         "{stub}"
     );
+    // What the stub says is said nowhere else.
+    let text = found["content"][0]["text"].as_str().unwrap();
     assert!(
-        found["content"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains(stub.trim_end())
+        text.starts_with(&format!("tools.stub.add(…)\n{}", stub.trim_end())),
+        "{text}"
     );
+    assert_eq!(text.matches("Adds two numbers.").count(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn full_describes_the_fields_of_objects() {
+    let codeyard = Codeyard::new()
+        .unwrap()
+        .server("excel", &ServerDefinition::replay("excel"));
+    let mut client = CodeClient::of(codeyard).await;
+    let asked = json!({"query": "set_sheet_layout", "detail": "full", "limit": 1});
+    let found = client.search(asked).await;
+    let text = found["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("tools.excel.set_sheet_layout(…)\n"), "{text}");
+    assert!(
+        text.contains("autofit_columns: list[str]  # Column letters sized to their text.\n"),
+        "{text}"
+    );
+    assert!(text.len() < 8 * 1024, "{} bytes", text.len());
+}
+
+#[tokio::test]
+async fn what_comes_back_where_nothing_is_declared_is_text() {
+    const NOTE: &str = "Text: a str with its blocks (such as images) at .content; its value where it is JSON";
+    let mut client = CodeClient::with_stub().await;
+    let found = client
+        .search(json!({"query": "echo the message", "limit": 2}))
+        .await;
+    let fields = &found["structuredContent"];
+    assert_eq!(
+        fields["tools"][0]["signature"],
+        "tools.stub.echo(message: str) -> Text"
+    );
+    assert_eq!(fields["note"], NOTE);
+    let text = found["content"][0]["text"].as_str().unwrap();
+    assert_eq!(text.lines().last(), Some(NOTE), "{text}");
+    let full = client
+        .search(json!({"query": "echo the message", "detail": "full", "limit": 1}))
+        .await;
+    let text = full["content"][0]["text"].as_str().unwrap();
+    let declared = format!("Text = Any  # {}", &NOTE["Text: ".len()..]);
+    assert!(
+        text.contains(&declared) && text.contains("(*, message: str) -> Text:"),
+        "{text}"
+    );
+    // Nothing is said where no signature has it.
+    for asked in [
+        json!({"query": "add two numbers", "limit": 1}),
+        json!({"query": "echo the message", "detail": "name"}),
+    ] {
+        let found = client.search(asked).await;
+        assert_eq!(found["structuredContent"].get("note"), None, "{found}");
+    }
+    // What was said is true of a text, and of a text that is JSON.
+    let code = "echo = await tools.stub.echo(message='words')\n\
+                things = await tools.stub.list_things()\n\
+                print(isinstance(echo, str), echo.content[0].type, type(things['things']))";
+    client.check(code, "True text <class 'list'>\n").await;
 }
 
 #[tokio::test]

@@ -30,6 +30,25 @@ async fn new_mints_a_session_that_its_name_continues() {
 }
 
 #[tokio::test]
+async fn the_text_names_every_session_but_the_default() {
+    let mut client = CodeClient::with_stub().await;
+    assert_eq!(client.run("print(1)").await.shown(), "1\n");
+    assert_eq!(
+        client.run_in("other", "print(1)").await.shown(),
+        "1\nsession: other"
+    );
+    let failed = client.run_in("other", "1/0").await;
+    assert!(
+        failed
+            .shown()
+            .ends_with("ZeroDivisionError: division by zero\nsession: other"),
+        "{failed:?}"
+    );
+    let minted = client.run_in("new", "1").await;
+    assert_eq!(minted.shown(), format!("1\nsession: {}", minted.session()));
+}
+
+#[tokio::test]
 async fn variables_imports_functions_and_files_stay() {
     let mut client = CodeClient::with_stub().await;
     let code = "import math\ndef area(r): return round(math.pi * r * r, 2)\nclass A: n = 4\nopen('notes.txt', 'w').write('kept')";

@@ -164,6 +164,7 @@ impl CodeService for Script {
             more: request.limit,
             nearest: Vec::new(),
             pending: Vec::new(),
+            note: None,
         }
     }
 

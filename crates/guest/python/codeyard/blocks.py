@@ -7,6 +7,8 @@ from codeyard.values import Record
 # Results that are told of, and blocks of one that are counted.
 MOST_TOLD = 10
 _MOST_NOTED = 1_000
+# Values of structured content that are looked through for copies of blocks.
+_MOST_LOOKED_AT = 1_000
 # Reading one of these is using the block; the others only say what it is.
 _CONTENT = frozenset({"data", "blob", "text", "uri", "resource"})
 _NOUNS = {"image": "image", "audio": "recording", "resource": "embedded resource", "resource_link": "link to a resource"}
@@ -15,13 +17,18 @@ _MOST_NAME = 60
 
 
 class Block(Record):
-    """One of them. A dict that tells its note when its content is read."""
+    """One of them, or its copy in the structured content. A dict that tells its note when its content is read."""
 
-    __slots__ = ("_note",)
+    __slots__ = ("_note", "_index")
 
-    def __init__(self, block, note):
+    def __init__(self, block, note, index):
         super().__init__(block)
         self._note = note
+        self._index = index
+
+    @property
+    def content(self):
+        return self.raw.get("content")  # Only a whole result has it.
 
     def __getitem__(self, key):
         if key in _CONTENT:
@@ -48,18 +55,45 @@ class Block(Record):
 
     def use(self):
         """The program has what it holds."""
-        self._note.unused.pop(id(self), None)
+        self._note.unused.pop(self._index, None)
 
 
 class Note:
     """What one result of a tool holds beside text."""
 
-    __slots__ = ("label", "place", "unused")
+    __slots__ = ("label", "place", "unused", "_known")
 
     def __init__(self, label):
         self.label = label
         self.place = None  # how a program writes the list of blocks, if there is a way
-        self.unused = {}  # (index, kind, type, bytes) of each block by its id
+        self.unused = {}  # (kind, type, bytes) of each block by its index
+        self._known = {}  # indexes by what blocks hold
+
+    def take(self, content, index):
+        """Makes one block of a result tell when it is used."""
+        content[index] = block = Block(content[index], self, index)
+        self.unused[index] = _described(block)
+        held = _held_by(block)
+        if held is not None:
+            self._known[held] = index
+
+    def take_copies(self, structured):
+        """Makes the copies of blocks that the structured content holds tell, too."""
+        waiting, looked_at = [structured], 0
+        while waiting and looked_at < _MOST_LOOKED_AT:
+            value = waiting.pop()
+            for key, item in list(value.items() if isinstance(value, dict) else enumerate(value)):
+                looked_at += 1
+                copy = self.copy_of(item)
+                if copy is not None:
+                    value[key] = copy
+                elif isinstance(item, (dict, list)):
+                    waiting.append(item)
+
+    def copy_of(self, value):
+        """What tells of the block that a dict is a copy of; `None` if it is of none."""
+        index = self._known.get(_held_by(value)) if isinstance(value, dict) else None
+        return None if index is None else Block(value, self, index)
 
 
 class Notes:
@@ -77,20 +111,21 @@ class Notes:
         note = Note(label)
         for index, block in enumerate(content):
             if isinstance(block, dict) and not _is_text(block):
-                content[index] = block = Block(block, note)
-                note.unused[id(block)] = (index, *_described(block))
+                note.take(content, index)
         if not note.unused:
             return None
+        if isinstance(raw.get("structuredContent"), (dict, list)):
+            note.take_copies(raw["structuredContent"])
         if len(self._notes) < _MOST_NOTED:
             self._notes.append(note)
         else:
             self._left_out += 1
         return note
 
-    def lines(self):
-        """What the program has not used, a line a result."""
+    def lines(self, most=MOST_TOLD):
+        """What the program has not used, a line for each of so many results, and one for the rest."""
         unused = [note for note in self._notes if note.unused]
-        lines = [_line(note) for note in unused[:MOST_TOLD]]
+        lines = [_line(note) for note in unused[:most]]
         more = len(unused) - len(lines) + self._left_out
         if more > 0:
             lines.append(f"{more} more results have such content")
@@ -115,6 +150,14 @@ def _is_text(block):
     return isinstance(block, dict) and block.get("type") == "text"
 
 
+def _held_by(block):
+    """The content of a block, or of a dict that may be its copy; `None` if it has none."""
+    inside = dict.get(block, "resource")
+    holder = inside if isinstance(inside, dict) else block
+    held = (dict.get(holder, name) for name in ("data", "blob", "text", "uri"))
+    return next((value for value in held if isinstance(value, str) and value), None)
+
+
 def _described(block):
     """Kind, type and size of a block."""
     kind = block.get("type")
@@ -128,12 +171,12 @@ def _described(block):
 
 def _line(note):
     kinds = {}
-    for _, kind, mime, size in note.unused.values():
+    for kind, mime, size in note.unused.values():
         kinds.setdefault(kind, []).append((mime, size))
     what = ", ".join(_counted(kind, blocks) for kind, blocks in list(kinds.items())[:4])
     if note.place is None:
         return f"{note.label} gave {what}: show(runtime.last_raw()) right after the call returns it"
-    indexes = sorted(index for index, *_ in note.unused.values())
+    indexes = sorted(note.unused)
     place = f"{note.place}[{indexes[0]}]" if len(indexes) == 1 else note.place
     return f"{note.label} gave {what}: {place}; show(value) returns {'it' if len(indexes) == 1 else 'them'}"
 

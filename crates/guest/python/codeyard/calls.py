@@ -7,19 +7,21 @@ from codeyard import blocks, channel, files, host_places
 from codeyard.errors import ToolError, from_host
 from codeyard.jsonable import to_arguments
 from codeyard.program import PREFIX
-from codeyard.values import Items, text_of
+from codeyard.values import Items, Record, text_of
 
 # Calls of this run that were created and not yet awaited, in the order of their creation.
 unawaited = {}
 
 _last_raw = None
+_last_answer = None  # what the last call of this run gave: the tool's name and the raw result
 _have_answered = False
 
 
 def begin():
     """Starts a run."""
-    global _have_answered
+    global _have_answered, _last_answer
     _have_answered = False
+    _last_answer = None
     unawaited.clear()
 
 
@@ -33,10 +35,18 @@ def last_raw():
     return _last_raw
 
 
+def last_answer():
+    """The name of the tool that answered last in this run, and the text of its answer; `None` if that call failed."""
+    if _last_answer is None or _last_answer[1].get("isError"):
+        return None
+    label, raw = _last_answer
+    return label, text_of(raw) or ""
+
+
 def forget():
     """Forgets what earlier runs left here."""
-    global _last_raw
-    _last_raw = None
+    global _last_raw, _last_answer
+    _last_raw = _last_answer = None
     unawaited.clear()
 
 
@@ -56,22 +66,35 @@ def arguments_of(label, positional, named):
 
 def answer_of(reply, server, tool, arguments, flavour):
     """The value of a reply to a tool call, or the exception that it stands for."""
-    global _last_raw, _have_answered
+    global _last_raw, _last_answer, _have_answered
     _have_answered = True
+    _last_answer = None
     error = reply.get("err")
     if error is not None:
         raise _hinted(from_host(error, server, tool), arguments)
     _last_raw = raw = reply.get("ok")
     if not isinstance(raw, dict):
         return flavour.wrap(raw)
-    note = blocks.current().take(raw, f"{server}.{tool}" if server else tool)
+    label = f"{server}.{tool}" if server else tool
+    _last_answer = label, raw
+    note = blocks.current().take(raw, label)
     if raw.get("isError") and not flavour.returns_errors:
         text = text_of(raw) or f"{server}.{tool} reported an error"
         raise _hinted(ToolError(text, server, tool), arguments)
     value = flavour.wrap(raw)
     if note is not None:
         note.place = _place_of_blocks(value)
+        value = _of_one_block(value, note)
     return value
+
+
+def _of_one_block(value, note):
+    """The value; where all of it is the copy of one block, as one that tells when it is used."""
+    block = note.copy_of(value) if type(value) is Record else None
+    if block is None:
+        return value
+    block.raw = value.raw
+    return block
 
 
 def _hinted(error, arguments):
@@ -102,11 +125,11 @@ def call_blocking(server, tool, arguments, flavour, file=None):
 
 def _allowed(reply):
     """What the host says where it allows this process to call a tool file: `[server, tool, hash]`. Other answers are objects."""
-    global _last_raw
+    global _last_raw, _last_answer
     answer = reply.get("ok")
     if not isinstance(answer, list):
         return None
-    _last_raw = None
+    _last_raw = _last_answer = None
     return answer
 
 

@@ -63,9 +63,9 @@ def describe(error, number, spawned, source=""):
     if limit is not None:
         described["limit"] = limit
     hint = places.hint(error.filename) if isinstance(error, OSError) else None
-    hint = hint or hints.of(error, source)
-    if hint is not None:
-        described["message"] += f" ({hint})"
+    for hint in (hint or hints.of(error, source), hints.of_answer(error)):
+        if hint is not None:
+            described["message"] += f" ({hint})"
     return described
 
 

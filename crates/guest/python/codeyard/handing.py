@@ -21,7 +21,7 @@ _TOLD_PARTS = 4
 _HEADER = 4
 _NOTHING = object()
 # What tools answer is told as what it is.
-_KINDS = {"Record": "dict", "BridgeRecord": "dict", "Items": "list", "BridgeItems": "list", "Text": "str", "BridgeText": "str"}
+_KINDS = {"Record": "dict", "Block": "dict", "BridgeRecord": "dict", "Items": "list", "BridgeItems": "list", "Text": "str", "BridgeText": "str"}
 
 
 class Handing:

@@ -6,7 +6,8 @@ import re
 import sys
 
 from codeyard import places, proxies
-from codeyard.calls import last_raw
+from codeyard.calls import last_answer, last_raw
+from codeyard.errors import ToolError
 from codeyard.values import text_of
 
 _NETWORK = "programs have no network; find a tool for it with runtime.search_tools(\"...\")"
@@ -43,6 +44,9 @@ _SHOWN = 60
 _ADD = "the user can add a package with `codeyard python add NAME`"
 _MOST_PACKAGES = 40
 _MOST_CAUSES = 8
+_ANSWERED = 200
+# How servers begin a text that reports an error and is none to the protocol.
+_REPORT = re.compile(r"\s*(?:error\b|(?:(?!no\b)\w+ ){0,2}\w*(?:error|exception)\s*:)", re.IGNORECASE)
 _SOCKETS = ("socket.py", "asyncio/selector_events.py", "asyncio/base_events.py")
 
 
@@ -52,6 +56,16 @@ def of(error, source):
         return _of(error, source)
     except Exception:
         return None  # Its attributes are the program's own.
+
+
+def of_answer(error):
+    """What the last tool has answered, if that reads like a report of an error and may be the cause of this one."""
+    answer = None if isinstance(error, ToolError) else last_answer()
+    if answer is None or not _REPORT.match(answer[1]):
+        return None
+    label, text = answer
+    words = " ".join(text[: 2 * _ANSWERED].split())
+    return f"{label} answered: {words if len(words) <= _ANSWERED else words[:_ANSWERED] + '…'}"
 
 
 def _of(error, source):

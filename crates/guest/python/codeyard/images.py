@@ -2,6 +2,7 @@
 
 import io
 import sys
+from hashlib import sha256
 
 MAX_BYTES = 5 * 1024 * 1024
 
@@ -11,6 +12,11 @@ _MAGIC = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
+# Larger pictures are not compared.
+_MOST_PIXELS = 16_000_000
+# How many areas are compared by their brightness (0 to 255), and how far it may be apart where saving has changed it.
+_AREAS = (32, 32)
+_FAR = 10
 SUFFIXES = (".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp")
 
 
@@ -55,6 +61,35 @@ def picture_of(value):
     """The PNG of a value that can draw itself, such as an image of PIL; `None` for anything else."""
     draw = getattr(type(value), "_repr_png_", None)
     return draw(value) if draw is not None else None
+
+
+def opened(data):
+    """The picture of Pillow in the bytes of an image; `None` if there is none, or Pillow is not loaded."""
+    library = sys.modules.get("PIL.Image")
+    try:
+        return library.open(io.BytesIO(data))
+    except Exception:
+        return None
+
+
+def look_of(picture):
+    """What a picture of Pillow looks like: its size, a digest of its pixels, the brightness of its areas; else `None`."""
+    kind = getattr(sys.modules.get("PIL.Image"), "Image", None)
+    if kind is None or not isinstance(picture, kind) or picture.width * picture.height > _MOST_PIXELS:
+        return None
+    try:
+        pixels = picture.convert("RGBA")
+        areas = picture.convert("L").resize(_AREAS, sys.modules["PIL.Image"].BOX)
+        return pixels.size, sha256(pixels.tobytes()).digest(), areas.tobytes()
+    except Exception:
+        return None  # Its file is damaged.
+
+
+def are_alike(saved, shown, mime):
+    """Whether a file of this type holds the picture that was shown. Only PNG keeps each pixel as it is."""
+    if mime == "image/png" or saved[0] != shown[0]:
+        return saved[:2] == shown[:2]
+    return all(abs(one - other) <= _FAR for one, other in zip(saved[2], shown[2]))
 
 
 def png_of(figure):

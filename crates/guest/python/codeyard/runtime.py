@@ -91,7 +91,10 @@ def results():
 
 
 def search(query, limit=5, detail="summary"):
-    """Tools that do what some words say, best first: `{server, tool, signature, description, score}`."""
+    """Tools that do what some words say, best first: `{server, tool, signature, description, score}`.
+
+    `detail="full"` gives a `stub` with parameters, result and description in the place of these.
+    """
     return _hits(_ask("search", query=_checked(query), limit=limit, detail=detail))
 
 

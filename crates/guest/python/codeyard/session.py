@@ -159,6 +159,8 @@ class Session:
         if not isinstance(value, (bytes, bytearray)) and gallery.take(value):
             return
         gallery.take_blocks(value)
+        if not found and isinstance(value, str) and self._streams.has_printed_last(value):
+            return  # The model has it.
         done["result"] = self._handing.convert(value, gallery.add)
 
     def _perform_on_bridge(self, surface, source, gallery):
@@ -259,7 +261,7 @@ class Session:
     def _collect(self, written, gallery):
         saved = [image for image in map(read_image, written) if image is not None]
         for image in saved:
-            gallery.add(image)
+            gallery.add_saved(image)
         gallery.add_figures(len(saved))
 
     # What the host is told.
@@ -280,9 +282,10 @@ class Session:
             error = error or late
         if written and self._bridge is None:
             done["files"] = [file[:2] for file in written]
-        unused = blocks.current().lines()
+        unused = blocks.current().lines(blocks.MOST_TOLD if error is None else 1)
         if unused:
-            done["unused"] = unused
+            # Below a traceback one line is enough.
+            done["unused"] = unused if error is None else ["; ".join(unused)]
         return self._report(done, error, gallery)
 
     def _written(self):

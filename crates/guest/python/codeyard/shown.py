@@ -48,6 +48,7 @@ class Gallery:
         self._directory = directory  # of the files, and how programs call it
         self._told = told
         self._seen = set()
+        self._pictures = []  # what the pictures look like that the program has shown
         self._parts = []
         self._words = []
         self._room = _MOST_TEXT
@@ -63,6 +64,13 @@ class Gallery:
             return None
         self._put("image", mime, data)
         return f"<{mime} {len(data)} bytes>"
+
+    def add_saved(self, data):
+        """Takes an image that the run has saved, unless it is a picture that the program has shown."""
+        mime = images.mime_of(data)
+        look = images.look_of(images.opened(data)) if self._pictures else None
+        if look is None or not any(images.are_alike(look, shown, mime) for shown in self._pictures):
+            self.add(data)
 
     def take(self, value):
         """Takes a value that content stands for: a figure, an image, a block of a result, or several of them."""
@@ -146,7 +154,12 @@ class Gallery:
         except Exception as error:
             self._words.append(f"an image could not be written: {type(error).__name__}: {str(error)[:200]}")
             return True
-        return isinstance(data, bytes) and self.add(data) is not None
+        if not isinstance(data, bytes) or self.add(data) is None:
+            return False
+        look = images.look_of(value)
+        if look is not None:
+            self._pictures.append(look)
+        return True
 
     def _take_page(self, value):
         """Saves an interactive figure of plotly as a page."""

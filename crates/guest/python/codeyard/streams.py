@@ -42,7 +42,7 @@ class Output(io.BufferedIOBase):
         self.is_copied = False  # whether all of it is in a file
         self._kept = []  # what a copy must begin with
         self._copy = None
-        self._spares = False
+        self._last = self._before = None  # the last pieces that were printed
 
     def begin(self, run, limit, directory):
         """Starts a run; beyond half of `limit` bytes of output the full text goes to a file in `directory` too."""
@@ -50,6 +50,7 @@ class Output(io.BufferedIOBase):
         self._directory = directory
         self._limit = limit
         self.is_copied = False
+        self._last = self._before = None
         if self.total:
             self._end_copy()
             self._immediate = _IMMEDIATE_LINES
@@ -68,6 +69,8 @@ class Output(io.BufferedIOBase):
             raise ValueError("I/O operation on closed file")
         if type(data) is not bytes:
             data = memoryview(data).tobytes()
+        if data:
+            self._before, self._last = self._last, data
         self._pending.append(data)
         self._size += len(data)
         if self._size >= _BUNDLE_BYTES:
@@ -99,6 +102,11 @@ class Output(io.BufferedIOBase):
     def after_fork(self):
         """In a forked process the thread that holds the lock may not exist."""
         self._lock = allocate_lock()
+
+    def ends_with(self, text):
+        """Whether a text, and a line end perhaps, was the last thing that was printed."""
+        piece = text.encode("utf-8", "backslashreplace")
+        return self._last in (piece, piece + b"\n") or (self._before, self._last) == (piece, b"\n")
 
     def send_rest(self):
         """Sends what is left."""
@@ -211,6 +219,10 @@ class Streams:
         """Makes the streams usable in a forked process."""
         for output in self._outputs:
             output.after_fork()
+
+    def has_printed_last(self, text):
+        """Whether a text is the last thing that the program has printed."""
+        return sys.stdout is self._texts[0] and self._outputs[0].ends_with(text)
 
     def end_run(self):
         """Sends what is left, also of streams that the program has put in place of ours."""

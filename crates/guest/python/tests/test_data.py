@@ -295,3 +295,24 @@ class Pillow(GuestCase):
         outcome = self.guest.run("from PIL import Image\nImage.new('RGB', (9, 9)).show()")
         self.assertIsNone(outcome.error, outcome)
         self.assertEqual([part["type"] for part in outcome.content], ["image"])
+
+    def test_a_picture_that_is_shown_and_saved_is_sent_once(self):
+        draw = (
+            "from PIL import Image, ImageDraw\nfrom codeyard import places\nimage = Image.new('{mode}', (300, 200), 'white')\n"
+            "draw = ImageDraw.Draw(image)\ndraw.ellipse((20, 20, 150, 150), fill='red')\n"
+        )
+        save = "image.save(places.RESULTS + '/{name}')\n"
+        for mode, name in (("RGB", "a.png"), ("RGBA", "b.png"), ("P", "c.png"), ("RGB", "d.jpg"), ("RGB", "e.webp")):
+            code = draw.format(mode=mode) + save.format(name=name)
+            for end in ("show(image)", "image"):
+                outcome = self.guest.run(code + end)
+                self.assertIsNone(outcome.error, outcome)
+                self.assertEqual([part["type"] for part in outcome.content], ["image"], (mode, name, end))
+                self.assertEqual([path for path, _ in outcome.files], [f"/results/{name}"])
+        # Others than the one that is shown are sent as well.
+        for change in ("draw.point((5, 5), fill='black')\n", "image = image.resize((150, 100))\n"):
+            outcome = self.guest.run(draw.format(mode="RGB") + "show(image)\n" + change + save.format(name="f.png") + "None")
+            self.assertEqual([part["type"] for part in outcome.content], ["image", "image"], change)
+        changed = "draw.line((0, 199, 299, 0), fill='black', width=2)\n"
+        outcome = self.guest.run(draw.format(mode="RGB") + "show(image)\n" + changed + save.format(name="g.jpg") + "None")
+        self.assertEqual([part["type"] for part in outcome.content], ["image", "image"])

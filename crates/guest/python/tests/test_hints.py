@@ -86,6 +86,25 @@ class Hints(GuestCase):
         message = self.guest.run("raise PermissionError(1, 'no', 'file')").error["message"]
         self.assertNotIn("network", message)
 
+    def test_the_answer_that_was_a_report_of_an_error(self):
+        def told(text, code, **more):
+            guest = self.own_guest(answer=lambda name, args: {"content": [{"type": "text", "text": text}], **more})
+            return guest.run(code).error["message"]
+
+        call = "rows = await tools.sqlite.read_query(query='WITH x')\n"
+        message = told("Error: Only SELECT queries\nare allowed", call + "import ast\nast.literal_eval(rows)")
+        self.assertTrue(message.endswith("(sqlite.read_query answered: Error: Only SELECT queries are allowed)"), message)
+        for text in ("error: no", "Database error: no such table: x", "ValueError: x", "  Error executing x"):
+            self.assertIn(f"(sqlite.read_query answered: {text.strip()})", told(text, call + "rows['id']"), text)
+        for text in ("12 errors were found", "no error: all is well", "Terror", "[]"):
+            self.assertNotIn("answered", told(text, call + "1/0"), text)
+        self.assertLess(len(told("Error: " + "x " * 100_000, call + "1/0")), 300)
+        # A failed call tells it already, and so does a run without one.
+        self.assertNotIn("answered", told("Error: no", call, isError=True))
+        guest = self.own_guest(answer=lambda name, args: {"content": [{"type": "text", "text": "Error: no"}]})
+        guest.run(call)
+        self.assertNotIn("answered", guest.run("1/0").error["message"])
+
     def test_other_errors_have_no_hint(self):
         for code in ("1/0", "{}['x']", "x = = 1", "[].x"):
             self.assertNotIn("(", self.guest.run(code).error["message"].replace("(line", ""), code)

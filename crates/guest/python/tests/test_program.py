@@ -100,6 +100,27 @@ if a:
         self.check("result = 5\nreturn 7", 7)
         self.check("def f():\n    global result\n    result = 8\nf()", 8)
 
+    def test_variable_result_that_was_printed_last_is_not_given_again(self):
+        for code in (
+            "result = 'a\\nb'\nprint(result)",
+            "result = 'a \\u00e9'\nprint('it says', result)",
+            "result = 'a'\nprint(result, end='')",
+            "import sys\nresult = 'a'\nsys.stdout.write('a\\n') and None",
+            "result = await tools.stub.echo(message='words')\nprint(result)",
+        ):
+            self.assertFalse(self.guest.run(code).has_result, code)
+        for code in (
+            "result = 'a'\nprint('ba')",
+            "result = 'a'\nprint(result)\nprint('b')",
+            "result = 'a'\nprint(f'it says {result}')",
+            "import sys\nresult = 'a'\nprint(result, file=sys.stderr)",
+            "result = 'a'\nprint(result)\nresult",
+            "result = 'a'\nprint(result)\nreturn result",
+            "result = 'a'",
+        ):
+            self.check(code, "a")
+        self.check("result = {'a': 1}\nprint(result)", {"a": 1})
+
     def test_variable_result_counts_only_in_the_run_that_assigns_it(self):
         self.check("result = 5", 5)
         self.assertFalse(self.check("x = result + 1").has_result)

@@ -103,6 +103,35 @@ class Blocks(GuestCase):
         self.assertEqual(outcome.result, 42)
         self.assertIn("show(runtime.last_raw()) right after the call returns it", outcome.unused[0])
 
+    def test_an_image_that_is_read_as_structured_content(self):
+        more = {"type": "image", "data": b64(PNG), "mimeType": "image/png"}
+        for structured, code in (
+            ({"content": [more]}, "x['content'][0]['data']"),
+            ({"content": [more]}, "x.raw['structuredContent'].content[0].data"),
+            ({"result": {"shots": [{"name": "a", "data": more["data"]}]}}, "x.result.shots[0]['data']"),
+            ({"data": more["data"], "page": 1}, "x['data']"),
+            ({"data": more["data"], "page": 1}, "x.data"),
+            ({"data": more["data"], "page": 1}, "x.content[0].data"),
+        ):
+            outcome = self.run_with(f"x = await tools.web.shot()\nlen({code})", image(), structuredContent=structured)
+            self.assertEqual((outcome.result, outcome.unused), (len(more["data"]), []), code)
+        for code in ("x['content'][0]['type']", "x.raw['content'][0].mimeType", "len(x)"):
+            outcome = self.run_with(f"x = await tools.web.shot()\n{code}", image(), structuredContent={"content": [more]})
+            self.assertEqual(len(outcome.unused), 1, code)
+        outcome = self.run_with("x = await tools.web.shot()\nx", image(), structuredContent={"content": [more], "n": 1})
+        self.assertEqual((outcome.result, outcome.unused), ({"content": [more], "n": 1}, []))
+
+    def test_what_is_said_below_a_traceback_is_one_line(self):
+        def answer(name, args):
+            return {"content": [text("x"), image()]} if name == "tool" else upstream(name, args)
+
+        for calls, expected in (
+            (1, f"web.shot gave 1 image (png, {len(PNG)} B): value.content[1]; show(value) returns it"),
+            (3, f"web.shot gave 1 image (png, {len(PNG)} B): value.content[1]; show(value) returns it; 2 more results have such content"),
+        ):
+            outcome = self.own_guest(answer=answer).run(f"for n in range({calls}): await tools.web.shot()\n1/0")
+            self.assertEqual((outcome.error["kind"], outcome.unused), ("ZeroDivisionError", [expected]))
+
     def test_an_image_beside_an_error(self):
         code = "try:\n    await tools.web.shot()\nexcept ToolError as error:\n    print(error)\nshow(runtime.last_raw())"
         outcome = self.run_with(code, text("no page"), image(), isError=True)

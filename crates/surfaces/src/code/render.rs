@@ -6,6 +6,7 @@ use accounting::usage_json;
 use broker::{FoundTool, SearchAnswer, ServerOverview};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
+use session::default_name;
 use types::{Format, SessionFate, Status, Text, spelled_out};
 
 use super::{files, handle, value};
@@ -201,6 +202,10 @@ fn footer(run: &RunReport) -> Vec<String> {
     }
     lines.extend(run.outcome.unused.iter().map(|line| format!("unused: {line}")));
     lines.extend(run.changed_before_failure());
+    if run.outcome.session != SessionFate::Lost && run.session != default_name() {
+        // Whoever reads only the text has to name it to go on.
+        lines.push(format!("session: {}", run.session));
+    }
     if run.outcome.session == SessionFate::Lost {
         let gone = if run.keeps_files {
             "its variables are gone"
@@ -225,6 +230,7 @@ fn search_text(answer: &SearchAnswer) -> String {
         more,
         nearest,
         pending,
+        note,
     } = answer;
     let mut lines: Vec<String> = Vec::new();
     match (tools.is_empty(), nearest.is_empty()) {
@@ -242,6 +248,7 @@ fn search_text(answer: &SearchAnswer) -> String {
             pending.join(", ")
         ));
     }
+    lines.extend(note.clone());
     lines.join("\n")
 }
 
@@ -295,7 +302,7 @@ mod tests {
     fn run(status: Status) -> RunReport {
         RunReport {
             run_id: RunId::new("r1"),
-            session: SessionName::new("main"),
+            session: default_name(),
             outcome: Outcome::bare(status, SessionFate::Kept, None),
             findings: Vec::new(),
             notice: None,
@@ -408,6 +415,19 @@ mod tests {
     }
 
     #[test]
+    fn a_session_that_is_not_the_default_is_named_in_the_text() {
+        let named = |mut run: RunReport| {
+            run.session = SessionName::new("report");
+            run
+        };
+        let mut printed = run(Status::Completed);
+        printed.outcome.stdout = out("4\n");
+        let seen =
+            [printed, failed(Status::Failed, "ValueError", "x", "")].map(|run| text(&named(run), None));
+        assert_eq!(seen, ["4\nsession: report", "session: report"]);
+    }
+
+    #[test]
     fn formats_and_receipt() {
         let mut value = run(Status::Completed);
         value.outcome.result = Some(json!([1]));
@@ -420,7 +440,7 @@ mod tests {
         };
         let result = executed(value, options(Format::Json, true));
         let mut expected = json!({
-            "status": "completed", "result": [1], "session": "main", "run_id": "r1",
+            "status": "completed", "result": [1], "session": "default", "run_id": "r1",
             "receipt": {"wall_ms": 1.5, "cpu_ms": 1.0, "peak_memory_bytes": 4096, "host_calls": 2},
         });
         assert_eq!(result.structured_content, Some(expected.clone()));
@@ -444,6 +464,7 @@ mod tests {
             more: 0,
             nearest: Vec::new(),
             pending: Vec::new(),
+            note: None,
         };
         let find = FoundTool {
             signature: Some("await tools.crm.find(name: str) -> dict".to_owned()),
@@ -455,13 +476,14 @@ mod tests {
             tools: vec![find, tool("list")],
             more: 3,
             pending: vec!["mail".to_owned()],
+            note: Some("Text: a str".to_owned()),
             ..nothing.clone()
         };
         assert_eq!(
             search_text(&answer),
             "await tools.crm.find(name: str) -> dict  # Finds a customer.\ncrm.list\n\
              3 more match; narrow the query or raise limit\n\
-             still starting, search again for their tools: mail"
+             still starting, search again for their tools: mail\nText: a str"
         );
         assert_eq!(search_text(&nothing), "no tool matches");
         let far = SearchAnswer {

@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 use super::{assert_inert, objections, parsed, server, tool, written};
 
 fn issues() -> Catalog {
-    let label = json!({"type": "object", "properties": {"name": {"type": "string"}, "color": {"type": ["string", "null"]}}, "required": ["name"]});
+    let label = json!({"type": "object", "properties": {
+        "name": {"type": "string", "description": "What it is called, e.g. 'bug'. At most 50 characters."},
+        "color": {"type": ["string", "null"], "description": "type: of CSS\nor a number"},
+    }, "required": ["name"]});
     let create = json!({
         "name": "create-issue",
         "description": "Creates an issue.\n\nIt is shown to everybody.",
@@ -32,7 +35,7 @@ fn issues() -> Catalog {
     });
     let tree = json!({
         "properties": {"@root": {"$ref": "#/$defs/node"}, "depth": {"type": "integer"}},
-        "$defs": {"node": {"properties": {"class": {"type": "string"}, "inner": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}},
+        "$defs": {"node": {"properties": {"class": {"type": "string", "description": "\u{202e}Of CSS.\u{2028}"}, "inner": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}},
     });
     let tools = vec![
         parsed(create),

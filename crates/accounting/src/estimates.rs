@@ -1,5 +1,6 @@
-//! Estimates tokens from recorded bytes, for runs without a receipt. The ratios were measured by the test of receipts over
-//! real servers.
+//! Estimates tokens from recorded bytes, for runs without a receipt.
+//!
+//! The ratios were measured by the test of receipts over real servers.
 
 /// Tokens of a program as a model writes it.
 pub fn program(bytes: u64) -> u64 {

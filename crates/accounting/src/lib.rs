@@ -1,4 +1,6 @@
-//! What tools and runs cost a model in tokens: counting, receipts of runs, sums over recorded runs, advice. No I/O, no lock.
+//! What tools and runs cost a model in tokens: counting, receipts of runs, sums over recorded runs, advice.
+//!
+//! No I/O, no lock.
 //!
 //! ```text
 //! texts of calls ─► tokens ─► DirectCalls ─► Receipt ─► RecordedReceipt ─► [store]

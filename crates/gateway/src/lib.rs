@@ -1,4 +1,6 @@
-//! Transports: how a client's bytes reach a surface, and how its answers get back. Standard input and output so far.
+//! Transports: how a client's bytes reach a surface, and how its answers get back.
+//!
+//! Standard input and output so far.
 //!
 //! `message` decodes one message, `admission` decides whether the surface may see it, `reply` encodes the answer. They know
 //! no transport; `stdio` adds lines and pipes.

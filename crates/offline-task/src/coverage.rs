@@ -1,4 +1,6 @@
-//! Whether a call covers all words of its clause. A tool that changes something is not called while a word is left over.
+//! Whether a call covers all words of its clause.
+//!
+//! A tool that changes something is not called while a word is left over.
 
 use std::collections::BTreeSet;
 

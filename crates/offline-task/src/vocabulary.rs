@@ -1,4 +1,6 @@
-//! English words that say how a sentence is built, and the verbs of instructions. No word here names a tool.
+//! English words that say how a sentence is built, and the verbs of instructions.
+//!
+//! No word here names a tool.
 
 /// A list of words in small letters.
 #[derive(Debug, Clone, Copy)]

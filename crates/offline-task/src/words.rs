@@ -1,4 +1,6 @@
-//! Step 1: the words of a task. A value, such as a quotation, a number or a name, counts as one word.
+//! Step 1: the words of a task.
+//!
+//! A value, such as a quotation, a number or a name, counts as one word.
 
 mod values;
 

@@ -1,4 +1,6 @@
-//! What all sessions use of this machine. Found at the first launch; refused if it is not enough.
+//! What all sessions use of this machine.
+//!
+//! Found at the first launch; refused if it is not enough.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,6 @@
-//! The directory in which this process keeps the files of its sessions. The directory is removed when the process ends.
+//! The directory in which this process keeps the files of its sessions.
+//!
+//! The directory is removed when the process ends.
 //!
 //! ```text
 //! <root>/<lease>/guest/            the guest's Python package

@@ -1,4 +1,6 @@
-//! Attaches directories of the host to sessions. As root this process opens them, as an ordinary user the mounter does.
+//! Attaches directories of the host to sessions.
+//!
+//! As root this process opens them, as an ordinary user the mounter does.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -1,4 +1,6 @@
-//! Tests in a session whether the interpreter works without its after-fork hooks. Sessions skip the hooks only if it does.
+//! Tests in a session whether the interpreter works without its after-fork hooks.
+//!
+//! Sessions skip the hooks only if it does.
 
 use std::sync::Arc;
 use std::time::Duration;

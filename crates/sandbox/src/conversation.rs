@@ -14,6 +14,7 @@ mod calls;
 mod kept;
 mod pace;
 mod report;
+mod send;
 mod turn;
 
 use std::pin::pin;
@@ -34,6 +35,7 @@ use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
 use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run, Stream};
 use calls::Calls;
 use pace::Pace;
+use send::send;
 use turn::Turn;
 
 /// How long an interrupted program may take to stop before it is killed. Waiting for a processor does not count.
@@ -54,9 +56,6 @@ const PIPE_PIECE: usize = 64 * 1024;
 const PIPE_TURN: usize = 1024 * 1024;
 /// Most bytes that a pipe can still hold when its run is over.
 const PIPE_REST: usize = 4 * 1024 * 1024;
-/// Results that stay in a session take no more bytes together, and no more than this part of its memory.
-const MOST_KEPT: u64 = 128 * 1024 * 1024;
-const KEPT_OF_MEMORY: u64 = 4;
 
 /// One guest behind its channel; implements [`Guest`] for any backend that has a [`Leash`].
 pub struct Conversation<L> {
@@ -235,37 +234,6 @@ impl<L: Leash> Conversation<L> {
                 None
             }
         }
-    }
-
-    /// Sends the program, and before the first one the session's settings.
-    fn send_run(&mut self, run: &Run, names: Option<Vec<String>>) {
-        if self.runs == 0 {
-            self.results = run.profile.results;
-            let session = frames::Open {
-                session: &self.session,
-                kept: MOST_KEPT.min(self.limits.memory / KEPT_OF_MEMORY),
-                places: &self.places,
-                limits: felt_inside(&self.limits.of_run(), run.profile.results),
-            };
-            send(
-                &mut self.wire,
-                &HostFrame::Open {
-                    v: frames::VERSION,
-                    session,
-                },
-            );
-        }
-        self.runs += 1;
-        let limits = run.limits();
-        let is_usual = limits == self.limits.of_run() && run.profile.results == self.results;
-        let frame = HostFrame::Run {
-            id: self.runs,
-            code: &run.spec.code,
-            limits: (!is_usual).then(|| felt_inside(&limits, run.profile.results)),
-            surface: run.profile.appearance.servers(),
-            names,
-        };
-        send(&mut self.wire, &frame);
     }
 
     /// Serves the run until the guest says that it is over (`Some`) or is gone (`None`).
@@ -536,25 +504,6 @@ impl<L: Leash> Conversation<L> {
             usage: used,
             ..verdict.outcome
         }
-    }
-}
-
-fn send(wire: &mut Wire, frame: &HostFrame<'_>) {
-    // Strings and raw values always serialize.
-    if let Ok(body) = serde_json::to_vec(frame) {
-        wire.send(&body);
-    }
-}
-
-/// The limits that the guest itself keeps, so that a program feels them as it should.
-fn felt_inside(limits: &RunLimits, results: Results) -> frames::RunLimits {
-    frames::RunLimits {
-        result: match results {
-            Results::Whole => None,
-            Results::UpTo(most) => Some(most),
-        },
-        output: limits.output,
-        concurrent_calls: limits.concurrent_host_calls,
     }
 }
 

@@ -1,4 +1,6 @@
-//! Control groups of servers with limits. The first server makes their parent group, the last one removes it.
+//! Control groups of servers with limits.
+//!
+//! The first server makes their parent group, the last one removes it.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};

@@ -1,4 +1,6 @@
-//! JSON-RPC with one server as a transport of the MCP library. Results stay the text that the server sent.
+//! JSON-RPC with one server as a transport of the MCP library.
+//!
+//! Results stay the text that the server sent.
 
 mod frame;
 mod lines;

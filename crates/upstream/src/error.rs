@@ -1,4 +1,6 @@
-//! Errors of starts, lists and calls. Every message names the server.
+//! Errors of starts, lists and calls.
+//!
+//! Every message names the server.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
-//! Applies the steps of a plan. Each file is written atomically, and no existing file is replaced.
+//! Applies the steps of a plan.
+//!
+//! Each file is written atomically, and no existing file is replaced.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};

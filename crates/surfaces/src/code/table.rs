@@ -1,4 +1,6 @@
-//! Tables as text: one line of column names, then one line a row. That takes fewer tokens than JSON.
+//! Tables as text: one line of column names, then one line a row.
+//!
+//! That takes fewer tokens than JSON.
 //!
 //! ```text
 //! [3]:

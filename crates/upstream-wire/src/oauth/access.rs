@@ -1,4 +1,6 @@
-//! The access token of one server's login. Each request reads the login file, so that a login of another process counts at once.
+//! The access token of one server's login.
+//!
+//! Each request reads the login file, so that a login of another process counts at once.
 
 use std::fmt;
 use std::path::Path;

@@ -1,4 +1,6 @@
-//! Parses a stream of server-sent events from chunks of any size. Pure.
+//! Parses a stream of server-sent events from chunks of any size.
+//!
+//! Pure.
 
 use std::time::Duration;
 

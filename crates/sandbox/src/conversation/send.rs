@@ -1,0 +1,65 @@
+//! Sends frames to the guest.
+
+use guest::frames::{self, HostFrame};
+use types::{Results, RunLimits};
+
+use super::Conversation;
+use crate::Run;
+use crate::leash::Leash;
+use crate::wire::Wire;
+
+/// Results that stay in a session take no more bytes together, and no more than this part of its memory.
+const MOST_KEPT: u64 = 128 * 1024 * 1024;
+const KEPT_OF_MEMORY: u64 = 4;
+
+impl<L: Leash> Conversation<L> {
+    /// Sends the program, and before the first one the session's settings.
+    pub(super) fn send_run(&mut self, run: &Run, names: Option<Vec<String>>) {
+        if self.runs == 0 {
+            self.results = run.profile.results;
+            let session = frames::Open {
+                session: &self.session,
+                kept: MOST_KEPT.min(self.limits.memory / KEPT_OF_MEMORY),
+                places: &self.places,
+                limits: felt_inside(&self.limits.of_run(), run.profile.results),
+            };
+            send(
+                &mut self.wire,
+                &HostFrame::Open {
+                    v: frames::VERSION,
+                    session,
+                },
+            );
+        }
+        self.runs += 1;
+        let limits = run.limits();
+        let is_usual = limits == self.limits.of_run() && run.profile.results == self.results;
+        let frame = HostFrame::Run {
+            id: self.runs,
+            code: &run.spec.code,
+            limits: (!is_usual).then(|| felt_inside(&limits, run.profile.results)),
+            surface: run.profile.appearance.servers(),
+            names,
+        };
+        send(&mut self.wire, &frame);
+    }
+}
+
+pub(super) fn send(wire: &mut Wire, frame: &HostFrame<'_>) {
+    // Strings and raw values always serialize.
+    if let Ok(body) = serde_json::to_vec(frame) {
+        wire.send(&body);
+    }
+}
+
+/// The limits that the guest itself keeps, so that a program feels them as it should.
+fn felt_inside(limits: &RunLimits, results: Results) -> frames::RunLimits {
+    frames::RunLimits {
+        result: match results {
+            Results::Whole => None,
+            Results::UpTo(most) => Some(most),
+        },
+        output: limits.output,
+        concurrent_calls: limits.concurrent_host_calls,
+    }
+}

@@ -117,6 +117,49 @@ async fn play(records: &Records, config: &Config, fates: &[(Fate, bool)]) -> (Ve
     (expected, open)
 }
 
+/// What one principal reads: the handles of all runs, and whether a run of this handle is known.
+async fn seen(config: &Config, principal: &Principal, id: &str) -> (Vec<String>, bool, u64) {
+    let State::Open(mut reader) = Reader::open(config, principal).await.expect("a sound database") else {
+        panic!("nothing was recorded");
+    };
+    let runs = reader.runs(&Filter::default()).await.expect("runs");
+    let known = reader.run(id).await.expect("a look").is_some();
+    let traffic = reader.traffic(0).await.expect("traffic").runs;
+    (runs.into_iter().map(|run| run.id).collect(), known, traffic)
+}
+
+#[tokio::test]
+async fn a_principal_reads_its_own_records_and_no_others() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let config = config(directory.path());
+    let records = Records::new(config.clone());
+    let principals: Vec<Principal> = ["ann", "acme/ann", "acme/bob"]
+        .map(|text| text.parse().expect("a principal"))
+        .to_vec();
+    for (number, principal) in principals.iter().enumerate() {
+        let whose = Attempt {
+            principal: principal.clone(),
+            ..attempt(number)
+        };
+        records
+            .refused(whose, Refused::QueueFull)
+            .await
+            .expect("recorded");
+    }
+    records.close().await;
+    for (number, principal) in principals.iter().enumerate() {
+        let own = format!("r-{number:05}");
+        assert_eq!(seen(&config, principal, &own).await, (vec![own.clone()], true, 1));
+        // An unknown handle and somebody else's answer alike.
+        for foreign in ["r-99999", &format!("r-{:05}", (number + 1) % principals.len())] {
+            assert_eq!(
+                seen(&config, principal, foreign).await,
+                (vec![own.clone()], false, 1)
+            );
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

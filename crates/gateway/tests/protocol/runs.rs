@@ -12,7 +12,10 @@ async fn a_program_is_run_as_the_client_asked() {
     let mut client = Client::connected().await;
     let arguments = json!({"code": "return 6", "language": "python", "session": "work", "timeout_ms": 1500, "check": "off"});
     let result = client.call_tool("execute_code", arguments).await["result"].clone();
-    assert_eq!(result["content"], json!([{"type": "text", "text": "6\nsession: work"}]));
+    assert_eq!(
+        result["content"],
+        json!([{"type": "text", "text": "6\nsession: work"}])
+    );
     assert_eq!(
         result["structuredContent"],
         json!({"status": "completed", "result": "6", "session": "work", "run_id": "run"})

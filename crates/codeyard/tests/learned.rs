@@ -75,7 +75,7 @@ async fn what_was_observed_is_told_wherever_a_tool_is_described() {
         .search(json!({"query": "find customer", "detail": "full"}))
         .await;
     let tool = found["structuredContent"]["tools"][0].to_string();
-    for part in ["phone?: str", "observed in 2 calls", "teamName"] {
+    for part in ["phone: str", "observed in 2 calls", "teamName"] {
         assert!(tool.contains(part), "{part}: {tool}");
     }
     let looked = client

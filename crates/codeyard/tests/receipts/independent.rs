@@ -257,7 +257,9 @@ async fn check_estimates(codeyard: &Codeyard, seen: &[Seen]) {
     });
     let programs: u64 = programs.sum();
     // Each program here has a session of its own, which its answer names. Most users stay in the default session.
-    let names = seen.iter().map(|seen| tokenizer.text(&format!("\nsession: {}", seen.name)));
+    let names = seen
+        .iter()
+        .map(|seen| tokenizer.text(&format!("\nsession: {}", seen.name)));
     let names: u64 = names.sum();
     let runs = "FROM runs JOIN receipts ON receipts.run = runs.id";
     let calls = "FROM calls WHERE run IN (SELECT run FROM receipts)";

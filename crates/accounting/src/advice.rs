@@ -9,7 +9,7 @@ use crate::difference;
 use crate::estimates;
 use crate::recorded::RunCost;
 
-/// Look-ups of a tool below which there is no recommendation for it.
+/// Fewest look-ups of a tool that lead to a recommendation.
 pub const MIN_LOOKUPS: u64 = 5;
 /// Percent of the answer that a look-up returns at least. A program that returns less has saved the model tokens.
 const MIN_RETURNED: u64 = 70;

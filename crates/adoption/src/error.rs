@@ -13,7 +13,7 @@ pub enum AdoptionError {
     /// `HOME` is not set.
     #[error("HOME is not set, so no client's files can be found; set it")]
     NoHome,
-    /// There is no such client.
+    /// The client is unknown.
     #[error("codeyard does not know a client `{name}`; {hint}the clients are {known}")]
     UnknownClient {
         /// What the person wrote.
@@ -23,7 +23,7 @@ pub enum AdoptionError {
         /// All clients.
         known: String,
     },
-    /// There is no file to import from.
+    /// The client has no configuration file.
     #[error("{file}: {reason}", file = .file.display())]
     NoSource {
         /// The file.

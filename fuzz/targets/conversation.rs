@@ -13,13 +13,13 @@ use std::time::Duration;
 use libfuzzer_sys::fuzz_target;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use sandbox::{
-    Attachment, BoxFuture, Channels, Conversation, Guest, HostCall, HostCallError, HostCalls, Leash, Left,
+    Attachment, BoxFuture, Channels, Conversation, Guest, CallContext, HostCall, HostCalls, Leash, Left,
     Measured, Run, watch,
 };
 use serde_json::value::RawValue;
 use tokio::io::Interest;
 use tokio::net::unix::pipe;
-use types::{Limit, Limits, Outcome, RunLimits, SessionFate, Status};
+use types::{HostCallError, HostCallErrorKind, Limit, Limits, Outcome, RunLimits, SessionFate, Status};
 
 /// The bytes are the stream as it is.
 const RAW: u8 = 1;
@@ -186,15 +186,14 @@ impl Leash for Gone {
 struct Echo(AtomicU32);
 
 impl HostCalls for Echo {
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+    fn call(
+        &self,
+        call: HostCall,
+        _context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
         self.0.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {
-            RawValue::from_string(call.args.to_string()).map_err(|wrong| HostCallError {
-                kind: "tool".to_owned(),
-                message: wrong.to_string(),
-                hint: None,
-                retryable: false,
-            })
+            RawValue::from_string(call.args.to_string()).map_err(|wrong| HostCallError::new(HostCallErrorKind::Upstream, wrong.to_string()))
         })
     }
 }

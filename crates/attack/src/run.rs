@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use sandbox::{
-    Access, Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchError,
-    LaunchSpec, NoCalls, Run,
+    Access, Attachment, Backend, BoxFuture, CallContext, Guest, HostCall, HostCalls, LaunchError, LaunchSpec,
+    NoCalls, Run,
 };
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use types::{Limits, Network, Outcome, Principal, SessionId, SessionName, Status};
+use types::{HostCallError, Limits, Network, Outcome, Principal, SessionId, SessionName, Status};
 use workspace::{Keeping, Lease, Workspaces};
 
 use crate::control::Controls;
@@ -298,9 +298,13 @@ fn limits_of(probe: &Probe) -> Limits {
 struct CountedCalls(AtomicU32);
 
 impl HostCalls for CountedCalls {
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+    fn call(
+        &self,
+        call: HostCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
         self.0.fetch_add(1, Ordering::Relaxed);
-        NoCalls.call(call)
+        NoCalls.call(call, context)
     }
 }
 

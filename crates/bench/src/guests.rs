@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use sandbox::{Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run};
+use sandbox::{Attachment, Backend, BoxFuture, CallContext, Guest, HostCall, HostCalls, LaunchSpec, Run};
 use sandbox_host::python;
 use sandbox_process::{Config, PoolConfig, Process};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
-use types::{Limits, SessionId, Status};
+use types::{HostCallError, HostCallErrorKind, Limits, SessionId, Status};
 
 /// Pause between sessions: what is cleaned up and prepared behind one must not be part of the next one's figure.
 pub const SETTLE: Duration = Duration::from_millis(20);
@@ -32,13 +32,13 @@ pub struct Guests {
 struct Immediate;
 
 impl HostCalls for Immediate {
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
-        let answer = serde_json::value::to_raw_value(&call.args).map_err(|error| HostCallError {
-            kind: "upstream".to_owned(),
-            message: error.to_string(),
-            hint: None,
-            retryable: false,
-        });
+    fn call(
+        &self,
+        call: HostCall,
+        _context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        let answer = serde_json::value::to_raw_value(&call.args)
+            .map_err(|error| HostCallError::new(HostCallErrorKind::Upstream, error.to_string()));
         Box::pin(async move { answer })
     }
 }

@@ -6,24 +6,25 @@ use std::sync::Arc;
 
 use catalog::{Check, Entry, UnknownKind};
 use policy::{Admission, Denied, Permit};
-use sandbox::HostCallError;
+use sandbox::CallContext;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tool_files::ToolFile;
-use types::{Activity, Principal, RunId, ToolRef, Validation};
+use types::{Activity, HostCallError, Principal, RunId, ToolRef, Validation};
 use upstream::{RelayRequest, UpstreamError};
 
-use crate::broker::{Broker, Shared};
 use crate::checks::Checks;
+use crate::core::Core;
 use crate::error;
 use crate::observer::CallEnd;
-use crate::record::Record;
-use crate::run::RunScope;
+use crate::record::{CallRecord, Ending, is_tool_error};
+use crate::scope::RunScope;
 
 /// Tools of codeyard's own surfaces: a program that runs behind them cannot call them.
-pub(crate) const OWN_TOOLS: [&str; 7] = [
+pub(crate) const SURFACE_TOOLS: [&str; 7] = [
     "execute_code",
     "search_tools",
     "run_python",
@@ -38,6 +39,14 @@ const PROGRESS: usize = 4;
 
 /// Dots of one name at which it may end a server's name.
 const MAX_SPLITS: usize = 16;
+
+/// What the stages of a call lead to.
+enum Answer {
+    /// The `CallToolResult` of the server.
+    OfServer(Box<RawValue>),
+    /// What the guest needs to call the function of a tool file itself.
+    InSandbox(Box<RawValue>),
+}
 
 /// One call of a tool as a program asks for it.
 #[derive(Debug)]
@@ -57,53 +66,49 @@ pub enum RelayError {
     /// The server failed or refused.
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
+    /// Whoever asked does not wait any more.
+    #[error("the request was cancelled")]
+    Cancelled,
 }
 
-impl Broker {
-    /// Passes a request on to a server. A call of a tool needs what a program would need for it; any other request is
-    /// judged as a tool of the name of its method, such as `resources/read`. It is recorded with `run`, if there is one.
-    ///
-    /// # Errors
-    /// The policy's refusal, or the failure of the server.
-    pub async fn relay(
-        &self,
-        principal: &Principal,
-        run: Option<&RunId>,
-        question: RelayRequest,
-    ) -> Result<Box<RawValue>, RelayError> {
-        self.shared.relay(principal, run, question).await
+impl Answer {
+    fn into_raw(self) -> Box<RawValue> {
+        match self {
+            Answer::OfServer(raw) | Answer::InSandbox(raw) => raw,
+        }
     }
 }
 
-impl Shared {
+impl Core {
     /// Makes one call. The answer is the server's `CallToolResult` as it came, also if the tool reports an error.
     pub(crate) async fn call(
         &self,
         principal: &Principal,
         run: &RunScope,
         call: ToolCall,
+        context: &CallContext,
     ) -> Result<Box<RawValue>, HostCallError> {
-        self.records.room().await;
         let tool = ToolRef::new(call.server.as_str(), call.tool.as_str());
         let observed = match &run.observer {
-            Some(observer) => Some(observer.begin(&tool, &call.arguments).await),
+            Some(observer) => Some(observer.begin(&call.arguments).await),
             None => None,
         };
-        let mut record = Record::new(&self.records, principal, &run.run, tool);
-        let answer = self.stages(principal, run, call, &mut record).await;
-        match &answer {
-            Ok(_) if record.is_handed_over() => {}
-            Ok(answer) => record.answered(answer),
-            Err(error) => record.failed(error),
-        }
+        let mut record = CallRecord::new(&self.records, principal, &run.run, tool);
+        let stages = self.stages(principal, run, call, context, &mut record);
+        let stages = context.cancel.run_until_cancelled(stages).await;
+        let ending = match &stages {
+            None => Ending::Cancelled,
+            Some(Ok(Answer::OfServer(answer))) => Ending::Answered(answer),
+            Some(Ok(Answer::InSandbox(_))) => Ending::InSandbox,
+            Some(Err(error)) => Ending::Failed(error),
+        };
         if let Some(observed) = observed {
-            let end = match self.lists.file(&record.tool) {
-                Some(_) => CallEnd::ToolFile,
-                None => call_end(&answer),
-            };
-            observed.end(&record.tool, end).await;
+            observed.end(&record.tool, call_end(ending)).await;
         }
-        answer
+        record.end(ending);
+        stages
+            .unwrap_or_else(|| Err(error::cancelled()))
+            .map(Answer::into_raw)
     }
 
     async fn stages(
@@ -111,8 +116,10 @@ impl Shared {
         principal: &Principal,
         run: &RunScope,
         call: ToolCall,
-        record: &mut Record<'_>,
-    ) -> Result<Box<RawValue>, HostCallError> {
+        context: &CallContext,
+        record: &mut CallRecord<'_>,
+    ) -> Result<Answer, HostCallError> {
+        self.records.room().await;
         let reach = &run.profile.reach;
         let resolved = match self.within(reach, &call.server).await {
             Ok(()) => self.resolve(principal, &call.server, &call.tool).await,
@@ -136,11 +143,10 @@ impl Shared {
             .authorize(principal, admission, &arguments)
             .map_err(|denied| error::denied(&denied))?;
         if let Some(file) = self.lists.file(&entry.tool) {
-            record.handed_over();
             return in_sandbox(permit, &file);
         }
         let hash = self.learner.hash(&arguments);
-        let deadline = record.started + run.wall_time;
+        let deadline = context.clock.deadline();
         let answer = self
             .upstream(permit, arguments, deadline, run.activity.as_ref())
             .await?;
@@ -148,7 +154,7 @@ impl Shared {
         if !is_tool_error(&answer) {
             run.done.add(&entry);
         }
-        Ok(answer)
+        Ok(Answer::OfServer(answer))
     }
 
     /// Passes one request on; the same stages, but for the check of the arguments.
@@ -156,25 +162,36 @@ impl Shared {
         &self,
         principal: &Principal,
         run: Option<&RunId>,
-        question: RelayRequest,
+        request: RelayRequest,
+        cancel: &CancellationToken,
     ) -> Result<Box<RawValue>, RelayError> {
-        let tool = subject(&question);
+        let tool = subject(&request);
         let Some(run) = run else {
-            return self.ask(principal, &tool, question).await;
+            let answer = cancel.run_until_cancelled(self.ask(principal, &tool, request));
+            return answer.await.unwrap_or(Err(RelayError::Cancelled));
         };
-        self.records.room().await;
-        let mut record = Record::new(&self.records, principal, run, tool.clone());
-        let arguments = match question.method.as_str() {
-            "tools/call" => question.params.get("arguments").cloned().unwrap_or_default(),
-            _ => Value::Object(question.params.clone()),
+        let mut record = CallRecord::new(&self.records, principal, run, tool.clone());
+        let stages = async {
+            self.records.room().await;
+            let catalog = self.snapshot.current().await;
+            let entry = catalog.resolve(&tool.server, &tool.tool).ok();
+            match request.method.as_str() {
+                "tools/call" => {
+                    let arguments = request.params.get("arguments").cloned().unwrap_or_default();
+                    record.know(&arguments, entry.map(AsRef::as_ref));
+                }
+                _ => record.know(&Value::Object(request.params.clone()), entry.map(AsRef::as_ref)),
+            }
+            self.ask(principal, &tool, request).await
         };
-        let catalog = self.snapshot.current().await;
-        let entry = catalog.resolve(&tool.server, &tool.tool).ok();
-        record.know(&arguments, entry.map(AsRef::as_ref));
-        let answer = self.ask(principal, &tool, question).await;
+        let answer = cancel
+            .run_until_cancelled(stages)
+            .await
+            .unwrap_or(Err(RelayError::Cancelled));
         match &answer {
-            Ok(answer) => record.answered(answer),
-            Err(failed) => record.failed(&as_host_call(failed)),
+            Ok(answer) => record.end(Ending::Answered(answer)),
+            Err(RelayError::Cancelled) => record.end(Ending::Cancelled),
+            Err(failed) => record.end(Ending::Failed(&as_host_call(failed))),
         }
         answer
     }
@@ -183,17 +200,17 @@ impl Shared {
         &self,
         principal: &Principal,
         tool: &ToolRef,
-        question: RelayRequest,
+        request: RelayRequest,
     ) -> Result<Box<RawValue>, RelayError> {
         let admission = self.policy().admit(principal, tool).map_err(RelayError::Denied)?;
         let permit = self
-            .authorize(principal, admission, &question.params)
+            .authorize(principal, admission, &request.params)
             .map_err(RelayError::Denied)?;
-        let question = RelayRequest {
+        let request = RelayRequest {
             server: permit.into_tool().server,
-            ..question
+            ..request
         };
-        Ok(self.hub.ask(question).await?)
+        Ok(self.hub.ask(request).await?)
     }
 
     /// Stage `admit`: whether `principal` may know the tool and call it with some arguments.
@@ -234,7 +251,7 @@ impl Shared {
                 self.list(server).await?;
                 self.snapshot.current().await
             }
-            UnknownKind::Bare | UnknownKind::Server if OWN_TOOLS.contains(&tool) => {
+            UnknownKind::Bare | UnknownKind::Server if SURFACE_TOOLS.contains(&tool) => {
                 return Err(error::nested(tool));
             }
             UnknownKind::Bare => self.discovered().await,
@@ -313,9 +330,10 @@ async fn follow<T>(
 }
 
 /// Lets the guest call the function of a tool file itself: `[server, tool, hash]`. The answer of a server is an object, never a list.
-fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<Box<RawValue>, HostCallError> {
+fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<Answer, HostCallError> {
     let tool = permit.into_tool();
     to_raw_value(&[&tool.server, &tool.tool, &file.hash])
+        .map(Answer::InSandbox)
         .map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 
@@ -335,23 +353,14 @@ async fn validate(checks: &Arc<Checks>, entry: Arc<Entry>, arguments: Value) -> 
 }
 
 /// How a call ended, for its observer.
-fn call_end(answer: &Result<Box<RawValue>, HostCallError>) -> CallEnd<'_> {
-    match answer {
-        Ok(answer) if is_tool_error(answer) => CallEnd::ToolError(answer),
-        Ok(answer) => CallEnd::Answered(answer),
-        Err(error) => CallEnd::Failed(&error.message),
+fn call_end(ending: Ending<'_>) -> CallEnd<'_> {
+    match ending {
+        Ending::Answered(answer) if is_tool_error(answer) => CallEnd::ToolError(answer),
+        Ending::Answered(answer) => CallEnd::Answered(answer),
+        Ending::InSandbox => CallEnd::ToolFile,
+        Ending::Failed(error) => CallEnd::Failed(&error.message),
+        Ending::Cancelled => CallEnd::Cancelled,
     }
-}
-
-/// Whether the tool itself says that it failed. Most answers do not hold the word at all.
-pub(crate) fn is_tool_error(answer: &RawValue) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Fields {
-        #[serde(default, rename = "isError")]
-        is_error: bool,
-    }
-    answer.get().contains("\"isError\"")
-        && serde_json::from_str::<Fields>(answer.get()).is_ok_and(|fields| fields.is_error)
 }
 
 /// The same failure as a program sees it.
@@ -359,18 +368,19 @@ pub(crate) fn as_host_call(failed: &RelayError) -> HostCallError {
     match failed {
         RelayError::Denied(denied) => error::denied(denied),
         RelayError::Upstream(failed) => error::upstream(failed),
+        RelayError::Cancelled => error::cancelled(),
     }
 }
 
 /// What the policy judges: the tool of a call, else the method as if it were a tool of the server.
-fn subject(question: &RelayRequest) -> ToolRef {
-    let name = match question.method.as_str() {
-        "tools/call" => question
+fn subject(request: &RelayRequest) -> ToolRef {
+    let name = match request.method.as_str() {
+        "tools/call" => request
             .params
             .get("name")
             .and_then(Value::as_str)
             .unwrap_or_default(),
         method => method,
     };
-    ToolRef::new(question.server.as_str(), name)
+    ToolRef::new(request.server.as_str(), name)
 }

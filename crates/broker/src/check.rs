@@ -10,9 +10,10 @@ use futures_util::future::join_all;
 use policy::Policy;
 use types::{Principal, ToolRef};
 
-use crate::broker::{Broker, Shared};
-use crate::call::OWN_TOOLS;
+use crate::broker::Broker;
+use crate::call::SURFACE_TOOLS;
 use crate::checks::Checks;
+use crate::core::Core;
 use crate::learner::LearnedTypes;
 use crate::local::Lists;
 
@@ -25,17 +26,17 @@ impl Broker {
     /// Finds the calls of a program that would fail. Servers that it names and that have not listed their tools are
     /// asked for them and waited for that long, unless that was in vain before; what is not known then is let through.
     pub async fn check(&self, principal: &Principal, program: Arc<Program>, patience: Duration) -> Report {
-        let shared = &self.shared;
-        let catalog = shared.listing(principal, &program, patience).await;
+        let core = &self.core;
+        let catalog = core.listing(principal, &program, patience).await;
         let judging = Judging {
             program,
             catalog,
-            learned: shared.learner.learned(principal).await,
-            lists: shared.lists.clone(),
-            policy: shared.policy(),
+            learned: core.learner.learned(principal).await,
+            lists: core.lists.clone(),
+            policy: core.policy(),
             principal: principal.clone(),
         };
-        let checks = shared.checks.clone();
+        let checks = core.checks.clone();
         if let Some(ready) = judging.ready(&checks) {
             let check = |entry: &Entry| ready.get(&entry.tool).cloned();
             return judging.judge(&|entry| check(entry).unwrap_or_else(|| checks.of(entry)));
@@ -45,9 +46,9 @@ impl Broker {
     }
 }
 
-// === impl Shared ===
+// === impl Core ===
 
-impl Shared {
+impl Core {
     /// A catalog in which the servers that the program calls have listed their tools, as far as they do so in time.
     async fn listing(&self, principal: &Principal, program: &Program, patience: Duration) -> Arc<Catalog> {
         let catalog = self.snapshot.current().await;
@@ -97,7 +98,7 @@ impl Judging {
             check,
             learned: &|entry| self.learned.of(entry),
             takes_positional: &|entry| self.lists.file(&entry.tool).is_some(),
-            own_tools: &OWN_TOOLS,
+            own_tools: &SURFACE_TOOLS,
         };
         check::judge(&self.program, &view)
     }

@@ -21,7 +21,7 @@ impl Broker {
         catalog: &Catalog,
         learned: &LearnedTypes,
     ) -> BTreeMap<String, Vec<u8>> {
-        let visible = |entry: &Entry| self.shared.may_call(principal, entry);
+        let visible = |entry: &Entry| self.core.may_call(principal, entry);
         // What entries keep for good is made first: between megabytes of files it would hold on to their memory.
         for entry in catalog.entries().filter(|entry| visible(entry)) {
             let _ = entry.signature();
@@ -42,7 +42,7 @@ impl Broker {
     ) {
         let mut index = json!({});
         for entry in catalog.entries().filter(|entry| visible(entry)) {
-            let Some(file) = self.shared.lists.file(&entry.tool) else {
+            let Some(file) = self.core.lists.file(&entry.tool) else {
                 continue;
             };
             let place = format!("{}/{}.py", entry.server_alias, entry.alias);

@@ -9,11 +9,11 @@ use types::ToolRef;
 
 /// Observes the tool calls of one run. A call waits for its observer.
 pub trait CallObserver: Debug + Send + Sync {
-    /// A program calls a tool, under the names that the program wrote.
-    fn begin<'a>(&'a self, tool: &'a ToolRef, arguments: &'a Value) -> BoxFuture<'a, Box<dyn ObservedCall>>;
+    /// A program calls a tool with these arguments.
+    fn begin<'a>(&'a self, arguments: &'a Value) -> BoxFuture<'a, Box<dyn ObservedCall>>;
 }
 
-/// One call under way. It is dropped if the run ends before the call does.
+/// One call under way.
 pub trait ObservedCall: Send {
     /// The call has ended. `tool` has the names of the definition if the broker found the tool.
     fn end<'a>(self: Box<Self>, tool: &'a ToolRef, end: CallEnd<'a>) -> BoxFuture<'a, ()>;
@@ -28,6 +28,8 @@ pub enum CallEnd<'a> {
     ToolError(&'a RawValue),
     /// Refused or not answered, with this message.
     Failed(&'a str),
+    /// With the run, before it was answered.
+    Cancelled,
     /// The tool is a file, which no client can call.
     ToolFile,
 }

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use sandbox::HostCallError;
+use sandbox::CallContext;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
-use types::Reach;
+use types::{HostCallError, Reach};
 use upstream::{MAX_LIST_BYTES, RelayRequest, UpstreamError};
 
 use crate::call::{RelayError, as_host_call};
@@ -17,7 +17,7 @@ use crate::run::{Answer, Args, RunCalls, raw};
 /// How long each server may take for a list that is asked of several.
 const LIST_PATIENCE: Duration = Duration::from_secs(20);
 /// Pages of a list that are asked for.
-pub(crate) const MOST_PAGES: usize = 100;
+const MOST_PAGES: usize = 100;
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// One page of a list of any kind.
@@ -31,31 +31,36 @@ struct Page {
 
 impl RunCalls {
     /// Answers the host calls `resources`, `resource`, `prompts`, `prompt` and `completion`.
-    pub(crate) async fn answer_offer(&self, call: &str, mut args: Args) -> Answer {
+    pub(crate) async fn answer_offer(&self, call: &str, mut args: Args, context: &CallContext) -> Answer {
         let server = args.optional_text("server")?;
         match call {
             "resources" => {
-                let resources = self.listed(server.as_deref(), "resources/list").await?;
-                let templates = self.listed(server.as_deref(), "resources/templates/list").await?;
+                let resources = self.listed(server.as_deref(), "resources/list", context).await?;
+                let templates = self
+                    .listed(server.as_deref(), "resources/templates/list", context)
+                    .await?;
                 raw(&json!({"resources": resources, "templates": templates}))
             }
-            "prompts" => raw(&json!({"prompts": self.listed(server.as_deref(), "prompts/list").await?})),
+            "prompts" => {
+                let prompts = self.listed(server.as_deref(), "prompts/list", context).await?;
+                raw(&json!({"prompts": prompts}))
+            }
             "resource" => {
                 let uri = args.text("uri")?;
                 let server = match server {
                     Some(server) => self.reachable(&server).await?,
-                    None => self.server_of(&uri).await?,
+                    None => self.server_of(&uri, context).await?,
                 };
-                self.ask(&server, "resources/read", object(json!({"uri": uri})))
+                self.ask(&server, "resources/read", object(json!({"uri": uri})), context)
                     .await
             }
             "completion" => {
                 let server = match (server, args.optional_text("template")?) {
                     (Some(server), template) => (self.reachable(&server).await?, template),
-                    (None, Some(template)) => (self.server_of(&template).await?, Some(template)),
+                    (None, Some(template)) => (self.server_of(&template, context).await?, Some(template)),
                     (None, None) => return Err(error::bad_call("'server' is missing")),
                 };
-                self.complete(server, args).await
+                self.complete(server, args, context).await
             }
             _ => {
                 let name = args.text("name")?;
@@ -63,22 +68,27 @@ impl RunCalls {
                 let server = self.reachable(&server).await?;
                 let arguments = args.take("args").unwrap_or_else(|| json!({}));
                 let params = object(json!({"name": name, "arguments": arguments}));
-                self.ask(&server, "prompts/get", params).await
+                self.ask(&server, "prompts/get", params, context).await
             }
         }
     }
 
     /// A list of one server or of all that the run reaches, each item with the name of its server.
-    async fn listed(&self, server: Option<&str>, method: &str) -> Result<Vec<Value>, HostCallError> {
+    async fn listed(
+        &self,
+        server: Option<&str>,
+        method: &str,
+        context: &CallContext,
+    ) -> Result<Vec<Value>, HostCallError> {
         if let Some(server) = server {
             let server = self.reachable(server).await?;
-            return self.list_of(&server, method).await;
+            return self.list_of(&server, method, context).await;
         }
-        let catalog = self.shared.snapshot.current().await;
+        let catalog = self.core.snapshot.current().await;
         let reach = &self.run.profile.reach;
         let names = catalog.servers().map(|server| server.name.clone());
         let names: Vec<String> = names.filter(|name| reach.holds(name)).collect();
-        let lists = join_all(names.iter().map(|name| self.list_of(name, method))).await;
+        let lists = join_all(names.iter().map(|name| self.list_of(name, method, context))).await;
         // One that fails costs its own items only; asked by name it says why. That all fail is no empty list.
         match lists
             .iter()
@@ -91,14 +101,22 @@ impl RunCalls {
         }
     }
 
-    async fn list_of(&self, server: &str, method: &str) -> Result<Vec<Value>, HostCallError> {
+    async fn list_of(
+        &self,
+        server: &str,
+        method: &str,
+        context: &CallContext,
+    ) -> Result<Vec<Value>, HostCallError> {
         let mut items = Vec::new();
         let mut params = Map::new();
-        let deadline = Instant::now() + LIST_PATIENCE.min(self.run.wall_time);
+        let deadline = context.clock.deadline().min(Instant::now() + LIST_PATIENCE);
         let mut bytes = 0;
         for _ in 0..MOST_PAGES {
             let question = question(server, method, std::mem::take(&mut params), deadline);
-            let answer = self.shared.relay(&self.principal, None, question).await;
+            let answer = self
+                .core
+                .relay(&self.principal, None, question, &context.cancel)
+                .await;
             let page = match answer {
                 Ok(answer) => answer,
                 Err(RelayError::Upstream(UpstreamError::Refused {
@@ -122,17 +140,17 @@ impl RunCalls {
                 None => return Ok(items),
             };
         }
-        Err(error::endless(server, method))
+        Err(error::endless(server, method, MOST_PAGES))
     }
 
     /// The server that lists this resource, or a template that begins like it.
-    async fn server_of(&self, uri: &str) -> Result<String, HostCallError> {
+    async fn server_of(&self, uri: &str, context: &CallContext) -> Result<String, HostCallError> {
         let server = |item: &Value| item["server"].as_str().map(str::to_owned);
-        let resources = self.listed(None, "resources/list").await?;
+        let resources = self.listed(None, "resources/list", context).await?;
         if let Some(server) = resources.iter().find(|item| item["uri"] == uri).and_then(server) {
             return Ok(server);
         }
-        let templates = self.listed(None, "resources/templates/list").await?;
+        let templates = self.listed(None, "resources/templates/list", context).await?;
         let fixed = |item: &Value| {
             let template = item["uriTemplate"].as_str().unwrap_or_default();
             template.split('{').next().unwrap_or_default().len()
@@ -153,7 +171,7 @@ impl RunCalls {
 
     /// The configured name of a server that the run may call.
     async fn reachable(&self, server: &str) -> Result<String, HostCallError> {
-        let catalog = self.shared.snapshot.current().await;
+        let catalog = self.core.snapshot.current().await;
         let reach = &self.run.profile.reach;
         match catalog.server(server) {
             Ok(found) if reach.holds(&found.name) => Ok(found.name.clone()),
@@ -163,7 +181,12 @@ impl RunCalls {
     }
 
     /// What the server proposes for an argument of a prompt, or for a part of a template of uris.
-    async fn complete(&self, (server, template): (String, Option<String>), mut args: Args) -> Answer {
+    async fn complete(
+        &self,
+        (server, template): (String, Option<String>),
+        mut args: Args,
+        context: &CallContext,
+    ) -> Answer {
         let reference = match template {
             Some(template) => json!({"type": "ref/resource", "uri": template}),
             None => json!({"type": "ref/prompt", "name": args.text("name")?}),
@@ -173,15 +196,20 @@ impl RunCalls {
         if let Some(others) = args.take("args") {
             params.insert("context".to_owned(), json!({"arguments": others}));
         }
-        self.ask(&server, "completion/complete", params).await
+        self.ask(&server, "completion/complete", params, context).await
     }
 
-    async fn ask(&self, server: &str, method: &str, params: Map<String, Value>) -> Answer {
-        let deadline = Instant::now() + self.run.wall_time;
-        let question = question(server, method, params, deadline);
+    async fn ask(
+        &self,
+        server: &str,
+        method: &str,
+        params: Map<String, Value>,
+        context: &CallContext,
+    ) -> Answer {
+        let question = question(server, method, params, context.clock.deadline());
         let answer = self
-            .shared
-            .relay(&self.principal, Some(&self.run.run), question)
+            .core
+            .relay(&self.principal, Some(&self.run.run), question, &context.cancel)
             .await;
         answer.map_err(|failed| as_host_call(&failed))
     }

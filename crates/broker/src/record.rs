@@ -1,34 +1,39 @@
-//! What is recorded of a call, also of one that is given up.
+//! What is recorded of a call, and how a call ended.
 
 use catalog::Entry;
-use sandbox::HostCallError;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use store::{Arguments, CallMade, Records};
 use tokio::time::Instant;
-use types::{Principal, RunId, ToolRef};
+use types::{HostCallError, Principal, RunId, ToolRef};
 
-use crate::call::is_tool_error;
-
-/// How the call of a tool file ends in the records: the sandbox ran it.
-const IN_SANDBOX: &str = "in_sandbox";
-
-/// The record of one call. A call is given up by dropping its future, so the record is written when it is dropped.
-pub(crate) struct Record<'a> {
+/// The record of one call, from its beginning to [`CallRecord::end`].
+pub(crate) struct CallRecord<'a> {
     records: &'a Records,
     principal: &'a Principal,
     run: &'a RunId,
     /// As asked for until the tool is resolved.
     pub(crate) tool: ToolRef,
     arguments: Arguments,
-    pub(crate) started: Instant,
-    /// How it ended and how long the answer is; absent if nobody waited for its end.
-    end: Option<(String, Option<u64>)>,
+    started: Instant,
 }
 
-// === impl Record ===
+/// How a call ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ending<'a> {
+    /// The server answered, also if the tool itself says that it failed.
+    Answered(&'a RawValue),
+    /// The guest goes on with the call of a tool file: what becomes of it is a matter of the program.
+    InSandbox,
+    /// It came to no answer.
+    Failed(&'a HostCallError),
+    /// Its run or its client did not wait for it.
+    Cancelled,
+}
 
-impl<'a> Record<'a> {
+// === impl CallRecord ===
+
+impl<'a> CallRecord<'a> {
     pub(crate) fn new(records: &'a Records, principal: &'a Principal, run: &'a RunId, tool: ToolRef) -> Self {
         Self {
             records,
@@ -37,7 +42,6 @@ impl<'a> Record<'a> {
             tool,
             arguments: Arguments::default(),
             started: Instant::now(),
-            end: None,
         }
     }
 
@@ -50,58 +54,71 @@ impl<'a> Record<'a> {
         self.arguments = self.records.arguments(arguments, is_declared);
     }
 
-    pub(crate) fn answered(&mut self, answer: &RawValue) {
-        let (milliseconds, bytes) = (self.milliseconds(), answer.get().len());
-        let (tool, principal) = (&self.tool, self.principal);
-        tracing::debug!(%tool, %principal, milliseconds, bytes, "tool call answered");
-        let outcome = if is_tool_error(answer) {
-            "tool_error"
-        } else {
-            "answered"
-        };
-        self.end = Some((outcome.to_owned(), Some(bytes as u64)));
-    }
-
-    /// The guest goes on with the call: what becomes of it is a matter of the program.
-    pub(crate) fn handed_over(&mut self) {
-        let (tool, principal) = (&self.tool, self.principal);
-        tracing::debug!(%tool, %principal, "tool file allowed");
-        self.end = Some((IN_SANDBOX.to_owned(), None));
-    }
-
-    pub(crate) fn is_handed_over(&self) -> bool {
-        self.end.is_some()
-    }
-
-    pub(crate) fn failed(&mut self, error: &HostCallError) {
-        let milliseconds = self.milliseconds();
-        // The message may repeat arguments, which belong to the program.
-        let (tool, principal, kind) = (&self.tool, self.principal, error.kind.as_str());
-        tracing::info!(%tool, %principal, milliseconds, kind, "tool call failed");
-        self.end = Some((kind.to_owned(), None));
-    }
-
-    fn milliseconds(&self) -> f64 {
-        self.started.elapsed().as_secs_f64() * 1000.0
-    }
-}
-
-impl Drop for Record<'_> {
-    fn drop(&mut self) {
+    /// The call is over: logs its end and writes it down.
+    pub(crate) fn end(self, ending: Ending<'_>) {
+        let duration = self.started.elapsed();
+        self.log(ending, duration.as_secs_f64() * 1000.0);
         if !self.records.is_on() {
             return;
         }
-        let (outcome, result_bytes) = self.end.take().unwrap_or_else(|| ("cancelled".to_owned(), None));
-        self.records.call(
-            self.run,
-            CallMade {
-                server: std::mem::take(&mut self.tool.server),
-                tool: std::mem::take(&mut self.tool.tool),
-                arguments: std::mem::take(&mut self.arguments),
-                duration: self.started.elapsed(),
-                outcome,
-                result_bytes,
-            },
-        );
+        let call = CallMade {
+            server: self.tool.server,
+            tool: self.tool.tool,
+            arguments: self.arguments,
+            duration,
+            outcome: ending.name().to_owned(),
+            result_bytes: ending.bytes().map(|bytes| bytes as u64),
+        };
+        self.records.call(self.run, call);
     }
+
+    fn log(&self, ending: Ending<'_>, milliseconds: f64) {
+        let (tool, principal, bytes) = (&self.tool, self.principal, ending.bytes());
+        match ending {
+            Ending::Answered(_) => {
+                tracing::debug!(%tool, %principal, milliseconds, bytes, "tool call answered")
+            }
+            Ending::InSandbox => tracing::debug!(%tool, %principal, "tool file allowed"),
+            Ending::Cancelled => tracing::debug!(%tool, %principal, milliseconds, "tool call cancelled"),
+            // The message may repeat arguments, which belong to the program.
+            Ending::Failed(error) => {
+                let kind = error.kind.name();
+                tracing::info!(%tool, %principal, milliseconds, kind, "tool call failed");
+            }
+        }
+    }
+}
+
+// === impl Ending ===
+
+impl Ending<'_> {
+    /// The name in the records.
+    fn name(self) -> &'static str {
+        match self {
+            Ending::Answered(answer) if is_tool_error(answer) => "tool_error",
+            Ending::Answered(_) => "answered",
+            Ending::InSandbox => "in_sandbox",
+            Ending::Failed(error) => error.kind.name(),
+            Ending::Cancelled => "cancelled",
+        }
+    }
+
+    /// Bytes of the answer.
+    fn bytes(self) -> Option<usize> {
+        match self {
+            Ending::Answered(answer) => Some(answer.get().len()),
+            Ending::InSandbox | Ending::Failed(_) | Ending::Cancelled => None,
+        }
+    }
+}
+
+/// Whether the tool itself says that it failed. Most answers do not hold the word at all.
+pub(crate) fn is_tool_error(answer: &RawValue) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Fields {
+        #[serde(default, rename = "isError")]
+        is_error: bool,
+    }
+    answer.get().contains("\"isError\"")
+        && serde_json::from_str::<Fields>(answer.get()).is_ok_and(|fields| fields.is_error)
 }

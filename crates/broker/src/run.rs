@@ -1,21 +1,18 @@
 //! The host calls of one run, by name.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls};
+use sandbox::{BoxFuture, CallContext, HostCall, HostCalls};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-use tokio::sync::watch;
-use types::{Activity, Appearance, MAX_FOUND, MAX_QUERY, Principal, RunId, RunProfile, USUALLY_FOUND};
+use types::{Appearance, HostCallError, MAX_FOUND, MAX_QUERY, Principal, USUALLY_FOUND};
 
 use crate::answers::Detail;
-use crate::broker::Shared;
 use crate::call::ToolCall;
-use crate::done::Done;
+use crate::core::Core;
 use crate::error;
-use crate::observer::CallObserver;
+use crate::scope::RunScope;
 
 /// Characters of a wrong value that a message shows.
 const MAX_SHOWN: usize = 60;
@@ -23,27 +20,10 @@ const MAX_SHOWN: usize = 60;
 /// The long manual, for `runtime.manual()`.
 const MANUAL: &str = include_str!("manual.md");
 
-/// Which run asks, and what it may do at most.
-#[derive(Debug, Clone)]
-pub struct RunScope {
-    /// Its handle.
-    pub run: RunId,
-    /// Longest duration of the run: no call waits longer. The run's own end drops its calls.
-    pub wall_time: Duration,
-    /// What the surface means by the run.
-    pub profile: RunProfile,
-    /// Observes its tool calls.
-    pub observer: Option<Arc<dyn CallObserver>>,
-    /// Takes note of its calls that succeed.
-    pub done: Done,
-    /// Hears what it is doing, if somebody waits for it.
-    pub activity: Option<watch::Sender<Activity>>,
-}
-
 /// Answers the host calls of one run.
 #[derive(Debug)]
 pub(crate) struct RunCalls {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) core: Arc<Core>,
     pub(crate) principal: Principal,
     pub(crate) run: RunScope,
 }
@@ -53,15 +33,11 @@ pub(crate) type Answer = Result<Box<RawValue>, HostCallError>;
 // === impl RunCalls ===
 
 impl RunCalls {
-    pub(crate) fn new(shared: Arc<Shared>, principal: Principal, run: RunScope) -> Self {
-        Self {
-            shared,
-            principal,
-            run,
-        }
+    pub(crate) fn new(core: Arc<Core>, principal: Principal, run: RunScope) -> Self {
+        Self { core, principal, run }
     }
 
-    async fn answer(&self, call: HostCall) -> Answer {
+    async fn answer(&self, call: HostCall, context: CallContext) -> Answer {
         let mut args = Args::of(call.args)?;
         let reach = &self.run.profile.reach;
         match (call.name.as_str(), &self.run.profile.appearance) {
@@ -71,25 +47,25 @@ impl RunCalls {
                     tool: args.text("tool")?,
                     arguments: args.take("args").unwrap_or_else(|| json!({})),
                 };
-                self.shared.call(&self.principal, &self.run, call).await
+                self.core.call(&self.principal, &self.run, call, &context).await
             }
-            ("servers", _) => raw(&self.shared.servers(reach).await),
+            ("servers", _) => raw(&self.core.servers(reach).await),
             ("tools", _) => {
                 let (server, detail) = (args.text("server")?, args.detail()?);
-                self.shared.within(reach, &server).await?;
-                raw(&self.shared.tools(&self.principal, &server, detail, reach).await?)
+                self.core.within(reach, &server).await?;
+                raw(&self.core.tools(&self.principal, &server, detail, reach).await?)
             }
             ("search", Appearance::Code) => {
                 let (query, limit, detail) = (args.query()?, args.limit()?, args.detail()?);
-                raw(&self.shared.search(&self.principal, &query, limit, detail).await)
+                raw(&self.core.search(&self.principal, &query, limit, detail).await)
             }
             ("describe", Appearance::Code) => {
                 let (server, tool) = (args.optional_text("server")?, args.text("tool")?);
-                let described = self.shared.describe(&self.principal, server.as_deref(), &tool);
+                let described = self.core.describe(&self.principal, server.as_deref(), &tool);
                 raw(&described.await?)
             }
             ("resources" | "resource" | "prompts" | "prompt" | "completion", _) => {
-                self.answer_offer(&call.name, args).await
+                self.answer_offer(&call.name, args, &context).await
             }
             ("manual", _) => raw(&json!({ "text": MANUAL })),
             (other, Appearance::Bridge(_)) => self.answer_saved(other, args).await,
@@ -101,14 +77,14 @@ impl RunCalls {
 impl HostCalls for RunCalls {
     fn names(&self) -> Option<Vec<String>> {
         match self.run.profile.appearance {
-            Appearance::Code => Some(self.shared.all_names()),
+            Appearance::Code => Some(self.core.all_names()),
             // Programs on `bridge` also ask for servers that they have not loaded.
             Appearance::Bridge(_) => None,
         }
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Answer> {
-        Box::pin(self.answer(call))
+    fn call(&self, call: HostCall, context: CallContext) -> BoxFuture<'_, Answer> {
+        Box::pin(self.answer(call, context))
     }
 }
 

@@ -1,24 +1,14 @@
 //! The host calls by which programs of the bridge keep tools and memories for later sessions of their principal.
 
-use std::sync::{Mutex, PoisonError};
-
 use chrono::{DateTime, SecondsFormat};
-use sandbox::HostCallError;
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
+use store::Change;
 use store::saved::{By, Memory, MemoryHead, NewMemory};
-use store::{Change, Saved, SavedError, Trouble};
 
 use crate::error;
 use crate::run::{Answer, Args, RunCalls, raw};
-
-/// What is saved, and what was last told of trouble with it.
-#[derive(Debug)]
-pub(crate) struct Keeper {
-    pub(crate) saved: Saved,
-    told: Mutex<Option<Trouble>>,
-}
 
 /// A memory as a program loads it.
 #[derive(Debug, Serialize)]
@@ -40,35 +30,6 @@ struct MemoryLine<'a> {
     created_at: String,
     updated_at: String,
     bytes: u64,
-}
-
-// === impl Keeper ===
-
-impl Keeper {
-    pub(crate) fn new(saved: Saved) -> Keeper {
-        Keeper {
-            saved,
-            told: Mutex::default(),
-        }
-    }
-
-    /// What the program is told; whoever runs codeyard is told once of trouble, with the place and the remedy.
-    fn done<T>(&self, done: Result<T, SavedError>) -> Result<T, HostCallError> {
-        let trouble = match &done {
-            Err(SavedError::Store(trouble)) => Some(trouble.clone()),
-            Ok(_) => None,
-            // That the database works was not seen.
-            Err(_) => return done.map_err(|error| error::saved(&error)),
-        };
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if *told != trouble {
-            if let Some(trouble) = &trouble {
-                tracing::warn!("tools and memories cannot be saved or loaded: {trouble}");
-            }
-            *told = trouble;
-        }
-        done.map_err(|error| error::saved(&error))
-    }
 }
 
 // === impl RunCalls ===
@@ -102,20 +63,20 @@ impl RunCalls {
     }
 
     fn changed(&self, change: Change, name: &str) {
-        self.shared.records.changed(Some(&self.run.run), change, name);
+        self.core.records.changed(Some(&self.run.run), change, name);
     }
 
     async fn save_tool(&self, name: &str, source: &str) -> Answer {
-        self.shared.records.room().await;
-        let keeper = &self.shared.keeper;
-        keeper.done(keeper.saved.save_tool(self.by(), name, source).await)?;
+        self.core.records.room().await;
+        let values = &self.core.saved;
+        values.checked(values.saved.save_tool(self.by(), name, source).await)?;
         self.changed(Change::ToolSaved, name);
         raw(&json!({}))
     }
 
     async fn saved_tools(&self) -> Answer {
-        let keeper = &self.shared.keeper;
-        let tools = keeper.done(keeper.saved.tools(&self.principal).await)?;
+        let values = &self.core.saved;
+        let tools = values.checked(values.saved.tools(&self.principal).await)?;
         let tools = tools
             .iter()
             .map(|tool| json!({ "name": tool.name, "source": tool.source }));
@@ -133,29 +94,29 @@ impl RunCalls {
             expected: args.version()?,
             times: None,
         };
-        self.shared.records.room().await;
-        let keeper = &self.shared.keeper;
-        let version = keeper.done(keeper.saved.save_memory(self.by(), memory).await)?;
+        self.core.records.room().await;
+        let values = &self.core.saved;
+        let version = values.checked(values.saved.save_memory(self.by(), memory).await)?;
         self.changed(Change::MemorySaved, &key);
         raw(&json!({ "version": version }))
     }
 
     async fn memory_load(&self, key: &str) -> Answer {
-        let keeper = &self.shared.keeper;
-        let memory = keeper.done(keeper.saved.load_memory(&self.principal, key).await)?;
+        let values = &self.core.saved;
+        let memory = values.checked(values.saved.load_memory(&self.principal, key).await)?;
         raw(&memory.as_ref().map(MemoryAnswer::of))
     }
 
     async fn memory_head(&self, key: &str) -> Answer {
-        let keeper = &self.shared.keeper;
-        let head = keeper.done(keeper.saved.memory_head(&self.principal, key).await)?;
+        let values = &self.core.saved;
+        let head = values.checked(values.saved.memory_head(&self.principal, key).await)?;
         raw(&head.as_ref().map(MemoryLine::of))
     }
 
     async fn memory_delete(&self, key: &str) -> Answer {
-        self.shared.records.room().await;
-        let keeper = &self.shared.keeper;
-        let deleted = keeper.done(keeper.saved.delete_memory(&self.principal, key).await)?;
+        self.core.records.room().await;
+        let values = &self.core.saved;
+        let deleted = values.checked(values.saved.delete_memory(&self.principal, key).await)?;
         if deleted {
             self.changed(Change::MemoryRemoved, key);
         }
@@ -163,8 +124,8 @@ impl RunCalls {
     }
 
     async fn memory_list(&self) -> Answer {
-        let keeper = &self.shared.keeper;
-        let memories = keeper.done(keeper.saved.memories(&self.principal).await)?;
+        let values = &self.core.saved;
+        let memories = values.checked(values.saved.memories(&self.principal).await)?;
         raw(&memories.iter().map(MemoryLine::of).collect::<Vec<_>>())
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use types::{BridgeServers, Content, Kept, WrittenFile};
+use types::{BridgeServers, Content, HostCallError, Kept, WrittenFile};
 
 mod incoming;
 mod measure;
@@ -63,7 +63,7 @@ pub enum HostFrame<'a> {
         ok: Option<&'a RawValue>,
         /// The failure otherwise.
         #[serde(skip_serializing_if = "Option::is_none")]
-        err: Option<&'a CallError>,
+        err: Option<&'a HostCallError>,
     },
 }
 
@@ -92,21 +92,6 @@ pub struct RunLimits {
     /// A result of more bytes of JSON stays in the guest; absent where every result is sent, whatever it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<u64>,
-}
-
-/// Why a host call failed; arrives in the program as `ToolError`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallError {
-    /// `unknown_tool`, `invalid_arguments`, `denied`, `tool`, `upstream`, `timeout`, `cancelled`, `limit`, `unknown_call`.
-    pub kind: String,
-    /// What happened.
-    pub message: String,
-    /// What to do, such as the nearest name.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub hint: Option<String>,
-    /// Whether the same call may succeed later.
-    #[serde(default)]
-    pub retryable: bool,
 }
 
 /// From guest to host.

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sandbox::{
-    Access, Attachment, Backend as _, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchSpec, Run,
+    Access, Attachment, Backend as _, BoxFuture, CallContext, Guest, HostCall, HostCalls, LaunchSpec, Run,
 };
 use sandbox_host::python;
 use sandbox_process::{Config, PoolConfig, Process, Profile};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use test_support::{codeyard_binary, wait_until};
-use types::{Limits, Outcome, SessionId, Status};
+use types::{HostCallError, Limits, Outcome, SessionId, Status};
 
 /// Who owns workspaces on disk when root runs the tests.
 const OWNER: u32 = 65_534;
@@ -24,7 +24,11 @@ const OWNER: u32 = 65_534;
 struct NoCalls;
 
 impl HostCalls for NoCalls {
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+    fn call(
+        &self,
+        call: HostCall,
+        _context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
         panic!("no program calls the host, but {} was called", call.name);
     }
 }

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
+use types::{HostCallError, HostCallErrorKind};
 
-use crate::BoxFuture;
+use crate::{BoxFuture, RunClock};
 
 /// One question of the guest. Untrusted.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,15 +16,23 @@ pub struct HostCall {
     pub args: Value,
 }
 
-/// Why a host call failed; the program sees it as an exception.
-pub type HostCallError = guest::frames::CallError;
+/// What a host call shares with the run that it belongs to. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct CallContext {
+    /// Triggered when the run ends. The call then writes down what became of it and answers at once.
+    pub cancel: CancellationToken,
+    /// The wall clock of the run. A call that waits for a person stops it meanwhile.
+    pub clock: RunClock,
+}
 
 /// What the host does for one run: it answers host calls. Implemented by `broker`; shared by concurrent calls.
-///
-/// The future is dropped when the run ends: an implementation cancels what it started.
 pub trait HostCalls: Send + Sync {
-    /// Answers one call.
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>>;
+    /// Answers one call. Nobody reads the answer of a call that was cancelled.
+    fn call(
+        &self,
+        call: HostCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>>;
 
     /// All names that a program may begin a call with, so that the guest refuses others without asking; `None` where it has
     /// to ask.
@@ -48,13 +58,12 @@ pub enum Stream {
 pub struct NoCalls;
 
 impl HostCalls for NoCalls {
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
-        let error = HostCallError {
-            kind: "unknown_call".to_owned(),
-            message: call.name,
-            hint: None,
-            retryable: false,
-        };
+    fn call(
+        &self,
+        call: HostCall,
+        _context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        let error = HostCallError::new(HostCallErrorKind::UnknownCall, call.name);
         Box::pin(std::future::ready(Err(error)))
     }
 }

@@ -32,7 +32,7 @@ use types::{
 use crate::capture::Capture;
 use crate::leash::{Leash, Left, Measured};
 use crate::wire::{Channels, Wire, WireError, drain_pipe, drain_rest};
-use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run, Stream};
+use crate::{Attachment, BoxFuture, Guest, HostCalls, LaunchError, Run, RunClock, Stream};
 use calls::Calls;
 use pace::Pace;
 use send::send;
@@ -193,7 +193,8 @@ impl<L: Leash> Conversation<L> {
             pace: Pace::new(started, self.before.cpu.unwrap_or_default()),
             turn: Turn::default(),
         };
-        let mut calls = Calls::new(host, &run.limits());
+        let clock = RunClock::until(started + run.limits().wall_time);
+        let mut calls = Calls::new(host, &run.limits(), clock.clone());
         let threads_before = self.left.threads;
         if self.runs > 0 {
             // A guest that broke the protocol meanwhile shows at the first frame of this run.
@@ -201,7 +202,8 @@ impl<L: Leash> Conversation<L> {
         }
         self.send_run(&run, calls.names());
         self.leash.resume();
-        let done = self.converse(&run, &mut progress, &mut calls).await;
+        let done = self.converse(&run, &mut progress, &mut calls, &clock).await;
+        calls.cancel().await;
         let done = self.settle(done, &mut progress).await;
         if progress.pace.yields() {
             self.leash.yield_cpu(false);
@@ -237,9 +239,14 @@ impl<L: Leash> Conversation<L> {
     }
 
     /// Serves the run until the guest says that it is over (`Some`) or is gone (`None`).
-    async fn converse(&mut self, run: &Run, progress: &mut Progress, calls: &mut Calls) -> Option<Done> {
-        let deadline = progress.started + run.limits().wall_time;
-        let mut wall = pin!(sleep_until(deadline));
+    async fn converse(
+        &mut self,
+        run: &Run,
+        progress: &mut Progress,
+        calls: &mut Calls,
+        clock: &RunClock,
+    ) -> Option<Done> {
+        let mut wall = pin!(clock.ran_out());
         let mut watch = watch();
         loop {
             let nudge_at = match progress.phase {
@@ -263,7 +270,7 @@ impl<L: Leash> Conversation<L> {
                     self.interrupt(status, progress);
                 }
                 () = &mut wall, if running => self.interrupt(Status::TimedOut, progress),
-                () = sleep_until(nudge_at.unwrap_or(deadline)), if nudge_at.is_some() => {
+                () = sleep_until(nudge_at.unwrap_or(progress.started)), if nudge_at.is_some() => {
                     // It may have stopped in time, and this process be late.
                     match self.take_frames(run, progress, calls).await {
                         Ok(Some(done)) => return Some(done),
@@ -273,7 +280,7 @@ impl<L: Leash> Conversation<L> {
                 }
                 _ = watch.tick(), if !killed => self.check_limits(&run.limits(), progress),
                 () = self.leash.gone(), if killed => return None,
-                () = sleep_until(gone_by.unwrap_or(deadline)), if killed => {
+                () = sleep_until(gone_by.unwrap_or(progress.started)), if killed => {
                     self.give_up(progress);
                     return None;
                 }

@@ -6,12 +6,14 @@
 mod backend;
 mod calls;
 mod capture;
+mod clock;
 mod conversation;
 mod leash;
 mod wire;
 
 pub use backend::{Access, Attachment, Backend, BoxFuture, Guest, LaunchError, LaunchSpec, Run, ask};
-pub use calls::{HostCall, HostCallError, HostCalls, NoCalls, Stream};
+pub use calls::{CallContext, HostCall, HostCalls, NoCalls, Stream};
+pub use clock::{RunClock, StoppedClock};
 pub use conversation::Conversation;
 pub use leash::{Leash, Left, Measured};
 pub use wire::{Channels, WireError, watch};

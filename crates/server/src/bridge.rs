@@ -5,16 +5,13 @@ use std::time::Duration;
 
 use accounting::{Receipt, ReceiptInput};
 use registry::BridgeDefinitions;
-use store::{Front, Refused, Searched};
-use surfaces::{BridgeService, RunError, RunPython, RunReport, Selected};
+use store::{Front, Refused};
+use surfaces::{BridgeService, Execute, RunError, RunReport, Selected};
 use tokio::sync::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use types::{
-    Activity, Appearance, BridgeServer, BridgeServers, CheckMode, Granted, Reach, Results, RunId, RunProfile,
-    RunSpec, Validation,
-};
+use types::{Activity, BridgeServer, BridgeServers, RunId};
 
 use crate::Caller;
 use crate::files::blocking;
@@ -105,40 +102,19 @@ impl BridgeService for Bridge {
 
     async fn run_python(
         &self,
-        request: RunPython,
+        run: Execute,
         cancel: CancellationToken,
         activity: Option<watch::Sender<Activity>>,
     ) -> Result<RunReport, RunError> {
         if let Some(container) = &self.container {
-            self.refuse(Some(&request.code), Refused::Sandbox).await;
+            self.refuse(Some(&run.spec.code), Refused::Sandbox).await;
             return Err(RunError::NoContainers {
                 setting: container.clone(),
             });
         }
-        let limits = self.server.shared.policy.limits_within(Some(request.timeout));
-        let mut limits = limits?;
-        limits.output = limits.output.min(self.server.defaults.answers.max_printed);
-        let granted = Granted {
-            limits,
-            named: Vec::new(),
-        };
-        let profile = RunProfile {
-            check: CheckMode::Off,
-            results: Results::Whole,
-            // What does not fit is for the server to say, as it always was on that surface.
-            validate: Validation::ByServer,
-            reach: Reach::Only(request.servers.names),
-            appearance: Appearance::Bridge(request.servers.told),
-        };
-        let around = Around {
-            front: Front::Mcp,
-            receipt: request.receipt,
-            searched: Searched::default(),
-            activity,
-            printed: None,
-        };
-        let spec = RunSpec::python(request.code, granted);
-        Ok(self.server.execute_run(spec, profile, around, cancel).await?)
+        let around = Around::of_client(&run, activity);
+        let ran = self.server.execute_run(run.spec, run.profile, around, cancel);
+        Ok(ran.await?)
     }
 
     async fn receipt(&self, run: &RunId, input: ReceiptInput) -> Option<Receipt> {

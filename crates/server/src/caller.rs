@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use broker::RunScope;
 use sandbox::HostCalls;
 use store::{Attempt, Code, Front, Searched};
-use surfaces::Receipts;
 use types::{Answers, CheckMode, Limits, Principal};
 
 use crate::calls::adopting::Adopting;
@@ -28,7 +27,7 @@ pub(crate) struct Defaults {
     /// How results are written for models.
     pub(crate) answers: Answers,
     /// Whether the tokens of runs are counted.
-    pub(crate) receipts: Receipts,
+    pub(crate) receipt: bool,
     /// Whether clients of the surface `code` see the names of servers.
     pub(crate) names_servers: bool,
     /// Tools that clients of the surface `code` see beside its own.

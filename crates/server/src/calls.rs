@@ -10,39 +10,32 @@ pub(crate) use printing::Printing;
 use std::time::Duration;
 
 use broker::{Done, RunScope};
-use sandbox::{HostCall, HostCallError};
+use sandbox::{CallContext, HostCall, RunClock};
 use serde_json::{Map, Value, json};
 use store::{Front, Refused};
-use types::{GuestError, Limits, Outcome, RunProfile, SessionFate, Status};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use types::{Fault, GuestError, Limits, Outcome, RunProfile, SessionFate, Status};
 
 use crate::Caller;
+use crate::call_error::CallError;
 
 /// The longest that a call may take: as long as a program may.
 const LONGEST_WAIT: Duration = Limits::DEFAULT_MAX_WALL_TIME;
 
-/// Why a call did not come to an answer.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{message}")]
-pub struct CallFailed {
-    /// What happened and what to do.
-    pub message: String,
-    /// Whose failure it is.
-    pub fault: Fault,
-}
-
-/// Whose failure it is that a call came to no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    /// The names, the arguments, or the policy forbids it.
-    Caller,
-    /// The upstream server.
-    Upstream,
-}
-
 impl Caller {
     /// Calls a tool; the answer is the server's `CallToolResult` with all its fields.
-    pub async fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, CallFailed> {
-        self.call_through(Front::Call, tool, arguments).await
+    /// `cancel` ends the call.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn call(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        cancel: CancellationToken,
+    ) -> Result<Value, CallError> {
+        self.call_through(Front::Call, tool, arguments, cancel).await
     }
 
     /// The same through any door.
@@ -51,9 +44,10 @@ impl Caller {
         front: Front,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> Result<Value, CallFailed> {
+        cancel: CancellationToken,
+    ) -> Result<Value, CallError> {
         if let Some(file) = self.shared.broker.file_named(tool).await {
-            return self.call_in_sandbox(&file, arguments).await;
+            return self.call_in_sandbox(&file, arguments, cancel).await;
         }
         let attempt = self.attempt(front, None, None, None);
         let mut record = self.shared.records.attempt(attempt);
@@ -61,18 +55,16 @@ impl Caller {
         if let Err(error) = record.begin().await {
             // Whether this much can be written is not waited for.
             let _ = record.refuse(Refused::NotRecorded).await;
-            return Err(CallFailed {
-                message: format!("the tool was not called: {error}"),
-                fault: Fault::Caller,
-            });
+            return Err(CallError::NotRecorded(error));
         }
         record.begun();
-        let called = self.call_found(&record, tool, arguments).await;
-        let recorded = record.ended(&outcome(&called), None).await;
-        recorded.map_err(|error| CallFailed {
-            message: format!("the tool was called and its answer is withheld: {error}"),
-            fault: Fault::Caller,
-        })?;
+        let called = self.call_found(&record, tool, arguments, &cancel).await;
+        let outcome = match cancel.is_cancelled() {
+            true => ended(Status::Cancelled, Some("Withdrawn")),
+            false => outcome(&called),
+        };
+        let recorded = record.ended(&outcome, None).await;
+        recorded.map_err(CallError::EndNotRecorded)?;
         called
     }
 
@@ -81,11 +73,12 @@ impl Caller {
         record: &store::RunRecord,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> Result<Value, CallFailed> {
-        let entry = self.find(tool).await?;
+        cancel: &CancellationToken,
+    ) -> Result<Value, CallError> {
+        let found = cancel.run_until_cancelled(self.find(tool)).await;
+        let entry = found.unwrap_or(Err(CallError::Cancelled))?;
         let calls = self.calls(RunScope {
             run: record.run().clone(),
-            wall_time: LONGEST_WAIT,
             profile: RunProfile::default(),
             observer: None,
             done: Done::default(),
@@ -95,46 +88,34 @@ impl Caller {
             name: "tool".to_owned(),
             args: json!({"server": entry.tool.server, "tool": entry.tool.tool, "args": arguments}),
         };
-        let answer = calls.call(call).await.map_err(CallFailed::from)?;
-        serde_json::from_str(answer.get()).map_err(|error| CallFailed {
-            message: format!("the answer is no JSON: {error}"),
-            fault: Fault::Upstream,
-        })
+        let context = CallContext {
+            cancel: cancel.clone(),
+            clock: RunClock::until(Instant::now() + LONGEST_WAIT),
+        };
+        let answer = calls.call(call, context).await?;
+        serde_json::from_str(answer.get()).map_err(CallError::NotJson)
     }
 }
 
 /// A call from the command line as a run that did nothing else.
-fn outcome(called: &Result<Value, CallFailed>) -> Outcome {
-    let error = |kind: &str| {
-        let kind = kind.to_owned();
-        Some(GuestError {
-            kind,
-            ..GuestError::default()
-        })
-    };
-    let (status, error) = match called {
-        Ok(answer) if answer["isError"] == true => (Status::Failed, error("tool_error")),
-        Ok(_) => (Status::Completed, None),
-        Err(failed) => match failed.fault {
-            Fault::Caller => (Status::Failed, error("caller")),
-            Fault::Upstream => (Status::Failed, error("upstream")),
+fn outcome(called: &Result<Value, CallError>) -> Outcome {
+    match called {
+        Ok(answer) if answer["isError"] == true => ended(Status::Failed, Some("tool_error")),
+        Ok(_) => ended(Status::Completed, None),
+        Err(failed) => match failed.fault() {
+            Fault::Caller => ended(Status::Failed, Some("caller")),
+            Fault::Upstream => ended(Status::Failed, Some("upstream")),
         },
-    };
+    }
+}
+
+/// The outcome of a run with one host call that ended so.
+fn ended(status: Status, kind: Option<&str>) -> Outcome {
+    let error = kind.map(|kind| GuestError {
+        kind: kind.to_owned(),
+        ..GuestError::default()
+    });
     let mut outcome = Outcome::bare(status, SessionFate::Kept, error);
     outcome.usage.host_calls = 1;
     outcome
-}
-
-impl From<HostCallError> for CallFailed {
-    fn from(error: HostCallError) -> Self {
-        let fault = match error.kind.as_str() {
-            "upstream" | "timeout" | "cancelled" | "tool" => Fault::Upstream,
-            _ => Fault::Caller,
-        };
-        let message = match error.hint {
-            Some(hint) => format!("{}; {hint}", error.message),
-            None => error.message,
-        };
-        Self { message, fault }
-    }
 }

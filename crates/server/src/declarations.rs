@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use catalog::{Catalog, Entry, Language, declarations, wrappers};
 
 use crate::Caller;
-use crate::calls::{CallFailed, Fault};
+use crate::call_error::CallError;
 
 /// The declarations of the servers that have listed their tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Wrappers {
 
 impl Caller {
     /// Declares one tool, `SERVER.TOOL`.
-    pub async fn declaration(&self, tool: &str, language: Language) -> Result<String, CallFailed> {
+    pub async fn declaration(&self, tool: &str, language: Language) -> Result<String, CallError> {
         let entry = self.find(tool).await?;
         let learned = self.shared.broker.learned(&self.principal).await;
         Ok(entry.declaration(language, learned.of(&entry).as_deref()))
@@ -40,7 +40,7 @@ impl Caller {
         &self,
         language: Language,
         name: Option<&str>,
-    ) -> Result<Declarations, CallFailed> {
+    ) -> Result<Declarations, CallError> {
         let catalog = self.shared.broker.catalog().await;
         let learned = self.shared.broker.learned(&self.principal).await;
         let wanted = wanted(&catalog, name)?;
@@ -57,7 +57,7 @@ impl Caller {
 
     /// Modules for the tools of all servers, or of one, as far as they are known now and policy lets anybody call them. Tool
     /// files need none.
-    pub async fn wrappers(&self, name: Option<&str>) -> Result<Wrappers, CallFailed> {
+    pub async fn wrappers(&self, name: Option<&str>) -> Result<Wrappers, CallError> {
         let broker = &self.shared.broker;
         let catalog = broker.catalog().await;
         let learned = broker.learned(&self.principal).await;
@@ -83,16 +83,12 @@ impl Caller {
 }
 
 /// The server of that name, or all.
-fn wanted<'a>(catalog: &'a Catalog, name: Option<&str>) -> Result<Vec<&'a catalog::Server>, CallFailed> {
+fn wanted<'a>(catalog: &'a Catalog, name: Option<&str>) -> Result<Vec<&'a catalog::Server>, CallError> {
     let Some(name) = name else {
         return Ok(catalog.servers().collect());
     };
-    let found = catalog.server(name).map_err(|unknown| CallFailed {
-        message: match &unknown.hint {
-            Some(hint) => format!("{unknown}; {hint}"),
-            None => unknown.to_string(),
-        },
-        fault: Fault::Caller,
-    });
+    let found = catalog
+        .server(name)
+        .map_err(|unknown| CallError::Unknown { unknown });
     Ok(vec![found?])
 }

@@ -10,10 +10,10 @@ use futures_util::future::join_all;
 use serde_json::Value;
 use surfaces::{ExposedTool, exposed_definitions};
 use tokio::time::timeout;
+use types::Fault;
 use types::ToolRef;
 
 use crate::Caller;
-use crate::calls::Fault;
 
 /// How long the start waits for servers that were never asked for their tools; what comes later is told as a change.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -84,7 +84,7 @@ impl Caller {
             let entry = match found {
                 Ok(Ok(entry)) => entry,
                 // It is shown once its server is well.
-                Ok(Err(error)) if error.fault == Fault::Upstream => {
+                Ok(Err(error)) if error.fault() == Fault::Upstream => {
                     tracing::warn!("[expose] tools: {name}: {error}");
                     continue;
                 }

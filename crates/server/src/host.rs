@@ -14,7 +14,6 @@ use sandbox_process::Process;
 use session::Sessions;
 use settings::Parts;
 use store::{Recording, Records, Saved};
-use surfaces::Receipts;
 use tool_files::Scanner;
 use types::Principal;
 use upstream::{Hub, ServerConfig};
@@ -158,7 +157,7 @@ impl Host {
                 defaults: Arc::new(Defaults {
                     check,
                     answers,
-                    receipts: Receipts { default: receipts },
+                    receipt: receipts,
                     names_servers: surface.names,
                     expose,
                 }),

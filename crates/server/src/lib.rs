@@ -4,6 +4,7 @@
 
 pub mod attack;
 mod bridge;
+mod call_error;
 mod caller;
 mod calls;
 mod check;
@@ -28,8 +29,9 @@ mod tools;
 use std::ffi::OsString;
 use std::path::Path;
 
+pub use call_error::CallError;
 pub use caller::Caller;
-pub use calls::{CallFailed, Fault, Printed};
+pub use calls::Printed;
 pub use catalog::{Language, SHARED_MODULE};
 pub use declarations::{Declarations, Wrappers};
 pub use expose::NotExposed;

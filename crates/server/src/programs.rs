@@ -113,7 +113,7 @@ impl Caller {
             }
         };
         let wall_time = limits.wall_time;
-        let receipt = program.receipt.unwrap_or(self.defaults.receipts.default);
+        let receipt = program.receipt.unwrap_or(self.defaults.receipt);
         let code = receipt.then(|| program.code.clone());
         let granted = Granted {
             limits,

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls, Stream};
+use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use types::HostCallError;
 
 /// One tool call and what came back.
 #[derive(Debug, Clone)]
@@ -67,10 +68,14 @@ impl HostCalls for Recorder {
         self.calls.printed(stream, bytes);
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+    fn call(
+        &self,
+        call: HostCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
         Box::pin(async move {
             let args = (call.name == "tool").then(|| call.args.clone());
-            let answer = self.calls.call(call).await;
+            let answer = self.calls.call(call, context).await;
             if let Some(args) = args {
                 self.log.keep(&args, &answer);
             }

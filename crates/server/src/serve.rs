@@ -71,7 +71,8 @@ impl Caller {
                 let config = CodeConfig {
                     policy: shared.policy.clone(),
                     answers: self.defaults.answers,
-                    receipts: self.defaults.receipts,
+                    receipt: self.defaults.receipt,
+                    check: self.defaults.check,
                     listing: match self.shows_servers() {
                         true => ToolListing::Changing,
                         false => ToolListing::Constant,
@@ -87,7 +88,8 @@ impl Caller {
                     timeouts: surface.timeouts,
                     output: surface.output,
                     max_printed: self.defaults.answers.max_printed,
-                    receipts: self.defaults.receipts,
+                    receipt: self.defaults.receipt,
+                    policy: shared.policy.clone(),
                 };
                 let bridge = Bridge::new(self.clone(), surface.definitions, surface.container);
                 Box::pin(gateway::serve(

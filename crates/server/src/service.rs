@@ -5,17 +5,18 @@ use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 
 use accounting::{Receipt, ReceiptInput};
-use broker::{CallObserver, Done, RunScope, SearchAnswer, ServerOverview};
+use broker::{CallObserver, Done, RunScope, SearchAnswer, ServerSummary};
 use serde_json::{Map, Value};
 use session::{RunRequest, SessionError};
 use store::{Attempt, Front, Refused, Searched};
 use surfaces::{ArtifactsError, CodeService, Execute, ExposedTool, RunError, RunReport, Search};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, Principal, Results, RunId, RunProfile, RunSpec, ServerTools, SessionName};
+use types::{Activity, Principal, RunId, RunProfile, RunSpec, ServerTools, SessionName};
 use workspace::{Artifacts, ReadError, Workspaces};
 
 use crate::Caller;
+use crate::call_error::CallError;
 use crate::calls::{Printed, Printing};
 use crate::files::blocking;
 
@@ -32,6 +33,26 @@ pub(crate) struct Around {
     /// Receives what the program prints while it runs.
     pub(crate) printed: Option<mpsc::SyncSender<Printed>>,
 }
+
+// === impl Around ===
+
+impl Around {
+    /// What comes with a run that an MCP client asks for.
+    pub(crate) fn of_client(run: &Execute, activity: Option<watch::Sender<Activity>>) -> Self {
+        Self {
+            front: Front::Mcp,
+            receipt: run.receipt,
+            searched: Searched {
+                searches: run.searched.searches,
+                bytes: run.searched.bytes,
+            },
+            activity,
+            printed: None,
+        }
+    }
+}
+
+// === impl Caller ===
 
 impl Caller {
     /// Runs a program. The place in the queue of its session is taken when the future is first polled.
@@ -58,7 +79,6 @@ impl Caller {
         let done = Done::default();
         let calls = self.calls(RunScope {
             run: record.run().clone(),
-            wall_time: limits.wall_time,
             profile: profile.clone(),
             observer: meter.clone().map(|meter| meter as Arc<dyn CallObserver>),
             done: done.clone(),
@@ -93,34 +113,18 @@ impl Caller {
 }
 
 impl CodeService for Caller {
+    type CallError = CallError;
+
     async fn execute(
         &self,
         request: Execute,
         cancel: CancellationToken,
         activity: Option<watch::Sender<Activity>>,
     ) -> Result<RunReport, RunError> {
-        let spec = RunSpec {
-            code: request.code,
-            language: request.language,
-            session: request.session,
-            granted: request.granted,
-        };
-        let profile = RunProfile {
-            check: request.check.unwrap_or(self.defaults.check),
-            results: request.keep_over.map_or(Results::Whole, Results::UpTo),
-            ..RunProfile::default()
-        };
-        let around = Around {
-            front: Front::Mcp,
-            receipt: request.receipt,
-            searched: Searched {
-                searches: request.searched.searches,
-                bytes: request.searched.bytes,
-            },
-            activity,
-            printed: None,
-        };
-        Ok(self.execute_run(spec, profile, around, cancel).await?)
+        let around = Around::of_client(&request, activity);
+        Ok(self
+            .execute_run(request.spec, request.profile, around, cancel)
+            .await?)
     }
 
     async fn refused(&self, code: Option<&str>) {
@@ -137,9 +141,13 @@ impl CodeService for Caller {
         self.exposed_now().await
     }
 
-    async fn call_exposed(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, RunError> {
-        let called = self.call_through(Front::Mcp, tool, arguments).await;
-        called.map_err(|failed| RunError::ToolCall(failed.to_string()))
+    async fn call_exposed(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        cancel: CancellationToken,
+    ) -> Result<Value, CallError> {
+        self.call_through(Front::Mcp, tool, arguments, cancel).await
     }
 
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>> {
@@ -158,8 +166,8 @@ impl CodeService for Caller {
             .await
     }
 
-    async fn overview(&self) -> Vec<ServerOverview> {
-        self.shared.broker.overview(&self.principal).await
+    async fn server_summaries(&self) -> Vec<ServerSummary> {
+        self.shared.broker.server_summaries(&self.principal).await
     }
 
     async fn artifacts(&self) -> Result<Artifacts, ArtifactsError> {

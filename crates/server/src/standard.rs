@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use store::{Front, Refused};
 use surfaces::{Listing, StandardService, Upstream};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use types::{GuestError, Outcome, ServerTools, SessionFate, Status};
 use upstream::{RelayRequest, UpstreamError};
 use upstream_wire::{DownstreamClient, JsonRpcError};
@@ -43,11 +44,15 @@ impl StandardService for Caller {
         Listing { upstreams, listed }
     }
 
-    async fn relay(&self, question: RelayRequest) -> Result<Box<RawValue>, JsonRpcError> {
+    async fn relay(
+        &self,
+        request: RelayRequest,
+        cancel: CancellationToken,
+    ) -> Result<Box<RawValue>, JsonRpcError> {
         let shared = &self.shared;
-        if !RECORDED.contains(&question.method.as_str()) {
-            let answer = shared.broker.relay(&self.principal, None, question).await;
-            return answer.map_err(refusal);
+        if !RECORDED.contains(&request.method.as_str()) {
+            let answer = shared.broker.relay(&self.principal, None, request, &cancel);
+            return answer.await.map_err(refusal);
         }
         let mut record = shared.records.attempt(self.attempt(Front::Mcp, None, None, None));
         record.accepted(None);
@@ -58,7 +63,10 @@ impl StandardService for Caller {
         }
         record.begun();
         let run = record.run().clone();
-        let answer = shared.broker.relay(&self.principal, Some(&run), question).await;
+        let answer = shared
+            .broker
+            .relay(&self.principal, Some(&run), request, &cancel)
+            .await;
         let recorded = record.ended(&outcome(&answer), None).await;
         recorded.map_err(|error| {
             internal(format!(
@@ -94,6 +102,7 @@ fn outcome(answer: &Result<Box<RawValue>, RelayError>) -> Outcome {
         Ok(_) => (Status::Completed, None),
         Err(RelayError::Denied(_)) => (Status::Failed, error("caller")),
         Err(RelayError::Upstream(_)) => (Status::Failed, error("upstream")),
+        Err(RelayError::Cancelled) => (Status::Cancelled, error("Withdrawn")),
     };
     let mut outcome = Outcome::bare(status, SessionFate::Kept, error);
     outcome.usage.host_calls = 1;
@@ -115,7 +124,7 @@ fn refusal(failed: RelayError) -> JsonRpcError {
             message: denied.to_string(),
             data: None,
         },
-        RelayError::Upstream(failed) => internal(failed.to_string()),
+        RelayError::Upstream(_) | RelayError::Cancelled => internal(failed.to_string()),
     }
 }
 

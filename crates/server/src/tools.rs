@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use broker::{Detail, SearchAnswer};
 use catalog::{Entry, Learned, normalise};
-use sandbox::HostCallError;
 use serde::Serialize;
 use serde_json::Value;
 use types::Tool;
 use upstream::{ServerState, Status};
 
 use crate::Caller;
-use crate::calls::{CallFailed, Fault};
+use crate::call_error::CallError;
 
 /// How long a listing waits for servers: first starts of some take this long.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -202,7 +201,7 @@ impl Caller {
     }
 
     /// Shows one tool.
-    pub async fn show(&self, tool: &str) -> Result<ToolView, CallFailed> {
+    pub async fn show(&self, tool: &str) -> Result<ToolView, CallError> {
         let entry = self.find(tool).await?;
         let definition = &entry.definition;
         let shared = &self.shared;
@@ -220,18 +219,18 @@ impl Caller {
     }
 
     /// The tool of `SERVER.TOOL`; either name may hold dots itself.
-    pub(crate) async fn find(&self, name: &str) -> Result<Arc<Entry>, CallFailed> {
+    pub(crate) async fn find(&self, name: &str) -> Result<Arc<Entry>, CallError> {
         let shared = &self.shared;
         if !name.contains('.') {
-            return Err(CallFailed {
-                message: format!("`{name}` names no tool; write SERVER.TOOL, as `codeyard tools` lists them"),
-                fault: Fault::Caller,
-            });
+            return Err(CallError::NotAToolName(name.to_owned()));
         }
         let found = shared.broker.named(&self.principal, name).await;
         found.map_err(|error| match self.is_tool_of_a_server(name) {
-            true => CallFailed::from(error),
-            false => not_configured(name, error),
+            true => CallError::from(error),
+            false => CallError::NotConfigured {
+                server: name.split('.').next().unwrap_or_default().to_owned(),
+                hint: error.hint,
+            },
         })
     }
 
@@ -249,16 +248,6 @@ impl Caller {
     /// Whether the text begins with a server's name and a dot.
     pub fn is_tool_of_a_server(&self, name: &str) -> bool {
         name.match_indices('.').any(|(at, _)| self.is_server(&name[..at]))
-    }
-}
-
-/// The words for a server that is not there.
-fn not_configured(name: &str, error: HostCallError) -> CallFailed {
-    let server = name.split('.').next().unwrap_or_default();
-    let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-    CallFailed {
-        message: format!("MCP server '{server}' not found in configuration{hint}"),
-        fault: Fault::Caller,
     }
 }
 

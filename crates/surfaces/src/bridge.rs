@@ -9,5 +9,5 @@ mod tools;
 
 pub use handler::{BridgeConfig, bridge};
 pub use render::Output;
-pub use service::{BridgeService, RunPython, Selected};
+pub use service::{BridgeService, Selected};
 pub use tools::Timeouts;

@@ -15,6 +15,6 @@ mod value;
 
 pub use config::{CodeConfig, ToolListing};
 pub use handler::{code, definition_tokens, receipt_input};
-pub use service::{CodeService, Execute, ExposedTool, Search, SearchCounts};
+pub use service::{CodeService, ExposedTool, Search};
 pub use tool_list::exposed_definitions;
 pub use value::value_text;

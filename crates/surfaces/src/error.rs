@@ -8,7 +8,7 @@ use tokio::task::JoinError;
 use upstream_wire::JsonRpcError;
 use workspace::{ReadError, WorkspaceError};
 
-/// Why a program or a call of an exposed tool was not run. A client receives it as the error of a tool's result.
+/// Why a program was not run. A client receives it as the error of a tool's result.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RunError {
     /// The session did not run it.
@@ -34,9 +34,6 @@ pub enum RunError {
         /// The variable and its value.
         setting: String,
     },
-    /// An exposed tool gave no answer.
-    #[error("{0}")]
-    ToolCall(String),
     /// The client cancelled the call before anything ran.
     #[error("Execution was cancelled")]
     Cancelled,

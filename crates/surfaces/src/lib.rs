@@ -9,6 +9,7 @@ mod bridge;
 mod code;
 mod content;
 mod error;
+mod execute;
 mod progress;
 mod receipt;
 mod report;
@@ -20,14 +21,14 @@ mod toon;
 mod truncate;
 
 pub use arrival::{ArrivalOrder, Ticket};
-pub use bridge::{BridgeConfig, BridgeService, Output, RunPython, Selected, Timeouts, bridge};
+pub use bridge::{BridgeConfig, BridgeService, Output, Selected, Timeouts, bridge};
 pub use code::{
-    CodeConfig, CodeService, Execute, ExposedTool, Search, SearchCounts, ToolListing, code,
-    definition_tokens, exposed_definitions, receipt_input, value_text,
+    CodeConfig, CodeService, ExposedTool, Search, ToolListing, code, definition_tokens, exposed_definitions,
+    receipt_input, value_text,
 };
 pub use content::content_as_json;
 pub use error::{ArtifactsError, RunError};
-pub use receipt::Receipts;
+pub use execute::{Execute, SearchCounts};
 pub use report::{RunReport, changed_before_failure, error_text};
 pub use standard::{Listing, StandardService, Upstream, standard};
 pub use surface::{ClientResponses, Surface, WireRules, raw_result_text};

@@ -5,13 +5,6 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 use types::Usage;
 
-/// Which runs have a receipt.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Receipts {
-    /// Whether a run has one where the client does not say.
-    pub default: bool,
-}
-
 /// Adds the receipt to an answer, with what the run used of the machine.
 pub(crate) fn add(receipt: &Receipt, result: &mut CallToolResult, usage: &Usage, form: ReceiptForm) {
     let json = receipt.json(usage);

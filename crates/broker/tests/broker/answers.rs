@@ -66,7 +66,7 @@ async fn tools_of_one_server() {
         .await
         .expect_err("unknown");
     assert_eq!(
-        (error.kind.as_str(), error.hint.as_deref()),
+        (error.kind.name(), error.hint.as_deref()),
         ("unknown_tool", Some("did you mean 'time'?"))
     );
 }

@@ -177,7 +177,7 @@ async fn a_call_waits_no_longer_than_its_run_may_last() {
         .ask_within(Duration::from_millis(200), "tool", args)
         .await
         .expect_err("too slow");
-    assert_eq!((error.kind.as_str(), error.retryable), ("timeout", true));
+    assert_eq!((error.kind.name(), error.retryable), ("timeout", true));
     assert!(
         error.message.starts_with("server 'stub' did not answer"),
         "{}",
@@ -221,7 +221,7 @@ async fn a_server_that_ends_fails_its_calls_and_works_again() {
         .tool("stub", "crash", json!({}))
         .await
         .expect_err("it ended");
-    assert_eq!((error.kind.as_str(), error.retryable), ("upstream", true));
+    assert_eq!((error.kind.name(), error.retryable), ("upstream", true));
     assert!(
         error.message.contains("'stub'") && error.message.contains("crash was called"),
         "{}",
@@ -240,7 +240,7 @@ async fn a_server_that_ends_fails_its_calls_and_works_again() {
 async fn a_server_that_does_not_start_says_why() {
     let world = World::new(&[("gone", ServerDefinition::new("/no/such/program", &[]))]);
     let error = world.tool("gone", "x", json!({})).await.expect_err("no program");
-    assert_eq!(error.kind, "upstream");
+    assert_eq!(error.kind.name(), "upstream");
     assert!(
         error.message.starts_with("server 'gone' did not start"),
         "{}",
@@ -255,7 +255,7 @@ async fn calls_work_side_by_side() {
         .tool("stub", "pid", json!({}))
         .await
         .expect("a running server");
-    let calls = world.broker.calls(Principal::local(), scope(LONG));
+    let calls = world.broker.calls(Principal::local(), scope());
     let started = Instant::now();
     let tasks: Vec<_> = (0..50)
         .map(|_| {
@@ -263,10 +263,13 @@ async fn calls_work_side_by_side() {
             let args = json!({"server": "stub", "tool": "slow", "args": {"seconds": 0.5}});
             tokio::spawn(async move {
                 calls
-                    .call(HostCall {
-                        name: "tool".to_owned(),
-                        args,
-                    })
+                    .call(
+                        HostCall {
+                            name: "tool".to_owned(),
+                            args,
+                        },
+                        context(LONG),
+                    )
                     .await
             })
         })

@@ -9,12 +9,12 @@ fn principal(id: &str) -> Principal {
 
 /// Calls `crm.find` for this principal.
 async fn find(broker: &Broker, who: &str) {
-    let calls = broker.calls(principal(who), scope(LONG));
+    let calls = broker.calls(principal(who), scope());
     let call = HostCall {
         name: "tool".to_owned(),
         args: json!({"server": "crm", "tool": "find", "args": {"id": 1}}),
     };
-    calls.call(call).await.expect("an answer");
+    calls.call(call, context(LONG)).await.expect("an answer");
 }
 
 async fn known(broker: &Broker, who: &str) -> Option<Arc<Learned>> {

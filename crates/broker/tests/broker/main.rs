@@ -14,13 +14,15 @@ use std::time::Duration;
 
 use broker::{Broker, RunScope};
 use policy::Policy;
-use sandbox::{HostCall, HostCallError};
+use sandbox::{CallContext, HostCall, RunClock};
 use serde_json::{Value, json};
 use store::{FILE, Learning, Records, Saved};
 use tempfile::TempDir;
 use test_support::{ServerDefinition, stub_server};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tool_files::Scanner;
-use types::{Appearance, Principal, Reach, RunId, RunProfile, Validation};
+use types::{Appearance, HostCallError, Principal, Reach, RunId, RunProfile, Validation};
 use upstream::{Config, Hub, ServerConfig, Status};
 use upstream_wire::{Stdio, Transport};
 
@@ -99,12 +101,12 @@ impl World {
     }
 
     async fn ask_within(&self, wall_time: Duration, name: &str, args: Value) -> Result<Value, HostCallError> {
-        let calls = self.broker.calls(Principal::local(), scope(wall_time));
+        let calls = self.broker.calls(Principal::local(), scope());
         let call = HostCall {
             name: name.to_owned(),
             args,
         };
-        let answer = calls.call(call).await?;
+        let answer = calls.call(call, context(wall_time)).await?;
         Ok(serde_json::from_str(answer.get()).expect("an answer is JSON"))
     }
 
@@ -119,12 +121,19 @@ impl World {
     }
 }
 
-/// A run that may last so long.
-fn scope(wall_time: Duration) -> RunScope {
+/// What a call of a run that may last so long is given.
+fn context(wall_time: Duration) -> CallContext {
+    CallContext {
+        cancel: CancellationToken::new(),
+        clock: RunClock::until(Instant::now() + wall_time),
+    }
+}
+
+/// A run of the surface `code`.
+fn scope() -> RunScope {
     let run = RunId::new("r-test");
     RunScope {
         run,
-        wall_time,
         profile: RunProfile::default(),
         observer: None,
         done: broker::Done::default(),
@@ -154,7 +163,7 @@ fn server(name: &str, definition: &ServerDefinition) -> ServerConfig {
 fn check_error(answer: Result<Value, HostCallError>, kind: &str, message: &str, hint: Option<&str>) {
     let error = answer.expect_err(message);
     assert_eq!(
-        (error.kind.as_str(), error.message.as_str(), error.hint.as_deref()),
+        (error.kind.name(), error.message.as_str(), error.hint.as_deref()),
         (kind, message, hint)
     );
 }

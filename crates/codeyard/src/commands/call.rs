@@ -4,7 +4,9 @@ mod given;
 
 use environment::Machine;
 use serde_json::{Map, Value};
-use server::{CallFailed, Caller, Fault, Host};
+use server::{CallError, Caller, Host};
+use tokio_util::sync::CancellationToken;
+use types::Fault;
 
 use crate::cli::CallArguments;
 use crate::context::{Context, principal};
@@ -21,14 +23,11 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
     let server = Host::new(parts)
         .map_err(|error| Failure::new(Exit::Usage, error))?
         .caller(principal());
-    let answer = tokio::select! {
-        answer = call(&server, &arguments.tool, given) => Some(answer),
-        () = interrupt.token.cancelled() => None,
-    };
+    let answer = call(&server, &arguments.tool, given, interrupt.token.clone()).await;
     server.host().close().await;
-    let Some(answer) = answer else {
+    if interrupt.token.is_cancelled() {
         return Ok(interrupt.exit(Exit::Done));
-    };
+    }
     let answer = answer?;
     let has_failed = answer["isError"] == true;
     if arguments.prints_all() {
@@ -46,19 +45,22 @@ pub async fn run(context: &Context, arguments: &CallArguments) -> anyhow::Result
 }
 
 /// The tool's schema says how the values are read; whether they fit, the call itself says, as it does for a program.
-async fn call(server: &Caller, tool: &str, given: Given) -> anyhow::Result<Value> {
-    server.look().await;
-    let arguments = match server.show(tool).await {
-        Ok(shown) => given.by_schema(tool, &shown.input_schema)?,
-        // The attempt is made all the same, for it says why and leaves its record.
-        Err(_) => Map::new(),
+async fn call(server: &Caller, tool: &str, given: Given, cancel: CancellationToken) -> anyhow::Result<Value> {
+    let shown = async {
+        server.look().await;
+        server.show(tool).await
     };
-    Ok(server.call(tool, arguments).await.map_err(failure)?)
+    let arguments = match cancel.run_until_cancelled(shown).await {
+        Some(Ok(shown)) => given.by_schema(tool, &shown.input_schema)?,
+        // The attempt is made all the same, for it says why and leaves its record.
+        Some(Err(_)) | None => Map::new(),
+    };
+    Ok(server.call(tool, arguments, cancel).await.map_err(failure)?)
 }
 
 /// Why a call came to no answer, and whose business that is.
-pub fn failure(error: CallFailed) -> Failure {
-    let exit = match error.fault {
+pub fn failure(error: CallError) -> Failure {
+    let exit = match error.fault() {
         Fault::Caller => Exit::Usage,
         Fault::Upstream => Exit::Upstream,
     };

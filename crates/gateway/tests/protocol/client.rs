@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use accounting::{DirectCost, Receipt, ReceiptInput, Tokenizer};
-use broker::{Detail, FoundTool, SearchAnswer, ServerOverview};
+use broker::{Detail, FoundTool, SearchAnswer, ServerSummary};
 use gateway::{Connection, ConnectionEvents, Pipes};
 use policy::Policy;
 use serde_json::{Map, Value, json};
 use surfaces::{
-    ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, Receipts, RunError, RunReport, Search,
-    ToolListing,
+    ArtifactsError, CodeConfig, CodeService, Execute, ExposedTool, RunError, RunReport, Search, ToolListing,
 };
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::sync::watch;
@@ -66,6 +65,8 @@ impl Script {
 }
 
 impl CodeService for Script {
+    type CallError = RunError;
+
     async fn execute(
         &self,
         request: Execute,
@@ -73,8 +74,12 @@ impl CodeService for Script {
         _activity: Option<watch::Sender<Activity>>,
     ) -> Result<RunReport, RunError> {
         self.seen.lock().unwrap().push(request.clone());
-        let (command, rest) = request.code.split_once(' ').unwrap_or((&request.code, ""));
-        self.note(format!("started {}", request.code));
+        let (command, rest) = request
+            .spec
+            .code
+            .split_once(' ')
+            .unwrap_or((&request.spec.code, ""));
+        self.note(format!("started {}", request.spec.code));
         let mut outcome = Outcome::bare(Status::Completed, SessionFate::Kept, None);
         match command {
             "return" => {}
@@ -93,11 +98,11 @@ impl CodeService for Script {
             }
             other => panic!("no script for {other}"),
         }
-        self.note(format!("ended {}", request.code));
+        self.note(format!("ended {}", request.spec.code));
         outcome.result = Some(json!(rest));
         Ok(RunReport {
             run_id: RunId::new("run"),
-            session: match request.session {
+            session: match request.spec.session {
                 Selector::Named(name) => name,
                 _ => SessionName::new("default"),
             },
@@ -123,7 +128,12 @@ impl CodeService for Script {
         Vec::new()
     }
 
-    async fn call_exposed(&self, tool: &str, _arguments: Map<String, Value>) -> Result<Value, RunError> {
+    async fn call_exposed(
+        &self,
+        tool: &str,
+        _arguments: Map<String, Value>,
+        _cancel: CancellationToken,
+    ) -> Result<Value, RunError> {
         Err(unknown_server(tool))
     }
 
@@ -137,8 +147,8 @@ impl CodeService for Script {
         Some(receipt)
     }
 
-    async fn overview(&self) -> Vec<ServerOverview> {
-        vec![ServerOverview {
+    async fn server_summaries(&self) -> Vec<ServerSummary> {
+        vec![ServerSummary {
             server: "crm".to_owned(),
             tools: Some(2),
             description: None,
@@ -235,7 +245,8 @@ impl Client {
         let config = CodeConfig {
             policy: Arc::new(Policy::new(policy::Config::default()).unwrap()),
             answers: types::Answers::default(),
-            receipts: Receipts::default(),
+            receipt: false,
+            check: types::CheckMode::default(),
             listing: ToolListing::Constant,
         };
         let surface = surfaces::code(script.clone(), config, events.closed.clone());

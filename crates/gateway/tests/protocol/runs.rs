@@ -22,8 +22,11 @@ async fn a_program_is_run_as_the_client_asked() {
     );
     assert_eq!(result["isError"], false);
     let request = client.script.requests().remove(0);
-    assert_eq!(request.granted.limits.wall_time, Duration::from_millis(1500));
-    assert_eq!(request.session, types::Selector::Named(SessionName::new("work")));
+    assert_eq!(request.spec.granted.limits.wall_time, Duration::from_millis(1500));
+    assert_eq!(
+        request.spec.session,
+        types::Selector::Named(SessionName::new("work"))
+    );
 }
 
 #[tokio::test]
@@ -170,7 +173,7 @@ async fn runs_begin_in_the_order_in_which_they_were_asked_for() {
         .script
         .requests()
         .into_iter()
-        .map(|request| request.code)
+        .map(|request| request.spec.code)
         .collect();
     assert_eq!(begun, codes);
 }

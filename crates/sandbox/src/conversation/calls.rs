@@ -1,20 +1,23 @@
-//! Host calls of one run: counted, bounded in number and size, dropped when the run ends.
+//! Host calls of one run: counted, bounded in number and size, cancelled when the run ends.
 
 use std::collections::{HashSet, VecDeque};
 use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use guest::frames::{Args, Measure};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::sync::Semaphore;
-use types::RunLimits;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use types::{HostCallError, HostCallErrorKind, RunLimits};
 
 use super::turn::STEPS;
 use crate::wire::WireError;
-use crate::{BoxFuture, HostCall, HostCallError, HostCalls, Stream};
+use crate::{BoxFuture, CallContext, HostCall, HostCalls, RunClock, Stream};
 
 /// What a call came to.
 pub type Answer = Result<Box<RawValue>, HostCallError>;
@@ -24,6 +27,9 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Arguments of more bytes are built on another thread.
 const SMALL: usize = 64 * 1024;
+
+/// How long cancelled calls may take to write down their end.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// KiB of argument values of all sessions together; a large call beyond them waits for another to end.
 static VALUES: Semaphore = Semaphore::const_new(256 * 1024);
@@ -39,6 +45,7 @@ struct Unbuilt {
 /// The calls of one run.
 pub struct Calls {
     host: Arc<dyn HostCalls>,
+    context: CallContext,
     most: u32,
     at_once: usize,
     made: u32,
@@ -64,9 +71,13 @@ impl Calls {
     }
 
     /// None made yet.
-    pub fn new(host: Arc<dyn HostCalls>, limits: &RunLimits) -> Self {
+    pub fn new(host: Arc<dyn HostCalls>, limits: &RunLimits, clock: RunClock) -> Self {
         Self {
             host,
+            context: CallContext {
+                cancel: CancellationToken::new(),
+                clock,
+            },
             most: limits.host_calls,
             at_once: usize::try_from(limits.concurrent_host_calls)
                 .unwrap_or(usize::MAX)
@@ -137,11 +148,11 @@ impl Calls {
         };
         self.started += 1;
         self.built = together;
-        let host = Arc::clone(&self.host);
+        let (host, context) = (Arc::clone(&self.host), self.context.clone());
         let (size, measure) = (call.size, call.args.measure);
-        self.under_way.push(Box::pin(
-            async move { (id, size, measure, made(host, call).await) },
-        ));
+        self.under_way.push(Box::pin(async move {
+            (id, size, measure, made(host, call, context).await)
+        }));
         true
     }
 
@@ -165,13 +176,34 @@ impl Calls {
         self.launch_next();
         Some((id, answer))
     }
+
+    /// Ends the calls under way, each of which writes down what became of it. Those that wait are not made.
+    pub async fn cancel(&mut self) {
+        self.waiting.clear();
+        if self.under_way.is_empty() {
+            return;
+        }
+        self.context.cancel.cancel();
+        let ended = async { while self.under_way.next().await.is_some() {} };
+        if timeout(ENDING, ended).await.is_err() {
+            tracing::warn!("{} calls of a run that is over did not end", self.under_way.len());
+        }
+        self.under_way.clear();
+    }
 }
 
 /// Builds the arguments of a call and makes it.
-async fn made(host: Arc<dyn HostCalls>, call: Unbuilt) -> Answer {
-    let Unbuilt { name, args, .. } = call;
+async fn made(host: Arc<dyn HostCalls>, call: Unbuilt, context: CallContext) -> Answer {
+    let built = context.cancel.run_until_cancelled(built(call.args)).await;
+    let (args, _room) = built.ok_or_else(cancelled)??;
+    let name = call.name;
+    host.call(HostCall { name, args }, context).await
+}
+
+/// The arguments of a call, with the room that they take of [`VALUES`].
+async fn built(args: Args) -> Result<(Value, Option<SemaphorePermit<'static>>), HostCallError> {
     let memory = args.measure.memory;
-    let _room = if memory > SMALL {
+    let room = if memory > SMALL {
         let kib = u32::try_from(memory / 1024).unwrap_or(u32::MAX);
         Some(VALUES.acquire_many(kib).await.map_err(|_| unreadable())?)
     } else {
@@ -183,15 +215,22 @@ async fn made(host: Arc<dyn HostCalls>, call: Unbuilt) -> Answer {
     } else {
         build(&args.text)?
     };
-    host.call(HostCall { name, args }).await
+    Ok((args, room))
 }
 
 fn build(text: &RawValue) -> Result<Value, HostCallError> {
     serde_json::from_str(text.get()).map_err(|_| unreadable())
 }
 
+fn cancelled() -> HostCallError {
+    HostCallError::new(HostCallErrorKind::Cancelled, "the run is over")
+}
+
 fn unreadable() -> HostCallError {
-    refused("invalid_arguments", "the arguments are not valid JSON".to_owned())
+    HostCallError::new(
+        HostCallErrorKind::InvalidArguments,
+        "the arguments are not valid JSON",
+    )
 }
 
 fn too_large(measure: Measure) -> HostCallError {
@@ -199,23 +238,11 @@ fn too_large(measure: Measure) -> HostCallError {
         "the arguments have {} values in {} bytes, more than the host builds for one call; pass fewer, or a file's path",
         measure.nodes, measure.text
     );
-    refused("invalid_arguments", message)
-}
-
-fn refused(kind: &str, message: String) -> HostCallError {
-    HostCallError {
-        kind: kind.to_owned(),
-        message,
-        hint: None,
-        retryable: false,
-    }
+    HostCallError::new(HostCallErrorKind::InvalidArguments, message)
 }
 
 fn too_many(most: u32) -> HostCallError {
-    HostCallError {
-        kind: "limit".to_owned(),
-        message: format!("this run has made its {most} host calls"),
-        hint: Some("fetch more per call, or go on in another run".to_owned()),
-        retryable: false,
-    }
+    let message = format!("this run has made its {most} host calls");
+    HostCallError::new(HostCallErrorKind::Limit, message)
+        .with_hint("fetch more per call, or go on in another run")
 }

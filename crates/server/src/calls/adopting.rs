@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls, Stream};
+use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use types::Principal;
+use types::{HostCallError, Principal};
 use workspace::Workspaces;
 
 use crate::files::blocking;
@@ -31,14 +31,18 @@ impl HostCalls for Adopting {
         self.calls.printed(stream, bytes);
     }
 
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+    fn call(
+        &self,
+        call: HostCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
         let mut paths = Vec::new();
         gather(&call.args, &self.place, &mut paths);
         if paths.is_empty() {
-            return self.calls.call(call);
+            return self.calls.call(call, context);
         }
         Box::pin(async move {
-            let answer = self.calls.call(call).await;
+            let answer = self.calls.call(call, context).await;
             let (workspaces, principal) = (self.workspaces.clone(), self.principal.clone());
             blocking(move || {
                 for path in paths {

@@ -5,8 +5,8 @@ use store::Front;
 use tokio_util::sync::CancellationToken;
 use types::{Outcome, Status, ToolRef};
 
-use super::{CallFailed, Fault};
 use crate::Caller;
+use crate::call_error::CallError;
 use crate::programs::Program;
 
 /// How a frame of the program begins, in a traceback.
@@ -21,7 +21,8 @@ impl Caller {
         &self,
         tool: &ToolRef,
         arguments: Map<String, Value>,
-    ) -> Result<Value, CallFailed> {
+        cancel: CancellationToken,
+    ) -> Result<Value, CallError> {
         let program = Program {
             code: program(tool, arguments),
             timeout: None,
@@ -30,14 +31,7 @@ impl Caller {
             receipt: Some(false),
             heard: None,
         };
-        let cancel = CancellationToken::new();
-        // Whoever does not wait for the answer ends the run.
-        let _ended = cancel.clone().drop_guard();
-        let ran = self.run_for(Front::Call, program, cancel).await;
-        let ran = ran.map_err(|error| CallFailed {
-            message: error.to_string(),
-            fault: Fault::Caller,
-        })?;
+        let ran = self.run_for(Front::Call, program, cancel).await?;
         Ok(answer(&ran.outcome, ran.error_text()))
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 
-use sandbox::{BoxFuture, HostCall, HostCallError, HostCalls, Stream};
+use sandbox::{BoxFuture, CallContext, HostCall, HostCalls, Stream};
 use serde_json::value::RawValue;
+use types::HostCallError;
 
 /// What a program has just printed.
 #[derive(Debug)]
@@ -35,8 +36,12 @@ impl Printing {
 }
 
 impl HostCalls for Printing {
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
-        self.calls.call(call)
+    fn call(
+        &self,
+        call: HostCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        self.calls.call(call, context)
     }
 
     fn names(&self) -> Option<Vec<String>> {

@@ -88,12 +88,13 @@ enum AnswerText {
 /// Counts a `CallToolResult`, or the message of a call that was not answered.
 type CountAnswer = fn(&Tokenizer, &str) -> AnswerTokens;
 
-/// A call under way. A call that is dropped before its end has cost its arguments.
+/// A call under way.
 #[derive(Debug)]
 struct MeteredCall {
     room: TextRoom,
-    /// The call and its slot in the queue; `None` if the call is not counted.
-    entry: Option<(mpsc::OwnedPermit<CountJob>, EndedCall)>,
+    /// Its slot in the queue; `None` if the call is not counted.
+    slot: Option<mpsc::OwnedPermit<CountJob>>,
+    arguments: ArgumentTokens,
 }
 
 // === impl CallMeter ===
@@ -124,18 +125,12 @@ impl CallMeter {
     }
 
     /// Waits while the queue is full.
-    async fn meter(&self, tool: &ToolRef, arguments: &Value) -> MeteredCall {
-        let call = EndedCall {
-            tool: with_bounded_names(tool),
-            arguments: self.count_arguments(arguments).await,
-            failed: true,
-            answer: AnswerText::GivenUp,
-        };
-        let slot = self.queue.clone().reserve_owned().await;
+    async fn meter(&self, arguments: &Value) -> MeteredCall {
         MeteredCall {
             room: self.room.clone(),
+            arguments: self.count_arguments(arguments).await,
             // The task lives as long as this meter, so that there is a slot.
-            entry: slot.ok().map(|slot| (slot, call)),
+            slot: self.queue.clone().reserve_owned().await.ok(),
         }
     }
 
@@ -157,8 +152,8 @@ impl CallMeter {
 }
 
 impl CallObserver for CallMeter {
-    fn begin<'a>(&'a self, tool: &'a ToolRef, arguments: &'a Value) -> BoxFuture<'a, Box<dyn ObservedCall>> {
-        Box::pin(async { Box::new(self.meter(tool, arguments).await) as Box<dyn ObservedCall> })
+    fn begin<'a>(&'a self, arguments: &'a Value) -> BoxFuture<'a, Box<dyn ObservedCall>> {
+        Box::pin(async { Box::new(self.meter(arguments).await) as Box<dyn ObservedCall> })
     }
 }
 
@@ -166,43 +161,38 @@ impl CallObserver for CallMeter {
 
 impl MeteredCall {
     /// Copies the answer when there is room for it, and queues the call.
-    async fn finish(mut self, tool: &ToolRef, end: CallEnd<'_>) {
+    async fn finish(self, tool: &ToolRef, end: CallEnd<'_>) {
         let (text, failed, count): (_, _, CountAnswer) = match end {
-            CallEnd::Answered(result) => (result.get(), false, AnswerTokens::of_result),
-            CallEnd::ToolError(result) => (result.get(), true, AnswerTokens::of_result),
-            CallEnd::Failed(message) => (message, true, AnswerTokens::of_text),
-            CallEnd::ToolFile => {
-                self.entry = None;
-                return;
-            }
+            CallEnd::Answered(result) => (Some(result.get()), false, AnswerTokens::of_result),
+            CallEnd::ToolError(result) => (Some(result.get()), true, AnswerTokens::of_result),
+            CallEnd::Failed(message) => (Some(message), true, AnswerTokens::of_text),
+            CallEnd::Cancelled => (None, true, AnswerTokens::of_text),
+            CallEnd::ToolFile => return,
         };
-        let room = self.room.take(text.len()).await;
-        if let Some((_, call)) = &mut self.entry {
-            call.tool = with_bounded_names(tool);
-            call.failed = failed;
-            call.answer = match room {
+        let answer = match text {
+            None => AnswerText::GivenUp,
+            Some(text) => match self.room.take(text.len()).await {
                 None => AnswerText::NoRoom,
                 Some(room) => AnswerText::Text {
                     text: text.to_owned(),
                     count,
                     _room: room,
                 },
-            };
-        }
+            },
+        };
+        let Some(slot) = self.slot else { return };
+        drop(slot.send(CountJob::Call(EndedCall {
+            tool: with_bounded_names(tool),
+            arguments: self.arguments,
+            failed,
+            answer,
+        })));
     }
 }
 
 impl ObservedCall for MeteredCall {
     fn end<'a>(self: Box<Self>, tool: &'a ToolRef, end: CallEnd<'a>) -> BoxFuture<'a, ()> {
         Box::pin(self.finish(tool, end))
-    }
-}
-
-impl Drop for MeteredCall {
-    fn drop(&mut self) {
-        if let Some((slot, call)) = self.entry.take() {
-            drop(slot.send(CountJob::Call(call)));
-        }
     }
 }
 

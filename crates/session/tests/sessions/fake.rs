@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sandbox::{
-    Attachment, Backend, BoxFuture, Guest, HostCall, HostCallError, HostCalls, LaunchError, LaunchSpec, Run,
+    Attachment, Backend, BoxFuture, CallContext, Guest, HostCall, HostCalls, LaunchError, LaunchSpec, Run,
 };
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -15,8 +15,8 @@ use store::RunRecord;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use types::{
-    CheckMode, Granted, GuestError, Outcome, Principal, RunLimits, RunProfile, RunSpec, Selector,
-    SessionFate, SessionName, Status, Text,
+    CheckMode, Granted, GuestError, HostCallError, Outcome, Principal, RunLimits, RunProfile, RunSpec,
+    Selector, SessionFate, SessionName, Status, Text,
 };
 
 /// Bytes that every guest holds.
@@ -211,7 +211,11 @@ impl Drop for Actor {
 struct NoCalls;
 
 impl HostCalls for NoCalls {
-    fn call(&self, call: HostCall) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+    fn call(
+        &self,
+        call: HostCall,
+        _context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
         panic!("no script calls the host, but {} was called", call.name);
     }
 }

@@ -1,6 +1,10 @@
 //! The MCP handler of the `bridge` surface: one tool, one resource, both protocol eras.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use accounting::{DirectCost, ReceiptForm, ReceiptInput, SearchTexts};
+use policy::Policy;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
     ErrorData, Implementation, JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
@@ -11,14 +15,15 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use types::{RunId, Usage};
+use types::{Appearance, CheckMode, Granted, Reach, Results, RunId, RunProfile, RunSpec, Usage, Validation};
 
 use super::arguments;
 use super::render::{self, Output};
-use super::service::{BridgeService, RunPython};
+use super::service::{BridgeService, Selected};
 use super::tools::{self, Timeouts};
 use crate::error::{RequestError, RunError};
-use crate::receipt::{self, Receipts};
+use crate::execute::{Execute, SearchCounts};
+use crate::receipt;
 use crate::surface::{Surface, WireRules};
 use crate::{progress, request, truncate};
 
@@ -34,8 +39,10 @@ pub struct BridgeConfig {
     pub output: Output,
     /// Bytes of a program's output that an answer shows.
     pub max_printed: u64,
-    /// How receipts are taken.
-    pub receipts: Receipts,
+    /// Whether runs have receipts.
+    pub receipt: bool,
+    /// Decides what a run may use.
+    pub policy: Arc<Policy>,
 }
 
 /// The `bridge` surface for one client. `closed` ends everything that runs for the client.
@@ -89,11 +96,12 @@ impl<S: BridgeService> BridgeHandler<S> {
         };
         let names = servers.names.clone();
         let timeout = self.config.timeouts.clamp(arguments.timeout);
-        let request = RunPython {
-            code: arguments.code,
-            servers,
-            timeout,
-            receipt: self.config.receipts.default,
+        let request = match self.described(arguments.code, servers, timeout) {
+            Ok(request) => request,
+            Err(error) => {
+                self.service.refused(code).await;
+                return render::failed(&error.to_string(), output);
+            }
         };
         let cancel = CancellationToken::new();
         let (activity, watched) = progress::activity(context);
@@ -110,6 +118,28 @@ impl<S: BridgeService> BridgeHandler<S> {
             }
             Err(error) => render::failed(&error.to_string(), output),
         }
+    }
+
+    /// The run as this surface means it: whether arguments fit is for the servers to say, as it always was here.
+    fn described(&self, code: String, servers: Selected, timeout: Duration) -> Result<Execute, RunError> {
+        let mut limits = self.config.policy.limits_within(Some(timeout))?;
+        limits.output = limits.output.min(self.config.max_printed);
+        let granted = Granted {
+            limits,
+            named: Vec::new(),
+        };
+        Ok(Execute {
+            spec: RunSpec::python(code, granted),
+            profile: RunProfile {
+                check: CheckMode::Off,
+                results: Results::Whole,
+                validate: Validation::ByServer,
+                reach: Reach::Only(servers.names),
+                appearance: Appearance::Bridge(servers.told),
+            },
+            receipt: self.config.receipt,
+            searched: SearchCounts::default(),
+        })
     }
 
     /// Adds the receipt below an answer.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
 use accounting::{Receipt, ReceiptInput};
 use tokio::sync::watch;
@@ -11,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use types::{Activity, BridgeServers, RunId};
 
 use crate::error::RunError;
+use crate::execute::Execute;
 use crate::report::RunReport;
 
 /// Runs programs that reach the servers named in each call.
@@ -25,7 +25,7 @@ pub trait BridgeService: Send + Sync + 'static {
     /// run is doing. The run enters the queue of the session when the future is first polled.
     fn run_python(
         &self,
-        request: RunPython,
+        run: Execute,
         cancel: CancellationToken,
         activity: Option<watch::Sender<Activity>>,
     ) -> impl Future<Output = Result<RunReport, RunError>> + Send;
@@ -44,17 +44,4 @@ pub struct Selected {
     pub names: Arc<BTreeSet<String>>,
     /// What the guest receives about these servers and all others.
     pub told: Arc<BridgeServers>,
-}
-
-/// One program, its arguments checked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunPython {
-    /// The program, never blank.
-    pub code: String,
-    /// What it may call.
-    pub servers: Selected,
-    /// Longest duration.
-    pub timeout: Duration,
-    /// Whether what it costs is counted.
-    pub receipt: bool,
 }

@@ -9,11 +9,13 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 use session::session_name;
 use types::{
-    Answers, CheckMode, Format, Granted, Language, MAX_FOUND, MAX_QUERY, Selector, SessionName, USUALLY_FOUND,
+    Answers, CheckMode, Format, Granted, Language, MAX_FOUND, MAX_QUERY, Results, RunProfile, RunSpec,
+    Selector, SessionName, USUALLY_FOUND,
 };
 
 use super::config::CodeConfig;
-use super::service::{Execute, Search, SearchCounts};
+use super::service::Search;
+use crate::execute::{Execute, SearchCounts};
 
 /// Bytes of the longest program. Larger ones should read their data from a tool or file.
 const MAX_CODE: usize = 8 * 1024 * 1024;
@@ -75,17 +77,22 @@ pub(super) fn execute(arguments: &JsonObject, config: &CodeConfig) -> Result<Exe
     let session = reader.session();
     let (mut granted, note) = reader.limits(&config.policy);
     let receipt = reader.flag("receipt");
-    let before = reader.word("check", CheckMode::ALL.map(CheckMode::name));
+    let check = reader.word("check", CheckMode::ALL.map(CheckMode::name));
     let answers = reader.answers(config.answers);
     granted.limits.output = granted.limits.output.min(answers.max_printed);
     let request = Execute {
-        code: code.unwrap_or_default(),
-        language,
-        session,
-        granted,
-        check: before.and_then(CheckMode::from_name),
-        keep_over: Some(answers.max_result.unwrap_or(u64::MAX)),
-        receipt: receipt.unwrap_or(config.receipts.default),
+        spec: RunSpec {
+            code: code.unwrap_or_default(),
+            language,
+            session,
+            granted,
+        },
+        profile: RunProfile {
+            check: check.and_then(CheckMode::from_name).unwrap_or(config.check),
+            results: Results::UpTo(answers.max_result.unwrap_or(u64::MAX)),
+            ..RunProfile::default()
+        },
+        receipt: receipt.unwrap_or(config.receipt),
         searched: SearchCounts::default(),
     };
     reader.finish(ExecuteArguments {

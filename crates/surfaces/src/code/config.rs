@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use policy::Policy;
-use types::Answers;
-
-use crate::receipt::Receipts;
+use types::{Answers, CheckMode};
 
 /// How the surface answers.
 #[derive(Debug, Clone)]
@@ -14,8 +12,10 @@ pub struct CodeConfig {
     pub policy: Arc<Policy>,
     /// The form of results where a call does not ask for another.
     pub answers: Answers,
-    /// How receipts are taken.
-    pub receipts: Receipts,
+    /// Whether a run has a receipt where the call does not say.
+    pub receipt: bool,
+    /// What happens with the findings of the check before a run where the call does not say.
+    pub check: CheckMode,
     /// What the tool list contains.
     pub listing: ToolListing,
 }

@@ -19,10 +19,11 @@ use workspace::ReadError;
 
 use super::config::{CodeConfig, ToolListing};
 use super::render::RenderOptions;
-use super::service::{CodeService, SearchCounts};
+use super::service::CodeService;
 use super::tool_list::{self, ToolList, ToolListTracker};
 use super::{arguments, artifacts, render, tools};
 use crate::error::RequestError;
+use crate::execute::SearchCounts;
 use crate::progress;
 use crate::receipt;
 use crate::report::RunReport;
@@ -84,7 +85,7 @@ impl<S: CodeService> CodeHandler<S> {
             format: arguments.format,
             receipt: arguments.request.receipt,
             printed: self.config.answers.max_printed,
-            wall_time: arguments.request.granted.limits.wall_time,
+            wall_time: arguments.request.spec.granted.limits.wall_time,
         };
         let searches = std::mem::take(&mut *self.searches());
         arguments.request.searched = SearchCounts {
@@ -169,7 +170,7 @@ impl<S: CodeService> CodeHandler<S> {
         };
         let found = async {
             match request.query.is_empty() {
-                true => render::overview(&self.service.overview().await),
+                true => render::server_summaries(&self.service.server_summaries().await),
                 false => render::found(&self.service.search(request).await),
             }
         };
@@ -185,7 +186,7 @@ impl<S: CodeService> CodeHandler<S> {
         }
     }
 
-    /// Calls an exposed tool of this name, if there is one; a call that is cancelled is dropped, which cancels it upstream.
+    /// Calls an exposed tool of this name, if there is one. A call that the client cancels is cancelled upstream.
     async fn call_exposed(
         &self,
         name: &str,
@@ -194,15 +195,18 @@ impl<S: CodeService> CodeHandler<S> {
     ) -> Option<CallToolResult> {
         let tracker = self.tracker.as_ref()?;
         let service = self.service.as_ref();
+        let cancel = CancellationToken::new();
         let called = async {
-            let exposed = tracker.find(service, name).await?;
+            let exposed = cancel.run_until_cancelled(tracker.find(service, name)).await??;
             request::release(context);
-            Some(tool_list::call(service, exposed, arguments).await)
+            Some(tool_list::call(service, exposed, arguments, cancel.clone()).await)
         };
+        tokio::pin!(called);
         tokio::select! {
-            called = called => called,
+            called = &mut called => called,
             () = request::cancelled(context, &self.closed) => {
-                Some(render::refused("the call was cancelled".to_owned()))
+                cancel.cancel();
+                called.await.map(|_| render::refused("the call was cancelled".to_owned()))
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use accounting::usage_json;
-use broker::{FoundTool, SearchAnswer, ServerOverview};
+use broker::{FoundTool, SearchAnswer, ServerSummary};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 use session::default_name;
@@ -70,8 +70,8 @@ pub(super) fn found(answer: &SearchAnswer) -> CallToolResult {
 }
 
 /// The connected servers: one line a server.
-pub(super) fn overview(servers: &[ServerOverview]) -> CallToolResult {
-    listed(overview_text(servers), json!({"servers": servers}))
+pub(super) fn server_summaries(servers: &[ServerSummary]) -> CallToolResult {
+    listed(summaries_text(servers), json!({"servers": servers}))
 }
 
 fn listed(text: String, structured: Value) -> CallToolResult {
@@ -253,11 +253,11 @@ fn search_text(answer: &SearchAnswer) -> String {
 }
 
 /// A line for each server, then how to find a tool of one.
-fn overview_text(servers: &[ServerOverview]) -> String {
+fn summaries_text(servers: &[ServerSummary]) -> String {
     if servers.is_empty() {
         return "no server is connected".to_owned();
     }
-    let line = |server: &ServerOverview| {
+    let line = |server: &ServerSummary| {
         let count = match (&server.problem, server.tools) {
             (Some(problem), _) => format!("does not work: {}", spelled_out(problem)),
             (None, Some(1)) => "1 tool".to_owned(),

@@ -1,22 +1,27 @@
 //! What the `code` surface needs of the core: running programs and finding tools. `server` implements it.
 
+use std::error::Error;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use accounting::{Receipt, ReceiptInput};
-use broker::{Detail, SearchAnswer, ServerOverview};
+use broker::{Detail, SearchAnswer, ServerSummary};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use types::{Activity, CheckMode, Granted, Language, RunId, Selector, ServerTools, SessionName, Tool};
+use types::{Activity, RunId, ServerTools, SessionName, Tool};
 use workspace::{Artifacts, ReadError};
 
 use crate::error::{ArtifactsError, RunError};
+use crate::execute::Execute;
 use crate::report::RunReport;
 
 /// Runs programs and finds tools for one client.
 pub trait CodeService: Send + Sync + 'static {
+    /// Why a call of an exposed tool came to no answer.
+    type CallError: Error + Send;
+
     /// Runs one program to its end. When `cancel` is triggered, the run ends soon as cancelled. `activity` receives what the
     /// run is doing. The run enters the queue of its session when the future is first polled.
     fn execute(
@@ -36,12 +41,13 @@ pub trait CodeService: Send + Sync + 'static {
     /// The tools that `[expose]` names, as they are defined now.
     fn exposed(&self) -> impl Future<Output = Vec<ExposedTool>> + Send;
 
-    /// Calls an exposed tool, by `server.tool`. The answer is the server's `CallToolResult`.
+    /// Calls an exposed tool, by `server.tool`. The answer is the server's `CallToolResult`. `cancel` ends the call.
     fn call_exposed(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> impl Future<Output = Result<Value, RunError>> + Send;
+        cancel: CancellationToken,
+    ) -> impl Future<Output = Result<Value, Self::CallError>> + Send;
 
     /// The tools that the servers list, as they change.
     fn listed(&self) -> watch::Receiver<Arc<Vec<ServerTools>>>;
@@ -53,7 +59,7 @@ pub trait CodeService: Send + Sync + 'static {
     fn search(&self, request: Search) -> impl Future<Output = SearchAnswer> + Send;
 
     /// Every connected server.
-    fn overview(&self) -> impl Future<Output = Vec<ServerOverview>> + Send;
+    fn server_summaries(&self) -> impl Future<Output = Vec<ServerSummary>> + Send;
 
     /// The files that the client's programs wrote to `/results`, the newest first.
     fn artifacts(&self) -> impl Future<Output = Result<Artifacts, ArtifactsError>> + Send;
@@ -65,36 +71,6 @@ pub trait CodeService: Send + Sync + 'static {
         path: PathBuf,
         most: u64,
     ) -> impl Future<Output = Result<Vec<u8>, ReadError>> + Send;
-}
-
-/// One program, its arguments checked.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Execute {
-    /// The program, never blank.
-    pub code: String,
-    /// Its language.
-    pub language: Language,
-    /// Where it runs.
-    pub session: Selector,
-    /// What it may use, as the policy grants it.
-    pub granted: Granted,
-    /// What is done with what the check before the run finds; the settings' if absent.
-    pub check: Option<CheckMode>,
-    /// Bytes of JSON from which on a result stays in the session; `None` returns every result whole.
-    pub keep_over: Option<u64>,
-    /// Whether what it costs is counted.
-    pub receipt: bool,
-    /// The searches since the run before.
-    pub searched: SearchCounts,
-}
-
-/// The searches for tools between two runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SearchCounts {
-    /// How many.
-    pub searches: u64,
-    /// Bytes of queries and answers.
-    pub bytes: u64,
 }
 
 /// An upstream tool that clients see beside the surface's own.

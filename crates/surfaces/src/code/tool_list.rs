@@ -6,6 +6,7 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, ProtocolVersion, Tool};
 use rmcp::service::{Peer, RequestContext};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::service::{CodeService, ExposedTool};
 use super::{render, tools};
@@ -95,9 +96,10 @@ pub(super) async fn call<S: CodeService>(
     service: &S,
     exposed: ExposedTool,
     arguments: Map<String, Value>,
+    cancel: CancellationToken,
 ) -> CallToolResult {
     let tool = format!("{}.{}", exposed.server, exposed.definition.name);
-    match service.call_exposed(&tool, arguments).await {
+    match service.call_exposed(&tool, arguments, cancel).await {
         Ok(answer) => serde_json::from_value(answer)
             .unwrap_or_else(|_| render::refused(format!("the answer of {tool} is none of a tool"))),
         Err(error) => {

@@ -331,7 +331,8 @@ impl<S: StandardService> StandardHandler<S> {
         let mut bytes = 0;
         for _ in 0..MAX_PAGES {
             let request = self.upstream_request(server, method, std::mem::take(&mut params), context);
-            let answer = self.service.relay(RelayRequest { deadline, ..request }).await;
+            let request = RelayRequest { deadline, ..request };
+            let answer = self.service.relay(request, CancellationToken::new()).await;
             let page = match answer {
                 Ok(page) => page,
                 Err(refusal) => {

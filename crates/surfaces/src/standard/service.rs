@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use types::{ServerTools, Tool};
 use upstream::RelayRequest;
 use upstream_wire::{DownstreamClient, JsonRpcError};
@@ -15,13 +16,14 @@ pub trait StandardService: Send + Sync + 'static {
     /// yet, and waits for them for a limited time.
     fn upstreams(&self) -> impl Future<Output = Listing> + Send;
 
-    /// Sends one server a request. The answer is the text of the result, unchanged.
+    /// Sends one server a request. The answer is the text of the result, unchanged. `cancel` ends the request.
     ///
     /// # Errors
     /// The server's own error, or why the request was not sent.
     fn relay(
         &self,
         request: RelayRequest,
+        cancel: CancellationToken,
     ) -> impl Future<Output = Result<Box<RawValue>, JsonRpcError>> + Send;
 
     /// The tools that the servers list, as they change.

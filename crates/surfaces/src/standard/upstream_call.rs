@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
-use tokio_util::task::AbortOnDropHandle;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use upstream::RelayRequest;
 use upstream_wire::JsonRpcError;
 
@@ -19,7 +20,8 @@ const PROGRESS_QUEUE: usize = 32;
 /// A request under way. Dropping it cancels the request.
 #[derive(Debug)]
 pub(super) struct UpstreamCall {
-    answer: AbortOnDropHandle<Result<Box<RawValue>, JsonRpcError>>,
+    answer: JoinHandle<Result<Box<RawValue>, JsonRpcError>>,
+    _cancel: DropGuard,
     progress: mpsc::Receiver<Value>,
     input: mpsc::Receiver<InputRequest>,
     open: Option<OpenRequestGuard>,
@@ -50,9 +52,13 @@ impl UpstreamCall {
             None => (None, mpsc::channel(1).1),
         };
         let service = Arc::clone(service);
-        let answer = tokio::spawn(async move { service.relay(request).await });
+        let cancel = CancellationToken::new();
+        let cancelled = cancel.clone();
+        // Not aborted: a request that is cancelled still records its end.
+        let answer = tokio::spawn(async move { service.relay(request, cancelled).await });
         UpstreamCall {
-            answer: AbortOnDropHandle::new(answer),
+            answer,
+            _cancel: cancel.drop_guard(),
             progress,
             input,
             open,

@@ -18,7 +18,7 @@ fn result(text: &str) -> Box<RawValue> {
 }
 
 async fn call(meter: &CallMeter, arguments: &Value, text: &str) {
-    let begun = meter.begin(&tool(), arguments).await;
+    let begun = meter.begin(arguments).await;
     begun.end(&tool(), CallEnd::Answered(&result(text))).await;
 }
 
@@ -30,9 +30,10 @@ async fn total(meter: &CallMeter) -> DirectCalls {
 async fn arguments_and_answers_are_counted_and_their_room_is_given_back() {
     let meter = meter();
     call(&meter, &json!({"limit": 2}), "one two three").await;
-    drop(meter.begin(&tool(), &json!({"limit": 2})).await);
+    let given_up = meter.begin(&json!({"limit": 2})).await;
+    given_up.end(&tool(), CallEnd::Cancelled).await;
     meter
-        .begin(&tool(), &json!({}))
+        .begin(&json!({}))
         .await
         .end(&tool(), CallEnd::ToolFile)
         .await;
@@ -60,7 +61,7 @@ async fn what_finds_no_room_in_time_is_not_counted_and_that_is_told() {
     // Neither its arguments nor its answer.
     call(&meter, &json!({"limit": 2}), "one two three").await;
     drop(taken);
-    let begun = meter.begin(&tool(), &json!({"limit": 2})).await;
+    let begun = meter.begin(&json!({"limit": 2})).await;
     assert_eq!(total(&meter).await.calls, 1, "its arguments are counted by now");
     let taken = meter
         .room
@@ -87,7 +88,7 @@ async fn many_calls_at_once_with_long_arguments_wait_for_no_answer() {
     // Together they are longer than what is left of the room, and all are under way before the first is answered.
     let mut begun = Vec::new();
     for _ in 0..10 {
-        begun.push(meter.begin(&tool(), &arguments).await);
+        begun.push(meter.begin(&arguments).await);
     }
     for begun in begun {
         begun.end(&tool(), CallEnd::Answered(&result(""))).await;
@@ -116,7 +117,8 @@ async fn calls_beyond_the_budget_of_a_run_are_not_counted_and_that_is_told() {
 async fn names_that_a_program_makes_up_take_bounded_room() {
     let meter = meter();
     let long = ToolRef::new("s".repeat(100_000), "ä".repeat(100_000));
-    drop(meter.begin(&long, &json!({})).await);
+    let given_up = meter.begin(&json!({})).await;
+    given_up.end(&long, CallEnd::Cancelled).await;
     let counted = total(&meter).await;
     assert_eq!(counted.calls, 1);
     let longest = counted
@@ -130,7 +132,7 @@ async fn names_that_a_program_makes_up_take_bounded_room() {
 async fn what_nobody_can_ask_for_any_more_is_not_counted() {
     let counter = Arc::<TokenCounter>::default();
     let meter = CallMeter::new(counter.clone());
-    let begun = meter.begin(&tool(), &json!({"limit": 2})).await;
+    let begun = meter.begin(&json!({"limit": 2})).await;
     let room = meter.room.free_kib.clone();
     drop((begun, meter));
     let all = room.acquire_many(ROOM).await;

@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::*;
 use crate::code::config::ToolListing;
-use crate::receipt::Receipts;
 
 fn object(value: Value) -> JsonObject {
     match value {
@@ -19,7 +18,8 @@ fn config() -> CodeConfig {
     CodeConfig {
         policy: Arc::new(Policy::new(policy::Config::default()).unwrap()),
         answers: Answers::default(),
-        receipts: Receipts::default(),
+        receipt: false,
+        check: CheckMode::default(),
         listing: ToolListing::Constant,
     }
 }
@@ -53,14 +53,14 @@ fn code_must_be_there_and_a_text() {
 
 #[test]
 fn timeout_ms_is_for_the_policy_to_grant() {
-    let wall_time = |arguments| taken(arguments).request.granted.limits.wall_time.as_millis();
+    let wall_time = |arguments| taken(arguments).request.spec.granted.limits.wall_time.as_millis();
     assert_eq!(wall_time(json!({})), 60_000);
     assert_eq!(wall_time(json!({"timeout_ms": 1500})), 1500);
     assert_eq!(wall_time(json!({"timeout_ms": ""})), 60_000);
     assert_eq!(wall_time(json!({"timeout_ms": 0})), 60_000);
     for (given, used) in [(-5, 100), (1, 100), (300_001, 300_000)] {
         let taken = taken(json!({"timeout_ms": given}));
-        assert_eq!(taken.request.granted.limits.wall_time.as_millis(), used);
+        assert_eq!(taken.request.spec.granted.limits.wall_time.as_millis(), used);
         assert_eq!(
             taken.note.unwrap(),
             format!("timeout_ms may be 100 to 300000; {used} was used instead of {given}")
@@ -74,7 +74,10 @@ fn timeout_ms_is_for_the_policy_to_grant() {
 
 #[test]
 fn limits_are_for_the_policy_to_grant() {
-    let granted = taken(json!({"limits": {"memory": "128 MiB"}})).request.granted;
+    let granted = taken(json!({"limits": {"memory": "128 MiB"}}))
+        .request
+        .spec
+        .granted;
     assert_eq!((granted.limits.memory, granted.named.len()), (128 << 20, 1));
     refused(
         json!({"code": "1", "limits": {"memory": "2 GiB", "cpu": 1}}),
@@ -86,7 +89,7 @@ fn limits_are_for_the_policy_to_grant() {
 #[test]
 fn languages() {
     assert_eq!(
-        taken(json!({"language": "python"})).request.language,
+        taken(json!({"language": "python"})).request.spec.language,
         Language::Python
     );
     assert_eq!(
@@ -109,10 +112,13 @@ fn languages() {
 
 #[test]
 fn sessions() {
-    assert_eq!(taken(json!({})).request.session, Selector::Default);
-    assert_eq!(taken(json!({"session": "new"})).request.session, Selector::New);
+    assert_eq!(taken(json!({})).request.spec.session, Selector::Default);
     assert_eq!(
-        taken(json!({"session": "a.b_C-1"})).request.session,
+        taken(json!({"session": "new"})).request.spec.session,
+        Selector::New
+    );
+    assert_eq!(
+        taken(json!({"session": "a.b_C-1"})).request.spec.session,
         Selector::Named(SessionName::new("a.b_C-1"))
     );
     let rule = "session must be 1 to 64 of the characters A-Z a-z 0-9 _ . -, not";

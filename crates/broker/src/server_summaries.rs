@@ -4,11 +4,11 @@ use serde::Serialize;
 use types::Principal;
 use upstream::Status;
 
-use crate::broker::Shared;
+use crate::core::Core;
 
 /// One server, for somebody who asks what there is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ServerOverview {
+pub struct ServerSummary {
     /// Its name in programs, as in `tools.<server>`.
     pub server: String,
     /// How many of its tools may be called; absent while they are not known.
@@ -22,7 +22,7 @@ pub struct ServerOverview {
     pub problem: Option<String>,
 }
 
-impl Shared {
+impl Core {
     /// Every name of a server or a directory of tool files, as it is written and as programs write it.
     pub(crate) fn all_names(&self) -> Vec<String> {
         let listed = self.lists.now();
@@ -46,7 +46,7 @@ impl Shared {
     }
 
     /// All servers by name; asks those that were never asked for their tools.
-    pub(crate) async fn overview(&self, principal: &Principal) -> Vec<ServerOverview> {
+    pub(crate) async fn server_summaries(&self, principal: &Principal) -> Vec<ServerSummary> {
         self.look().await;
         let catalog = self.discovered().await;
         let states = self.hub.states();
@@ -59,14 +59,14 @@ impl Shared {
                 Status::Idle | Status::Starting | Status::Running => None,
             }
         };
-        let mut servers: Vec<ServerOverview> = catalog
+        let mut servers: Vec<ServerSummary> = catalog
             .servers()
             .filter_map(|server| {
                 let callable = server.entries().filter(|entry| self.may_call(principal, entry));
                 let callable = callable.count();
                 // A server of which the policy denies everything is not shown.
                 let is_hidden = callable == 0 && server.entries().next().is_some();
-                (!is_hidden).then(|| ServerOverview {
+                (!is_hidden).then(|| ServerSummary {
                     server: server.alias.clone(),
                     tools: server.listed.then_some(callable),
                     description: server.description.clone(),

@@ -1,0 +1,252 @@
+//! What all runs share, and everything that is looked up in it: servers, tools, searches.
+
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use catalog::{Catalog, Entry, Hit};
+use policy::Policy;
+use store::{Learning, Records, Saved};
+use tool_files::Scanner;
+use types::{HostCallError, Principal, Reach, ServerTools};
+use upstream::{Hub, ServerConfig};
+
+use crate::answers::{
+    self, DescribedTool, Detail, FoundTool, SearchAnswer, ServerAnswer, ToolAnswer, ToolsAnswer,
+};
+use crate::checks::Checks;
+use crate::error;
+use crate::learner::Learner;
+use crate::local::{Lists, Local};
+use crate::saved_values::SavedValues;
+use crate::snapshot::Snapshot;
+
+/// How long a search waits for servers that were never asked for their tools.
+const DISCOVERY: Duration = Duration::from_secs(5);
+
+/// What all runs share.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) hub: Hub,
+    /// The operator's rules with those of the servers that are defined now.
+    policy: RwLock<Arc<Policy>>,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) local: Local,
+    pub(crate) lists: Lists,
+    pub(crate) records: Records,
+    pub(crate) saved: SavedValues,
+    pub(crate) learner: Learner,
+    pub(crate) checks: Arc<Checks>,
+}
+
+// === impl Core ===
+
+impl Core {
+    pub(crate) fn new(
+        hub: Hub,
+        files: Scanner,
+        policy: Arc<Policy>,
+        records: Records,
+        saved: Saved,
+        learning: Learning,
+    ) -> Core {
+        let local = Local::new(files);
+        let lists = local.beside(hub.tools());
+        let snapshot = Snapshot::new(lists.clone());
+        Core {
+            hub,
+            policy: RwLock::new(policy),
+            snapshot,
+            local,
+            lists,
+            learner: Learner::new(learning, records.clone()),
+            records,
+            saved: SavedValues::new(saved),
+            checks: Arc::default(),
+        }
+    }
+
+    /// Looks whether tool files have come, changed or gone, and logs what is wrong with new ones; whether any has.
+    pub(crate) async fn look(&self) -> bool {
+        self.local.look(&self.lists).await
+    }
+
+    /// The rules as they are now.
+    pub(crate) fn policy(&self) -> Arc<Policy> {
+        let policy = self.policy.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&policy)
+    }
+
+    /// Replaces the rules of servers by those of these definitions.
+    pub(crate) fn follow(&self, servers: &[ServerConfig]) {
+        let mut policy = self.policy.write().unwrap_or_else(PoisonError::into_inner);
+        *policy = Arc::new(policy.with_servers(servers.iter().map(ServerConfig::rules)));
+    }
+
+    /// Makes sure that the tools of this server are known.
+    pub(crate) async fn list(&self, server: &str) -> Result<(), HostCallError> {
+        self.hub
+            .list(server)
+            .await
+            .map_err(|failed| error::upstream(&failed))
+    }
+
+    pub(crate) async fn search(
+        &self,
+        principal: &Principal,
+        query: &str,
+        limit: usize,
+        detail: Detail,
+    ) -> SearchAnswer {
+        let has_changed = self.look().await;
+        let before = self.snapshot.lists();
+        let mut pending = self.discover(&before).await;
+        let has_waited = has_changed || !unread(&listed(&before), &self.snapshot.lists()).is_empty();
+        let searched = self.snapshot.searched_by(has_waited).await;
+        let (search, lists) = (&searched.search, self.snapshot.lists());
+        pending.extend(unread(&read(search.catalog()), &lists));
+        // What was searched may be older than the lists: what is gone is not named, what has changed is shown as it is now.
+        let present = search.catalog().present(&lists);
+        let found = search.find(query, |entry| {
+            self.may_call(principal, entry) && present.lists(&entry.tool)
+        });
+        let learned = self.learner.learned(principal).await;
+        let shown = |hits: &[Hit<'_>], most: usize| -> Vec<FoundTool> {
+            let current = hits
+                .iter()
+                .filter_map(|hit| Some((present.entry(hit.entry)?, hit.score)));
+            let shown = current.take(most);
+            shown
+                .map(|(entry, score)| FoundTool::of(&entry, score, detail, learned.of(&entry).as_deref()))
+                .collect()
+        };
+        SearchAnswer {
+            tools: shown(&found.hits, limit),
+            more: found.hits.len().saturating_sub(limit),
+            nearest: shown(&found.nearest, limit),
+            pending,
+            note: None,
+        }
+        .explained()
+    }
+
+    /// Asks servers that were never asked for their tools; the names of those that are still starting.
+    async fn discover(&self, lists: &[ServerTools]) -> Vec<String> {
+        match lists.iter().all(|server| server.tools.is_some()) {
+            true => Vec::new(),
+            false => self.hub.discover(DISCOVERY).await,
+        }
+    }
+
+    /// A catalog in which every server that could has listed its tools.
+    pub(crate) async fn discovered(&self) -> Arc<Catalog> {
+        self.discover(&self.snapshot.lists()).await;
+        self.snapshot.current().await
+    }
+
+    /// Refuses a server that the run has not loaded; none of its processes is started for that.
+    pub(crate) async fn within(&self, reach: &Reach, server: &str) -> Result<(), HostCallError> {
+        if matches!(reach, Reach::All) {
+            return Ok(());
+        }
+        let catalog = self.snapshot.current().await;
+        match catalog.server(server) {
+            Ok(found) if reach.holds(&found.name) => Ok(()),
+            _ => Err(error::not_loaded(server)),
+        }
+    }
+
+    /// A tool that would be refused is not proposed.
+    pub(crate) fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
+        self.policy().admit(principal, &entry.tool).is_ok()
+    }
+
+    /// All servers; starts nothing.
+    pub(crate) async fn servers(&self, reach: &Reach) -> Vec<ServerAnswer> {
+        let catalog = self.snapshot.current().await;
+        let servers = catalog.servers();
+        servers.map(|server| ServerAnswer::of(server, reach)).collect()
+    }
+
+    /// The tools of one server that `principal` may call; asks the server if need be.
+    pub(crate) async fn tools(
+        &self,
+        principal: &Principal,
+        server: &str,
+        detail: Detail,
+        reach: &Reach,
+    ) -> Result<ToolsAnswer, HostCallError> {
+        let catalog = self.listed(server).await?;
+        let server = catalog
+            .server(server)
+            .map_err(|unknown| error::unknown(&unknown))?;
+        // The definitions may have changed since they were looked at.
+        if !reach.holds(&server.name) {
+            return Err(error::not_loaded(&server.name));
+        }
+        let visible = server.entries().filter(|entry| self.may_call(principal, entry));
+        let learned = self.learner.learned(principal).await;
+        let answer = |entry: &Arc<Entry>| ToolAnswer::of(entry, detail, learned.of(entry).as_deref());
+        Ok(ToolsAnswer {
+            name: server.name.clone(),
+            alias: server.alias.clone(),
+            description: server.description.clone(),
+            cwd: answers::cwd(server, reach),
+            tools: visible.map(answer).collect(),
+        })
+    }
+
+    /// One tool that `principal` may call, by two names or as `SERVER.TOOL`; asks its server if need be.
+    pub(crate) async fn describe(
+        &self,
+        principal: &Principal,
+        server: Option<&str>,
+        tool: &str,
+    ) -> Result<DescribedTool, HostCallError> {
+        let entry = match server {
+            Some(server) => self.resolve(principal, server, tool).await?,
+            None => self.named(principal, tool).await?,
+        };
+        let _admission = self.admit(principal, &entry.tool)?;
+        let learned = self.learner.learned(principal).await;
+        Ok(DescribedTool {
+            server: entry.tool.server.clone(),
+            tool: ToolAnswer::of(&entry, Detail::Full, learned.of(&entry).as_deref()),
+        })
+    }
+
+    /// A catalog in which this server has listed its tools.
+    pub(crate) async fn listed(&self, server: &str) -> Result<Arc<Catalog>, HostCallError> {
+        let catalog = self.snapshot.current().await;
+        let found = catalog
+            .server(server)
+            .map_err(|unknown| error::unknown(&unknown))?;
+        if found.listed {
+            return Ok(catalog);
+        }
+        self.list(&found.name).await?;
+        Ok(self.snapshot.current().await)
+    }
+}
+
+/// The servers that have listed their tools, and are not among these.
+fn unread(known: &HashSet<&str>, lists: &[ServerTools]) -> Vec<String> {
+    let listed = listed(lists).into_iter();
+    let mut unread: Vec<String> = listed
+        .filter(|name| !known.contains(name))
+        .map(str::to_owned)
+        .collect();
+    unread.sort_unstable();
+    unread
+}
+
+fn listed(lists: &[ServerTools]) -> HashSet<&str> {
+    let listed = lists.iter().filter(|server| server.tools.is_some());
+    listed.map(|server| server.name.as_str()).collect()
+}
+
+/// The servers of which a catalog has the tools.
+fn read(catalog: &Catalog) -> HashSet<&str> {
+    let listed = catalog.servers().filter(|server| server.listed);
+    listed.map(|server| server.name.as_str()).collect()
+}

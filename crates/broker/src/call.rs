@@ -41,7 +41,7 @@ const PROGRESS: usize = 4;
 const MAX_SPLITS: usize = 16;
 
 /// What the stages of a call lead to.
-enum Answer {
+enum CallAnswer {
     /// The `CallToolResult` of the server.
     OfServer(Box<RawValue>),
     /// What the guest needs to call the function of a tool file itself.
@@ -71,10 +71,10 @@ pub enum RelayError {
     Cancelled,
 }
 
-impl Answer {
+impl CallAnswer {
     fn into_raw(self) -> Box<RawValue> {
         match self {
-            Answer::OfServer(raw) | Answer::InSandbox(raw) => raw,
+            CallAnswer::OfServer(raw) | CallAnswer::InSandbox(raw) => raw,
         }
     }
 }
@@ -98,8 +98,8 @@ impl Core {
         let stages = context.cancel.run_until_cancelled(stages).await;
         let ending = match &stages {
             None => Ending::Cancelled,
-            Some(Ok(Answer::OfServer(answer))) => Ending::Answered(answer),
-            Some(Ok(Answer::InSandbox(_))) => Ending::InSandbox,
+            Some(Ok(CallAnswer::OfServer(answer))) => Ending::Answered(answer),
+            Some(Ok(CallAnswer::InSandbox(_))) => Ending::InSandbox,
             Some(Err(error)) => Ending::Failed(error),
         };
         if let Some(observed) = observed {
@@ -108,7 +108,7 @@ impl Core {
         record.end(ending);
         stages
             .unwrap_or_else(|| Err(error::cancelled()))
-            .map(Answer::into_raw)
+            .map(CallAnswer::into_raw)
     }
 
     async fn stages(
@@ -118,7 +118,7 @@ impl Core {
         call: ToolCall,
         context: &CallContext,
         record: &mut CallRecord<'_>,
-    ) -> Result<Answer, HostCallError> {
+    ) -> Result<CallAnswer, HostCallError> {
         self.records.room().await;
         let reach = &run.profile.reach;
         let resolved = match self.within(reach, &call.server).await {
@@ -154,7 +154,7 @@ impl Core {
         if !is_tool_error(&answer) {
             run.done.add(&entry);
         }
-        Ok(Answer::OfServer(answer))
+        Ok(CallAnswer::OfServer(answer))
     }
 
     /// Passes one request on; the same stages, but for the check of the arguments.
@@ -330,10 +330,10 @@ async fn follow<T>(
 }
 
 /// Lets the guest call the function of a tool file itself: `[server, tool, hash]`. The answer of a server is an object, never a list.
-fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<Answer, HostCallError> {
+fn in_sandbox(permit: Permit, file: &ToolFile) -> Result<CallAnswer, HostCallError> {
     let tool = permit.into_tool();
     to_raw_value(&[&tool.server, &tool.tool, &file.hash])
-        .map(Answer::InSandbox)
+        .map(CallAnswer::InSandbox)
         .map_err(|_| error::internal("an answer could not be written as JSON"))
 }
 

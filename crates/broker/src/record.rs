@@ -115,10 +115,10 @@ impl Ending<'_> {
 /// Whether the tool itself says that it failed. Most answers do not hold the word at all.
 pub(crate) fn is_tool_error(answer: &RawValue) -> bool {
     #[derive(serde::Deserialize)]
-    struct Fields {
+    struct ResultFlags {
         #[serde(default, rename = "isError")]
         is_error: bool,
     }
     answer.get().contains("\"isError\"")
-        && serde_json::from_str::<Fields>(answer.get()).is_ok_and(|fields| fields.is_error)
+        && serde_json::from_str::<ResultFlags>(answer.get()).is_ok_and(|flags| flags.is_error)
 }

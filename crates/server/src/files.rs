@@ -100,7 +100,13 @@ impl SessionFiles {
         };
         drop(lease);
         let (workspaces, whose) = (self.workspaces.clone(), principal.clone());
-        blocking(move || tidy(&workspaces, &whose)).await;
+        blocking(move || {
+            tidy(&workspaces, &whose);
+            if let Err(error) = workspaces.remove_empty(&whose) {
+                tracing::warn!(%error, "empty directories of a principal stay");
+            }
+        })
+        .await;
     }
 
     /// Removes the traces of sessions that wrote nothing and unmounts images, when there are no more sessions.

@@ -175,9 +175,10 @@ impl Host {
         }
     }
 
-    /// Lets go of everything that is held for a principal: sessions end, runs under way are cancelled. Files and records stay.
+    /// Lets go of everything that is held for a principal: sessions end, runs under way are cancelled. What the principal has
+    /// written stays, and so do the records.
     pub async fn dismiss(&self, principal: &Principal) {
-        self.shared.sessions.dismiss(principal);
+        self.shared.sessions.dismiss(principal).await;
         self.shared.files.forget(principal).await;
         self.shared.broker.forget(principal);
     }

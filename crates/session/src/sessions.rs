@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use sandbox::Backend;
 use store::RunRecord;
 use tokio::sync::oneshot;
@@ -172,11 +173,16 @@ impl Sessions {
         }
     }
 
-    /// Ends the sessions of a principal: runs under way are cancelled, waiting runs are refused, guests end soon after.
-    pub fn dismiss(&self, principal: &Principal) {
-        let waiting = self.shared.table().dismiss(principal);
+    /// Ends the sessions of a principal: runs under way are cancelled, waiting runs are refused. Returns when the guests
+    /// have ended, within a few seconds.
+    pub async fn dismiss(&self, principal: &Principal) {
+        let (waiting, drivers) = self.shared.table().dismiss(principal);
         for job in waiting {
             job.refuse(SessionError::Dismissed);
+        }
+        let ended = join_all(drivers.iter().map(|driver| driver.ended.cancelled()));
+        if tokio::time::timeout(CLOSING, ended).await.is_err() {
+            tracing::warn!(%principal, "sessions of a principal that is dismissed did not end in time");
         }
     }
 
@@ -240,11 +246,13 @@ impl Shared {
         drop(table);
         match start {
             Some(id) => {
+                let ended = contact.ended.clone();
                 let driver = Driver::new(self.clone(), key.clone(), id, contact);
                 let abort = self.abort.clone();
                 self.tasks.spawn(async move {
                     // Dropping the driver drops the guest, which ends its processes.
                     abort.run_until_cancelled(driver.drive()).await;
+                    ended.cancel();
                 });
             }
             None => contact.wake.notify_one(),

@@ -53,6 +53,8 @@ pub(crate) struct Contact {
     pub(crate) wake: Notify,
     /// The session is to end.
     pub(crate) stop: CancellationToken,
+    /// The driver has ended, and its guest with it.
+    pub(crate) ended: CancellationToken,
 }
 
 /// Tells lives of drivers apart: a name may have had others.
@@ -340,16 +342,17 @@ impl<J> Table<J> {
         waiting
     }
 
-    /// Ends all sessions of a principal and forgets them; the waiting runs are given back.
-    pub(crate) fn dismiss(&mut self, principal: &Principal) -> Vec<J> {
+    /// Ends all sessions of a principal and forgets them; gives back their waiting runs, and their drivers, which are ending.
+    pub(crate) fn dismiss(&mut self, principal: &Principal) -> (Vec<J>, Vec<Arc<Contact>>) {
         self.ended.remove(principal);
         let theirs = self.sessions.extract_if(|key, _| key.principal == *principal);
-        let mut waiting = Vec::new();
+        let (mut waiting, mut drivers) = (Vec::new(), Vec::new());
         for (_, session) in theirs {
             session.contact.stop.cancel();
             waiting.extend(session.queue.into_iter().map(|(_, job)| job));
+            drivers.push(session.contact);
         }
-        waiting
+        (waiting, drivers)
     }
 
     fn session(&mut self, key: &Key, driver: DriverId) -> Option<&mut Session<J>> {

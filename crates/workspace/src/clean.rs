@@ -140,6 +140,39 @@ impl Workspaces {
         drop(lock);
         sweep(&root)
     }
+
+    /// Removes the directories of a principal who has written nothing. What a process uses stays, and so does an image.
+    ///
+    /// # Errors
+    /// If they cannot be looked at.
+    pub fn remove_empty(&self, principal: &Principal) -> Result<(), WorkspaceError> {
+        let file = encode(&principal.to_string());
+        let Some(root) = self.shared.existing_root()? else {
+            return Ok(());
+        };
+        if Images::existing(&root)?.is_some_and(|images| images.has(&file)) {
+            return Ok(());
+        }
+        let Some(place) = root.child(file.as_ref())? else {
+            return Ok(());
+        };
+        let _lock = match Lock::exclusive(&place) {
+            Ok(lock) => lock,
+            Err(WorkspaceError::InUse(_) | WorkspaceError::BeingCleaned(_)) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        // A directory that holds something cannot be removed.
+        let is_empty =
+            [WORKSPACE, RESULTS].map(|name| match fs::unlinkat(&place, name, AtFlags::REMOVEDIR) {
+                Ok(()) | Err(Errno::NOENT) => true,
+                Err(_) => false,
+            });
+        if is_empty == [true, true] {
+            let _ = fs::unlinkat(&place, LOCK, AtFlags::empty());
+            let _ = fs::unlinkat(&root, file.as_str(), AtFlags::REMOVEDIR);
+        }
+        Ok(())
+    }
 }
 
 /// Removes files of an image that nobody uses: all with the image, or some of them in it.

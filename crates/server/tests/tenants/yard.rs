@@ -1,0 +1,153 @@
+//! A host in this process with one server, and principals that run programs on it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use environment::Machine;
+use registry::Sources;
+use serde_json::{Value, json};
+use server::{Caller, Host};
+use settings::{Arguments, Program};
+use surfaces::{CodeService as _, Execute, RunReport, SearchCounts};
+use tempfile::TempDir;
+use test_support::{ServerDefinition, codeyard_binary};
+use tokio_util::sync::CancellationToken;
+use types::{
+    Appearance, Granted, Language, Limits, Principal, Reach, Results, RunProfile, RunSpec, Selector,
+    SessionName, Status, Validation,
+};
+
+/// A host that exists for one test.
+pub struct Yard {
+    pub host: Host,
+    pub records: store::Config,
+    pub directory: TempDir,
+}
+
+/// Which functions a program has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Surface {
+    Code,
+    Bridge,
+}
+
+impl Yard {
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        // Guests have other users of the kernel.
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let (servers, settings) = (
+            directory.path().join("mcp.json"),
+            directory.path().join("codeyard.toml"),
+        );
+        let stub = ServerDefinition::stub_with_extras().to_json();
+        fs::write(&servers, json!({"mcpServers": {"stub": stub}}).to_string()).unwrap();
+        // Idle sessions would be counted as left behind by somebody.
+        fs::write(&settings, "[pool]\nsize = 0\n").unwrap();
+        let data = directory.path().join("data");
+        let arguments = Arguments {
+            sources: Sources {
+                files: vec![servers],
+                data: Some(data),
+            },
+            settings: Some(settings),
+            ..Arguments::default()
+        };
+        let loaded = settings::load(&arguments, &Machine).unwrap();
+        let records = loaded.records();
+        let program = Program {
+            executable: codeyard_binary(),
+            principal: Principal::local(),
+        };
+        let mut parts = loaded.into_parts(program, &Machine);
+        parts.upstream.supervisor = vec![test_support::stub_server().into(), "__supervise".into()];
+        Self {
+            host: Host::new(parts).unwrap(),
+            records,
+            directory,
+        }
+    }
+
+    pub fn caller(&self, principal: &str) -> Caller {
+        self.host.caller(principal.parse().unwrap())
+    }
+
+    /// Every file below the data directory, but for those that processes share and caches of definitions.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut open = vec![self.directory.path().join("data")];
+        while let Some(directory) = open.pop() {
+            for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                    _ => found.push(entry.path()),
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Runs a program of a caller to its end.
+pub async fn run(caller: &Caller, surface: Surface, session: Selector, code: String) -> RunReport {
+    run_until(caller, surface, session, code, CancellationToken::new()).await
+}
+
+pub async fn run_until(
+    caller: &Caller,
+    surface: Surface,
+    session: Selector,
+    code: String,
+    cancel: CancellationToken,
+) -> RunReport {
+    let profile = match surface {
+        Surface::Code => RunProfile {
+            results: Results::UpTo(u64::MAX),
+            ..RunProfile::default()
+        },
+        Surface::Bridge => RunProfile {
+            validate: Validation::ByServer,
+            reach: Reach::Only(std::sync::Arc::default()),
+            appearance: Appearance::Bridge(std::sync::Arc::default()),
+            ..RunProfile::default()
+        },
+    };
+    let request = Execute {
+        spec: RunSpec {
+            code,
+            language: Language::Python,
+            session,
+            granted: Granted {
+                limits: Limits::default(),
+                named: Vec::new(),
+            },
+        },
+        profile,
+        receipt: false,
+        searched: SearchCounts::default(),
+    };
+    caller.execute(request, cancel, None).await.unwrap()
+}
+
+/// The result of a run that has to complete.
+#[track_caller]
+pub fn result(report: &RunReport) -> Value {
+    assert_eq!(report.outcome.status, Status::Completed, "{report:?}");
+    report.outcome.result.clone().unwrap_or_default()
+}
+
+pub fn named(session: &str) -> Selector {
+    Selector::Named(SessionName::new(session))
+}
+
+/// A text as Python writes it.
+pub fn quoted(text: &str) -> String {
+    let mut quoted = String::from("'");
+    for letter in text.chars() {
+        write!(quoted, "\\U{:08x}", u32::from(letter)).unwrap();
+    }
+    quoted.push('\'');
+    quoted
+}

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::entry::Entry;
+use crate::names::normalise;
 use embedding::{Sum, Vector, dot};
 use lexicon::Lexicon;
 use order::Placed;
@@ -176,6 +177,13 @@ impl Search {
                 nearest: Vec::new(),
             };
         }
+        let of_server = self.tools_of_named_server(query, &visible);
+        if !of_server.is_empty() {
+            return Found {
+                hits: of_server,
+                nearest: Vec::new(),
+            };
+        }
         // A word stands in many entries: each is asked for once.
         let asked: Vec<OnceCell<bool>> = vec![OnceCell::new(); self.entries.len()];
         let is_visible = |entry: usize| {
@@ -205,6 +213,23 @@ impl Search {
                 nearest: hits.iter().take(NEAREST).map(hit).collect(),
             },
         }
+    }
+
+    /// The visible tools of the server that the query names, if it names one and asks for nothing else, as in `git tools`.
+    fn tools_of_named_server(&self, query: &str, visible: &impl Fn(&Entry) -> bool) -> Vec<Hit<'_>> {
+        const FILLING: [&str; 9] = [
+            "all", "list", "mcp", "of", "server", "show", "the", "tool", "tools",
+        ];
+        let query = query.to_lowercase();
+        let words = query.split(|letter: char| !letter.is_alphanumeric());
+        let words: Vec<&str> = words
+            .filter(|word| !word.is_empty() && !FILLING.contains(word))
+            .collect();
+        let name = words.join("_");
+        let tools = self.entries.iter();
+        let tools =
+            tools.filter(|entry| normalise(&entry.server_alias).to_lowercase() == name && visible(entry));
+        tools.map(|entry| Hit { entry, score: 1.0 }).collect()
     }
 
     /// What speaks for each tool that has something to do with a query, in the order of the tools.

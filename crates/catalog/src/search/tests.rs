@@ -117,6 +117,27 @@ fn beginnings_and_typing_mistakes_are_repaired() {
 }
 
 #[test]
+fn a_query_that_only_names_a_server_lists_the_tools_of_that_server() {
+    let search = search();
+    let all: Vec<String> = names(&search.find("", |_| true).hits);
+    for server in ["github", "mail"] {
+        let theirs: Vec<&String> = all
+            .iter()
+            .filter(|name| name.starts_with(&format!("{server}.")))
+            .collect();
+        assert!(!theirs.is_empty(), "{all:?}");
+        for query in [
+            server.to_owned(),
+            format!("{server} tools"),
+            format!("List all tools of the {server} server."),
+        ] {
+            let found = names(&search.find(&query, |_| true).hits);
+            assert!(found.iter().eq(theirs.iter().copied()), "{query}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn an_empty_query_lists_and_common_words_find_nothing() {
     check("", &["github.create_issue", "github.listPullRequests"]);
     check(" \t", &["github.create_issue"]);

@@ -16,7 +16,7 @@ use sandbox_process::{Config, PoolConfig, Process, Profile};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use test_support::{codeyard_binary, wait_until};
-use types::{HostCallError, Limits, Outcome, SessionId, Status};
+use types::{HostCallError, HostCallErrorKind, Limits, Outcome, SessionId, Status};
 
 /// Who owns workspaces on disk when root runs the tests.
 const OWNER: u32 = 65_534;
@@ -322,4 +322,77 @@ fn assert_owned_by_the_owner(data: &Path, directories: &[&str]) {
             assert_eq!(entry.metadata().unwrap().uid(), owner(), "{entry:?}");
         }
     }
+}
+
+/// Answers every call after so long, as if a person had to be asked.
+struct Slow {
+    takes: Duration,
+    clock: Stops,
+}
+
+/// What becomes of the clock of a run during a call.
+#[derive(Clone, Copy)]
+enum Stops {
+    Stopped,
+    Running,
+}
+
+impl HostCalls for Slow {
+    fn call(
+        &self,
+        _call: HostCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Box<RawValue>, HostCallError>> {
+        Box::pin(async move {
+            let stopped = match self.clock {
+                Stops::Stopped => Some(context.clock.stop()),
+                Stops::Running => None,
+            };
+            let waited = context
+                .cancel
+                .run_until_cancelled(tokio::time::sleep(self.takes))
+                .await;
+            drop(stopped);
+            match waited {
+                Some(()) => Ok(RawValue::from_string(r#"{"content": []}"#.to_owned()).unwrap()),
+                None => Err(HostCallError::new(
+                    HostCallErrorKind::Cancelled,
+                    "the run is over",
+                )),
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_clock_of_a_run_stands_still_while_a_call_waits_for_a_person() {
+    let yard = Yard::new(no_pool());
+    let mut guest = yard.session("ann").await;
+    let limits = Limits {
+        wall_time: Duration::from_millis(500),
+        ..Limits::default()
+    };
+    let call = "_ = await tools.any.tool()";
+    for (clock, expected) in [
+        (Stops::Stopped, Status::Completed),
+        (Stops::Running, Status::TimedOut),
+    ] {
+        let takes = Duration::from_secs(2);
+        let run = Run::of(call, limits.clone());
+        let outcome = guest.execute(run, Arc::new(Slow { takes, clock })).await;
+        assert_eq!(outcome.status, expected, "{outcome:?}");
+    }
+    let forever = format!("{call}\nwhile True: pass");
+    let takes = Duration::from_millis(600);
+    let slow = Arc::new(Slow {
+        takes,
+        clock: Stops::Stopped,
+    });
+    let outcome = guest.execute(Run::of(forever, limits), slow).await;
+    assert_eq!(
+        outcome.status,
+        Status::TimedOut,
+        "the clock goes on after the call: {outcome:?}"
+    );
+    guest.close().await;
 }

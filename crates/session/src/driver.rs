@@ -447,6 +447,9 @@ impl Driver {
 impl Drop for Driver {
     /// However the task ends, nobody waits for it any longer.
     fn drop(&mut self) {
+        if let Some(life) = self.life.take() {
+            life.closed();
+        }
         let waiting = self.shared.table().end(&self.key, self.id, Why::Inside);
         for job in waiting {
             let session = self.key.name.clone();

@@ -9,7 +9,8 @@ use crate::clock::{micros, now_ms};
 use crate::records::{NotRecorded, Shared};
 use crate::rows::{Attempt, Closing, Ended, Refused, Row, Run, Session};
 
-/// The record of one run. One that is dropped before its end is recorded as cancelled, so that no attempt goes without.
+/// The record of one run, until it is [over](RunRecord::ended) or [refused](RunRecord::refuse). A task that is aborted or
+/// panics drops it before: such a run is recorded as cancelled, so that no attempt goes without an end.
 #[derive(Debug)]
 pub struct RunRecord {
     run: RunId,
@@ -31,12 +32,11 @@ struct Accepted {
     begun: Option<Instant>,
 }
 
-/// The record of one life of a session; dropping it records an orderly end.
+/// The record of one life of a session, until it is [closed](SessionRecord::closed) or [lost](SessionRecord::lost).
 #[derive(Debug)]
 pub struct SessionRecord {
     shared: Arc<Shared>,
     session: Arc<Session>,
-    ending: &'static str,
 }
 
 // === impl RunRecord ===
@@ -146,7 +146,6 @@ impl RunRecord {
         Some(SessionRecord {
             shared: open.shared.clone(),
             session,
-            ending: "closed",
         })
     }
 
@@ -230,21 +229,22 @@ impl Open {
 // === impl SessionRecord ===
 
 impl SessionRecord {
+    /// The session ends in order.
+    pub fn closed(self) {
+        self.end("closed");
+    }
+
     /// The guest is gone before its time, for this reason.
-    pub fn lost(mut self, ending: &'static str) {
-        self.ending = ending;
+    pub fn lost(self, ending: &'static str) {
         let detail = format!("{}: {ending}", self.session.name);
         self.shared.event(None, "session_lost", detail);
+        self.end(ending);
     }
-}
 
-impl Drop for SessionRecord {
-    fn drop(&mut self) {
-        let closing = Closing {
-            at_ms: now_ms(),
-            ending: self.ending,
-        };
-        self.shared.push(Row::Closed(self.session.clone(), closing));
+    fn end(self, ending: &'static str) {
+        let at_ms = now_ms();
+        self.shared
+            .push(Row::Closed(self.session, Closing { at_ms, ending }));
     }
 }
 

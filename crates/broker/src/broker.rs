@@ -168,7 +168,7 @@ impl Broker {
     /// # Errors
     /// The rule that it is against.
     pub fn admit(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, Denied> {
-        self.core.policy().admit(principal, tool)
+        self.core.admit(principal, tool)
     }
 
     /// Whether the policy lets `principal` call the tool.

@@ -131,7 +131,9 @@ impl Core {
         if !reach.holds(&entry.tool.server) {
             return Err(error::not_loaded(&call.server));
         }
-        let admission = self.admit(principal, &entry.tool)?;
+        let admission = self
+            .admit(principal, &entry.tool)
+            .map_err(|denied| error::denied(&denied))?;
         let arguments = match run.profile.validate {
             Validation::BySchema => validate(&self.checks, entry.clone(), call.arguments).await?,
             Validation::ByServer => call.arguments,
@@ -202,7 +204,7 @@ impl Core {
         tool: &ToolRef,
         request: RelayRequest,
     ) -> Result<Box<RawValue>, RelayError> {
-        let admission = self.policy().admit(principal, tool).map_err(RelayError::Denied)?;
+        let admission = self.admit(principal, tool).map_err(RelayError::Denied)?;
         let permit = self
             .authorize(principal, admission, &request.params)
             .map_err(RelayError::Denied)?;
@@ -214,9 +216,23 @@ impl Core {
     }
 
     /// Stage `admit`: whether `principal` may know the tool and call it with some arguments.
-    pub(crate) fn admit(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, HostCallError> {
-        let admitted = self.policy().admit(principal, tool);
-        admitted.map_err(|denied| error::denied(&denied))
+    pub(crate) fn admit(&self, principal: &Principal, tool: &ToolRef) -> Result<Admission, Denied> {
+        self.usable(principal, tool)?;
+        self.policy().admit(principal, tool)
+    }
+
+    /// As `admit`, for a name as a program may spell it, which the server has not confirmed.
+    pub(crate) fn admit_unconfirmed(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
+        self.usable(principal, tool)?;
+        self.policy().admit_unconfirmed(principal, tool)
+    }
+
+    /// A server with a login of somebody else looks like one that no rule allows.
+    fn usable(&self, principal: &Principal, tool: &ToolRef) -> Result<(), Denied> {
+        match self.hub.may_use(principal, &tool.server) {
+            true => Ok(()),
+            false => Err(Denied::without_rule(tool)),
+        }
     }
 
     /// Stage `authorize`: whether `principal` may make this very call.
@@ -245,8 +261,7 @@ impl Core {
         let complete = match &unknown.kind {
             UnknownKind::NotListed(server) => {
                 let named = ToolRef::new(server, tool);
-                self.policy()
-                    .admit_unconfirmed(principal, &named)
+                self.admit_unconfirmed(principal, &named)
                     .map_err(|denied| error::denied(&denied))?;
                 self.list(server).await?;
                 self.snapshot.current().await

@@ -7,7 +7,6 @@ use std::time::Duration;
 use catalog::{Catalog, Check, Entry};
 use check::{Program, Report, View};
 use futures_util::future::join_all;
-use policy::Policy;
 use types::{Principal, ToolRef};
 
 use crate::broker::Broker;
@@ -15,7 +14,6 @@ use crate::call::SURFACE_TOOLS;
 use crate::checks::Checks;
 use crate::core::Core;
 use crate::learner::LearnedTypes;
-use crate::local::Lists;
 
 /// Calls up to which a light program is held against the tools at once, where all schemas are compiled.
 const FEW: usize = 50;
@@ -32,8 +30,7 @@ impl Broker {
             program,
             catalog,
             learned: core.learner.learned(principal).await,
-            lists: core.lists.clone(),
-            policy: core.policy(),
+            core: core.clone(),
             principal: principal.clone(),
         };
         let checks = core.checks.clone();
@@ -52,15 +49,13 @@ impl Core {
     /// A catalog in which the servers that the program calls have listed their tools, as far as they do so in time.
     async fn listing(&self, principal: &Principal, program: &Program, patience: Duration) -> Arc<Catalog> {
         let catalog = self.snapshot.current().await;
-        let policy = self.policy();
         let unlisted: BTreeSet<&str> = program
             .tools()
             .filter_map(|(server, tool)| {
                 let server = catalog.find_server(server).filter(|server| !server.listed)?;
                 // As for a call: a server of which nothing may be called is not started.
                 let named = ToolRef::new(server.name.as_str(), tool);
-                policy
-                    .admit_unconfirmed(principal, &named)
+                self.admit_unconfirmed(principal, &named)
                     .is_ok()
                     .then_some(server.name.as_str())
             })
@@ -82,8 +77,7 @@ struct Judging {
     program: Arc<Program>,
     catalog: Arc<Catalog>,
     learned: LearnedTypes,
-    lists: Lists,
-    policy: Arc<Policy>,
+    core: Arc<Core>,
     principal: Principal,
 }
 
@@ -91,13 +85,13 @@ struct Judging {
 
 impl Judging {
     fn judge(&self, check: &dyn Fn(&Entry) -> Arc<Check>) -> Report {
-        let may_call = |entry: &Entry| self.policy.admit(&self.principal, &entry.tool).is_ok();
+        let may_call = |entry: &Entry| self.core.may_call(&self.principal, entry);
         let view = View {
             catalog: &self.catalog,
             may_call: &may_call,
             check,
             learned: &|entry| self.learned.of(entry),
-            takes_positional: &|entry| self.lists.file(&entry.tool).is_some(),
+            takes_positional: &|entry| self.core.lists.file(&entry.tool).is_some(),
             own_tools: &SURFACE_TOOLS,
         };
         check::judge(&self.program, &view)

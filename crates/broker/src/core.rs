@@ -158,7 +158,7 @@ impl Core {
 
     /// A tool that would be refused is not proposed.
     pub(crate) fn may_call(&self, principal: &Principal, entry: &Entry) -> bool {
-        self.policy().admit(principal, &entry.tool).is_ok()
+        self.admit(principal, &entry.tool).is_ok()
     }
 
     /// All servers; starts nothing.
@@ -207,7 +207,9 @@ impl Core {
             Some(server) => self.resolve(principal, server, tool).await?,
             None => self.named(principal, tool).await?,
         };
-        let _admission = self.admit(principal, &entry.tool)?;
+        let _admission = self
+            .admit(principal, &entry.tool)
+            .map_err(|denied| error::denied(&denied))?;
         let learned = self.learner.learned(principal).await;
         Ok(DescribedTool {
             server: entry.tool.server.clone(),

@@ -39,7 +39,10 @@ impl Core {
         let mut seen: Vec<String> = names
             .clone()
             .zip(catalog::aliases(names))
-            .filter_map(|(name, alias)| policy.may_see(principal, name).then_some(alias))
+            .filter_map(|(name, alias)| {
+                let is_visible = self.hub.may_use(principal, name) && policy.may_see(principal, name);
+                is_visible.then_some(alias)
+            })
             .collect();
         seen.sort_unstable();
         seen
@@ -65,7 +68,8 @@ impl Core {
                 let callable = server.entries().filter(|entry| self.may_call(principal, entry));
                 let callable = callable.count();
                 // A server of which the policy denies everything is not shown.
-                let is_hidden = callable == 0 && server.entries().next().is_some();
+                let is_hidden = !self.hub.may_use(principal, &server.name)
+                    || callable == 0 && server.entries().next().is_some();
                 (!is_hidden).then(|| ServerSummary {
                     server: server.alias.clone(),
                     tools: server.listed.then_some(callable),

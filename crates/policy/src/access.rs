@@ -100,6 +100,17 @@ impl Access {
 
 // === impl Denied ===
 
+impl Denied {
+    /// The refusal of a tool that no allow rule matches.
+    pub fn without_rule(tool: &ToolRef) -> Denied {
+        Denied {
+            tool: tool.clone(),
+            rule: None,
+            place: None,
+        }
+    }
+}
+
 impl std::error::Error for Denied {}
 
 impl fmt::Display for Denied {

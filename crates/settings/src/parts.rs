@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use environment::Environment;
 use registry::BridgeSources;
 use types::{Answers, CheckMode, Principal, ToolRef, ToolRules};
+use upstream_wire::oauth::Logins;
 
 use crate::bridge::Bridge;
 use crate::file::{Backend, Expose, Settings, Surface};
@@ -110,9 +111,9 @@ impl Loaded {
         policy.admit(principal, &tool).is_err()
     }
 
-    /// The directory of the logins to remote servers.
-    pub fn logins(&self) -> PathBuf {
-        self.data_dir.join("logins")
+    /// The logins of `principal` to remote servers.
+    pub fn logins(&self, principal: &Principal) -> Logins {
+        Logins::of(principal, &self.data_dir.join("logins"))
     }
 
     /// The configuration of each part.
@@ -122,7 +123,7 @@ impl Loaded {
         let records = self.records();
         let saved = self.saved();
         let learning = self.learning();
-        let logins = self.logins();
+        let logins = self.logins(&program.principal);
         let Settings {
             policy,
             backend,
@@ -152,7 +153,7 @@ impl Loaded {
                 cache_dir: Some(self.data_dir.join("cache").join("tools")),
                 asks_anew: false,
                 log_dir: Some(self.data_dir.join("logs")),
-                login_dir: Some(logins),
+                logins: Some(logins),
                 supervisor: Vec::new(),
                 own_executable: program.executable,
                 allow_self: self.allow_self,

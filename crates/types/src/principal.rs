@@ -52,6 +52,11 @@ impl Principal {
         }
     }
 
+    /// Whether this is [`Principal::local`].
+    pub fn is_local(&self) -> bool {
+        self.tenant.as_str() == LOCAL && self.user.as_str() == LOCAL
+    }
+
     /// The tenant.
     pub fn tenant(&self) -> &TenantId {
         &self.tenant
@@ -95,6 +100,9 @@ mod tests {
     fn texts_of_principals() {
         let text = |tenant, user: &str| Principal::new(tenant, user).map(|principal| principal.to_string());
         assert_eq!(Principal::local().to_string(), "local");
+        assert!(Principal::local().is_local());
+        assert!(Principal::new("acme", "local").is_ok_and(|other| !other.is_local()));
+        assert!(Principal::new("local", "ann").is_ok_and(|other| !other.is_local()));
         assert_eq!(text("local", "ann").as_deref(), Ok("ann"));
         assert_eq!(text("acme", "ann").as_deref(), Ok("acme/ann"));
         assert_eq!(text("local", "acme/ann").as_deref(), Ok("local/acme/ann"));

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +23,7 @@ use crate::handle::ServerHandle;
 use crate::handshake::{HandshakeError, HandshakeOrder, ServerHello, client_info, shake_hands};
 use crate::logs::Log;
 use crate::notifications::Notifications;
+use crate::oauth::Logins;
 use crate::secrets::Secrets;
 use crate::transport::ServerTransport;
 
@@ -49,8 +49,8 @@ pub struct Connector {
     pub control_groups: Arc<ControlGroups>,
     /// Log file of the process's standard error.
     pub log: Option<Log>,
-    /// Directory of the logins to remote servers.
-    pub login_dir: Option<PathBuf>,
+    /// The logins to remote servers; without them no login is used.
+    pub logins: Option<Logins>,
     /// The client that answers the server's requests.
     pub client: ClientSlot,
 }

@@ -34,10 +34,10 @@ pub fn log_file_before(directory: &Path, server: &str) -> PathBuf {
     directory.join(format!("{}.log.1", file_name(server)))
 }
 
-/// The file name of a server. Different servers have different file names, whatever characters their names hold.
-pub(crate) fn file_name(server: &str) -> String {
+/// The file name for a server or a principal. Different texts have different file names, whatever characters they hold.
+pub(crate) fn file_name(text: &str) -> String {
     let mut name = String::new();
-    for byte in server.bytes() {
+    for byte in text.bytes() {
         let is_plain = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         // Writing to a string cannot fail.
         let _ = match byte {
@@ -47,10 +47,13 @@ pub(crate) fn file_name(server: &str) -> String {
         };
     }
     if name.len() > MAX_NAME {
-        let digest = Sha256::digest(server.as_bytes());
+        let digest = Sha256::digest(text.as_bytes());
         name.truncate(MAX_NAME - 17);
         name.push('~');
         name.push_str(&hex::encode(&digest[..8]));
+    }
+    if name.is_empty() {
+        name.push('%');
     }
     name
 }
@@ -253,6 +256,7 @@ mod tests {
         assert_eq!(file_name("a.b"), "a.b");
         assert_eq!(file_name("../up"), "%2e.%2fup");
         assert_eq!(file_name("a/b"), "a%2fb");
+        assert_eq!(file_name(""), "%");
         assert_ne!(file_name("a%2fb"), file_name("a/b"));
         let (one, other) = (format!("{}1", "x".repeat(128)), format!("{}2", "x".repeat(128)));
         assert_eq!(file_name(&one).len(), MAX_NAME);

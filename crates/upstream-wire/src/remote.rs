@@ -67,7 +67,7 @@ impl RemoteConnection {
             server: connector.server.clone(),
             url,
             http: http.clone(),
-            login_dir: connector.login_dir.clone(),
+            logins: connector.logins.clone(),
             tools,
             notifications: Arc::clone(&notifications),
             inbox,

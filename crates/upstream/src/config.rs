@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use types::ToolRules;
+use upstream_wire::oauth::Logins;
 use upstream_wire::{SecretValues, Transport};
 
 /// Everything the hub needs to know, validated by `registry`.
@@ -19,8 +20,8 @@ pub struct Config {
     pub asks_anew: bool,
     /// Directory of log files with the servers' standard error; without it only the last bytes are kept, for messages.
     pub log_dir: Option<PathBuf>,
-    /// Directory of the logins to remote servers; without it no login is used.
-    pub login_dir: Option<PathBuf>,
+    /// The logins of the one principal who may log in to remote servers; without them no login is used.
+    pub logins: Option<Logins>,
     /// First words of the command that runs `jail::supervise`; empty means this executable with `__supervise`.
     pub supervisor: Vec<OsString>,
     /// The running executable, to recognise definitions that would start it again.

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use types::{ServerTools, ToolRef};
+use types::{Principal, ServerTools, ToolRef};
 use upstream_wire::{ControlGroups, DownstreamClient, Environment, Logs, Transport};
 
 use crate::calls::RequestOptions;
@@ -70,7 +70,7 @@ impl Hub {
             cache_dir,
             asks_anew,
             log_dir,
-            login_dir,
+            logins,
             supervisor,
             own_executable,
             allow_self,
@@ -79,7 +79,7 @@ impl Hub {
             environment: Arc::new(Environment::of_this_process()),
             supervisor: supervisor.into(),
             cache_dir,
-            login_dir,
+            logins,
             logs: Logs::new(log_dir),
             starts: Arc::new(ConcurrencyLimit::new(MAX_STARTS, MAX_HOLD)),
             control_groups: Arc::<ControlGroups>::default(),
@@ -186,6 +186,20 @@ impl Hub {
             server.was_awaited.store(true, Ordering::Relaxed);
         }
         pending
+    }
+
+    /// Whether `principal` may use the server. A login belongs to one principal: a server with a login serves only its owner.
+    pub fn may_use(&self, principal: &Principal, server: &str) -> bool {
+        let Some(logins) = &self.inner.factory.logins else {
+            return true;
+        };
+        if logins.belong_to(principal) {
+            return true;
+        }
+        let takes_login = self.server_set().server(server).is_some_and(
+            |server| matches!(&server.shared.config.transport, Transport::Http(http) if http.takes_login()),
+        );
+        !(takes_login && logins.has_file(server))
     }
 
     /// Waits until the list of this server is known; starts the server if necessary.

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use upstream_wire::oauth::Logins;
 use upstream_wire::{ClientSlot, Connector, ControlGroups, Environment, Logs};
 
 use crate::cache::CacheFile;
@@ -20,7 +21,7 @@ pub(crate) struct ServerFactory {
     pub(crate) environment: Arc<Environment>,
     pub(crate) supervisor: Arc<[OsString]>,
     pub(crate) cache_dir: Option<PathBuf>,
-    pub(crate) login_dir: Option<PathBuf>,
+    pub(crate) logins: Option<Logins>,
     pub(crate) logs: Logs,
     pub(crate) starts: Arc<ConcurrencyLimit>,
     pub(crate) control_groups: Arc<ControlGroups>,
@@ -130,7 +131,7 @@ impl ServerFactory {
             supervisor: Arc::clone(&self.supervisor),
             control_groups: Arc::clone(&self.control_groups),
             log: self.logs.of(&config.name),
-            login_dir: self.login_dir.clone(),
+            logins: self.logins.clone(),
             client: Arc::clone(&self.client),
         };
         let (starts, all_tools) = (Arc::clone(&self.starts), self.all_tools.clone());

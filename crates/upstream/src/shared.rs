@@ -377,7 +377,7 @@ mod tests {
             supervisor: Arc::from([]),
             control_groups: Arc::default(),
             log: None,
-            login_dir: None,
+            logins: None,
             client: Arc::default(),
         };
         let starts = Arc::new(ConcurrencyLimit::new(1, MAX_HOLD));

@@ -2,7 +2,12 @@
 
 use std::time::Instant;
 
+use broker::RelayError;
+use policy::Denied;
 use test_support::wait_until;
+use types::ToolRef;
+use upstream::RelayRequest;
+use upstream_wire::Http;
 
 use super::*;
 
@@ -142,6 +147,57 @@ async fn a_denied_tool_is_not_called_and_its_server_not_started() {
         None,
     );
     check_error(world.tool("", "add", json!({})).await, "denied", refusal, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_with_a_login_is_hidden_from_everyone_but_its_owner() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let login = directory.path().join("far.json");
+    std::fs::write(&login, "{}").expect("written");
+    let far = ServerConfig {
+        name: "far".to_owned(),
+        transport: Transport::Http(Http {
+            url: "https://far.invalid/mcp".to_owned(),
+            ..Http::default()
+        }),
+        ..ServerConfig::default()
+    };
+    let owner = Principal::local();
+    let logins = Logins::of(&owner, directory.path());
+    let servers = vec![far, server("near", &ServerDefinition::stub())];
+    let world = World::of(Rules::default(), servers, Some(logins));
+    let broker = &world.broker;
+    let tool = ToolRef::new("far", "find");
+    let other = Principal::new("acme", "ann").expect("a principal");
+    assert_eq!(broker.server_names(&owner).await, ["far", "near"]);
+    assert_eq!(broker.server_names(&other).await, ["near"]);
+    assert!(broker.admit(&owner, &tool).is_ok());
+    let denied = Denied::without_rule(&tool);
+    assert_eq!(broker.admit(&other, &tool), Err(denied.clone()));
+    let call = HostCall {
+        name: "tool".to_owned(),
+        args: json!({"server": "far", "tool": "find", "args": {}}),
+    };
+    let calls = broker.calls(other.clone(), scope());
+    let answer = calls.call(call, context(LONG)).await;
+    check_error(answer.map(|_| Value::Null), "denied", &denied.to_string(), None);
+    let request = RelayRequest {
+        server: "far".to_owned(),
+        method: "resources/list".to_owned(),
+        params: serde_json::Map::new(),
+        meta: serde_json::Map::new(),
+        progress: None,
+        deadline: tokio::time::Instant::now() + LONG,
+    };
+    let answer = broker
+        .relay(&other, None, request, &CancellationToken::new())
+        .await;
+    assert!(matches!(answer, Err(RelayError::Denied(_))));
+    assert!(!world.started());
+    // Without a login the server is like any other.
+    std::fs::remove_file(&login).expect("removed");
+    assert_eq!(broker.server_names(&other).await, ["far", "near"]);
+    assert!(broker.admit(&other, &tool).is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use tool_files::Scanner;
 use types::{Appearance, HostCallError, Principal, Reach, RunId, RunProfile, Validation};
 use upstream::{Config, Hub, ServerConfig, Status};
+use upstream_wire::oauth::Logins;
 use upstream_wire::{Stdio, Transport};
 
 /// Longer than anything that is not meant to time out.
@@ -61,6 +62,11 @@ impl World {
     }
 
     fn with(rules: Rules<'_>, servers: &[(&str, ServerDefinition)]) -> Self {
+        let servers = servers.iter().map(|(name, definition)| server(name, definition));
+        Self::of(rules, servers.collect(), None)
+    }
+
+    fn of(rules: Rules<'_>, servers: Vec<ServerConfig>, logins: Option<Logins>) -> Self {
         let owned = |rules: &[&str]| rules.iter().map(|rule| (*rule).to_owned()).collect();
         let policy = Policy::new(policy::Config {
             allow: owned(rules.allow),
@@ -68,14 +74,11 @@ impl World {
             ..policy::Config::default()
         });
         let hub = Hub::new(Config {
-            servers: servers
-                .iter()
-                .map(|(name, definition)| server(name, definition))
-                .collect(),
+            servers,
             cache_dir: None,
             asks_anew: false,
             log_dir: None,
-            login_dir: None,
+            logins,
             supervisor: vec![stub_server().into(), "__supervise".into()],
             own_executable: PathBuf::from("/nowhere/codeyard"),
             allow_self: false,

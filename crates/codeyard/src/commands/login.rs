@@ -1,6 +1,5 @@
 //! `codeyard login`: asks a person, through a browser, to let codeyard in to a remote server.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use environment::{Environment as _, Machine};
@@ -8,13 +7,13 @@ use registry::DefinitionStatus;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use upstream_wire::oauth::{
-    self, LoggedIn, LoginError, LoginRequest, LoginState, PendingLogin, RedirectListener,
+    self, LoggedIn, LoginError, LoginRequest, LoginState, Logins, PendingLogin, RedirectListener,
 };
 use upstream_wire::{Http, Transport};
 
 use crate::cli::LoginArguments;
 use crate::commands::servers::find;
-use crate::context::Context;
+use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::harmless;
@@ -25,10 +24,10 @@ const OPENER: &str = "xdg-open";
 
 /// Logs in.
 pub async fn run(context: &Context, arguments: &LoginArguments) -> anyhow::Result<Exit> {
-    let (http, directory) = remote(context, &arguments.name)?;
+    let (http, logins) = remote(context, &arguments.name)?;
     let interrupt = Interrupt::watch()?;
     let done = tokio::select! {
-        done = log_in(context, arguments, &http, directory) => Some(done),
+        done = log_in(context, arguments, &http, &logins) => Some(done),
         () = interrupt.token.cancelled() => None,
     };
     match done {
@@ -37,8 +36,8 @@ pub async fn run(context: &Context, arguments: &LoginArguments) -> anyhow::Resul
     }
 }
 
-/// The remote server of that name, and where logins are kept.
-pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, PathBuf)> {
+/// The remote server of that name, and the logins of whoever started this process.
+pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, Logins)> {
     let refuse = |why: &str| Err(Failure::new(Exit::Usage, harmless(&format!("`{name}` {why}"))).into());
     match find(context, name)?.status {
         DefinitionStatus::Disabled => return refuse("is disabled; `codeyard servers enable` changes that"),
@@ -54,7 +53,7 @@ pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, Pat
         | DefinitionStatus::Shadowed => {}
     }
     let loaded = context.load()?;
-    let directory = loaded.logins();
+    let logins = loaded.logins(&principal());
     let mut servers = loaded.servers.into_iter();
     let Some(server) = servers.find(|server| server.name == name) else {
         return refuse("is not used; see the warnings");
@@ -64,7 +63,7 @@ pub(super) fn remote(context: &Context, name: &str) -> anyhow::Result<(Http, Pat
         Transport::Http(http) if !http.takes_login() => refuse(
             "is let in to by its definition; remove `bearerTokenFile` or the header `Authorization` to log in",
         ),
-        Transport::Http(http) => Ok((http, directory)),
+        Transport::Http(http) => Ok((http, logins)),
     }
 }
 
@@ -81,7 +80,7 @@ async fn log_in(
     context: &Context,
     arguments: &LoginArguments,
     http: &Http,
-    directory: PathBuf,
+    logins: &Logins,
 ) -> anyhow::Result<Exit> {
     let name = &arguments.name;
     let listener = RedirectListener::bind(arguments.port).await.map_err(|error| {
@@ -92,7 +91,7 @@ async fn log_in(
     let attempt = oauth::begin(LoginRequest {
         name,
         http,
-        directory: &directory,
+        logins,
         redirect: listener.redirect(),
         scopes: &scopes,
     })

@@ -12,8 +12,8 @@ use crate::output::harmless;
 /// Logs out.
 pub async fn run(context: &Context, arguments: &LogoutArguments) -> anyhow::Result<Exit> {
     let name = &arguments.name;
-    let (_, directory) = remote(context, name)?;
-    let ended = oauth::log_out(name, &directory).await;
+    let (_, logins) = remote(context, name)?;
+    let ended = oauth::log_out(name, &logins).await;
     let ended = ended.map_err(|error| failure(name, &error))?;
     let output = &context.output;
     if let LoggedOut::NotRevoked(why) = &ended {

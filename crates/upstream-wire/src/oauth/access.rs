@@ -3,13 +3,13 @@
 //! Each request reads the login file, so that a login of another process counts at once.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 use reqwest::Url;
 
 use super::fetch::Fetch;
 use super::login_file::{Login, LoginFile, StoredLogin, Tokens};
+use super::logins::Logins;
 use super::token::{self, TokenError};
 use crate::notifications::Notifications;
 
@@ -38,7 +38,7 @@ struct Shared {
 
 impl Access {
     pub(crate) fn new(
-        directory: &Path,
+        logins: &Logins,
         name: &str,
         url: Url,
         address: &str,
@@ -46,7 +46,7 @@ impl Access {
     ) -> Access {
         Access {
             shared: Arc::new(Shared {
-                file: LoginFile::new(directory, name),
+                file: logins.file(name),
                 server: address.to_owned(),
                 fetch: Fetch::new(url),
                 notifications,

@@ -1,6 +1,6 @@
 //! One login: finds the authorization server, registers Codeyard, asks a person, and exchanges the code for tokens.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
@@ -16,6 +16,7 @@ use tracing::subscriber::NoSubscriber;
 use super::error::{LoginError, clean};
 use super::fetch::Fetch;
 use super::login_file::{ClientIdentity, Login, LoginFile, StoredLogin};
+use super::logins::Logins;
 use super::redirect::parameter;
 use super::token;
 use crate::definition::{Http, HttpKind, OAuth};
@@ -36,8 +37,8 @@ pub struct LoginRequest<'a> {
     pub name: &'a str,
     /// The definition of the server.
     pub http: &'a Http,
-    /// The directory of all logins.
-    pub directory: &'a Path,
+    /// The logins of whoever logs in.
+    pub logins: &'a Logins,
     /// Address to which the browser is redirected.
     pub redirect: &'a str,
     /// Scopes in addition to those of the current login; if empty, the scopes that the server asks for.
@@ -77,7 +78,7 @@ pub struct LoggedIn {
 pub async fn begin(request: LoginRequest<'_>) -> Result<PendingLogin, LoginError> {
     let http = request.http;
     let server = address::parse(&http.url).map_err(|error| LoginError::Metadata(format!("`url` {error}")))?;
-    let file = LoginFile::new(request.directory, request.name);
+    let file = request.logins.file(request.name);
     let before = match file.read() {
         Ok(StoredLogin::Login(login)) if login.server == http.url => Some(*login),
         _ => None,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
 use super::clock::now;
-use crate::definition::Http;
 use crate::logs::file_name;
 
 /// Version of the format. Files of other versions are set aside.
@@ -92,18 +91,10 @@ pub(crate) struct LoginFile {
     path: PathBuf,
 }
 
-/// The state of the login to a server at this address; `None` without a login.
-pub fn state(directory: &Path, server: &str, http: &Http) -> Option<LoginState> {
-    match LoginFile::new(directory, server).read() {
-        Ok(StoredLogin::Login(login)) if login.server == http.url => Some(login.state()),
-        _ => None,
-    }
-}
-
 // === impl Login ===
 
 impl Login {
-    fn state(&self) -> LoginState {
+    pub(crate) fn state(&self) -> LoginState {
         match &self.tokens {
             None => LoginState::Ended,
             Some(tokens) if tokens.refresh.is_some() => LoginState::Renewable,

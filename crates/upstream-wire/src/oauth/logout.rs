@@ -1,10 +1,9 @@
 //! Logs out of a server.
 
-use std::path::Path;
-
 use super::error::LoginError;
 use super::fetch::Fetch;
-use super::login_file::{LoginFile, StoredLogin};
+use super::login_file::StoredLogin;
+use super::logins::Logins;
 use super::token;
 use crate::http_client::address;
 
@@ -25,8 +24,8 @@ pub enum LoggedOut {
 ///
 /// # Errors
 /// If the login file cannot be removed.
-pub async fn log_out(name: &str, directory: &Path) -> Result<LoggedOut, LoginError> {
-    let file = LoginFile::new(directory, name);
+pub async fn log_out(name: &str, logins: &Logins) -> Result<LoggedOut, LoginError> {
+    let file = logins.file(name);
     let unkept = |error: std::io::Error| LoginError::Unkept(error.to_string());
     let _lock = file.blocking(|file| file.lock()).await.map_err(unkept)?;
     let login = match file.read().map_err(unkept)? {

@@ -1,6 +1,5 @@
 //! The remote server as all exchanges see it: its address, the credentials, and the state of the session.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use crate::connector::ToolDefinitions;
 use crate::definition::{Http, HttpKind};
 use crate::http_client;
 use crate::notifications::Notifications;
-use crate::oauth::Access;
+use crate::oauth::{Access, Logins};
 use crate::transport::{HANDSHAKE_IDS, Incoming, Line, RequestFailure};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -48,7 +47,7 @@ pub(super) struct EndpointConfig {
     pub(super) server: String,
     pub(super) url: Url,
     pub(super) http: Http,
-    pub(super) login_dir: Option<PathBuf>,
+    pub(super) logins: Option<Logins>,
     pub(super) tools: Arc<dyn ToolDefinitions>,
     pub(super) notifications: Arc<Notifications>,
     pub(super) inbox: mpsc::Sender<Incoming>,
@@ -89,16 +88,10 @@ impl Endpoint {
             Ok(client) => client,
             Err(cause) => return Err((config.end, cause)),
         };
-        let login = config.login_dir.as_deref().map(|directory| {
+        let login = config.logins.as_ref().map(|logins| {
             let name = &config.server;
             let notifications = Arc::clone(&config.notifications);
-            Access::new(
-                directory,
-                name,
-                config.url.clone(),
-                &config.http.url,
-                notifications,
-            )
+            Access::new(logins, name, config.url.clone(), &config.http.url, notifications)
         });
         Ok(Endpoint {
             client,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use reqwest::header::LOCATION;
 use reqwest::redirect::Policy;
 use serde::Deserialize;
-use upstream_wire::oauth::{self, LoginRequest, RedirectListener};
+use upstream_wire::oauth::{self, LoginRequest, Logins, RedirectListener};
 use upstream_wire::{Http, HttpKind, OAuth};
 
 /// The document about the client that the suite's authorization servers know.
@@ -58,14 +58,14 @@ pub(crate) fn advised(message: &str) -> Option<Vec<String>> {
 pub(crate) async fn log_in(
     name: &str,
     http: &Http,
-    directory: &Path,
+    logins: &Logins,
     scopes: &[String],
 ) -> Result<(), Box<dyn Error>> {
     let listener = RedirectListener::bind(None).await?;
     let attempt = oauth::begin(LoginRequest {
         name,
         http,
-        directory,
+        logins,
         redirect: listener.redirect(),
         scopes,
     })

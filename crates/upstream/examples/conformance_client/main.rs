@@ -11,8 +11,9 @@ use person::Person;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
-use types::ToolRef;
+use types::{Principal, ToolRef};
 use upstream::{Config, Hub, RelayRequest, ServerConfig, UpstreamError};
+use upstream_wire::oauth::Logins;
 
 /// The name of the suite's server among the hub's.
 pub(crate) const SERVER: &str = "suite";
@@ -51,6 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let wishes: Wishes = serde_json::from_str(&context)?;
     let directory = tempfile::tempdir()?;
     let http = logins::http(url, &serde_json::from_str(&context)?, directory.path())?;
+    let logins = Logins::of(&Principal::local(), directory.path());
     let hub = Hub::new(Config {
         servers: vec![ServerConfig {
             name: SERVER.to_owned(),
@@ -58,7 +60,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             transport: upstream_wire::Transport::Http(http.clone()),
             ..ServerConfig::default()
         }],
-        login_dir: Some(directory.path().to_owned()),
+        logins: Some(logins.clone()),
         ..Config::default()
     });
     hub.attach(std::sync::Arc::new(Person));
@@ -71,7 +73,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         else {
             break;
         };
-        logins::log_in(SERVER, &http, directory.path(), &scopes).await?;
+        logins::log_in(SERVER, &http, &logins, &scopes).await?;
         outcome = use_all(&hub, &wishes).await;
     }
     hub.shutdown().await;

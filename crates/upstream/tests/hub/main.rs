@@ -37,7 +37,7 @@ fn config(servers: &[(&str, ServerDefinition)]) -> Config {
         cache_dir: None,
         asks_anew: false,
         log_dir: None,
-        login_dir: None,
+        logins: None,
         supervisor: vec![stub_server().into(), "__supervise".into()],
         own_executable: PathBuf::from("/nowhere/codeyard"),
         allow_self: false,

@@ -148,7 +148,7 @@ pub(super) async fn known(context: &Context) -> anyhow::Result<Known> {
 
 /// What is kept of logins, by the name of the server.
 fn logins(loaded: &Loaded) -> Vec<(String, String)> {
-    let directory = loaded.logins();
+    let logins = loaded.logins(&principal());
     let remote = loaded
         .servers
         .iter()
@@ -158,7 +158,7 @@ fn logins(loaded: &Loaded) -> Vec<(String, String)> {
         });
     remote
         .filter_map(|(name, http)| {
-            let state = oauth::state(&directory, name, http)?;
+            let state = oauth::state(&logins, name, http)?;
             Some((name.clone(), login::state(state)))
         })
         .collect()

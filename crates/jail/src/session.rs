@@ -22,22 +22,7 @@ pub(crate) use landlock::create_for_server;
 pub use landlock::{Access, scope_signals};
 #[cfg(not(codeyard_session_library))]
 pub(crate) use sys::Errno;
-pub use sys::exit;
-
-/// Exit status of a process whose library code panicked.
-pub const EXIT_PANIC: i32 = 121;
-/// Exit status of a child that could not be confined.
-pub const EXIT_UNCONFINED: i32 = 120;
-
-/// A compiled seccomp filter as the kernel takes it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Filter {
-    /// Number of instructions.
-    pub len: u16,
-    /// The instructions, eight bytes each.
-    pub instructions: *const u8,
-}
+pub use sys::{EXIT_PANIC, Filter, exit};
 
 /// Creates the Landlock ruleset of sessions; returns a descriptor or a negative error number.
 #[unsafe(no_mangle)]

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jail::cgroup::Group;
+use jail::cgroup::{CpuPriority, Group};
 use jail::keeper::Keeper;
 use sandbox::{Attachment, BoxFuture, Leash, Left, Measured};
 use sandbox_host::open_files::{self, FileSizeLimit, is_readable};
@@ -185,8 +185,12 @@ impl Leash for SessionProcesses {
 
     fn yield_cpu(&mut self, yields: bool) {
         if let Some(group) = self.group() {
+            let priority = match yields {
+                true => CpuPriority::Idle,
+                false => CpuPriority::Normal,
+            };
             // A group that has just been removed yields to everything.
-            let _ = group.yield_cpu(yields);
+            let _ = group.set_cpu_priority(priority);
         }
     }
 

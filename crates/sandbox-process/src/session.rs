@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use jail::cgroup::Group;
+use jail::cgroup::{CpuPriority, Group};
 use jail::spec::ZYGOTE_USER;
 use rustix::process::Pid;
 use sandbox::{Access, Attachment, BoxFuture, Leash, Left, Measured};
@@ -211,8 +211,12 @@ impl Leash for SessionProcesses {
 
     fn yield_cpu(&mut self, yields: bool) {
         if let Some(group) = self.group() {
+            let priority = match yields {
+                true => CpuPriority::Idle,
+                false => CpuPriority::Normal,
+            };
             // A group that has just been removed yields to everything.
-            let _ = group.yield_cpu(yields);
+            let _ = group.set_cpu_priority(priority);
         }
     }
 

@@ -12,6 +12,7 @@
 mod blocking;
 mod client;
 mod client_service;
+mod connect;
 mod connector;
 mod control_groups;
 mod definition;
@@ -36,7 +37,8 @@ mod transport;
 pub use blocking::block_in_place_if_large;
 pub use client::{ClientResponse, ClientSlot, DownstreamClient, JsonRpcError};
 pub use client_service::ClientService;
-pub use connector::{ConnectError, ConnectedServer, Connector, START_TIMEOUT, ToolDefinitions};
+pub use connect::{ConnectError, ConnectedServer, START_TIMEOUT};
+pub use connector::{Connector, ToolDefinitions};
 pub use control_groups::ControlGroups;
 pub use definition::{Http, HttpKind, OAuth, SecretValues, ServerLimits, Stdio, Transport};
 pub use environment::{Environment, find_program, is_self_reference};

@@ -5,8 +5,6 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::{Groups, Missing};
-
 /// Bytes that each operation on a disk counts as at least: a program that forces single blocks to disk holds up others as
 /// one does that writes much.
 const OPERATION: u64 = 16 * 1024;
@@ -31,18 +29,6 @@ pub struct Disks {
      block devices; run as root or with `Delegate=io`, or set `disk_rate = \"none\"`"
 )]
 pub struct Unthrottled(String);
-
-/// Refuses a disk rate that these groups do not bind.
-///
-/// # Errors
-/// Why they do not.
-pub fn check_rate(rate: Option<u64>, groups: &Result<Groups, Missing>) -> Result<(), Unthrottled> {
-    match (rate, groups) {
-        (None, _) => Ok(()),
-        (Some(_), Ok(groups)) => groups.throttles().map(drop),
-        (Some(_), Err(missing)) => Err(Unthrottled::new(missing)),
-    }
-}
 
 impl Unthrottled {
     /// Because of that.
@@ -88,7 +74,7 @@ impl Disks {
     }
 
     /// The rate that all disks have, where `found` gives bytes and operations of one for reading and writing.
-    pub(super) fn rate(&self, found: impl Fn(&str) -> Option<Found>) -> Option<u64> {
+    pub(super) fn rate(&self, found: impl Fn(&str) -> Option<DiskRates>) -> Option<u64> {
         let mut common = None;
         for disk in &self.numbers {
             let ([read, written], counts) = found(disk)?;
@@ -104,7 +90,7 @@ impl Disks {
 }
 
 /// Bytes and operations a second, each for reading and writing.
-type Found = ([Option<u64>; 2], [Option<u64>; 2]);
+type DiskRates = ([Option<u64>; 2], [Option<u64>; 2]);
 
 /// The disk of a directory; of a partition the whole disk, which alone has bounds.
 fn disk(directory: &Path) -> Option<String> {

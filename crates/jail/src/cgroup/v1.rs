@@ -6,11 +6,9 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::bounds::{Bounds, CPU_PERIOD, CpuPriority, GroupUsage, cores, quota};
 use super::disk::{Disks, operations};
-use super::{
-    Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, mount, own_directory, quota, set,
-    yield_cpu,
-};
+use super::files::{Counter, Missing, make_empty, mount, own_directory, set, set_cpu_priority};
 
 /// Controllers that bind a limit. `cpuacct` counts; it often shares the hierarchy of `cpu`.
 const CONTROLLERS: [&str; 4] = ["memory", "pids", "cpu", "cpuacct"];
@@ -140,9 +138,9 @@ impl Group {
     }
 
     /// Lets the groups beside it go first, or not.
-    pub fn yield_cpu(&self, yields: bool) -> io::Result<()> {
+    pub fn set_cpu_priority(&self, priority: CpuPriority) -> io::Result<()> {
         let [_, _, cpu, _] = &self.directories;
-        yield_cpu(cpu, yields, ("cpu.shares", 2, 1024))
+        set_cpu_priority(cpu, priority, ("cpu.shares", 2, 1024))
     }
 
     /// Sets the disk rate. Most sessions have none, so the directory is made with the first.
@@ -193,8 +191,8 @@ impl Group {
     }
 
     /// Reads the counters.
-    pub fn usage(&self) -> Usage {
-        Usage {
+    pub fn usage(&self) -> GroupUsage {
+        GroupUsage {
             cpu: Duration::from_nanos(self.cpu.number()),
             peak_memory: self.peak_memory.number(),
             out_of_memory: self.out_of_memory.keyed("oom_kill"),

@@ -5,10 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::bounds::{Bounds, CPU_PERIOD, CpuPriority, GroupUsage, cores, quota};
 use super::disk::{Disks, operations};
-use super::{
-    Bounds, CPU_PERIOD, Counter, Missing, Usage, cores, make_empty, own_directory, quota, set, yield_cpu,
-};
+use super::files::{Counter, Missing, make_empty, own_directory, set, set_cpu_priority};
 
 /// Controllers that bind a limit.
 const CONTROLLERS: [&str; 3] = ["memory", "pids", "cpu"];
@@ -154,8 +153,8 @@ impl Group {
     }
 
     /// Lets the groups beside it go first, or not.
-    pub fn yield_cpu(&self, yields: bool) -> io::Result<()> {
-        yield_cpu(&self.directory, yields, ("cpu.weight", 1, 100))
+    pub fn set_cpu_priority(&self, priority: CpuPriority) -> io::Result<()> {
+        set_cpu_priority(&self.directory, priority, ("cpu.weight", 1, 100))
     }
 
     fn throttle(&self, rate: Option<u64>, disks: &Disks) -> io::Result<()> {
@@ -195,8 +194,8 @@ impl Group {
     }
 
     /// Reads the counters.
-    pub fn usage(&self) -> Usage {
-        Usage {
+    pub fn usage(&self) -> GroupUsage {
+        GroupUsage {
             cpu: Duration::from_micros(self.cpu.keyed("usage_usec")),
             peak_memory: self.peak_memory.number(),
             out_of_memory: self.events.keyed("oom_kill"),

@@ -4,10 +4,9 @@
 pub mod alone;
 mod container;
 
-use super::Filter;
 use super::arch::number;
 use super::landlock;
-use super::sys::{self, Errno, Result, fd};
+use super::sys::{self, EXIT_UNCONFINED, Errno, Filter, Result, fd};
 use super::text::Text;
 use super::wire::{self, ENTRANCES, Guard, MOST_DESCRIPTORS, RLIMITS, Request};
 
@@ -119,7 +118,7 @@ pub unsafe fn session(request: &Request, descriptors: Descriptors, ruleset: i32,
             step,
             errno,
         );
-        sys::exit(super::EXIT_UNCONFINED);
+        sys::exit(EXIT_UNCONFINED);
     }
 }
 

@@ -2,10 +2,9 @@
 
 use core::mem::size_of;
 
-use super::Filter;
 use super::arch::number;
 use super::confine::{self, Descriptors};
-use super::sys::{self, Errno, Result, fd};
+use super::sys::{self, EXIT_UNCONFINED, Errno, Filter, Result, fd};
 use super::wire::{self, Guard, MOST_DESCRIPTORS, REQUEST_BYTES, REQUEST_DESCRIPTORS, Request};
 
 const CLONE_PIDFD: u64 = 0x1000;
@@ -116,7 +115,7 @@ pub unsafe fn serve(template: &Template) -> i64 {
 unsafe fn enter(template: &Template, request: &Request, descriptors: Descriptors) {
     if request.flags & wire::UNCONFINED != 0 {
         if confine::place(descriptors, None, true).is_err() {
-            sys::exit(super::EXIT_UNCONFINED);
+            sys::exit(EXIT_UNCONFINED);
         }
     } else {
         // SAFETY: the caller vouches for the filter; this is a fresh child with one thread.

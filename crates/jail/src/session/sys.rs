@@ -2,6 +2,21 @@
 
 use super::arch::{number, syscall6};
 
+/// Exit status of a process whose library code panicked.
+pub const EXIT_PANIC: i32 = 121;
+/// Exit status of a child that could not be confined.
+pub const EXIT_UNCONFINED: i32 = 120;
+
+/// A compiled seccomp filter as the kernel takes it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Filter {
+    /// Number of instructions.
+    pub len: u16,
+    /// The instructions, eight bytes each.
+    pub instructions: *const u8,
+}
+
 /// An error number of the kernel, positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Errno(pub i32);

@@ -5,10 +5,9 @@ use super::{
     RULESET, SIGKILL, Step, become_user, capabilities, drop_bounding_set, place, report, seccomp,
     set_rlimits,
 };
-use crate::session::Filter;
 use crate::session::arch::number;
 use crate::session::landlock;
-use crate::session::sys::{self, Errno, fd};
+use crate::session::sys::{self, EXIT_UNCONFINED, Errno, Filter, fd};
 use crate::session::wire::{self, Request};
 
 /// Confines the calling process; on failure says so on its channel and ends it.
@@ -18,7 +17,7 @@ use crate::session::wire::{self, Request};
 pub unsafe fn confine(request: &Request, descriptors: Descriptors, ruleset: i32, filters: [Filter; 2]) {
     if let Err(errno) = place(descriptors, Some(ruleset), true) {
         report(descriptors.channel, Step::Descriptors, errno);
-        sys::exit(crate::session::EXIT_UNCONFINED);
+        sys::exit(EXIT_UNCONFINED);
     }
     // SAFETY: the caller vouches for the filters.
     if let Err((step, errno)) = unsafe { steps(request, filters) } {
@@ -29,7 +28,7 @@ pub unsafe fn confine(request: &Request, descriptors: Descriptors, ruleset: i32,
 /// Tells the host which step failed, and ends the process.
 pub fn fail(step: Step, errno: Errno) -> ! {
     report(CHANNEL, step, errno);
-    sys::exit(crate::session::EXIT_UNCONFINED)
+    sys::exit(EXIT_UNCONFINED)
 }
 
 /// Everything after the descriptors. INVARIANT: nothing of the tenant runs before the last step.

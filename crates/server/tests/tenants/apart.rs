@@ -53,7 +53,7 @@ async fn two_tenants_see_nothing_of_each_other() {
     let seed = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok());
     let seed = seed.unwrap_or_else(|| fastrand::u64(..));
     println!("SEED={seed}");
-    let yard = Yard::new();
+    let yard = Yard::new("acme/ann");
     let handles = [Arc::<Mutex<Handles>>::default(), Arc::default()];
     let [ann, bob] = [("acme", "globex", 0), ("globex", "acme", 1)].map(|(mark, other_mark, place)| {
         // The same user of two tenants.
@@ -94,7 +94,8 @@ impl Tenant {
                 800..860 => self.read_memories().await,
                 860..900 => self.call_tool().await,
                 900..920 => self.teach().await,
-                920..940 => self.learned().await,
+                920..930 => self.learned().await,
+                930..940 => self.use_login().await,
                 940..975 => self.read_records().await,
                 975..982 => self.open_session().await,
                 982..988 => self.try_session_of_the_other().await,
@@ -259,6 +260,15 @@ impl Tenant {
             .run("x", "return open('/tools/stub/raw.py').read()".to_owned())
             .await;
         self.check(&told);
+    }
+
+    /// The server that one of both is logged in to is there for that one only.
+    async fn use_login(&mut self) {
+        let is_owner = self.mark == "acme";
+        let names = self.caller.server_names().await;
+        assert_eq!(names.iter().any(|name| name == "far"), is_owner, "{names:?}");
+        let code = "try:\n    await tools.far.anything()\nexcept ToolError as e:\n    return e.kind";
+        assert_eq!(self.run("x", code.to_owned()).await == "denied", !is_owner);
     }
 
     async fn read_records(&mut self) {

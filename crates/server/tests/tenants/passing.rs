@@ -34,7 +34,7 @@ impl Held {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_left_of_a_thousand_callers() {
-    let yard = Yard::new();
+    let yard = Yard::new("acme/ann");
     let yard = Arc::new(yard);
     // What the host keeps for everyone, such as control groups for as many as came at once, is there before it is counted.
     visit_all(&yard, 0..10 * AT_ONCE).await;
@@ -94,7 +94,7 @@ async fn settled() -> Held {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_caller_that_is_dismissed_during_a_run_hears_that_the_run_was_cancelled() {
-    let yard = Yard::new();
+    let yard = Yard::new("acme/ann");
     let caller = yard.caller("acme/ann");
     let principal = "acme/ann".parse().unwrap();
     let code = "open('/workspace/begun', 'w')\nimport time\nwhile True: time.sleep(0.01)".to_owned();

@@ -18,6 +18,15 @@ use types::{
     Appearance, Granted, Language, Limits, Principal, Reach, Results, RunProfile, RunSpec, Selector,
     SessionName, Status, Validation,
 };
+use upstream_wire::oauth::Logins;
+
+/// A login to the server `far`.
+const LOGIN: &str = r#"{
+    "format": 1, "server": "http://127.0.0.1:9/mcp", "resource": "http://127.0.0.1:9/mcp", "issuer": null,
+    "token_endpoint": "http://127.0.0.1:9/token", "revocation_endpoint": null,
+    "client": {"id": "codeyard", "secret": null, "in_body": false}, "scopes": [],
+    "tokens": {"access": "acme-token", "refresh": null, "received_at": 0, "expires_at": null}
+}"#;
 
 /// A host that exists for one test.
 pub struct Yard {
@@ -34,7 +43,8 @@ pub enum Surface {
 }
 
 impl Yard {
-    pub fn new() -> Self {
+    /// One with a server that everyone may use, and the remote server `far`, to which only `owner` has a login.
+    pub fn new(owner: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         // Guests have other users of the kernel.
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -43,7 +53,13 @@ impl Yard {
             directory.path().join("codeyard.toml"),
         );
         let stub = ServerDefinition::stub_with_extras().to_json();
-        fs::write(&servers, json!({"mcpServers": {"stub": stub}}).to_string()).unwrap();
+        // Nobody listens there: what is asked of it fails, for whoever may ask.
+        let far = json!({"url": "http://127.0.0.1:9/mcp"});
+        fs::write(
+            &servers,
+            json!({"mcpServers": {"stub": stub, "far": far}}).to_string(),
+        )
+        .unwrap();
         // Idle sessions would be counted as left behind by somebody.
         fs::write(&settings, "[pool]\nsize = 0\n").unwrap();
         let data = directory.path().join("data");
@@ -62,6 +78,13 @@ impl Yard {
             principal: Principal::local(),
         };
         let mut parts = loaded.into_parts(program, &Machine);
+        let (owner, logins) = (owner.parse().unwrap(), directory.path().join("data/logins"));
+        let theirs = logins.join("of").join(owner_directory(&owner));
+        fs::create_dir_all(&theirs).unwrap();
+        let login = theirs.join("far.json");
+        fs::write(&login, LOGIN).unwrap();
+        fs::set_permissions(&login, fs::Permissions::from_mode(0o600)).unwrap();
+        parts.upstream.logins = Some(Logins::of(&owner, &logins));
         parts.upstream.supervisor = vec![test_support::stub_server().into(), "__supervise".into()];
         Self {
             host: Host::new(parts).unwrap(),
@@ -88,6 +111,11 @@ impl Yard {
         }
         found
     }
+}
+
+/// Where the logins of a principal are, below all logins.
+fn owner_directory(owner: &Principal) -> String {
+    owner.to_string().replace('/', "%2f")
 }
 
 /// Runs a program of a caller to its end.

@@ -7,7 +7,7 @@
 use libfuzzer_sys::fuzz_target;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use upstream_wire::{Answer, Frame, Line, Splitter};
+use upstream_wire::{Frame, JsonRpcResponse, Line, Splitter};
 
 fuzz_target!(|data: &[u8]| {
     let [limit, piece, written @ ..] = data else {
@@ -79,7 +79,7 @@ fn number(bytes: &[u8]) -> Option<i64> {
 
 fn parse(line: &[u8]) {
     match Frame::parse(line) {
-        Frame::Answer(Answer { id, outcome }) => {
+        Frame::Answer(JsonRpcResponse { id, outcome }) => {
             if let (Some(id), Some(said)) = (id, number(line)) {
                 assert_eq!(id, said);
             }

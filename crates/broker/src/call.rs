@@ -307,7 +307,7 @@ impl Core {
         activity: Option<&watch::Sender<Activity>>,
     ) -> Result<Box<RawValue>, HostCallError> {
         debug_assert!(permit.covers(&arguments), "the permit is for other arguments");
-        let mut call = upstream::Call {
+        let mut call = upstream::ToolCall {
             tool: permit.into_tool(),
             arguments,
             deadline,

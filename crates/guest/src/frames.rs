@@ -36,7 +36,7 @@ pub enum HostFrame<'a> {
         /// [`VERSION`].
         v: u32,
         /// Settings of the session.
-        session: Open<'a>,
+        session: SessionSettings<'a>,
     },
     /// Runs a program; one at a time.
     Run {
@@ -69,7 +69,7 @@ pub enum HostFrame<'a> {
 
 /// Settings of a session, sent once.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Open<'a> {
+pub struct SessionSettings<'a> {
     /// Name that the program may see.
     pub session: &'a str,
     /// Bytes of results that stay in the session, all together.

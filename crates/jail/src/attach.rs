@@ -11,7 +11,7 @@ use crate::launcher::sys;
 
 /// Where an attached directory appears. Each place is a directory of the template, which nothing can rename.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
+pub enum MountPoint {
     /// The customer's own files.
     Workspace,
     /// What runs leave for the host.
@@ -29,14 +29,14 @@ pub(crate) const EMPTY: &str = "/at/empty";
 /// Most folders that settings may name.
 pub const MOST_MOUNTS: u8 = 16;
 
-impl Place {
+impl MountPoint {
     /// Its directory on the template.
     pub fn path(self) -> PathBuf {
         let name = match self {
-            Place::Workspace => "workspace".to_owned(),
-            Place::Results => "results".to_owned(),
-            Place::Shared => "shared".to_owned(),
-            Place::Mount(number) => format!("m{number}"),
+            MountPoint::Workspace => "workspace".to_owned(),
+            MountPoint::Results => "results".to_owned(),
+            MountPoint::Shared => "shared".to_owned(),
+            MountPoint::Mount(number) => format!("m{number}"),
         };
         Path::new(PARENT).join(name)
     }
@@ -76,7 +76,7 @@ pub enum Overlay {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bare {
     /// Where it appears.
-    pub place: Place,
+    pub place: MountPoint,
     /// Why the kernel refused the overlay.
     pub cause: String,
 }
@@ -100,7 +100,7 @@ pub(crate) enum Order {
 /// One directory to attach.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Placed {
-    pub(crate) place: Place,
+    pub(crate) place: MountPoint,
     pub(crate) writing: Writing,
     pub(crate) overlay: Overlay,
     /// Opened by the mounter itself; else the tree comes as a descriptor.

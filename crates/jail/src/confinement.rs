@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::seccomp::{self, RulesError};
-use crate::session::{self, Access, Filter, alone};
+use crate::session::{self, Filter, NetworkAccess, PathAccess, alone};
 
 /// What a server may do beside reading and executing the system's own files.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,13 +107,17 @@ pub(crate) struct Prepared {
 /// # Errors
 /// [`ConfinementError::Kernel`] if it cannot.
 pub fn check() -> Result<(), ConfinementError> {
-    make_ruleset(false).map(drop)
+    make_ruleset(NetworkAccess::Denied).map(drop)
 }
 
 impl Prepared {
     /// Opens what the confinement names, and `program`, which may be executed wherever it is.
     pub(crate) fn new(confinement: &Confinement, program: &Path) -> Result<Prepared, ConfinementError> {
-        let ruleset = make_ruleset(confinement.network)?;
+        let network = match confinement.network {
+            true => NetworkAccess::Allowed,
+            false => NetworkAccess::Denied,
+        };
+        let ruleset = make_ruleset(network)?;
         let named = |path: &Path, access| {
             allow(&ruleset, path, access).map_err(|source| ConfinementError::Path {
                 path: path.to_owned(),
@@ -121,9 +125,9 @@ impl Prepared {
             })
         };
         for (paths, access) in [
-            (&PROGRAMS[..], Access::Execute),
-            (&SETTINGS, Access::Read),
-            (&DEVICES, Access::Device),
+            (&PROGRAMS[..], PathAccess::Execute),
+            (&SETTINGS, PathAccess::Read),
+            (&DEVICES, PathAccess::Device),
         ] {
             for path in paths {
                 // What this machine does not have, or does not let this user open, needs no rule.
@@ -131,14 +135,14 @@ impl Prepared {
             }
         }
         // A program that is not there is reported when it is executed.
-        let _ = allow(&ruleset, program, Access::Execute);
+        let _ = allow(&ruleset, program, PathAccess::Execute);
         for path in &confinement.read {
-            named(path, Access::Execute)?;
+            named(path, PathAccess::Execute)?;
         }
         for path in &confinement.write {
-            named(path, Access::OwnExecutable)?;
+            named(path, PathAccess::OwnExecutable)?;
         }
-        let filter = seccomp::server_filter(confinement.network)?;
+        let filter = seccomp::server_filter(network)?;
         Ok(Prepared { ruleset, filter })
     }
 
@@ -147,7 +151,11 @@ impl Prepared {
         const INSTRUCTION: usize = 8;
         // SAFETY: the path is NUL-terminated. Without /proc there is nothing of it to be read.
         let _ = unsafe {
-            session::codeyard_allow(self.ruleset.as_raw_fd(), OWN.as_ptr().cast(), Access::Read as u32)
+            session::codeyard_allow(
+                self.ruleset.as_raw_fd(),
+                OWN.as_ptr().cast(),
+                PathAccess::Read as u32,
+            )
         };
         let filter = Filter {
             len: u16::try_from(self.filter.len() / INSTRUCTION).unwrap_or(u16::MAX),
@@ -159,13 +167,13 @@ impl Prepared {
     }
 }
 
-fn make_ruleset(network: bool) -> Result<OwnedFd, ConfinementError> {
+fn make_ruleset(network: NetworkAccess) -> Result<OwnedFd, ConfinementError> {
     let ruleset = session::create_for_server(network).map_err(|_| ConfinementError::Kernel)?;
     // SAFETY: the descriptor is fresh and owned by nobody else; the kernel closes it at the next execution.
     Ok(unsafe { OwnedFd::from_raw_fd(ruleset) })
 }
 
-fn allow(ruleset: &OwnedFd, path: &Path, access: Access) -> io::Result<()> {
+fn allow(ruleset: &OwnedFd, path: &Path, access: PathAccess) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: the path is NUL-terminated and outlives the call.
     let allowed =

@@ -89,7 +89,7 @@ pub(crate) fn send_error(socket: BorrowedFd<'_>, text: &str) -> io::Result<()> {
 
 /// What a launcher or the first process says.
 #[derive(Debug)]
-pub(crate) enum Said {
+pub(crate) enum LauncherReply {
     /// Descriptors.
     Handover(Vec<OwnedFd>),
     /// What was asked is done.
@@ -103,15 +103,15 @@ pub(crate) enum Said {
 }
 
 /// Receives what a launcher or the first process says.
-pub(crate) fn receive_said(socket: BorrowedFd<'_>) -> io::Result<Said> {
+pub(crate) fn receive_reply(socket: BorrowedFd<'_>) -> io::Result<LauncherReply> {
     let mut buffer = vec![0; MAX_TEXT + 1];
     let (length, descriptors) = receive(socket, &mut buffer)?;
     buffer.truncate(length);
     Ok(match buffer.split_first() {
-        None => Said::Gone,
-        Some((&HANDOVER, _)) => Said::Handover(descriptors),
-        Some((&DONE, [])) => Said::Done,
-        Some((&FAILURE, text)) => Said::Failure(String::from_utf8_lossy(text).into_owned()),
-        Some(_) => Said::Other(buffer),
+        None => LauncherReply::Gone,
+        Some((&HANDOVER, _)) => LauncherReply::Handover(descriptors),
+        Some((&DONE, [])) => LauncherReply::Done,
+        Some((&FAILURE, text)) => LauncherReply::Failure(String::from_utf8_lossy(text).into_owned()),
+        Some(_) => LauncherReply::Other(buffer),
     })
 }

@@ -55,7 +55,7 @@ struct Block {
 
 /// `struct fs_quota_statv`; only the flags are of interest.
 #[repr(C)]
-struct State {
+struct QuotaStatus {
     version: i8,
     padding: u8,
     flags: u16,
@@ -80,7 +80,7 @@ pub struct Project {
 /// # Errors
 /// If it knows no quotas.
 pub fn is_enforced(directory: BorrowedFd<'_>) -> io::Result<bool> {
-    let mut state = State {
+    let mut state = QuotaStatus {
         version: STATE_VERSION,
         padding: 0,
         flags: 0,
@@ -200,7 +200,7 @@ mod tests {
     fn structures_are_as_large_as_the_kernel_has_them() {
         assert_eq!(size_of::<Attributes>(), 28);
         assert_eq!(size_of::<Block>(), 72);
-        assert!(size_of::<State>() >= 176);
+        assert!(size_of::<QuotaStatus>() >= 176);
     }
 
     #[test]

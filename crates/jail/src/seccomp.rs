@@ -9,6 +9,8 @@ mod rules;
 
 use std::collections::BTreeMap;
 
+use crate::session::NetworkAccess;
+
 pub use compile::{Instruction, Preamble, compile};
 pub use rules::{Action, Condition, Rule, Rules, RulesError, Table, parse};
 
@@ -69,7 +71,7 @@ pub fn filters(memory: KernelMemory, namespaces: Namespaces) -> Result<Filters, 
 ///
 /// # Errors
 /// If the embedded data is wrong, which a test rules out.
-pub fn server_filter(network: bool) -> Result<Vec<u8>, RulesError> {
+pub(crate) fn server_filter(network: NetworkAccess) -> Result<Vec<u8>, RulesError> {
     let numbers = numbers();
     let table = parse(SERVER_RULES, &numbers)?.server(numbers.values().copied(), network);
     Ok(bytes(&compile(&table, compile::Preamble::CheckArchitecture)))

@@ -17,9 +17,9 @@ pub(crate) use confine::{Descriptors, alone};
 #[cfg(not(codeyard_session_library))]
 pub use confine::{HOST_NAME, Step};
 #[cfg(not(codeyard_session_library))]
-pub(crate) use landlock::create_for_server;
+pub(crate) use landlock::{NetworkAccess, create_for_server};
 #[cfg(not(codeyard_session_library))]
-pub use landlock::{Access, scope_signals};
+pub use landlock::{PathAccess, scope_signals};
 #[cfg(not(codeyard_session_library))]
 pub(crate) use sys::Errno;
 pub use sys::{EXIT_PANIC, Filter, exit};
@@ -30,7 +30,7 @@ pub extern "C" fn codeyard_ruleset() -> i64 {
     landlock::create()
 }
 
-/// Allows what `access` (see [`landlock::Access`]) names beneath `path`; returns 0 or a negative error number.
+/// Allows what `access` (see [`landlock::PathAccess`]) names beneath `path`; returns 0 or a negative error number.
 ///
 /// # Safety
 /// `path` is a NUL-terminated string.

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use crate::attach::{Bare, Order, Overlay, Place, Placed, Writing};
+use crate::attach::{Bare, MountPoint, Order, Overlay, Placed, Writing};
 use crate::launcher;
-use crate::message::{self, Said};
+use crate::message::{self, LauncherReply};
 use crate::session::wire::{self, Request};
 use crate::spec::ZygoteSpec;
 
@@ -59,10 +59,12 @@ impl Zygote {
             host: Some(host),
         };
         let [control, networks, mounts] = zygote.hand_over(spec, deadline, patience)?;
-        let greeting = match wait_said(control.as_fd(), deadline, patience)? {
-            Said::Other(greeting) => greeting,
-            Said::Failure(step) => return Err(LaunchError::Step(step)),
-            Said::Handover(_) | Said::Done | Said::Gone => return Err(LaunchError::Ended),
+        let greeting = match wait_reply(control.as_fd(), deadline, patience)? {
+            LauncherReply::Other(greeting) => greeting,
+            LauncherReply::Failure(step) => return Err(LaunchError::Step(step)),
+            LauncherReply::Handover(_) | LauncherReply::Done | LauncherReply::Gone => {
+                return Err(LaunchError::Ended);
+            }
         };
         for socket in [&control, &networks, &mounts] {
             rustix::io::ioctl_fionbio(socket, true).map_err(|error| LaunchError::Talk(error.into()))?;
@@ -135,13 +137,13 @@ impl Zygote {
     /// # Errors
     /// `WouldBlock` if none is there yet; `UnexpectedEof` if the attendant is gone.
     pub fn take_network(&self) -> io::Result<OwnedFd> {
-        match message::receive_said(self.networks.as_fd())? {
-            Said::Handover(mut descriptors) => {
+        match message::receive_reply(self.networks.as_fd())? {
+            LauncherReply::Handover(mut descriptors) => {
                 descriptors.pop().ok_or_else(|| io::ErrorKind::InvalidData.into())
             }
-            Said::Gone => Err(io::ErrorKind::UnexpectedEof.into()),
-            Said::Failure(text) => Err(io::Error::other(text)),
-            Said::Done | Said::Other(_) => Err(io::ErrorKind::InvalidData.into()),
+            LauncherReply::Gone => Err(io::ErrorKind::UnexpectedEof.into()),
+            LauncherReply::Failure(text) => Err(io::Error::other(text)),
+            LauncherReply::Done | LauncherReply::Other(_) => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
@@ -200,7 +202,7 @@ impl Zygote {
         self.order(&Order::KillOthers, &[session])
     }
 
-    /// Sends an order; gives the non-blocking socket on which the [`Answer`] comes.
+    /// Sends an order; gives the non-blocking socket on which the [`MounterReply`] comes.
     ///
     /// # Errors
     /// `WouldBlock` if too many orders are under way; others if the mounter is gone.
@@ -222,7 +224,7 @@ impl Zygote {
 
 /// What the mounter answers.
 #[derive(Debug)]
-pub enum Answer {
+pub enum MounterReply {
     /// It is done.
     Done,
     /// The namespace that was asked for.
@@ -231,21 +233,21 @@ pub enum Answer {
     Attached(Vec<Bare>),
 }
 
-impl Answer {
+impl MounterReply {
     /// Takes the answer to an order, or why it was not followed.
     ///
     /// # Errors
     /// `WouldBlock` before the answer arrives; `UnexpectedEof` if the mounter ended without one.
-    pub fn receive(socket: BorrowedFd<'_>) -> io::Result<Result<Answer, String>> {
-        match message::receive_said(socket)? {
-            Said::Done => Ok(Ok(Answer::Done)),
-            Said::Handover(mut descriptors) => {
+    pub fn receive(socket: BorrowedFd<'_>) -> io::Result<Result<MounterReply, String>> {
+        match message::receive_reply(socket)? {
+            LauncherReply::Done => Ok(Ok(MounterReply::Done)),
+            LauncherReply::Handover(mut descriptors) => {
                 let namespace = descriptors.pop().ok_or(io::ErrorKind::InvalidData)?;
-                Ok(Ok(Answer::Namespace(namespace)))
+                Ok(Ok(MounterReply::Namespace(namespace)))
             }
-            Said::Failure(text) => Ok(Err(text)),
-            Said::Gone => Err(io::ErrorKind::UnexpectedEof.into()),
-            Said::Other(bare) => Ok(Ok(Answer::Attached(serde_json::from_slice(&bare)?))),
+            LauncherReply::Failure(text) => Ok(Err(text)),
+            LauncherReply::Gone => Err(io::ErrorKind::UnexpectedEof.into()),
+            LauncherReply::Other(bare) => Ok(Ok(MounterReply::Attached(serde_json::from_slice(&bare)?))),
         }
     }
 }
@@ -254,7 +256,7 @@ impl Answer {
 #[derive(Debug, Clone, Copy)]
 pub struct Attachment<'a> {
     /// Where it appears.
-    pub place: Place,
+    pub place: MountPoint,
     /// What may be done there.
     pub writing: Writing,
     /// Whether it is seen through an overlay.
@@ -306,10 +308,10 @@ impl Sockets {
         let _ = host
             .write_all(&length.to_le_bytes())
             .and_then(|()| host.write_all(&body));
-        match wait_said(host.as_fd(), deadline, patience)? {
-            Said::Handover(descriptors) => descriptors.try_into().map_err(|_| LaunchError::Ended),
-            Said::Failure(step) => Err(LaunchError::Step(step)),
-            Said::Other(_) | Said::Done | Said::Gone => Err(LaunchError::Ended),
+        match wait_reply(host.as_fd(), deadline, patience)? {
+            LauncherReply::Handover(descriptors) => descriptors.try_into().map_err(|_| LaunchError::Ended),
+            LauncherReply::Failure(step) => Err(LaunchError::Step(step)),
+            LauncherReply::Other(_) | LauncherReply::Done | LauncherReply::Gone => Err(LaunchError::Ended),
         }
     }
 }
@@ -351,11 +353,11 @@ pub(crate) fn start(helper: &[OsString], argument: &str, end: UnixStream) -> io:
 }
 
 /// Waits for the next message until the deadline.
-pub(crate) fn wait_said(
+pub(crate) fn wait_reply(
     socket: BorrowedFd<'_>,
     deadline: Instant,
     patience: Duration,
-) -> Result<Said, LaunchError> {
+) -> Result<LauncherReply, LaunchError> {
     let rest = deadline.saturating_duration_since(Instant::now());
     let rest =
         rustix::time::Timespec::try_from(rest).map_err(|error| LaunchError::Talk(io::Error::other(error)))?;
@@ -365,5 +367,5 @@ pub(crate) fn wait_said(
     if ready == 0 {
         return Err(LaunchError::Late(patience));
     }
-    message::receive_said(socket).map_err(LaunchError::Talk)
+    message::receive_reply(socket).map_err(LaunchError::Talk)
 }

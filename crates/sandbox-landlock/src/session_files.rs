@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
 use jail::keeper::{GuestSpec, Rule};
-use jail::session::Access as Reach;
+use jail::session::PathAccess as Reach;
 use jail::spec::Appearance;
 use sandbox::{Access, Attachment};
 use sandbox_host::{layout, rlimits};

@@ -5,10 +5,12 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use jail::attach::{Bare, Directory, MOST_MOUNTS, Overlay, Place, Writing};
+use jail::attach::{Bare, Directory, MOST_MOUNTS, MountPoint, Overlay, Writing};
 use jail::session::wire::Guard;
 use jail::spec::Identity;
-use jail::zygote::{Answer, Attachment as MounterAttachment, MOST_TREES, Source, Zygote as ZygoteProcess};
+use jail::zygote::{
+    Attachment as MounterAttachment, MOST_TREES, MounterReply, Source, Zygote as ZygoteProcess,
+};
 use sandbox::{Access, Attachment};
 use sandbox_host::RequiredIsolation;
 
@@ -128,7 +130,7 @@ impl Zygote {
         let reader = self.mode.identity.has_user_per_session().then_some(user);
         let order = |zygote: &ZygoteProcess| zygote.order_attachments(session, reader, attachments);
         match self.ask_mounter(DEADLINE, order).await {
-            Ok(Ok(Answer::Attached(bare))) => {
+            Ok(Ok(MounterReply::Attached(bare))) => {
                 self.record_without_overlay(&bare, attachments, files);
                 Ok(())
             }
@@ -173,7 +175,7 @@ impl Zygote {
         }
         let order = |zygote: &ZygoteProcess| zygote.order_map(owner, user);
         match self.ask_mounter(DEADLINE, order).await? {
-            Ok(Answer::Namespace(namespace)) => {
+            Ok(MounterReply::Namespace(namespace)) => {
                 *map = Some(OwnerMap { owner, namespace });
                 Ok(())
             }
@@ -213,16 +215,16 @@ impl Zygote {
         }
     }
 
-    fn place(&self, target: &str) -> Result<Place, AttachError> {
+    fn place(&self, target: &str) -> Result<MountPoint, AttachError> {
         let mounts = (0..MOST_MOUNTS).zip(&self.mount_targets);
         match target {
-            "/workspace" => Some(Place::Workspace),
-            "/results" => Some(Place::Results),
-            "/shared" => Some(Place::Shared),
+            "/workspace" => Some(MountPoint::Workspace),
+            "/results" => Some(MountPoint::Results),
+            "/shared" => Some(MountPoint::Shared),
             _ => mounts
                 .into_iter()
                 .find(|(_, mount)| *mount == target)
-                .map(|(number, _)| Place::Mount(number)),
+                .map(|(number, _)| MountPoint::Mount(number)),
         }
         .ok_or_else(|| AttachError::NoPlace(target.to_owned()))
     }

@@ -10,7 +10,7 @@ use jail::cgroup::Group;
 use jail::guards::RemovedGuards;
 use jail::session::wire::{self, Guard, Request};
 use jail::spec::{Appearance, Identity};
-use jail::zygote::{Answer, LaunchError, Zygote as ZygoteProcess};
+use jail::zygote::{LaunchError, MounterReply, Zygote as ZygoteProcess};
 use sandbox::Channels;
 use sandbox_host::layout::LayoutError;
 use sandbox_host::python::{Environment, Interpreter};
@@ -287,13 +287,13 @@ impl Zygote {
         &self,
         deadline: Duration,
         order: impl FnOnce(&ZygoteProcess) -> io::Result<OwnedFd>,
-    ) -> Result<Result<Answer, String>, ZygoteError> {
+    ) -> Result<Result<MounterReply, String>, ZygoteError> {
         let answer = order(&self.process).map_err(|_| ZygoteError::Gone)?;
         let answer = watch(answer).map_err(|error| ZygoteError::System("watch the mounter", error))?;
         let answered = tokio::time::timeout(deadline, async {
             loop {
                 let mut ready = answer.readable().await?;
-                if let Ok(received) = ready.try_io(|socket| Answer::receive(socket.as_fd())) {
+                if let Ok(received) = ready.try_io(|socket| MounterReply::receive(socket.as_fd())) {
                     return received;
                 }
             }

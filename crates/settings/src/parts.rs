@@ -26,7 +26,7 @@ pub struct Program {
 #[derive(Debug, Clone)]
 pub struct Parts {
     /// Of the hub.
-    pub upstream: upstream::Config,
+    pub upstream: upstream::HubConfig,
     /// Of the policy.
     pub policy: policy::Config,
     /// The sandbox backend.
@@ -148,7 +148,7 @@ impl Loaded {
             policy::Requirement::TenantIsolation => sandbox_host::RequiredIsolation::TenantIsolation,
         };
         Parts {
-            upstream: upstream::Config {
+            upstream: upstream::HubConfig {
                 servers: self.servers,
                 cache_dir: Some(self.data_dir.join("cache").join("tools")),
                 asks_anew: false,

@@ -11,7 +11,7 @@ use rmcp::model::{ErrorData, JsonRpcMessage, ProtocolVersion, ServerPeerInfo, Se
 use serde_json::{Value, json};
 
 use crate::era::Era;
-use crate::transport::{Answer, Frame, HANDSHAKE_IDS, ServerTransport};
+use crate::transport::{Frame, HANDSHAKE_IDS, JsonRpcResponse, ServerTransport};
 
 /// Time without an answer after which `initialize` is sent as well. Servers in Python take some seconds to start, and a
 /// modern server just refuses the additional request.
@@ -107,11 +107,11 @@ pub(crate) async fn shake_hands(
 impl Handshake<'_> {
     async fn take(&mut self, frame: Frame) -> Result<Option<ServerHello>, HandshakeError> {
         match frame {
-            Frame::Answer(Answer {
+            Frame::Answer(JsonRpcResponse {
                 id: Some(DISCOVER),
                 outcome: Err(error),
             }) if supports_our_version(&error) => self.send_discover(DISCOVER_AGAIN).await?,
-            Frame::Answer(Answer {
+            Frame::Answer(JsonRpcResponse {
                 id: Some(DISCOVER | DISCOVER_AGAIN),
                 outcome,
             }) => {
@@ -124,7 +124,7 @@ impl Handshake<'_> {
                     self.send_initialize().await?;
                 }
             }
-            Frame::Answer(Answer {
+            Frame::Answer(JsonRpcResponse {
                 id: Some(INITIALIZE),
                 outcome,
             }) => {

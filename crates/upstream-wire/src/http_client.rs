@@ -7,8 +7,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::Client;
 use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
 use rustls::{CertificateError, ClientConfig, RootCertStore};
 
 use address::Resolver;
@@ -18,17 +18,34 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_NAMES: usize = 3;
 const NO_TLS: &str = "it does not speak TLS there; is it `http:`?";
 
+/// What a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// HTTP over TLS.
+    Https,
+    /// HTTP without TLS.
+    Http,
+}
+
+impl Scheme {
+    pub(crate) fn of(url: &Url) -> Scheme {
+        match url.scheme() {
+            "https" => Scheme::Https,
+            _ => Scheme::Http,
+        }
+    }
+}
+
 /// Builds a client. For `https` this reads the machine's certificate authorities.
-pub(crate) async fn build(is_secure: bool) -> Result<Client, String> {
-    let built = tokio::task::spawn_blocking(move || build_blocking(is_secure)).await;
+pub(crate) async fn build(scheme: Scheme) -> Result<Client, String> {
+    let built = tokio::task::spawn_blocking(move || build_blocking(scheme)).await;
     built.unwrap_or_else(|panic| Err(panic.to_string()))
 }
 
-fn build_blocking(is_secure: bool) -> Result<Client, String> {
-    let roots = if is_secure {
-        authorities()?
-    } else {
-        RootCertStore::empty()
+fn build_blocking(scheme: Scheme) -> Result<Client, String> {
+    let roots = match scheme {
+        Scheme::Https => authorities()?,
+        Scheme::Http => RootCertStore::empty(),
     };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider)
@@ -163,7 +180,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_connection_has_ten_seconds() {
         let (address, _listener, _taken) = full();
-        let client = build(false).await.expect("a client");
+        let client = build(Scheme::Http).await.expect("a client");
         let start = Instant::now();
         let sent = client.get(format!("http://{address}/")).send().await;
         let error = sent.expect_err("nobody answers");

@@ -53,4 +53,4 @@ pub use notifications::{Notifications, ProgressWatch};
 pub use remote::header_parameters::check as check_header_parameters;
 pub use secrets::Secrets;
 pub use stderr::Stderr;
-pub use transport::{Answer, Frame, Line, MAX_LINE, Reply, RequestFailure, Splitter};
+pub use transport::{Frame, JsonRpcResponse, Line, MAX_LINE, Reply, RequestFailure, Splitter};

@@ -60,10 +60,10 @@ pub(crate) fn file_name(text: &str) -> String {
 
 /// The log files of all servers. Cheap to clone; without a directory nothing is written.
 #[derive(Debug, Clone, Default)]
-pub struct Logs(Option<Arc<Shared>>);
+pub struct Logs(Option<Arc<LogWriter>>);
 
 #[derive(Debug)]
-struct Shared {
+struct LogWriter {
     directory: PathBuf,
     /// The queue of the writing thread, which the first chunk starts.
     queue: OnceLock<mpsc::Sender<WriterCommand>>,
@@ -72,7 +72,7 @@ struct Shared {
 /// The log file of one server.
 #[derive(Debug, Clone)]
 pub struct Log {
-    shared: Arc<Shared>,
+    shared: Arc<LogWriter>,
     file: PathBuf,
     before: PathBuf,
     /// Chunks dropped since the last one that was queued.
@@ -97,7 +97,7 @@ impl Logs {
     /// The log files below this directory.
     pub fn new(directory: Option<PathBuf>) -> Logs {
         Logs(directory.map(|directory| {
-            Arc::new(Shared {
+            Arc::new(LogWriter {
                 directory,
                 queue: OnceLock::new(),
             })
@@ -176,9 +176,9 @@ fn line(text: &str) -> Vec<u8> {
     format!("--- {time} codeyard {}: {text}\n", std::process::id()).into_bytes()
 }
 
-// === impl Shared ===
+// === impl LogWriter ===
 
-impl Shared {
+impl LogWriter {
     fn queue(&self) -> &mpsc::Sender<WriterCommand> {
         self.queue.get_or_init(|| {
             let (queue, commands) = mpsc::channel(QUEUE);

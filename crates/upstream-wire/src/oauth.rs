@@ -22,7 +22,7 @@ mod logout;
 mod redirect;
 mod token;
 
-pub(crate) use access::{Access, AccessError};
+pub(crate) use access::{AccessError, AccessTokens};
 pub use error::LoginError;
 pub use login::{LoggedIn, LoginRequest, PendingLogin, begin};
 pub use login_file::LoginState;

@@ -24,7 +24,7 @@ use tokio::task::yield_now;
 
 use crate::blocking::block_in_place_if_large;
 use crate::notifications::Notifications;
-pub use frame::{Answer, Frame};
+pub use frame::{Frame, JsonRpcResponse};
 pub(crate) use lines::SkippedMessage;
 pub use lines::{Line, MAX_LINE, Splitter};
 pub(crate) use reader::Incoming;
@@ -36,7 +36,7 @@ use writer::MessageWriter;
 /// Ids of the handshake's requests. The library counts its ids from zero. These are far above, and still small enough for
 /// servers that store ids as 32-bit integers.
 pub(crate) const HANDSHAKE_IDS: RangeInclusive<i64> = 2_000_000_000..=2_000_000_002;
-/// Lines that are read before other tasks get their turn, so that a server with many answers does not delay other sessions.
+/// LineReader that are read before other tasks get their turn, so that a server with many answers does not delay other sessions.
 const LINES_PER_TURN: usize = 8;
 /// The notification by which a server cancels its request.
 const CANCELLED: &str = "notifications/cancelled";
@@ -56,7 +56,7 @@ pub(crate) struct ServerTransport {
     next_id: i64,
     /// Messages for the library.
     ready: VecDeque<ServerJsonRpcMessage>,
-    /// Lines read since other tasks last had their turn.
+    /// LineReader read since other tasks last had their turn.
     lines_read: usize,
 }
 
@@ -158,7 +158,7 @@ impl ServerTransport {
         }
     }
 
-    fn answer(&mut self, Answer { id, outcome }: Answer) {
+    fn answer(&mut self, JsonRpcResponse { id, outcome }: JsonRpcResponse) {
         let Some(id) = id else {
             // Without an id no request matches. The message may still explain a missing answer.
             if let Err(error) = outcome {

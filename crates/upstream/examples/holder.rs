@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use upstream::{Call, Config, Hub, ServerConfig};
+use upstream::{Hub, HubConfig, ServerConfig, ToolCall};
 use upstream_wire::{Stdio, Transport};
 
 fn main() {
@@ -24,15 +24,15 @@ async fn hold() {
         }),
         ..ServerConfig::default()
     };
-    let hub = Hub::new(Config {
+    let hub = Hub::new(HubConfig {
         servers: vec![server],
-        ..Config::default()
+        ..HubConfig::default()
     });
     for tool in ["pid", "spawn"] {
         let tool = types::ToolRef::new("stub", tool);
         let deadline = tokio::time::Instant::now() + Duration::from_secs(30);
         let answer = match hub
-            .call_raw(Call {
+            .call_raw(ToolCall {
                 tool,
                 arguments: serde_json::Map::new(),
                 deadline,

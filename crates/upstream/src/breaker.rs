@@ -25,22 +25,22 @@ const LAST_PAUSE: Duration = Duration::from_secs(60);
 /// One server's breaker.
 #[derive(Debug, Default)]
 pub(crate) struct Breaker {
-    state: Mutex<State>,
+    state: Mutex<BreakerState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BreakerState {
     /// Failures since the last success.
     failures: u32,
     /// Pauses since the last success.
     pauses: u32,
-    open: Option<Open>,
+    open: Option<Opening>,
     /// Number of openings, to recognise the trial call of the current opening.
     openings: u64,
 }
 
 #[derive(Debug)]
-struct Open {
+struct Opening {
     cause: UpstreamError,
     until: Instant,
     /// Whether the trial call is pending.
@@ -95,7 +95,7 @@ impl Breaker {
         self.state().open.as_ref().map(|open| open.cause.clone())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BreakerState> {
         self.state.lock()
     }
 }
@@ -104,9 +104,9 @@ impl Admission {
     /// The call succeeded.
     pub(crate) fn succeeded(self) {
         let mut state = self.breaker.state();
-        *state = State {
+        *state = BreakerState {
             openings: state.openings,
-            ..State::default()
+            ..BreakerState::default()
         };
     }
 
@@ -124,7 +124,7 @@ impl Admission {
             state.pauses += 1;
             state.openings += 1;
             let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LAST_PAUSE);
-            state.open = Some(Open {
+            state.open = Some(Opening {
                 cause,
                 until: Instant::now() + pause,
                 is_tried: false,

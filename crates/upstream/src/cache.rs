@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// The cached data of one definition.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct CachedList {
     format: u32,
     pub(crate) era: Era,
     pub(crate) description: Option<String>,
@@ -33,9 +33,9 @@ struct Version {
     format: u32,
 }
 
-impl Entry {
-    pub(crate) fn new(era: Era, description: Option<String>, tools: Vec<Box<RawValue>>) -> Entry {
-        Entry {
+impl CachedList {
+    pub(crate) fn new(era: Era, description: Option<String>, tools: Vec<Box<RawValue>>) -> CachedList {
+        CachedList {
             format: FORMAT,
             era,
             description,
@@ -61,13 +61,13 @@ impl CacheFile {
     /// server's next answer is cached instead.
     ///
     /// Callers share one buffer for all files, which keeps memory from fragmenting.
-    pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Option<Entry> {
+    pub(crate) fn read(&self, buffer: &mut Vec<u8>) -> Option<CachedList> {
         match self.read_whole(buffer) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             Err(error) => return self.set_aside(&error.to_string()),
         }
-        match serde_json::from_slice::<Entry>(buffer) {
+        match serde_json::from_slice::<CachedList>(buffer) {
             Ok(entry) => (entry.format == FORMAT).then_some(entry),
             Err(error) => match serde_json::from_slice::<Version>(buffer) {
                 Ok(Version { format }) if format != FORMAT => None,
@@ -87,7 +87,7 @@ impl CacheFile {
         file.read_to_end(buffer).map(drop)
     }
 
-    fn set_aside(&self, why: &str) -> Option<Entry> {
+    fn set_aside(&self, why: &str) -> Option<CachedList> {
         let aside = self.path.with_extension("damaged");
         let (file, kept) = (self.path.display(), aside.display());
         match fs::rename(&self.path, &aside) {
@@ -102,7 +102,7 @@ impl CacheFile {
     }
 
     /// Replaces the file atomically; only this user can read it.
-    pub(crate) fn write(&self, entry: &Entry) -> io::Result<()> {
+    pub(crate) fn write(&self, entry: &CachedList) -> io::Result<()> {
         let directory = self.path.parent().ok_or(io::ErrorKind::InvalidInput)?;
         fs::DirBuilder::new()
             .recursive(true)
@@ -174,7 +174,7 @@ mod tests {
         assert!(file.read(&mut Vec::new()).is_none());
         let tool = json!({"name": "t", "x": 1.5});
         let tools = vec![to_raw_value(&tool).expect("JSON")];
-        let entry = Entry::new(Era::Modern, Some("d".to_owned()), tools);
+        let entry = CachedList::new(Era::Modern, Some("d".to_owned()), tools);
         file.write(&entry).expect("written");
         let read = file.read(&mut Vec::new()).expect("what was written");
         assert_eq!((read.era, read.description.as_deref()), (Era::Modern, Some("d")));

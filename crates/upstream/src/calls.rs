@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::breaker::{Admission, Rejection};
 use crate::connection::{Connection, RequestError, TimeLimits};
 use crate::error::UpstreamError;
-use crate::server::Server;
+use crate::server::ManagedServer;
 
 /// Shortest time-out of a call that counts as a failure of the server. Shorter ones say little about it.
 const MIN_TIMEOUT_FAILURE: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ pub(crate) struct RequestOptions<'a> {
     pub(crate) may_repeat: bool,
 }
 
-impl Server {
+impl ManagedServer {
     /// Sends a request and reads the text of its result. Starts the server if it does not run.
     pub(crate) async fn ask<T>(
         &self,

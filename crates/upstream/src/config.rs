@@ -11,7 +11,7 @@ use upstream_wire::{SecretValues, Transport};
 
 /// Everything the hub needs to know, validated by `registry`.
 #[derive(Debug, Clone, Default)]
-pub struct Config {
+pub struct HubConfig {
     /// The servers, in the order of the configuration; names are unique.
     pub servers: Vec<ServerConfig>,
     /// Directory of cached tool lists; without it the hub asks each server again in every process.

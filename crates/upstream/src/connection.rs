@@ -188,13 +188,13 @@ impl Connection {
     fn without_secrets(&self, raw: String) -> String {
         const IS_ERROR: &str = "isError";
         #[derive(serde::Deserialize)]
-        struct Fields {
+        struct ErrorFlag {
             #[serde(default, rename = "isError")]
             is_error: bool,
         }
         // Most results are long and no errors: search the text first, and parse it only if the field occurs.
         let is_error = raw.contains(IS_ERROR)
-            && serde_json::from_str::<Fields>(&raw).is_ok_and(|fields| fields.is_error);
+            && serde_json::from_str::<ErrorFlag>(&raw).is_ok_and(|fields| fields.is_error);
         let result = is_error.then(|| serde_json::from_str(&raw));
         match result {
             Some(Ok(result)) => self.notifications.secrets.hide_value(result).to_string(),

@@ -22,7 +22,7 @@ use rmcp::model::{
 use rmcp::service::PeerRequestOptions;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
-use upstream_wire::{ConnectedServer, Era, ServerHello};
+use upstream_wire::{ClientSlot, ConnectedServer, Era, ServerHello};
 
 use crate::connection::Connection;
 use crate::error::UpstreamError;
@@ -145,8 +145,7 @@ impl Driver {
         } = server;
         self.shared.set_era(hello.era);
         self.shared.set_phase(Phase::Running(Arc::clone(&connection)));
-        let has_client = self.shared.connector.client.get().is_some();
-        let _subscription = subscribe(&connection, &hello, has_client).await;
+        let _subscription = subscribe(&connection, &hello, &self.shared.connector.client).await;
         connection.set_log_level(&self.shared.connector.client).await;
         let stop_service = service.cancellation_token();
         let mut closed = std::pin::pin!(service.waiting());
@@ -272,8 +271,9 @@ async fn wait_for_stop(commands: &mut mpsc::Receiver<Command>) -> Option<oneshot
 async fn subscribe(
     connection: &Connection,
     hello: &ServerHello,
-    has_client: bool,
+    client: &ClientSlot,
 ) -> Option<impl Sized + use<>> {
+    let has_client = client.get().is_some();
     if hello.era == Era::Legacy || !(hello.notifies_list_changes || has_client) {
         return None;
     }

@@ -18,10 +18,10 @@ use upstream_wire::{ControlGroups, DownstreamClient, Environment, Logs, Transpor
 
 use crate::calls::RequestOptions;
 use crate::concurrency::{ConcurrencyLimit, MAX_HOLD};
-use crate::config::{Config, ServerConfig};
+use crate::config::{HubConfig, ServerConfig};
 use crate::connection::{Connection, RequestMeta};
 use crate::error::UpstreamError;
-use crate::server::Server;
+use crate::server::ManagedServer;
 use crate::server_set::{Replacement, ServerFactory, ServerSet};
 use crate::shared::{Phase, ServerShared};
 use crate::state::{ServerState, Status};
@@ -51,7 +51,7 @@ struct Inner {
 
 /// One call of a tool. Dropping its future cancels the call upstream.
 #[derive(Debug)]
-pub struct Call {
+pub struct ToolCall {
     /// The tool to call.
     pub tool: ToolRef,
     /// Arguments of the call.
@@ -64,8 +64,8 @@ pub struct Call {
 
 impl Hub {
     /// Prepares all servers and begins to read cached tool lists. Starts no server.
-    pub fn new(config: Config) -> Hub {
-        let Config {
+    pub fn new(config: HubConfig) -> Hub {
+        let HubConfig {
             servers,
             cache_dir,
             asks_anew,
@@ -227,7 +227,7 @@ impl Hub {
     }
 
     /// Calls a tool; returns the undecoded text of the server's `CallToolResult`.
-    pub async fn call_raw(&self, call: Call) -> Result<Box<RawValue>, UpstreamError> {
+    pub async fn call_raw(&self, call: ToolCall) -> Result<Box<RawValue>, UpstreamError> {
         let server = self.server(&call.tool.server)?;
         server
             .shared
@@ -236,7 +236,11 @@ impl Hub {
             .await
     }
 
-    async fn call_server(&self, server: &Server, call: Call) -> Result<Box<RawValue>, UpstreamError> {
+    async fn call_server(
+        &self,
+        server: &ManagedServer,
+        call: ToolCall,
+    ) -> Result<Box<RawValue>, UpstreamError> {
         let name = format!("the call of '{}'", call.tool.tool);
         let options = RequestOptions {
             name: &name,
@@ -314,7 +318,7 @@ impl Hub {
         Arc::clone(&self.inner.server_set.read())
     }
 
-    pub(crate) fn server(&self, name: &str) -> Result<Arc<Server>, UpstreamError> {
+    pub(crate) fn server(&self, name: &str) -> Result<Arc<ManagedServer>, UpstreamError> {
         let server_set = self.server_set();
         if let Some(server) = server_set.server(name) {
             return Ok(Arc::clone(server));
@@ -327,20 +331,22 @@ impl Hub {
     }
 
     /// Makes one server list its tools in the background, unless it does so already.
-    fn discover_one(&self, server: &Arc<Server>) {
+    fn discover_one(&self, server: &Arc<ManagedServer>) {
         if server.discovering.send_replace(true) {
             return;
         }
         let (server, discoveries) = (Arc::clone(server), Arc::clone(&self.inner.discoveries));
         tokio::spawn(async move {
             // The state of the server holds the error.
-            let _ = discoveries.run(server.list(Server::start_deadline())).await;
+            let _ = discoveries
+                .run(server.list(ManagedServer::start_deadline()))
+                .await;
             server.discovering.send_replace(false);
         });
     }
 
     /// Reads the cached lists of these servers in a thread: with many servers that takes longer than a first answer may.
-    fn read_caches(&self, servers: &[Arc<Server>]) {
+    fn read_caches(&self, servers: &[Arc<ManagedServer>]) {
         let unread: Vec<Arc<ServerShared>> = servers
             .iter()
             .map(|server| Arc::clone(&server.shared))
@@ -405,13 +411,13 @@ fn request(
 fn result(connection: &Connection, raw: String, name: &str) -> Result<Box<RawValue>, UpstreamError> {
     const INPUT_REQUIRED: &str = "input_required";
     #[derive(serde::Deserialize)]
-    struct Kind<'a> {
+    struct ResultType<'a> {
         #[serde(rename = "resultType", borrow)]
         kind: Option<std::borrow::Cow<'a, str>>,
     }
     // The marker is rare: search the text first, and parse it only if the marker occurs.
     let asks = raw.contains(INPUT_REQUIRED)
-        && serde_json::from_str::<Kind<'_>>(&raw)
+        && serde_json::from_str::<ResultType<'_>>(&raw)
             .is_ok_and(|kind| kind.kind.as_deref() == Some(INPUT_REQUIRED));
     if asks {
         let (server, request) = (connection.server.clone(), name.to_owned());

@@ -1,7 +1,7 @@
 //! The hub: starts or connects to MCP servers when they are needed, keeps their tool lists, and calls their tools.
 //!
 //! ```text
-//! Hub ─► ServerSet ─► Server (one for each definition) ─► Driver (its task) ─► upstream_wire::Connector
+//! Hub ─► ServerSet ─► ManagedServer (one for each definition) ─► Driver (its task) ─► upstream_wire::Connector
 //!                       └─► Connection (sends requests) ◄──────┘
 //! ```
 //!
@@ -26,9 +26,9 @@ mod start;
 mod state;
 mod stats;
 
-pub use config::{Config, ServerConfig};
+pub use config::{HubConfig, ServerConfig};
 pub use error::UpstreamError;
-pub use hub::{Call, Hub};
+pub use hub::{Hub, ToolCall};
 pub use listing::MAX_LIST_BYTES;
 pub use relay::RelayRequest;
 pub use state::{ServerState, Status};

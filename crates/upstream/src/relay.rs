@@ -11,7 +11,7 @@ use crate::calls::RequestOptions;
 use crate::connection::{Connection, RequestMeta};
 use crate::error::UpstreamError;
 use crate::hub::Hub;
-use crate::server::Server;
+use crate::server::ManagedServer;
 
 /// A request of the protocol. Dropping its future cancels the request upstream.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ impl Hub {
 
     async fn ask_server(
         &self,
-        server: &Server,
+        server: &ManagedServer,
         question: RelayRequest,
     ) -> Result<Box<RawValue>, UpstreamError> {
         let tool = text(&question.params, "name");

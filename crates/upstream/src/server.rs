@@ -13,7 +13,7 @@ use upstream_wire::START_TIMEOUT;
 use crate::connection::Connection;
 use crate::driver::{Command, Driver};
 use crate::error::UpstreamError;
-use crate::shared::{ListOutcome, ListState, Phase, ServerShared, State};
+use crate::shared::{Lifecycle, ListOutcome, ListState, Phase, ServerShared};
 use crate::state::{ServerState, Status};
 
 /// Longest wait of a call for the start of its server. The start continues afterwards. This is shorter than the time limit of
@@ -26,7 +26,7 @@ const COMMAND_QUEUE: usize = 8;
 
 /// The handle of one server.
 #[derive(Debug)]
-pub(crate) struct Server {
+pub(crate) struct ManagedServer {
     pub(crate) shared: Arc<ServerShared>,
     /// Pending calls.
     pub(crate) calls: TaskTracker,
@@ -41,10 +41,10 @@ pub(crate) struct Server {
     pub(crate) was_missed: AtomicBool,
 }
 
-impl Server {
-    pub(crate) fn new(shared: ServerShared) -> Server {
+impl ManagedServer {
+    pub(crate) fn new(shared: ServerShared) -> ManagedServer {
         let (commands, receiver) = mpsc::channel(COMMAND_QUEUE);
-        Server {
+        ManagedServer {
             shared: Arc::new(shared),
             calls: TaskTracker::new(),
             commands,
@@ -62,7 +62,7 @@ impl Server {
         // Number of the start whose failure this call reports. Failures of earlier starts only delay the call.
         let mut awaited = None;
         loop {
-            let State { attempt, phase } = state.borrow_and_update().clone();
+            let Lifecycle { attempt, phase } = state.borrow_and_update().clone();
             match phase {
                 Phase::Running(connection) if !connection.is_closed() => return Ok(connection),
                 Phase::Running(_) => {}

@@ -12,7 +12,7 @@ use crate::cache::CacheFile;
 use crate::concurrency::ConcurrencyLimit;
 use crate::config::ServerConfig;
 use crate::error::UpstreamError;
-use crate::server::Server;
+use crate::server::ManagedServer;
 use crate::shared::{AllTools, ServerShared};
 
 /// Makes servers. Holds what all servers share.
@@ -35,7 +35,7 @@ pub(crate) struct ServerFactory {
 #[derive(Debug, Default)]
 pub(crate) struct ServerSet {
     /// In the order of the configuration.
-    pub(crate) servers: Vec<Arc<Server>>,
+    pub(crate) servers: Vec<Arc<ManagedServer>>,
     by_name: HashMap<String, usize>,
     /// Definitions that would start codeyard again.
     pub(crate) self_references: Vec<String>,
@@ -45,9 +45,9 @@ pub(crate) struct ServerSet {
 pub(crate) struct Replacement {
     pub(crate) server_set: ServerSet,
     /// Servers that are new in the set.
-    pub(crate) new: Vec<Arc<Server>>,
+    pub(crate) new: Vec<Arc<ManagedServer>>,
     /// Servers whose definition was changed or removed.
-    pub(crate) retired: Vec<Arc<Server>>,
+    pub(crate) retired: Vec<Arc<ManagedServer>>,
 }
 
 impl ServerFactory {
@@ -95,7 +95,7 @@ impl ServerFactory {
     }
 
     /// Rebuilds the snapshot of all tools and the indices of the servers in it. An unchanged snapshot wakes no receiver.
-    fn update_snapshot(&self, server_set: &ServerSet, retired: &[Arc<Server>]) {
+    fn update_snapshot(&self, server_set: &ServerSet, retired: &[Arc<ManagedServer>]) {
         // Indices change while the snapshot is locked, so that no server publishes at the index of another.
         self.all_tools.send_if_modified(|all| {
             let entries = server_set.servers.iter().map(|server| {
@@ -118,7 +118,7 @@ impl ServerFactory {
         });
     }
 
-    fn server(&self, config: ServerConfig, environment: Arc<Environment>) -> Server {
+    fn server(&self, config: ServerConfig, environment: Arc<Environment>) -> ManagedServer {
         let cache = self
             .cache_dir
             .as_deref()
@@ -135,7 +135,7 @@ impl ServerFactory {
             client: Arc::clone(&self.client),
         };
         let (starts, all_tools) = (Arc::clone(&self.starts), self.all_tools.clone());
-        Server::new(ServerShared::new(config, connector, cache, starts, all_tools))
+        ManagedServer::new(ServerShared::new(config, connector, cache, starts, all_tools))
     }
 
     /// The environment of the server; `None` if the server is codeyard itself and not allowed.
@@ -153,11 +153,11 @@ impl ServerFactory {
 }
 
 impl ServerSet {
-    pub(crate) fn server(&self, name: &str) -> Option<&Arc<Server>> {
+    pub(crate) fn server(&self, name: &str) -> Option<&Arc<ManagedServer>> {
         self.by_name.get(name).and_then(|index| self.servers.get(*index))
     }
 
-    fn holds(&self, server: &Arc<Server>) -> bool {
+    fn holds(&self, server: &Arc<ManagedServer>) -> bool {
         self.server(&server.shared.config.name)
             .is_some_and(|known| Arc::ptr_eq(known, server))
     }

@@ -13,7 +13,7 @@ use upstream_wire::{Connector, Era, ServerHello, ToolDefinitions};
 
 use crate::activity::Activity;
 use crate::breaker::Breaker;
-use crate::cache::{CacheFile, Entry};
+use crate::cache::{CacheFile, CachedList};
 use crate::concurrency::ConcurrencyLimit;
 use crate::config::ServerConfig;
 use crate::connection::Connection;
@@ -46,7 +46,7 @@ pub(crate) struct ServerShared {
     pub(crate) stats: Stats,
     /// Limits concurrent starts of all servers.
     pub(crate) starts: Arc<ConcurrencyLimit>,
-    pub(crate) state: watch::Sender<State>,
+    pub(crate) state: watch::Sender<Lifecycle>,
     pub(crate) listing: watch::Sender<ListState>,
     all_tools: AllTools,
     era: Mutex<Option<Era>>,
@@ -62,7 +62,7 @@ pub(crate) struct ServerShared {
 
 /// The phase of a server.
 #[derive(Debug, Clone)]
-pub(crate) struct State {
+pub(crate) struct Lifecycle {
     /// Number of starts so far.
     pub(crate) attempt: u64,
     pub(crate) phase: Phase,
@@ -122,7 +122,7 @@ impl ServerShared {
             cache,
             stats: Stats::default(),
             starts,
-            state: watch::channel(State {
+            state: watch::channel(Lifecycle {
                 attempt: 0,
                 phase: Phase::Idle,
             })
@@ -246,7 +246,7 @@ impl ServerShared {
                 .flat_map(|tools| tools.iter())
                 .map(|tool| tool.definition().to_owned())
                 .collect();
-            let entry = Entry::new(hello.era, hello.description.clone(), raw);
+            let entry = CachedList::new(hello.era, hello.description.clone(), raw);
             let written = tokio::task::spawn_blocking(move || cache.write(&entry)).await;
             if let Ok(Err(error)) = written {
                 let server = &self.config.name;
@@ -259,12 +259,12 @@ impl ServerShared {
     /// Takes cached data, unless the server has already sent its own.
     pub(crate) fn use_cache(
         &self,
-        Entry {
+        CachedList {
             era,
             description,
             tools,
             ..
-        }: Entry,
+        }: CachedList,
     ) {
         if self.is_listed() {
             return;

@@ -23,7 +23,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tool_files::Scanner;
 use types::{Appearance, HostCallError, Principal, Reach, RunId, RunProfile, Validation};
-use upstream::{Config, Hub, ServerConfig, Status};
+use upstream::{Hub, HubConfig, ServerConfig, Status};
 use upstream_wire::oauth::Logins;
 use upstream_wire::{Stdio, Transport};
 
@@ -73,7 +73,7 @@ impl World {
             deny: owned(rules.deny),
             ..policy::Config::default()
         });
-        let hub = Hub::new(Config {
+        let hub = Hub::new(HubConfig {
             servers,
             cache_dir: None,
             asks_anew: false,

@@ -93,7 +93,10 @@ pub fn measure(text: &str) -> Option<Measure> {
                 if !is_empty {
                     let entries = commas[depth] + 1;
                     measure.nodes += entries;
-                    measure.memory += container(entries, *byte == b'}');
+                    measure.memory += match byte {
+                        b'}' => object(entries),
+                        _ => array(entries),
+                    };
                 }
             }
             _ => {}
@@ -123,14 +126,19 @@ fn is_empty(bytes: &[u8], close: usize) -> bool {
     matches!(before, Some(b'[' | b'{'))
 }
 
-/// Bytes that a container of that many entries allocates: it doubles its room as it grows.
-fn container(entries: usize, is_object: bool) -> usize {
-    let room = entries.next_power_of_two().max(LEAST_ENTRIES);
-    if is_object {
-        room * (ENTRY + INDEX_ENTRY) + INDEX
-    } else {
-        room * VALUE
-    }
+/// Bytes that an array of that many entries allocates.
+fn array(entries: usize) -> usize {
+    capacity(entries) * VALUE
+}
+
+/// Bytes that an object of that many entries allocates.
+fn object(entries: usize) -> usize {
+    capacity(entries) * (ENTRY + INDEX_ENTRY) + INDEX
+}
+
+/// Entries for which a container has room: it doubles the room as it grows.
+fn capacity(entries: usize) -> usize {
+    entries.next_power_of_two().max(LEAST_ENTRIES)
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ struct Warmed {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Call<'a> {
+struct CallFrame<'a> {
     #[serde(rename = "t")]
     _tag: IgnoredAny,
     id: u64,
@@ -91,7 +91,7 @@ struct End<'a> {
 /// A [`Content`] without the buffering of a tagged enum.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part {
+struct ContentPart {
     #[serde(rename = "type")]
     kind: String,
     text: Option<String>,
@@ -121,7 +121,7 @@ pub(super) fn parse(body: &[u8]) -> Result<GuestFrame, Error> {
             GuestFrame::Warmed
         }
         "call" => {
-            let Call { id, name, args, .. } = serde_json::from_slice(body)?;
+            let CallFrame { id, name, args, .. } = serde_json::from_slice(body)?;
             GuestFrame::Call {
                 id,
                 name: name.into_owned(),
@@ -171,7 +171,7 @@ fn content(raw: &RawValue) -> Result<Vec<Content>, Error> {
     if measured(raw)?.nodes > MAX_CONTENT_NODES {
         return Err(Error::custom("too many parts in `content`"));
     }
-    let parts: Vec<Part> = serde_json::from_str(raw.get())?;
+    let parts: Vec<ContentPart> = serde_json::from_str(raw.get())?;
     parts.into_iter().map(|it| part(it).ok_or_else(no_part)).collect()
 }
 
@@ -180,8 +180,8 @@ fn no_part() -> Error {
 }
 
 /// The content that a part's fields stand for.
-fn part(part: Part) -> Option<Content> {
-    let Part {
+fn part(part: ContentPart) -> Option<Content> {
+    let ContentPart {
         kind,
         text,
         mime,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::ARGUMENT;
 use super::spec::GuestSpec;
-use crate::message::{self, Said};
+use crate::message::{self, LauncherReply};
 use crate::zygote::{self, start};
 
 /// Why a guest could not be started.
@@ -120,14 +120,14 @@ fn hand_over(
         .write_all(&length.to_le_bytes())
         .and_then(|()| host.write_all(&body))
         .and_then(|()| message::send_descriptors(host.as_fd(), descriptors));
-    let said = zygote::wait_said(host.as_fd(), deadline, patience).map_err(|error| match error {
+    let said = zygote::wait_reply(host.as_fd(), deadline, patience).map_err(|error| match error {
         zygote::LaunchError::Late(patience) => KeeperError::Late(patience),
         zygote::LaunchError::Talk(error) => KeeperError::Talk(error),
         other => KeeperError::Step(other.to_string()),
     })?;
     match said {
-        Said::Handover(descriptors) => descriptors.into_iter().next().ok_or(KeeperError::Ended),
-        Said::Failure(step) => Err(KeeperError::Step(step)),
-        Said::Other(_) | Said::Done | Said::Gone => Err(KeeperError::Ended),
+        LauncherReply::Handover(descriptors) => descriptors.into_iter().next().ok_or(KeeperError::Ended),
+        LauncherReply::Failure(step) => Err(KeeperError::Step(step)),
+        LauncherReply::Other(_) | LauncherReply::Done | LauncherReply::Gone => Err(KeeperError::Ended),
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::session::Access;
+use crate::session::PathAccess;
 use crate::session::wire::RLIMITS;
 use crate::spec::Counting;
 
@@ -37,5 +37,5 @@ pub struct Rule {
     /// Absolute; links are followed when the guest starts.
     pub path: PathBuf,
     /// What it may do there.
-    pub access: Access,
+    pub access: PathAccess,
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use super::overlay::{self, Ready};
 use super::sys;
-use crate::attach::{self, Bare, Directory, Order, Overlay, Place, Placed};
+use crate::attach::{self, Bare, Directory, MountPoint, Order, Overlay, Placed};
 use crate::message;
 
 /// Largest order: its paths.
@@ -65,7 +65,7 @@ type Descriptors = std::vec::IntoIter<OwnedFd>;
 
 /// Whether an order waits for no file system but that of codeyard's own files.
 fn is_prompt(order: &Order) -> bool {
-    let is_own = |one: &Placed| one.overlay == Overlay::Unused && !matches!(one.place, Place::Mount(_));
+    let is_own = |one: &Placed| one.overlay == Overlay::Unused && !matches!(one.place, MountPoint::Mount(_));
     match order {
         Order::Attach { placed, .. } => placed.iter().all(is_own),
         Order::Map { .. } => true,

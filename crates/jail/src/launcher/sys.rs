@@ -311,14 +311,14 @@ pub fn mapping_namespace(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd
         crate::session::exit(0);
     };
     drop(writer);
-    let said = crate::message::receive_said(reader.as_fd());
+    let said = crate::message::receive_reply(reader.as_fd());
     let child = rustix::process::Pid::from_raw(child);
     rustix::io::retry_on_intr(|| rustix::process::waitpid(child, rustix::process::WaitOptions::empty()))?;
     match said? {
-        crate::message::Said::Handover(mut descriptors) => {
+        crate::message::LauncherReply::Handover(mut descriptors) => {
             descriptors.pop().ok_or_else(|| io::ErrorKind::InvalidData.into())
         }
-        crate::message::Said::Failure(text) => Err(io::Error::other(text)),
+        crate::message::LauncherReply::Failure(text) => Err(io::Error::other(text)),
         _ => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::Mode;
 
 use super::{During, StepError, sys};
-use crate::attach::{EMPTY, Place};
+use crate::attach::{EMPTY, MountPoint};
 use crate::seccomp::{self, Namespaces};
 use crate::session::wire::Guard;
 use crate::spec::{Appearance, TextFile, ZygoteSpec};
@@ -185,7 +185,7 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
     }
     make_directory(&inside(root, Path::new(EMPTY)))?;
     for (number, target) in (0..).zip(&spec.mounts) {
-        let place = Place::Mount(number).path();
+        let place = MountPoint::Mount(number).path();
         make_directory(&inside(root, &place))?;
         let link = inside(root, target);
         link.parent().map(make_directory).transpose()?;

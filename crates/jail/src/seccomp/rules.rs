@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{KernelMemory, Namespaces};
+use crate::session::NetworkAccess;
 
 /// What happens to a system call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -296,13 +297,13 @@ impl Rules {
     }
 
     /// What a confined server's filter refuses of the calls that are known; others do not exist for it.
-    pub fn server(&self, known: impl IntoIterator<Item = u32>, network: bool) -> Table {
+    pub(crate) fn server(&self, known: impl IntoIterator<Item = u32>, network: NetworkAccess) -> Table {
         let mut rules: BTreeMap<u32, Rule> = known
             .into_iter()
             .map(|call| (call, Rule::Plain(Action::Allow)))
             .collect();
         rules.extend(self.both.clone());
-        if !network {
+        if network == NetworkAccess::Denied {
             rules.extend(self.no_network.clone());
         }
         Table {

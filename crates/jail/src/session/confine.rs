@@ -5,7 +5,7 @@ pub mod alone;
 mod container;
 
 use super::arch::number;
-use super::landlock;
+use super::landlock::{self, PathAccess};
 use super::sys::{self, EXIT_UNCONFINED, Errno, Filter, Result, fd};
 use super::text::Text;
 use super::wire::{self, ENTRANCES, Guard, MOST_DESCRIPTORS, RLIMITS, Request};
@@ -150,7 +150,11 @@ unsafe fn steps(
     mount_proc().map_err(at(Step::Proc))?;
     mount_places(request).map_err(at(Step::Disk))?;
     hostname().map_err(at(Step::Hostname))?;
-    place(descriptors, Some(ruleset), request.has(Guard::Descriptors)).map_err(at(Step::Descriptors))?;
+    let other_descriptors = match request.has(Guard::Descriptors) {
+        true => OtherDescriptors::Close,
+        false => OtherDescriptors::Keep,
+    };
+    place(descriptors, Some(ruleset), other_descriptors).map_err(at(Step::Descriptors))?;
     // SAFETY: setsid takes no argument.
     unsafe { sys::call(number::SETSID, &[]) }.map_err(at(Step::ProcessGroup))?;
     if request.flags & wire::SET_USER != 0 {
@@ -166,7 +170,10 @@ unsafe fn steps(
     }
     if request.has(Guard::Landlock) {
         let enforced = if request.is_container() {
-            landlock::enforce_container(request.is_executable())
+            landlock::enforce_container(match request.is_executable() {
+                true => PathAccess::OwnExecutable,
+                false => PathAccess::Own,
+            })
         } else {
             landlock::enforce(RULESET)
         };
@@ -250,7 +257,11 @@ fn enter_places(request: &Request) -> Result<()> {
     if request.is_container() {
         container::enter_workspace()
     } else {
-        make_directories(request.flags & wire::OWN_FILES != 0)
+        make_directories()?;
+        match request.flags & wire::OWN_FILES {
+            0 => Ok(()),
+            _ => attach_own(),
+        }
     }
 }
 
@@ -326,8 +337,15 @@ fn open_standard_input() -> Result<()> {
     Ok(())
 }
 
-/// Puts the descriptors at their numbers and, if asked, closes every other one. Standard input is a null device of its own.
-pub fn place(descriptors: Descriptors, ruleset: Option<i32>, close_others: bool) -> Result<()> {
+/// What becomes of the descriptors that a session does not use.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum OtherDescriptors {
+    Close,
+    Keep,
+}
+
+/// Puts the descriptors at their numbers. Standard input is a null device of its own.
+pub fn place(descriptors: Descriptors, ruleset: Option<i32>, others: OtherDescriptors) -> Result<()> {
     open_standard_input()?;
     let mut places = [
         (descriptors.stdout, 1),
@@ -346,7 +364,7 @@ pub fn place(descriptors: Descriptors, ruleset: Option<i32>, close_others: bool)
             unsafe { sys::call(number::DUP3, &[fd(from), fd(to), 0]) }?;
         }
     }
-    if !close_others {
+    if others == OtherDescriptors::Keep {
         return Ok(());
     }
     const LAST: usize = u32::MAX as usize;
@@ -365,16 +383,14 @@ fn become_user(user: u64) -> Result<()> {
     }
 }
 
-/// The directories of the session's own file system; the template's links point at them. With `own_files` its workspace
-/// and results are among them.
-fn make_directories(own_files: bool) -> Result<()> {
+/// The directories of the session's own file system; the template's links point at them.
+fn make_directories() -> Result<()> {
     const PATHS: [&core::ffi::CStr; 4] = [c"/rw/d/scratch", c"/rw/d/tmp", c"/rw/d/home", c"/rw/d/shm"];
     for path in PATHS {
         make_directory(path)?;
     }
     // The guest changes to its workspace when that is there.
-    change_to(PATHS[0])?;
-    if own_files { attach_own() } else { Ok(()) }
+    change_to(PATHS[0])
 }
 
 fn change_to(directory: &core::ffi::CStr) -> Result<()> {

@@ -13,7 +13,7 @@ use super::sys::{self, Errno, Result};
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "snake_case")
 )]
-pub enum Access {
+pub enum PathAccess {
     /// Read files and directories.
     Read = 0,
     /// Read and execute.
@@ -80,18 +80,18 @@ fn handled(version: usize) -> u64 {
 
 /// What a session that looks like a container may do where. A rule on a directory does not hold for what is mounted there
 /// later, so these are made when the session's places are mounted; what is missing on this machine, or a link, has no rule.
-const CONTAINER: [(&core::ffi::CStr, Access); 11] = [
-    (c"/", Access::Read),
-    (c"/usr", Access::Execute),
-    (c"/opt", Access::Execute),
-    (c"/bin", Access::Execute),
-    (c"/lib", Access::Execute),
-    (c"/lib64", Access::Execute),
-    (c"/dev", Access::Device),
-    (c"/at", Access::Attached),
-    (c"/workspace", Access::Attached),
-    (c"/tmp", Access::Own),
-    (c"/dev/shm", Access::Own),
+const CONTAINER: [(&core::ffi::CStr, PathAccess); 11] = [
+    (c"/", PathAccess::Read),
+    (c"/usr", PathAccess::Execute),
+    (c"/opt", PathAccess::Execute),
+    (c"/bin", PathAccess::Execute),
+    (c"/lib", PathAccess::Execute),
+    (c"/lib64", PathAccess::Execute),
+    (c"/dev", PathAccess::Device),
+    (c"/at", PathAccess::Attached),
+    (c"/workspace", PathAccess::Attached),
+    (c"/tmp", PathAccess::Own),
+    (c"/dev/shm", PathAccess::Own),
 ];
 
 /// Creates an empty ruleset that handles all the kernel knows; a descriptor or a negative error number.
@@ -105,15 +105,14 @@ pub fn enforce(ruleset: i32) -> Result<()> {
     unsafe { sys::call(number::LANDLOCK_RESTRICT_SELF, &[sys::fd(ruleset), 0]) }.map(|_| ())
 }
 
-/// Confines the calling process to what a session that looks like a container may do; with `executable` it may execute its
-/// own files.
-pub fn enforce_container(executable: bool) -> Result<()> {
+/// Confines the calling process to what a session that looks like a container may do, and to `own` in its own files.
+pub fn enforce_container(own: PathAccess) -> Result<()> {
     const NOT_THERE: [Errno; 2] = [Errno(2), NO_DIRECTORY];
     let version = version()?;
     let ruleset = i32::try_from(create_for(version)?).map_err(|_| Errno(24))?;
     for (path, access) in CONTAINER {
         let access = match access {
-            Access::Own if executable => Access::OwnExecutable,
+            PathAccess::Own => own,
             access => access,
         };
         match sys::open(path, O_PATH_CLOEXEC | O_DIRECTORY | O_NOFOLLOW) {
@@ -127,17 +126,30 @@ pub fn enforce_container(executable: bool) -> Result<()> {
     Ok(())
 }
 
-/// Creates an empty ruleset for a server: signals and abstract sockets are scoped, and connections too without `network`. An older
-/// kernel, which cannot do that, fails with EOPNOTSUPP.
+/// Whether a server may open connections and listen.
 #[cfg(not(codeyard_session_library))]
-pub fn create_for_server(network: bool) -> Result<i32> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NetworkAccess {
+    /// It opens no socket.
+    Denied,
+    /// It may do both.
+    Allowed,
+}
+
+/// Creates an empty ruleset for a server: signals and abstract sockets are scoped, and connections too unless they are
+/// allowed. An older kernel, which cannot do that, fails with EOPNOTSUPP.
+#[cfg(not(codeyard_session_library))]
+pub fn create_for_server(network: NetworkAccess) -> Result<i32> {
     const SCOPES: usize = 6;
     const NOT_SUPPORTED: Errno = Errno(95);
     let version = version()?;
     if version < SCOPES {
         return Err(NOT_SUPPORTED);
     }
-    let connections = if network { 0 } else { 3 };
+    let connections = match network {
+        NetworkAccess::Allowed => 0,
+        NetworkAccess::Denied => 3,
+    };
     let ruleset = make(
         version,
         RulesetAttributes {
@@ -235,13 +247,13 @@ fn rights(access: u32) -> Result<u64> {
     const EVERYTHING: u64 = u64::MAX;
     const INVALID: Errno = Errno(22);
     match access {
-        a if a == Access::Read as u32 => Ok(READ_FILE | READ_DIR),
-        a if a == Access::Execute as u32 => Ok(READ_FILE | READ_DIR | EXECUTE),
-        a if a == Access::Device as u32 => Ok(READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE),
-        a if a == Access::List as u32 => Ok(READ_DIR),
-        a if a == Access::Own as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | EXECUTE)),
-        a if a == Access::OwnExecutable as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK)),
-        a if a == Access::Attached as u32 => {
+        a if a == PathAccess::Read as u32 => Ok(READ_FILE | READ_DIR),
+        a if a == PathAccess::Execute as u32 => Ok(READ_FILE | READ_DIR | EXECUTE),
+        a if a == PathAccess::Device as u32 => Ok(READ_FILE | READ_DIR | WRITE_FILE | TRUNCATE),
+        a if a == PathAccess::List as u32 => Ok(READ_DIR),
+        a if a == PathAccess::Own as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | EXECUTE)),
+        a if a == PathAccess::OwnExecutable as u32 => Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK)),
+        a if a == PathAccess::Attached as u32 => {
             Ok(EVERYTHING & !(MAKE_CHAR | MAKE_BLOCK | MAKE_SOCK | MAKE_FIFO | EXECUTE))
         }
         _ => Err(INVALID),

@@ -3,7 +3,7 @@
 use core::mem::size_of;
 
 use super::arch::number;
-use super::confine::{self, Descriptors};
+use super::confine::{self, Descriptors, OtherDescriptors};
 use super::sys::{self, EXIT_UNCONFINED, Errno, Filter, Result, fd};
 use super::wire::{self, Guard, MOST_DESCRIPTORS, REQUEST_BYTES, REQUEST_DESCRIPTORS, Request};
 
@@ -114,7 +114,7 @@ pub unsafe fn serve(template: &Template) -> i64 {
 /// As `serve`.
 unsafe fn enter(template: &Template, request: &Request, descriptors: Descriptors) {
     if request.flags & wire::UNCONFINED != 0 {
-        if confine::place(descriptors, None, true).is_err() {
+        if confine::place(descriptors, None, OtherDescriptors::Close).is_err() {
             sys::exit(EXIT_UNCONFINED);
         }
     } else {

@@ -17,7 +17,7 @@ impl<L: Leash> Conversation<L> {
     pub(super) fn send_run(&mut self, run: &Run, names: Option<Vec<String>>) {
         if self.runs == 0 {
             self.results = run.profile.results;
-            let session = frames::Open {
+            let session = frames::SessionSettings {
                 session: &self.session,
                 kept: MOST_KEPT.min(self.limits.memory / KEPT_OF_MEMORY),
                 places: &self.places,

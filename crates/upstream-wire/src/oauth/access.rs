@@ -22,13 +22,13 @@ pub(crate) enum AccessError {
     Transient(String),
 }
 
-/// Access to the login of one server. Cheap to clone.
+/// AccessTokens to the login of one server. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Access {
-    shared: Arc<Shared>,
+pub(crate) struct AccessTokens {
+    shared: Arc<SharedLogin>,
 }
 
-struct Shared {
+struct SharedLogin {
     file: LoginFile,
     /// The server's address in its definition.
     server: String,
@@ -36,16 +36,16 @@ struct Shared {
     notifications: Arc<Notifications>,
 }
 
-impl Access {
+impl AccessTokens {
     pub(crate) fn new(
         logins: &Logins,
         name: &str,
         url: Url,
         address: &str,
         notifications: Arc<Notifications>,
-    ) -> Access {
-        Access {
-            shared: Arc::new(Shared {
+    ) -> AccessTokens {
+        AccessTokens {
+            shared: Arc::new(SharedLogin {
                 file: logins.file(name),
                 server: address.to_owned(),
                 fetch: Fetch::new(url),
@@ -87,9 +87,9 @@ impl Access {
     }
 }
 
-impl fmt::Debug for Access {
+impl fmt::Debug for AccessTokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Access")
+        f.debug_struct("AccessTokens")
             .field("file", &self.shared.file)
             .finish_non_exhaustive()
     }
@@ -110,9 +110,9 @@ impl Stale {
     }
 }
 
-// === impl Shared ===
+// === impl SharedLogin ===
 
-impl Shared {
+impl SharedLogin {
     async fn read(&self) -> Result<Option<Login>, AccessError> {
         match self.file.blocking(|file| file.read()).await {
             Ok(StoredLogin::Login(login)) if login.server == self.server => Ok(Some(*login)),

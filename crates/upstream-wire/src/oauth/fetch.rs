@@ -8,7 +8,7 @@ use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpReq
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use crate::http_client::{self, address::check_named};
+use crate::http_client::{self, Scheme, address::check_named};
 
 /// Longest body in bytes.
 const MAX_BODY: usize = 1024 * 1024;
@@ -41,7 +41,7 @@ impl Fetch {
     /// Sends a request; returns the response with any status and its whole body.
     pub(crate) async fn send(&self, request: Request) -> Result<http::Response<Vec<u8>>, String> {
         self.may_ask(request.url())?;
-        let client = self.client(request.url().scheme() == "https").await?;
+        let client = self.client(Scheme::of(request.url())).await?;
         let exchange = async {
             let sent = client.execute(request).await;
             let mut response = sent.map_err(|error| http_client::describe(&error))?;
@@ -53,9 +53,12 @@ impl Fetch {
             .unwrap_or_else(|_elapsed| Err(format!("no answer within {} s", REQUEST_TIMEOUT.as_secs())))
     }
 
-    async fn client(&self, is_secure: bool) -> Result<&Client, String> {
-        let cell = if is_secure { &self.secure } else { &self.plain };
-        cell.get_or_try_init(|| http_client::build(is_secure)).await
+    async fn client(&self, scheme: Scheme) -> Result<&Client, String> {
+        let cell = match scheme {
+            Scheme::Https => &self.secure,
+            Scheme::Http => &self.plain,
+        };
+        cell.get_or_try_init(|| http_client::build(scheme)).await
     }
 }
 

@@ -97,12 +97,12 @@ pub(crate) fn read(body: &Value) -> Result<TokenGrant, String> {
     })
 }
 
-struct Answer {
+struct TokenResponse {
     status: StatusCode,
     body: Value,
 }
 
-impl Answer {
+impl TokenResponse {
     fn failure(&self) -> TokenError {
         let message = self.message();
         // These errors mean that the login has ended, or that the client is unknown and cannot renew.
@@ -129,7 +129,7 @@ async fn post(
     endpoint: &str,
     client: &ClientIdentity,
     form: &[(&str, &str)],
-) -> Result<Answer, String> {
+) -> Result<TokenResponse, String> {
     let url = Url::parse(endpoint).map_err(|error| error.to_string())?;
     // Forms and queries have the same encoding.
     let mut encoded = url.clone();
@@ -153,7 +153,7 @@ async fn post(
     let body = encoded.query().unwrap_or_default().to_owned();
     *request.body_mut() = Some(body.into());
     let response = fetch.send(request).await?;
-    Ok(Answer {
+    Ok(TokenResponse {
         status: response.status(),
         body: serde_json::from_slice(response.body()).unwrap_or_default(),
     })
@@ -204,7 +204,7 @@ mod tests {
     fn a_refusal_ends_the_login_and_a_fault_does_not() {
         let check = |status: u16, body: Value, expected: TokenError| {
             let status = StatusCode::from_u16(status).expect("a status");
-            assert_eq!(Answer { status, body }.failure(), expected);
+            assert_eq!(TokenResponse { status, body }.failure(), expected);
         };
         check(
             400,

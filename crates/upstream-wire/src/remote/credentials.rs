@@ -8,7 +8,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use super::error::RemoteError;
 use crate::definition::Http;
 use crate::headers::definition_headers;
-use crate::oauth::Access;
+use crate::oauth::AccessTokens;
 use crate::secret_file;
 
 /// The credentials of one definition.
@@ -16,7 +16,7 @@ use crate::secret_file;
 pub(super) struct Credentials {
     headers: HeaderMap,
     token_file: Option<PathBuf>,
-    login: Option<Access>,
+    login: Option<AccessTokens>,
     /// Whether the last request was sent with a login.
     has_login: AtomicBool,
 }
@@ -30,7 +30,7 @@ pub(super) struct RequestCredentials {
 
 impl Credentials {
     /// The definition's credentials; the login is used only if the definition has none.
-    pub(super) fn new(http: &Http, login: Option<Access>) -> Credentials {
+    pub(super) fn new(http: &Http, login: Option<AccessTokens>) -> Credentials {
         Credentials {
             headers: definition_headers(http),
             token_file: http.bearer_token_file.clone(),

@@ -18,9 +18,9 @@ use super::header_parameters::ANNOTATION;
 use super::message::OutgoingMessage;
 use crate::connector::ToolDefinitions;
 use crate::definition::{Http, HttpKind};
-use crate::http_client;
+use crate::http_client::{self, Scheme};
 use crate::notifications::Notifications;
-use crate::oauth::{Access, Logins};
+use crate::oauth::{AccessTokens, Logins};
 use crate::transport::{HANDSHAKE_IDS, Incoming, Line, RequestFailure};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -83,15 +83,14 @@ impl Endpoint {
     pub(super) async fn new(
         config: EndpointConfig,
     ) -> Result<Endpoint, (watch::Sender<Option<Closed>>, String)> {
-        let is_secure = config.url.scheme() == "https";
-        let client = match http_client::build(is_secure).await {
+        let client = match http_client::build(Scheme::of(&config.url)).await {
             Ok(client) => client,
             Err(cause) => return Err((config.end, cause)),
         };
         let login = config.logins.as_ref().map(|logins| {
             let name = &config.server;
             let notifications = Arc::clone(&config.notifications);
-            Access::new(logins, name, config.url.clone(), &config.http.url, notifications)
+            AccessTokens::new(logins, name, config.url.clone(), &config.http.url, notifications)
         });
         Ok(Endpoint {
             client,

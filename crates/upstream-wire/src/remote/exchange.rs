@@ -146,11 +146,11 @@ async fn whole(
     response: Response,
 ) -> Result<(), RemoteError> {
     let body = response::body(response).await?;
-    let is_answer = is_answer_to(&body, id);
-    pass_on(endpoint, message, body, is_answer).await;
-    if is_answer {
+    if is_answer_to(&body, id) {
+        pass_on_answer(endpoint, message, body).await;
         return Ok(());
     }
+    endpoint.deliver(body).await;
     Err(RemoteError::InvalidResponse(
         "its answer was none to this request".to_owned(),
     ))
@@ -215,16 +215,17 @@ async fn follow(
             Line::TooLong { length, .. } => return Some(RemoteError::TooLarge(length)),
         };
         history.events += 1;
-        let is_answer = is_answer_to(&data, id);
-        pass_on(endpoint, message, data, is_answer).await;
-        if is_answer {
+        if is_answer_to(&data, id) {
+            pass_on_answer(endpoint, message, data).await;
             return None;
         }
+        endpoint.deliver(data).await;
     }
 }
 
-async fn pass_on(endpoint: &Arc<Endpoint>, message: &OutgoingMessage, answer: Vec<u8>, is_answer: bool) {
-    if is_answer && message.method == "initialize" {
+/// Passes on the answer. That of `initialize` names the protocol's version.
+async fn pass_on_answer(endpoint: &Arc<Endpoint>, message: &OutgoingMessage, answer: Vec<u8>) {
+    if message.method == "initialize" {
         let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
         if let Some(version) = answer["result"]["protocolVersion"].as_str() {
             endpoint.set_version(version);

@@ -14,7 +14,7 @@ use super::lines::id_of;
 #[derive(Debug)]
 pub enum Frame {
     /// An answer to a request of ours.
-    Answer(Answer),
+    Answer(JsonRpcResponse),
     /// A request of the server.
     Request(Box<ServerJsonRpcMessage>),
     /// A notification of the server.
@@ -35,7 +35,7 @@ pub enum Frame {
 
 /// An answer to a request of ours.
 #[derive(Debug)]
-pub struct Answer {
+pub struct JsonRpcResponse {
     /// The id of the request; `None` if the `id` is not a number.
     pub id: Option<i64>,
     /// The text of the result as received, or the error.
@@ -85,7 +85,7 @@ impl Frame {
             (None, None) if envelope.id.is_none() => return Frame::Noise,
             (None, None) => return Frame::Broken { id },
         };
-        Frame::Answer(Answer { id, outcome })
+        Frame::Answer(JsonRpcResponse { id, outcome })
     }
 
     fn unreadable(line: &[u8]) -> Frame {
@@ -141,8 +141,8 @@ mod tests {
 
     fn check(line: &str, expected: &str) {
         let found = match Frame::parse(line.as_bytes()) {
-            Frame::Answer(Answer { id, outcome: Ok(raw) }) => format!("answer {id:?} {raw}"),
-            Frame::Answer(Answer {
+            Frame::Answer(JsonRpcResponse { id, outcome: Ok(raw) }) => format!("answer {id:?} {raw}"),
+            Frame::Answer(JsonRpcResponse {
                 id,
                 outcome: Err(error),
             }) => {

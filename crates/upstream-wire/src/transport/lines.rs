@@ -24,9 +24,9 @@ pub enum Line {
     },
 }
 
-/// Reads lines from a pipe. Dropping a future of [`Lines::next`] loses no data.
+/// Reads lines from a pipe. Dropping a future of [`LineReader::next`] loses no data.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineReader {
     pipe: pipe::Receiver,
     splitter: Splitter,
 }
@@ -52,9 +52,9 @@ pub(crate) struct SkippedMessage {
     scanner: IdScanner,
 }
 
-impl Lines {
-    pub(super) fn new(pipe: pipe::Receiver) -> Lines {
-        Lines {
+impl LineReader {
+    pub(super) fn new(pipe: pipe::Receiver) -> LineReader {
+        LineReader {
             pipe,
             splitter: Splitter::new(MAX_LINE),
         }

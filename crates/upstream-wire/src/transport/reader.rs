@@ -7,13 +7,13 @@ use rmcp::model::{ErrorCode, ErrorData};
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 
-use super::frame::{Answer, Frame};
-use super::lines::{Line, Lines};
+use super::frame::{Frame, JsonRpcResponse};
+use super::lines::{Line, LineReader};
 
 /// Reads messages.
 #[derive(Debug)]
 pub(super) enum MessageReader {
-    Pipe(Lines),
+    Pipe(LineReader),
     Channel(mpsc::Receiver<Incoming>),
 }
 
@@ -44,7 +44,7 @@ pub enum RequestFailure {
 
 impl MessageReader {
     pub(super) fn of_pipe(pipe: pipe::Receiver) -> MessageReader {
-        MessageReader::Pipe(Lines::new(pipe))
+        MessageReader::Pipe(LineReader::new(pipe))
     }
 
     /// The next message; `None` at the end. Safe to cancel.
@@ -63,7 +63,7 @@ impl RequestFailure {
             RequestFailure::Undelivered => "the connection was lost".to_owned(),
             RequestFailure::Unanswered { cause, .. } => cause,
         };
-        Frame::Answer(Answer {
+        Frame::Answer(JsonRpcResponse {
             id: Some(id),
             outcome: Err(ErrorData::new(ErrorCode::INTERNAL_ERROR, cause, None)),
         })

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use types::{Principal, ToolRef};
-use upstream::{Config, Hub, RelayRequest, ServerConfig, UpstreamError};
+use upstream::{Hub, HubConfig, RelayRequest, ServerConfig, UpstreamError};
 use upstream_wire::oauth::Logins;
 
 /// The name of the suite's server among the hub's.
@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let http = logins::http(url, &serde_json::from_str(&context)?, directory.path())?;
     let logins = Logins::of(&Principal::local(), directory.path());
-    let hub = Hub::new(Config {
+    let hub = Hub::new(HubConfig {
         servers: vec![ServerConfig {
             name: SERVER.to_owned(),
             timeout: Some(PATIENCE),
@@ -61,7 +61,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             ..ServerConfig::default()
         }],
         logins: Some(logins.clone()),
-        ..Config::default()
+        ..HubConfig::default()
     });
     hub.attach(std::sync::Arc::new(Person));
     let mut outcome = use_all(&hub, &wishes).await;

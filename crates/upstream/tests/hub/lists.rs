@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use test_support::{ServerDefinition, catalogue, servers, wait_until};
-use upstream::{Config, Hub, Status};
+use upstream::{Hub, HubConfig, Status};
 
 use crate::{call, config, hub, is_running, snapshot, state, tool_names};
 
@@ -135,7 +135,7 @@ async fn changes_of_a_list_arrive_in_both_eras() {
 }
 
 fn cached(definitions: &[(&str, ServerDefinition)], directory: &std::path::Path) -> Hub {
-    Hub::new(Config {
+    Hub::new(HubConfig {
         cache_dir: Some(directory.join("tools")),
         log_dir: None,
         ..config(definitions)

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use test_support::{ServerDefinition, is_gone, servers, stub_server, wait_until};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use upstream::{Config, Hub, UpstreamError};
+use upstream::{Hub, HubConfig, UpstreamError};
 use upstream_wire::Era;
 
 use crate::{call, config, hub, state, text};
@@ -85,7 +85,7 @@ async fn the_last_words_of_servers_are_kept() {
         .iter()
         .map(|name| (name.as_str(), ServerDefinition::new("/bin/sh", &["-c", &script])))
         .collect();
-    let hub = Hub::new(Config {
+    let hub = Hub::new(HubConfig {
         log_dir: Some(logs.path().to_owned()),
         ..config(&servers)
     });
@@ -188,7 +188,7 @@ async fn a_killed_process_leaves_no_server_behind() {
 
 async fn check_era(definition: ServerDefinition, directory: &Path, expected: Era) -> Duration {
     let config = config(&[("server", definition)]);
-    let hub = Hub::new(Config {
+    let hub = Hub::new(HubConfig {
         cache_dir: Some(directory.to_owned()),
         log_dir: None,
         ..config

@@ -17,7 +17,7 @@ use serde_json::Value;
 use test_support::{ServerDefinition, stub_server};
 use tokio::time::Instant;
 use types::{ServerTools, ToolRef};
-use upstream::{Call, Config, Hub, ServerConfig, ServerState, Status, UpstreamError};
+use upstream::{Hub, HubConfig, ServerConfig, ServerState, Status, ToolCall, UpstreamError};
 use upstream_wire::{Stdio, Transport};
 
 /// Longer than anything that is not meant to time out.
@@ -28,8 +28,8 @@ fn hub(servers: &[(&str, ServerDefinition)]) -> Hub {
     Hub::new(config(servers))
 }
 
-fn config(servers: &[(&str, ServerDefinition)]) -> Config {
-    Config {
+fn config(servers: &[(&str, ServerDefinition)]) -> HubConfig {
+    HubConfig {
         servers: servers
             .iter()
             .map(|(name, definition)| server_config(name, definition))
@@ -103,7 +103,7 @@ async fn call_within(
         panic!("arguments are an object")
     };
     let tool = ToolRef::new(server, tool);
-    let call = Call {
+    let call = ToolCall {
         tool,
         arguments,
         deadline: Instant::now() + time,

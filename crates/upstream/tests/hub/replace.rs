@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use test_support::{ServerDefinition, is_gone, stub_server, wait_until};
-use upstream::{Config, Hub, ServerConfig, Status, UpstreamError};
+use upstream::{Hub, HubConfig, ServerConfig, Status, UpstreamError};
 
 use crate::{call, config, hub, is_running, server_config, snapshot, state, text, tool_names};
 
@@ -116,7 +116,7 @@ async fn the_end_of_the_hub_waits_for_no_call_of_a_retired_server() {
 #[tokio::test]
 async fn the_list_of_a_changed_definition_comes_from_the_cache() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let hub = Hub::new(Config {
+    let hub = Hub::new(HubConfig {
         cache_dir: Some(directory.path().to_owned()),
         log_dir: None,
         ..config(&[("stub", ServerDefinition::stub())])
@@ -139,7 +139,7 @@ async fn replacing_is_safe_beside_calls_and_discoveries() {
         let own = ServerDefinition::stub().env("ROUND", round.to_string());
         definitions(&[("kept", ServerDefinition::stub()), ("changing", own)])
     };
-    let hub = Hub::new(Config {
+    let hub = Hub::new(HubConfig {
         servers: set(0),
         ..config(&[])
     });
@@ -180,7 +180,7 @@ async fn an_allowed_self_reference_knows_how_deep_it_is() {
     let own = ServerDefinition::new("/bin/sh", &["-c", &script]);
     let config = config(&[("own", own), ("other", ServerDefinition::stub_with_extras())]);
     let hub = |allow_self| {
-        Hub::new(Config {
+        Hub::new(HubConfig {
             own_executable: "/bin/sh".into(),
             allow_self,
             ..config.clone()

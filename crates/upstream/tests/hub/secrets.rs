@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use test_support::{ServerDefinition, stub_server, wait_until};
-use upstream::{Config, Hub};
+use upstream::{Hub, HubConfig};
 use upstream_wire::log_file;
 
 use crate::{call, config, state};
@@ -17,7 +17,7 @@ fn hub(script: &str, logs: &Path) -> Hub {
         .env("API_USER", "github")
         .env("TOKEN", "github_pat_s3cret")
         .env("KEY", KEY);
-    Hub::new(Config {
+    Hub::new(HubConfig {
         log_dir: Some(logs.to_owned()),
         ..config(&[("server", definition)])
     })

@@ -1,9 +1,9 @@
 //! Confinement of a process that has no namespaces of its own and executes its program next.
 
 use super::{
-    CHANNEL, Descriptors, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG,
-    RULESET, SIGKILL, Step, become_user, capabilities, drop_bounding_set, place, report, seccomp,
-    set_rlimits,
+    CHANNEL, Descriptors, OtherDescriptors, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, PR_SET_NO_NEW_PRIVS,
+    PR_SET_PDEATHSIG, RULESET, SIGKILL, Step, become_user, capabilities, drop_bounding_set, place, report,
+    seccomp, set_rlimits,
 };
 use crate::session::arch::number;
 use crate::session::landlock;
@@ -15,7 +15,7 @@ use crate::session::wire::{self, Request};
 /// # Safety
 /// Both filters, the large one first, are valid; the caller is a freshly forked child with one thread.
 pub unsafe fn confine(request: &Request, descriptors: Descriptors, ruleset: i32, filters: [Filter; 2]) {
-    if let Err(errno) = place(descriptors, Some(ruleset), true) {
+    if let Err(errno) = place(descriptors, Some(ruleset), OtherDescriptors::Close) {
         report(descriptors.channel, Step::Descriptors, errno);
         sys::exit(EXIT_UNCONFINED);
     }

@@ -69,16 +69,18 @@ impl Groups {
     /// # Errors
     /// What is missing.
     pub fn prepare(lease: &str, disks: Disks) -> Result<Self, Missing> {
-        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let name = format!("codeyard-{lease}");
         let boot = fs::read_to_string("/proc/cmdline").unwrap_or_default();
         if let Some(uncounted) = uncounted(&boot) {
             return Err(Missing::KernelMemory(uncounted.to_owned()));
         }
-        let hierarchy = match v1::Groups::find(&own, &mounts, &name) {
+        let hierarchy = match v1::Groups::find(&membership, &mounts, &name) {
             Some(groups) => Hierarchy::V1(groups?),
-            None => Hierarchy::V2(v2::Groups::find(&own, &mounts, &name).ok_or(Missing::Controllers)??),
+            None => {
+                Hierarchy::V2(v2::Groups::find(&membership, &mounts, &name).ok_or(Missing::Controllers)??)
+            }
         };
         let groups = Self {
             hierarchy,

@@ -118,7 +118,7 @@ impl Prepared {
             false => NetworkAccess::Denied,
         };
         let ruleset = make_ruleset(network)?;
-        let named = |path: &Path, access| {
+        let allow_path = |path: &Path, access| {
             allow(&ruleset, path, access).map_err(|source| ConfinementError::Path {
                 path: path.to_owned(),
                 source,
@@ -137,10 +137,10 @@ impl Prepared {
         // A program that is not there is reported when it is executed.
         let _ = allow(&ruleset, program, PathAccess::Execute);
         for path in &confinement.read {
-            named(path, PathAccess::Execute)?;
+            allow_path(path, PathAccess::Execute)?;
         }
         for path in &confinement.write {
-            named(path, PathAccess::OwnExecutable)?;
+            allow_path(path, PathAccess::OwnExecutable)?;
         }
         let filter = seccomp::server_filter(network)?;
         Ok(Prepared { ruleset, filter })

@@ -85,16 +85,16 @@ fn launch(host: &UnixStream) -> Result<(), StepError> {
     let (control, zygote_control) = seqpacket().during("make the control socket")?;
     let (networks, attendant) = seqpacket().during("make the network socket")?;
     let (mounts, mounter) = seqpacket().during("make the mounter's socket")?;
-    let mut kept = Some((release, control, networks, mounts));
+    let mut open_sockets = Some((release, control, networks, mounts));
     let child =
         sys::clone_init().during("create user, mount, pid, network, ipc, uts and cgroup namespaces")?;
     let Some(child) = child else {
         // The ends of the host must not stay open here: their closing is how this side learns of its death.
-        drop(kept.take());
+        drop(open_sockets.take());
         init::run(&spec, release_reader, zygote_control, attendant, mounter);
     };
     drop((release_reader, zygote_control, attendant, mounter));
-    let Some((release, control, networks, mounts)) = kept else {
+    let Some((release, control, networks, mounts)) = open_sockets else {
         return Ok(());
     };
     write_maps(child, spec.identity)?;

@@ -42,7 +42,7 @@ impl Lease {
     /// # Errors
     /// If the directory cannot be used or every slot is taken.
     pub fn acquire(directory: &Path, slots: u32) -> Result<Self, LeaseError> {
-        let named = |source| LeaseError::Directory {
+        let directory_error = |source| LeaseError::Directory {
             path: directory.display().to_string(),
             source,
         };
@@ -50,7 +50,7 @@ impl Lease {
             .recursive(true)
             .mode(0o700)
             .create(directory)
-            .map_err(named)?;
+            .map_err(directory_error)?;
         for slot in 0..slots {
             let path = directory.join(format!("{slot}.lock"));
             let lock = OpenOptions::new()

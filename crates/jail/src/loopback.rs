@@ -122,7 +122,7 @@ pub fn attach(file: &File) -> io::Result<Loop> {
 pub fn unmount(path: &Path) -> io::Result<()> {
     let path = c_path(path)?;
     // SAFETY: the path is NUL-terminated and outlives the call.
-    checked(c_long::from(unsafe {
+    system_result(c_long::from(unsafe {
         libc::umount2(path.as_ptr(), libc::UMOUNT_NOFOLLOW)
     }))
     .map(drop)
@@ -141,7 +141,7 @@ impl Loop {
         let target = c_path(Path::new(&target))?;
         let options = c"errors=remount-ro,discard";
         // SAFETY: the strings are NUL-terminated and outlive the call.
-        checked(c_long::from(unsafe {
+        system_result(c_long::from(unsafe {
             libc::mount(
                 source.as_ptr(),
                 target.as_ptr(),
@@ -172,7 +172,7 @@ impl Loop {
             reserved: [0; 8],
         };
         // SAFETY: the call reads a `struct loop_config`, which `Configuration` is, and both descriptors are open.
-        checked(c_long::from(unsafe {
+        system_result(c_long::from(unsafe {
             libc::ioctl(self.device.as_raw_fd(), CONFIGURE, &raw const configuration)
         }))
         .map(drop)
@@ -181,7 +181,7 @@ impl Loop {
     fn status(&self) -> io::Result<Info> {
         let mut info = Info::EMPTY;
         // SAFETY: the call writes a `struct loop_info64`, which `Info` is, and the descriptor is open.
-        checked(c_long::from(unsafe {
+        system_result(c_long::from(unsafe {
             libc::ioctl(self.device.as_raw_fd(), GET_STATUS, &raw mut info)
         }))?;
         Ok(info)
@@ -210,10 +210,10 @@ impl Info {
 fn free() -> io::Result<Loop> {
     let control = open(Path::new(CONTROL))?;
     // SAFETY: the call takes no argument, and the descriptor is open.
-    let number = checked(c_long::from(unsafe {
+    let number = system_result(c_long::from(unsafe {
         libc::ioctl(control.as_raw_fd(), GET_FREE)
     }))
-    .map_err(|error| named(Path::new(CONTROL), &error))?;
+    .map_err(|error| with_path(Path::new(CONTROL), &error))?;
     let path = PathBuf::from(format!("/dev/loop{number}"));
     Ok(Loop {
         device: open(&path)?,
@@ -223,14 +223,14 @@ fn free() -> io::Result<Loop> {
 
 fn open(path: &Path) -> io::Result<OwnedFd> {
     let opened = rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
-    opened.map_err(|error| named(path, &error.into()))
+    opened.map_err(|error| with_path(path, &error.into()))
 }
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
+fn with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
-fn checked(returned: c_long) -> io::Result<c_long> {
+fn system_result(returned: c_long) -> io::Result<c_long> {
     if returned < 0 {
         Err(io::Error::last_os_error())
     } else {

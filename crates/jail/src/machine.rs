@@ -148,10 +148,10 @@ fn seccomp() -> bool {
 
 /// Whether a process file system is mounted there that knows this process.
 fn proc_is_there() -> bool {
-    let own = std::process::id().to_string();
+    let pid = std::process::id().to_string();
     let kind = rustix::fs::statfs("/proc").map(|found| found.f_type);
     kind.is_ok_and(|kind| kind == rustix::fs::PROC_SUPER_MAGIC)
-        && std::fs::read_link("/proc/self").is_ok_and(|link| link.as_os_str() == own.as_str())
+        && std::fs::read_link("/proc/self").is_ok_and(|link| link.as_os_str() == pid.as_str())
 }
 
 #[cfg(test)]

@@ -151,7 +151,7 @@ fn attributes(file: BorrowedFd<'_>) -> io::Result<Attributes> {
     let mut attributes = Attributes::default();
     // SAFETY: the call writes a `struct fsxattr`, which `Attributes` is, and the descriptor is open.
     let done = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FSGETXATTR, &raw mut attributes) };
-    checked(c_long::from(done)).map(|()| attributes)
+    system_result(c_long::from(done)).map(|()| attributes)
 }
 
 fn set_attributes(file: BorrowedFd<'_>, project: u32, flags: u32) -> io::Result<()> {
@@ -160,7 +160,7 @@ fn set_attributes(file: BorrowedFd<'_>, project: u32, flags: u32) -> io::Result<
     attributes.flags |= flags;
     // SAFETY: the call reads a `struct fsxattr`, which `Attributes` is, and the descriptor is open.
     let done = unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_FSSETXATTR, &raw const attributes) };
-    checked(c_long::from(done))
+    system_result(c_long::from(done))
 }
 
 /// `quotactl_fd` for projects with an argument of the type that the command takes.
@@ -178,10 +178,10 @@ fn control<T>(directory: BorrowedFd<'_>, command: u32, project: u32, argument: &
             std::ptr::from_mut(argument),
         )
     };
-    checked(done)
+    system_result(done)
 }
 
-fn checked(returned: c_long) -> io::Result<()> {
+fn system_result(returned: c_long) -> io::Result<()> {
     if returned < 0 {
         Err(io::Error::last_os_error())
     } else {

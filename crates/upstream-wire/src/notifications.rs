@@ -32,7 +32,7 @@ pub struct Notifications {
 
 #[derive(Debug, Default)]
 struct Warnings {
-    kept: VecDeque<String>,
+    texts: VecDeque<String>,
     logged: u32,
 }
 
@@ -94,29 +94,29 @@ impl Notifications {
     pub fn warn(&self, warning: String) {
         let warning = self.secrets.hide(&warning);
         let mut warnings = self.warnings.lock();
-        if warnings.kept.back() == Some(&warning) {
+        if warnings.texts.back() == Some(&warning) {
             return;
         }
         if warnings.logged < MAX_LOGGED {
             warnings.logged += 1;
             tracing::warn!(server = %self.server, "{warning}");
         }
-        if warnings.kept.len() == MAX_WARNINGS {
-            warnings.kept.pop_front();
+        if warnings.texts.len() == MAX_WARNINGS {
+            warnings.texts.pop_front();
         }
-        warnings.kept.push_back(warning);
+        warnings.texts.push_back(warning);
     }
 
-    /// The kept warnings, oldest first.
+    /// The last warnings, oldest first.
     pub fn warnings(&self) -> Vec<String> {
-        self.warnings.lock().kept.iter().cloned().collect()
+        self.warnings.lock().texts.iter().cloned().collect()
     }
 
     /// The last warning, ready to be appended to a message about a missing answer.
     pub fn last_warning(&self) -> String {
         let warnings = self.warnings.lock();
         warnings
-            .kept
+            .texts
             .back()
             .map(|warning| format!("; {warning}"))
             .unwrap_or_default()

@@ -170,8 +170,8 @@ fn kill(pid: &str) {
 }
 
 /// The directory of this process's group in the hierarchy with `controller` (version 1) or the unified one (`None`).
-pub(super) fn own_directory(own: &str, mounts: &str, controller: Option<&str>) -> Option<PathBuf> {
-    let path = own_path(own, controller)?;
+pub(super) fn own_directory(membership: &str, mounts: &str, controller: Option<&str>) -> Option<PathBuf> {
+    let path = own_path(membership, controller)?;
     let (root, point) = mount(mounts, controller)?;
     // A container sees a part of the hierarchy, while the kernel may name the group as the host does.
     let below = Path::new(path).strip_prefix(root).ok()?;
@@ -195,8 +195,8 @@ pub(super) fn mount<'a>(mounts: &'a str, controller: Option<&str>) -> Option<(&'
 }
 
 /// Path of this process's group in that hierarchy.
-fn own_path<'a>(own: &'a str, controller: Option<&str>) -> Option<&'a str> {
-    own.lines().find_map(|line| {
+fn own_path<'a>(membership: &'a str, controller: Option<&str>) -> Option<&'a str> {
+    membership.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');
         let (_id, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
         let matches = match controller {
@@ -216,9 +216,9 @@ mod tests {
         let mounts = "30 25 0:26 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
                       31 25 0:27 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
                       32 25 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw";
-        let own = "4:memory:/a/b\n3:cpu,cpuacct:/\n0::/user.slice";
+        let membership = "4:memory:/a/b\n3:cpu,cpuacct:/\n0::/user.slice";
         let check = |controller, expected: Option<&str>| {
-            let found = own_directory(own, mounts, controller);
+            let found = own_directory(membership, mounts, controller);
             assert_eq!(found, expected.map(PathBuf::from));
         };
         check(Some("memory"), Some("/sys/fs/cgroup/memory/a/b"));
@@ -229,9 +229,9 @@ mod tests {
 
     #[test]
     fn a_container_sees_its_part_of_a_hierarchy() {
-        let check = |root: &str, own: &str, expected: Option<&str>| {
+        let check = |root: &str, membership: &str, expected: Option<&str>| {
             let mounts = format!("30 25 0:26 {root} /sys/fs/cgroup rw - cgroup2 cgroup2 rw");
-            let found = own_directory(&format!("0::{own}"), &mounts, None);
+            let found = own_directory(&format!("0::{membership}"), &mounts, None);
             assert_eq!(found, expected.map(PathBuf::from));
         };
         check("/pod", "/pod", Some("/sys/fs/cgroup"));

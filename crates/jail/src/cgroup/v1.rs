@@ -46,9 +46,9 @@ pub struct Group {
 
 impl Groups {
     /// Makes the parents; `None` if this machine has no version 1 memory controller.
-    pub fn find(own: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
+    pub fn find(membership: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
         mount(mounts, Some("memory"))?;
-        let place = |controller: &str| Some(own_directory(own, mounts, Some(controller))?.join(name));
+        let place = |controller: &str| Some(own_directory(membership, mounts, Some(controller))?.join(name));
         let [Some(memory), Some(pids), Some(cpu), Some(cpuacct)] = CONTROLLERS.map(place) else {
             return Some(Err(Missing::Controllers));
         };

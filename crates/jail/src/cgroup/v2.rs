@@ -33,8 +33,8 @@ pub struct Group {
 
 impl Groups {
     /// Makes the parent; `None` if the controllers are not there.
-    pub fn find(own: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
-        let mut base = own_directory(own, mounts, None)?;
+    pub fn find(membership: &str, mounts: &str, name: &str) -> Option<Result<Self, Missing>> {
+        let mut base = own_directory(membership, mounts, None)?;
         // Where this process has moved itself before, the place is the one above.
         if base.ends_with(LEAF) {
             base.pop();

@@ -77,24 +77,24 @@ impl Prepared {
 
 /// What the guest may reach.
 fn ruleset(spec: &GuestSpec) -> Result<OwnedFd, StepError> {
-    let made = checked(session::codeyard_ruleset()).during("make the Landlock ruleset")?;
+    let made = system_result(session::codeyard_ruleset()).during("make the Landlock ruleset")?;
     // SAFETY: the descriptor is fresh and owned by nobody else.
     let ruleset = unsafe { OwnedFd::from_raw_fd(made) };
     for rule in &spec.rules {
-        let named = || format!("allow {}", rule.path.display());
+        let step = || format!("allow {}", rule.path.display());
         let path = std::ffi::CString::new(rule.path.as_os_str().as_bytes())
             .map_err(io::Error::from)
-            .during(named())?;
+            .during(step())?;
         let access = rule.access as u32;
         // SAFETY: the path is NUL-terminated and outlives the call.
         let allowed = unsafe { session::codeyard_allow(ruleset.as_raw_fd(), path.as_ptr().cast(), access) };
-        checked(allowed).during(named())?;
+        system_result(allowed).during(step())?;
     }
     Ok(ruleset)
 }
 
 /// The library's results: a number, or a negative error number.
-fn checked(result: i64) -> io::Result<i32> {
+fn system_result(result: i64) -> io::Result<i32> {
     let number = i32::try_from(result).map_err(io::Error::other)?;
     if number < 0 {
         return Err(io::Error::from_raw_os_error(-number));

@@ -120,12 +120,12 @@ fn hand_over(
         .write_all(&length.to_le_bytes())
         .and_then(|()| host.write_all(&body))
         .and_then(|()| message::send_descriptors(host.as_fd(), descriptors));
-    let said = zygote::wait_reply(host.as_fd(), deadline, patience).map_err(|error| match error {
+    let reply = zygote::wait_reply(host.as_fd(), deadline, patience).map_err(|error| match error {
         zygote::LaunchError::Late(patience) => KeeperError::Late(patience),
         zygote::LaunchError::Talk(error) => KeeperError::Talk(error),
         other => KeeperError::Step(other.to_string()),
     })?;
-    match said {
+    match reply {
         LauncherReply::Handover(descriptors) => descriptors.into_iter().next().ok_or(KeeperError::Ended),
         LauncherReply::Failure(step) => Err(KeeperError::Step(step)),
         LauncherReply::Other(_) | LauncherReply::Done | LauncherReply::Gone => Err(KeeperError::Ended),

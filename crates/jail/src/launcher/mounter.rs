@@ -23,7 +23,7 @@ const LONGEST: u32 = 15;
 /// Serves until the host closes its end.
 pub fn attend(host: OwnedFd) -> io::Result<()> {
     sys::die_with_parent()?;
-    let own = sys::mount_namespace(sys::own_namespaces()?.as_fd())?;
+    let mounts = sys::mount_namespace(sys::own_namespaces()?.as_fd())?;
     let mut buffer = vec![0; MAX_ORDER];
     loop {
         let (length, descriptors) = message::receive(host.as_fd(), &mut buffer)?;
@@ -36,7 +36,7 @@ pub fn attend(host: OwnedFd) -> io::Result<()> {
         };
         let order = match serde_json::from_slice(buffer.get(..length).unwrap_or_default()) {
             Ok(order) if is_prompt(&order) => {
-                serve_here(order, descriptors, answer.as_fd(), own.as_fd());
+                serve_here(order, descriptors, answer.as_fd(), mounts.as_fd());
                 continue;
             }
             Ok(order) => order,
@@ -74,9 +74,9 @@ fn is_prompt(order: &Order) -> bool {
 }
 
 /// Follows an order in this process: a fork costs more than the order.
-fn serve_here(order: Order, descriptors: Descriptors, answer: BorrowedFd<'_>, own: BorrowedFd<'_>) {
+fn serve_here(order: Order, descriptors: Descriptors, answer: BorrowedFd<'_>, mounts: BorrowedFd<'_>) {
     serve(order, descriptors, answer);
-    if sys::enter_mounts(own).is_err() {
+    if sys::enter_mounts(mounts).is_err() {
         // In a session's namespace it can serve no others. The host sees it gone and starts another zygote.
         crate::session::exit(1);
     }
@@ -129,10 +129,12 @@ fn attach(placed: &[Placed], reader: Option<u32>, mut descriptors: Descriptors) 
     let trees = open(placed, descriptors)?;
     let mut attached = Attached::default();
     let ready = if placed.iter().any(|one| one.overlay != Overlay::Unused) {
-        let own = sys::own_namespaces()?;
+        let namespaces = sys::own_namespaces()?;
         sys::enter_mounts(session.as_fd())?;
         sys::unshare(libc::CLONE_NEWNS)?;
-        attached.let_go_later.push(sys::mount_namespace(own.as_fd())?);
+        attached
+            .let_go_later
+            .push(sys::mount_namespace(namespaces.as_fd())?);
         cover(placed, trees, reader)?
     } else {
         trees.into_iter().map(Ready::plain).collect()

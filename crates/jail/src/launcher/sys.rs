@@ -239,9 +239,9 @@ pub fn own_namespaces() -> io::Result<OwnedFd> {
 }
 
 /// The mount namespace that this process is in now.
-pub fn mount_namespace(own: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+pub fn mount_namespace(namespaces: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(
-        own,
+        namespaces,
         "mnt",
         OFlags::RDONLY | OFlags::CLOEXEC,
         Mode::empty(),
@@ -311,10 +311,10 @@ pub fn mapping_namespace(inside: (u32, u32), outside: u32) -> io::Result<OwnedFd
         crate::session::exit(0);
     };
     drop(writer);
-    let said = crate::message::receive_reply(reader.as_fd());
+    let reply = crate::message::receive_reply(reader.as_fd());
     let child = rustix::process::Pid::from_raw(child);
     rustix::io::retry_on_intr(|| rustix::process::waitpid(child, rustix::process::WaitOptions::empty()))?;
-    match said? {
+    match reply? {
         crate::message::LauncherReply::Handover(mut descriptors) => {
             descriptors.pop().ok_or_else(|| io::ErrorKind::InvalidData.into())
         }
@@ -426,7 +426,7 @@ pub fn keep_capabilities() -> io::Result<()> {
 
 /// Accesses files as this user and group, without privileges over files; what it takes to mount stays.
 pub fn read_files_as(user: u32) -> io::Result<()> {
-    let kept = CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_CHROOT | CapabilitySet::SYS_PTRACE;
+    let retained = CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_CHROOT | CapabilitySet::SYS_PTRACE;
     // These calls do not fail: they return the number that was set before.
     // SAFETY: they take numbers.
     let set = unsafe {
@@ -438,7 +438,7 @@ pub fn read_files_as(user: u32) -> io::Result<()> {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     let mut sets = rustix::thread::capabilities(None)?;
-    sets.effective &= kept;
+    sets.effective &= retained;
     Ok(rustix::thread::set_capabilities(None, sets)?)
 }
 

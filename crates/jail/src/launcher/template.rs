@@ -191,14 +191,14 @@ fn fill(root: &Path, spec: &ZygoteSpec, sources: &Sources) -> Result<(), StepErr
         link.parent().map(make_directory).transpose()?;
         symlink(&place, &link).during(format!("link {}", link.display()))?;
     }
-    let own = links
+    let fixed_links = links
         .iter()
         .map(|(name, target)| (Path::new(name), Path::new(target)));
     let asked = spec
         .links
         .iter()
         .map(|(name, target)| (name.as_path(), target.as_path()));
-    for (name, target) in own.chain(asked) {
+    for (name, target) in fixed_links.chain(asked) {
         let name = inside(root, name);
         name.parent().map(make_directory).transpose()?;
         symlink(target, &name).during(format!("link {}", name.display()))?;

@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn both_tables_name_the_same_parents() {
-        let own = own_pid();
-        let parent = parent_of(own).expect("this process has a parent");
-        assert!(processes_by_parent()[&parent].contains(&own));
-        assert!(children_by_task(parent).contains(&own));
+        let pid = own_pid();
+        let parent = parent_of(pid).expect("this process has a parent");
+        assert!(processes_by_parent()[&parent].contains(&pid));
+        assert!(children_by_task(parent).contains(&pid));
     }
 }

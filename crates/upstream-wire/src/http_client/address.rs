@@ -63,18 +63,18 @@ pub(crate) fn parse(text: &str) -> Result<Url, AddressError> {
 
 /// Checks an address that a server names. It must be public, or on the server's own host, or on this machine if the server is on
 /// this machine. If the server is reached by `https`, so must be the address.
-pub(crate) fn check_named(server: &Url, named: &Url) -> Result<(), AddressError> {
-    parse(named.as_str())?;
-    if server.scheme() == "https" && named.scheme() != "https" {
+pub(crate) fn check_discovered(server: &Url, discovered: &Url) -> Result<(), AddressError> {
+    parse(discovered.as_str())?;
+    if server.scheme() == "https" && discovered.scheme() != "https" {
         return Err(AddressError::Plain);
     }
-    let number = ip_literal(named);
+    let number = ip_literal(discovered);
     let is_outside = match number {
         Some(address) => !is_inside(address),
-        None => !named.host_str().is_some_and(is_localhost),
+        None => !discovered.host_str().is_some_and(is_localhost),
     };
-    let is_near = is_this_machine(server) && is_this_machine(named);
-    if is_outside || is_near || named.host() == server.host() {
+    let is_near = is_this_machine(server) && is_this_machine(discovered);
+    if is_outside || is_near || discovered.host() == server.host() {
         return Ok(());
     }
     let server = server.host_str().unwrap_or_default();
@@ -281,15 +281,15 @@ mod tests {
 
     #[test]
     fn a_server_leads_nowhere_that_it_is_not() {
-        let check = |server: &str, named: &str, expected: &str| {
+        let check = |server: &str, discovered: &str, expected: &str| {
             let url = |text: &str| Url::parse(&text.replacen(' ', "://", 1)).expect("a url");
-            let found = match check_named(&url(server), &url(named)) {
+            let found = match check_discovered(&url(server), &url(discovered)) {
                 Ok(()) => "good",
                 Err(AddressError::Inside(_)) => "inside",
                 Err(AddressError::Plain) => "plain",
                 Err(_) => "other",
             };
-            assert_eq!(found, expected, "{server} names {named}");
+            assert_eq!(found, expected, "{server} names {discovered}");
         };
         let public = "https mcp.example.com/mcp";
         check(public, "https as.example.org/token", "good");

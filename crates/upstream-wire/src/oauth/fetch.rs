@@ -8,7 +8,7 @@ use rmcp::transport::auth::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpReq
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use crate::http_client::{self, Scheme, address::check_named};
+use crate::http_client::{self, Scheme, address::check_discovered};
 
 /// Longest body in bytes.
 const MAX_BODY: usize = 1024 * 1024;
@@ -35,7 +35,7 @@ impl Fetch {
 
     /// Checks whether the address may be asked, or opened by a person.
     pub(crate) fn may_ask(&self, url: &Url) -> Result<(), String> {
-        check_named(&self.server, url).map_err(|error| format!("{} {error}", shown(url)))
+        check_discovered(&self.server, url).map_err(|error| format!("{} {error}", shown(url)))
     }
 
     /// Sends a request; returns the response with any status and its whole body.

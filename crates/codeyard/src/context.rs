@@ -187,7 +187,7 @@ impl Context {
         log: Option<&str>,
     ) -> anyhow::Result<Loaded> {
         let data = self.data_directory();
-        server::workspace::check_data(&data).map_err(|error| Failure::new(Exit::Usage, error))?;
+        workspace::check_data(&data).map_err(|error| Failure::new(Exit::Usage, error))?;
         let loaded = loaded.map_err(|mistakes| Failure::new(Exit::Usage, mistakes))?;
         self.start_logging(loaded.settings.log.as_deref().or(log))?;
         for warning in &loaded.warnings {

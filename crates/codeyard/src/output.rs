@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use types::is_unseen;
-pub use types::numbers::{counted, grouped};
 
 /// Standard output was closed by whoever read it, as `| head` does. Nothing is wrong.
 #[derive(Debug, Clone, Copy, thiserror::Error)]

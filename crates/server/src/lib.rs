@@ -32,20 +32,15 @@ use std::path::Path;
 pub use call_error::CallError;
 pub use caller::Caller;
 pub use calls::Printed;
-pub use catalog::{Language, SHARED_MODULE};
 pub use declarations::{Declarations, Wrappers};
 pub use expose::NotExposed;
 pub use host::{Host, StartError};
 pub use programs::{NotRun, Program, Ran};
 pub use recording::RecordedCall;
-pub use sandbox::Stream;
 pub use serve::{BridgeSurface, Surface};
 pub use signals::{Ending, Signals};
-pub use store;
 pub use tasks::{TaskReport, TaskRequest, TaskResult, TaskStep};
-pub use tool_files::MARK as GENERATED;
 pub use tools::{Finding, Listing, NamedServer, ToolLine, ToolView};
-pub use workspace;
 
 // A release build must not be able to start guests without confinement; benchmarks link the backend without `server`.
 const _: () = assert!(

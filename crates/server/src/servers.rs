@@ -13,8 +13,6 @@ use url::Url;
 use crate::Host;
 use crate::tools::as_value;
 
-pub use catalog::normalise;
-
 /// How long an address may take to answer.
 const CONNECTING: Duration = Duration::from_secs(5);
 

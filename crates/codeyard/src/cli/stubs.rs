@@ -36,7 +36,7 @@ pub struct StubsArguments {
     pub server: Option<String>,
 }
 
-impl From<Language> for server::Language {
+impl From<Language> for catalog::Language {
     fn from(language: Language) -> Self {
         match language {
             Language::Python => Self::Python,

@@ -4,12 +4,13 @@ use accounting::{Advice, MIN_LOOKUPS, Recommendation, RunCost, ToolAdvice};
 use environment::Machine;
 use serde_json::{Value, json};
 use server::Host;
-use server::store::{Reader, State};
+use store::{Reader, State};
+use types::numbers::counted;
 
 use crate::cli::AdviseArguments;
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, counted, harmless, table};
+use crate::output::{Output, harmless, table};
 
 /// Prints what the recorded runs say of the tools, with the definitions that servers last listed.
 pub async fn run(context: &Context, arguments: &AdviseArguments) -> anyhow::Result<Exit> {

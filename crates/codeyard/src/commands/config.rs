@@ -4,11 +4,12 @@ use std::path::Path;
 
 use environment::Machine;
 use serde_json::{Value, json};
+use types::numbers::counted;
 
 use crate::cli::{ConfigArguments, ConfigCommand};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{counted, table};
+use crate::output::table;
 
 /// Does what was asked for.
 pub fn run(context: &Context, command: &ConfigCommand) -> anyhow::Result<Exit> {

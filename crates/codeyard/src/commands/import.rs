@@ -9,6 +9,7 @@ use std::path::Path;
 use adoption::{Bill, ImportPlan, KnownServers, Planner};
 use clients::{Place, Surroundings};
 use environment::Machine;
+use types::numbers::counted;
 
 use super::servers::{add, edit, open_file, secrets};
 use crate::ask::agreed;
@@ -16,7 +17,7 @@ use crate::cli::ImportArguments;
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::{counted, harmless};
+use crate::output::harmless;
 
 /// Lists clients, or takes one's servers over.
 pub async fn run(context: &Context, arguments: &ImportArguments) -> anyhow::Result<Exit> {

@@ -5,6 +5,7 @@ use sandbox_host::python::{
     self, Change, Info, Package, Refresh, Requirement, StagedEnvironment, SyncError, Synced,
 };
 use serde_json::json;
+use types::numbers::counted;
 
 use crate::ask::agreed;
 use crate::cli::{
@@ -12,7 +13,7 @@ use crate::cli::{
 };
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{Tone, counted, table};
+use crate::output::{Tone, table};
 
 const NO_PACKAGES: &str =
     "no packages beyond the standard library; `codeyard python sync` adds numpy, pandas and more";

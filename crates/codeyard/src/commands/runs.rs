@@ -6,7 +6,7 @@ mod show;
 use std::collections::HashMap;
 use std::time::Duration;
 
-use server::store::{Config, Deeds, Filter, Reader, RunView, State, Trouble};
+use store::{Config, Deeds, Filter, Reader, RunView, State, Trouble};
 
 use crate::cli::RunsArguments;
 use crate::context::Context;

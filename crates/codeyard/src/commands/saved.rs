@@ -5,8 +5,8 @@ mod import;
 mod remove;
 mod show;
 
-use server::store::saved::{MemoryHead, SavedTool};
-use server::store::{FILE, Recording, Records, Saved, SavedError};
+use store::saved::{MemoryHead, SavedTool};
+use store::{FILE, Recording, Records, Saved, SavedError};
 use types::Principal;
 
 use crate::cli::{Only, SavedArguments, SavedCommand};
@@ -180,7 +180,7 @@ fn counted<'a>(items: impl Iterator<Item = &'a Item>) -> String {
             Kind::Memory => memories += 1,
         }
     }
-    let tools_told = crate::output::counted(tools, "tool");
+    let tools_told = types::numbers::counted(tools, "tool");
     let memories_told = match memories {
         1 => "1 memory".to_owned(),
         _ => format!("{memories} memories"),

@@ -9,13 +9,14 @@ mod written;
 use environment::Machine;
 use server::{Caller, Host, Listing, ToolView};
 use types::MAX_QUERY;
+use types::numbers::counted;
 
 use crate::cli::{ShowArguments, ToolsArguments, ToolsCommand};
 use crate::commands::call;
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::{Output, Tone, counted, harmless};
+use crate::output::{Output, Tone, harmless};
 
 /// Lists, finds or shows.
 pub async fn run(context: &Context, arguments: &ToolsArguments) -> anyhow::Result<Exit> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use server::workspace::{Extent, Holding, Quota, Usage, WorkspaceError, Workspaces};
+use workspace::{Extent, Holding, Quota, Usage, WorkspaceError, Workspaces};
 
 use crate::ask::agreed;
 use crate::cli::{CleanArguments, ListArguments, PathArguments, WorkspaceCommand};

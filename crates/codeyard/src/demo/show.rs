@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use server::RecordedCall;
+use types::numbers::grouped;
 
 use super::peer::{Exchange, Introduction};
 use super::steps::processed;
 use super::tokens::{Cost, answer_text};
-use crate::output::{Output, Tone, grouped, harmless, table};
+use crate::output::{Output, Tone, harmless, table};
 
 /// Characters of a long text that are shown.
 const GLIMPSE: usize = 72;

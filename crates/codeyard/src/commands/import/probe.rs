@@ -10,12 +10,12 @@ use server::{Caller, Host, Surface};
 use settings::Loaded;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use types::numbers::counted;
 use upstream::ServerConfig;
 
 use crate::context::{Context, principal};
 use crate::demo::peer::Peer;
 use crate::exit::{Exit, Failure};
-use crate::output::counted;
 
 /// Bytes that wait in the pipe to the gateway.
 const PIPE: usize = 64 * 1024;

@@ -3,10 +3,11 @@
 use adoption::{Bill, Decision, ImportPlan, PlannedServer, ServerCost};
 use clients::Client;
 use serde_json::{Value, json};
+use types::numbers::{counted, grouped};
 use upstream::ServerConfig;
 
 use crate::commands::servers::shown::{Literals, start};
-use crate::output::{counted, grouped, one_line, table};
+use crate::output::{one_line, table};
 
 /// The servers, what becomes of each, and what a person should know.
 pub(super) fn plan(plan: &ImportPlan) -> String {

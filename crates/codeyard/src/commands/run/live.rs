@@ -3,7 +3,8 @@
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use server::{Printed, Stream};
+use sandbox::Stream;
+use server::Printed;
 use types::Text;
 
 use crate::output::Output;

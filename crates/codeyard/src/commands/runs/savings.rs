@@ -4,12 +4,13 @@ use accounting::{GroupBy, KnownDefinitions, Ledger, RunCost, SavingsLine, Server
 use environment::Machine;
 use serde_json::{Value, json};
 use server::Host;
-use server::store::Reader;
+use store::Reader;
+use types::numbers::counted;
 
 use crate::cli::{By, RunsArguments};
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
-use crate::output::{counted, harmless, table};
+use crate::output::{harmless, table};
 
 /// Prints the sums.
 pub(super) async fn show(

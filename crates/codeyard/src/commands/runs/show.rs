@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use accounting::{RecordedReceipt, ToolTokens};
 use serde_json::{Map, Value, json};
-use server::store::{CallView, Deeds, EventView, RunDetail, RunView};
+use store::{CallView, Deeds, EventView, RunDetail, RunView};
 
 use crate::output::{Output, Tone, harmless, one_line, table};
 use crate::times::{exact, when};

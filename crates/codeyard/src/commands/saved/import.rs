@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use environment::{Environment as _, Machine};
 use serde_json::{Value, json};
-use server::store::saved::{By, NewMemory, check_memory, check_tool};
-use server::store::{Change, SavedError};
+use store::saved::{By, NewMemory, check_memory, check_tool};
+use store::{Change, SavedError};
 
 use super::functions::{Statement, statements};
 use super::{Everything, Item, Kind, Shelf, counted, failure};

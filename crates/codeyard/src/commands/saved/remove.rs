@@ -1,7 +1,7 @@
 //! Removes tools and memories, after asking.
 
 use serde_json::{Value, json};
-use server::store::{Change, SavedError};
+use store::{Change, SavedError};
 
 use super::{Item, Kind, Shelf, counted, failure};
 use crate::ask::agreed;

@@ -1,7 +1,7 @@
 //! Shows what is saved: a table of all, or one thing as it is.
 
 use serde_json::{Value, json};
-use server::store::saved::{MemoryHead, SavedTool};
+use store::saved::{MemoryHead, SavedTool};
 
 use super::{Kind, Shelf, failure};
 use crate::cli::{Only, ShowSaved};

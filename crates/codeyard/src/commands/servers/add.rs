@@ -101,10 +101,10 @@ pub(crate) fn judge_name(
         .iter()
         .filter(|defined| besides != Some(defined.file.as_path()));
     let known = others.map(|defined| defined.name.as_str());
-    let alias = server::servers::normalise(name);
+    let alias = catalog::normalise(name);
     if let Some(other) = known
         .chain(file.names())
-        .find(|known| server::servers::normalise(known) == alias)
+        .find(|known| catalog::normalise(known) == alias)
     {
         return refuse(format!(
             "programs would take `{name}` and `{other}` for the same (`{alias}`); give another name"

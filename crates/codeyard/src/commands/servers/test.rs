@@ -6,6 +6,7 @@ use registry::DefinitionStatus;
 use serde_json::json;
 use server::Host;
 use server::servers::Tried;
+use types::numbers::counted;
 use upstream_wire::Era;
 
 use super::change::consented;
@@ -14,7 +15,7 @@ use crate::cli::ChangeServer;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;
-use crate::output::{counted, harmless};
+use crate::output::harmless;
 
 /// Tries it; nothing else is started.
 pub(super) async fn run(context: &Context, change: &ChangeServer, json: bool) -> anyhow::Result<Exit> {

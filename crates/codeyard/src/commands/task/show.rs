@@ -2,9 +2,10 @@
 
 use offline_task::ToolNames;
 use server::{TaskReport, TaskResult};
+use types::numbers::counted;
 
 use crate::cli::TaskArguments;
-use crate::output::{Output, counted, harmless};
+use crate::output::{Output, harmless};
 
 /// Prints it.
 pub(super) fn report(output: &Output, report: &TaskReport, arguments: &TaskArguments) -> anyhow::Result<()> {

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use server::{Caller, GENERATED, SHARED_MODULE, Wrappers};
+use catalog::SHARED_MODULE;
+use server::{Caller, Wrappers};
+use tool_files::MARK as GENERATED;
+use types::numbers::counted;
 
 use super::written::Plan;
 use crate::cli::GenerateArguments;
 use crate::commands::call;
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::output::{counted, harmless};
+use crate::output::harmless;
 
 /// How the modules call tools.
 const CLIENT: &str = include_str!("generate/__client__.py");

@@ -1,15 +1,16 @@
 //! `codeyard tools learned` and `codeyard tools forget`: what was observed of results.
 
 use serde_json::{Value, json};
-use server::store::learned::{Forget, ShapeView};
-use server::store::{EventView, Reader, Shapes, State, Trouble};
+use store::learned::{Forget, ShapeView};
+use store::{EventView, Reader, Shapes, State, Trouble};
+use types::numbers::counted;
 
 use super::counted_calls;
 use crate::ask::agreed;
 use crate::cli::{ForgetArguments, LearnedArguments};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{Output, Tone, counted, harmless, table};
+use crate::output::{Output, Tone, harmless, table};
 use crate::times::{exact, when};
 
 /// Events that are shown.

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use server::{Caller, Declarations};
+use types::numbers::counted;
 
 use super::written::Plan;
 use crate::cli::{Language, StubsArguments};
 use crate::commands::call;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::output::{counted, harmless};
+use crate::output::harmless;
 
 /// What a file of ours begins with.
 const MARK: &str = "Written by `codeyard tools stubs`: changes are lost.";

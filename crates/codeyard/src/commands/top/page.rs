@@ -9,10 +9,11 @@ use ratatui::style::{Color, Style, Stylize as _};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Paragraph, Row, Table};
 use server::control::Activity;
-use server::store::{RunView, Traffic};
+use store::{RunView, Traffic};
+use types::numbers::counted;
 
 use super::snapshot::Snapshot;
-use crate::output::{counted, harmless, size, table};
+use crate::output::{harmless, size, table};
 use crate::times;
 
 /// Runs on a page of text.

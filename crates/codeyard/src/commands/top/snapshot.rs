@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use server::control::{self, Activity, Asked, ServerReport, Status};
-use server::store::{Config, Filter, Reader, RunView, State, Traffic, Trouble};
+use store::{Config, Filter, Reader, RunView, State, Traffic, Trouble};
 use tokio::sync::watch;
 
 use crate::times;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
-use types::{Limit, Limits, Network, Written};
+use types::{Limit, Limits, Network, RequiredIsolation, Written};
 
 use crate::Policy;
 use crate::access::Access;
@@ -23,18 +23,7 @@ pub struct Config {
     /// Longest wall time that a caller may ask for.
     pub max_wall_time: Duration,
     /// What a sandbox must give.
-    pub require: Requirement,
-}
-
-/// What a sandbox must give, or codeyard refuses to serve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Requirement {
-    /// Everything runs for one user, who is protected from programs.
-    #[default]
-    SingleTenant,
-    /// Sessions of several customers are also protected from each other.
-    TenantIsolation,
+    pub require: RequiredIsolation,
 }
 
 /// One wrong setting.
@@ -62,7 +51,7 @@ impl Default for Config {
             deny: Vec::new(),
             limits: Limits::default(),
             max_wall_time: Limits::DEFAULT_MAX_WALL_TIME,
-            require: Requirement::default(),
+            require: RequiredIsolation::default(),
         }
     }
 }
@@ -201,7 +190,7 @@ mod tests {
     fn the_defaults_are_right() {
         check(|_| {}, "ok");
         let policy = Policy::new(Config::default()).expect("defaults");
-        assert_eq!(policy.requirement(), Requirement::SingleTenant);
+        assert_eq!(policy.requirement(), RequiredIsolation::SingleTenant);
     }
 
     #[test]

@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use types::{Granted, Limits, Principal, ToolRef, ToolRules};
+use types::{Granted, Limits, Principal, RequiredIsolation, ToolRef, ToolRules};
 
 pub use access::Denied;
-pub use config::{Config, ConfigError, Mistake, Requirement};
+pub use config::{Config, ConfigError, Mistake};
 pub use limits::{Asked, LimitError, LimitErrors, TimeoutError};
 pub use permit::{Admission, Permit};
 
@@ -28,7 +28,7 @@ pub struct Policy {
     servers: HashMap<String, Access>,
     limits: Limits,
     max_wall_time: Duration,
-    require: Requirement,
+    require: RequiredIsolation,
 }
 
 /// What is wrong with the rules of a server's definition for its own tools; fields are `allow[0]` and so on.
@@ -119,8 +119,8 @@ impl Policy {
         self.max_wall_time
     }
 
-    /// What a sandbox must give.
-    pub fn requirement(&self) -> Requirement {
+    /// The isolation that a sandbox must give.
+    pub fn requirement(&self) -> RequiredIsolation {
         self.require
     }
 }

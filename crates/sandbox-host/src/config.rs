@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use jail::spec::Appearance;
-use types::Limits;
+use types::{Limits, RequiredIsolation};
 
 use crate::python;
 
@@ -46,14 +46,4 @@ impl HostConfig {
             throttled_directories: Vec::new(),
         }
     }
-}
-
-/// The isolation that the operator demands (`[sandbox] require`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RequiredIsolation {
-    /// All sessions belong to one tenant.
-    #[default]
-    SingleTenant,
-    /// Sessions of different tenants: each session has its own kernel user and hard limits on memory and processes.
-    TenantIsolation,
 }

@@ -2,7 +2,7 @@
 //!
 //! Reading order: `config`, `facts` (what the kernel and this user allow), `python` (interpreters and the managed
 //! environment), `layout` (paths and variables that guests see), `guest_user` (as whom), `process_tree` and
-//! `usage_meter` (what processes use), `run_cleanup` (ends what a run started), `free_users` (users of a lease), `open_files` and `rlimits` (limits of processes), `channels` (between host and guest), `doctor` (the report),
+//! `usage_meter` (the state of processes), `run_cleanup` (ends what a run started), `free_users` (users of a lease), `open_files` and `rlimits` (limits of processes), `channels` (between host and guest), `doctor` (the report),
 //! `fix` (what an administrator can change).
 
 pub mod channels;
@@ -20,5 +20,5 @@ pub mod rlimits;
 pub mod run_cleanup;
 pub mod usage_meter;
 
-pub use config::{HostConfig, RequiredIsolation};
+pub use config::HostConfig;
 pub use facts::HostFacts;

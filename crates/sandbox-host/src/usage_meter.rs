@@ -1,25 +1,28 @@
-//! Measures what a session uses: from its control group, or from `/proc` where it has none.
+//! Reads the state of a session's processes: usage from the control group, or from `/proc` where there is none; the rest from `/proc`.
 
 use std::time::Duration;
 
 use jail::cgroup::Group;
-use sandbox::Measured;
+use sandbox::{Left, Measured};
 
+use crate::open_files;
 use crate::process_tree::{self, Usage};
 
-/// The usage of the process `root` and its descendants.
+/// Reads the process `root` and its descendants, one of which, or `root` itself, is the guest's first process.
 #[derive(Debug)]
 pub struct UsageMeter {
     root: u32,
+    first: u32,
     last_cpu: Duration,
     peak_memory: u64,
 }
 
 impl UsageMeter {
     /// Nothing is measured yet.
-    pub fn new(root: u32) -> Self {
+    pub fn new(root: u32, first: u32) -> Self {
         Self {
             root,
+            first,
             last_cpu: Duration::ZERO,
             peak_memory: 0,
         }
@@ -61,6 +64,24 @@ impl UsageMeter {
         match group {
             Some(group) => group.memory(),
             None => process_tree::usage(self.root).memory,
+        }
+    }
+
+    /// Whether the guest's first process would run if it were given a processor.
+    pub fn wants_processor(&self) -> bool {
+        process_tree::wants_processor(self.first)
+    }
+
+    /// Bytes of the unlinked files on `device` that the guest's first process has open.
+    pub fn unlinked(&self, device: u64) -> u64 {
+        open_files::unlinked_on(self.first, device)
+    }
+
+    /// What the cleanup after a run cannot end: the threads of the guest's first process beside the main one.
+    pub fn left(&self) -> Left {
+        let threads = process_tree::threads(self.first).saturating_sub(1);
+        Left {
+            threads: u32::try_from(threads).unwrap_or(u32::MAX),
         }
     }
 }

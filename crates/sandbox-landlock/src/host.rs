@@ -10,13 +10,13 @@ use jail::cgroup::{Bounds, Group, Groups, Missing, Unthrottled, check_rate};
 use jail::lease::{FIRST_USER, Lease, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::Machine;
 use jail::spec::{Appearance, Counting};
+use sandbox_host::HostConfig;
 use sandbox_host::facts::{USER_LEASES, cgroups, limits_without_cgroups, user_leases};
 use sandbox_host::free_users::FreeUsers;
 use sandbox_host::layout::{self, LayoutError};
 use sandbox_host::python::{self, Environment, Interpreter};
-use sandbox_host::{HostConfig, RequiredIsolation};
 use tokio_util::task::TaskTracker;
-use types::{Limits, Network};
+use types::{Limits, Network, RequiredIsolation};
 
 use crate::session_files::total_memory;
 use crate::session_root::{RootError, SessionRoot, closed_above};

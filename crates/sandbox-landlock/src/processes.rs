@@ -8,8 +8,7 @@ use std::time::Duration;
 use jail::cgroup::{CpuPriority, Group};
 use jail::keeper::Keeper;
 use sandbox::{Attachment, BoxFuture, Leash, Left, Measured};
-use sandbox_host::open_files::{self, FileSizeLimit, is_readable};
-use sandbox_host::process_tree;
+use sandbox_host::open_files::{FileSizeLimit, is_readable};
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
 use tokio::io::unix::AsyncFd;
@@ -86,7 +85,7 @@ impl SessionProcesses {
             } else {
                 u64::from(limits.processes) + 1
             },
-            usage: UsageMeter::new(keeper_pid),
+            usage: UsageMeter::new(keeper_pid, first),
             is_stopped: false,
             file_size: FileSizeLimit::new(limits.file_size),
         }
@@ -109,10 +108,7 @@ impl SessionProcesses {
             }
             cleanup.pause().await?;
         }
-        let threads = process_tree::threads(self.first).saturating_sub(1);
-        Ok(Left {
-            threads: u32::try_from(threads).unwrap_or(u32::MAX),
-        })
+        Ok(self.usage.left())
     }
 
     /// The limit on disk use that the last measurement exceeded.
@@ -172,15 +168,13 @@ impl Leash for SessionProcesses {
     }
 
     fn measure(&mut self) -> Measured {
-        let group = self
-            .resources
-            .as_ref()
-            .and_then(|resources| resources.group.as_ref());
-        self.usage.measure(group)
+        let resources = self.resources.as_ref();
+        self.usage
+            .measure(resources.and_then(|resources| resources.group.as_ref()))
     }
 
     fn wants_processor(&self) -> bool {
-        process_tree::wants_processor(self.first)
+        self.usage.wants_processor()
     }
 
     fn yield_cpu(&mut self, yields: bool) {
@@ -205,7 +199,7 @@ impl Leash for SessionProcesses {
     }
 
     fn unlinked(&mut self, device: u64) -> u64 {
-        open_files::unlinked_on(self.first, device)
+        self.usage.unlinked(device)
     }
 
     fn memory(&self) -> Option<u64> {

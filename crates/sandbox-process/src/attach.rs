@@ -12,7 +12,7 @@ use jail::zygote::{
     Attachment as MounterAttachment, MOST_TREES, MounterReply, Source, Zygote as ZygoteProcess,
 };
 use sandbox::{Access, Attachment};
-use sandbox_host::RequiredIsolation;
+use types::RequiredIsolation;
 
 use crate::mount_sources::DEADLINE;
 use crate::zygote::{Zygote, ZygoteError};

@@ -6,9 +6,10 @@ mod files;
 mod mounts;
 
 use sandbox::{Attachment, LaunchError};
+use sandbox_host::HostConfig;
 use sandbox_host::doctor::{self, Check, Report};
-use sandbox_host::{HostConfig, RequiredIsolation};
 use serde::Deserialize;
+use types::RequiredIsolation;
 
 use crate::backend::{HostResources, Process};
 use crate::config::Config;

@@ -7,9 +7,8 @@ use jail::cgroup::{Groups, Missing, Unthrottled, check_rate};
 use jail::lease::{FIRST_USER, Lease, LeaseError, ROOT_LEASES, ROOT_SLOTS, USERS};
 use jail::machine::{Absent, Machine};
 use jail::spec::{CleanupPaths, Identity};
-use sandbox_host::RequiredIsolation;
 use sandbox_host::facts::{USER_LEASES, cgroups, limits_without_cgroups, subordinate_range, user_leases};
-use types::Limits;
+use types::{Limits, RequiredIsolation};
 
 use crate::config::Config;
 

@@ -7,7 +7,7 @@ use jail::cgroup::{CpuPriority, Group};
 use jail::spec::ZYGOTE_USER;
 use rustix::process::Pid;
 use sandbox::{Access, Attachment, BoxFuture, Leash, Left, Measured};
-use sandbox_host::open_files::{self, FileSizeLimit, is_readable};
+use sandbox_host::open_files::{FileSizeLimit, is_readable};
 use sandbox_host::process_tree;
 use sandbox_host::run_cleanup::RunCleanup;
 use sandbox_host::usage_meter::UsageMeter;
@@ -69,7 +69,7 @@ impl SessionProcesses {
             pid,
             resources: Some(resources),
             polled_memory_limit,
-            usage: UsageMeter::new(pid),
+            usage: UsageMeter::new(pid, pid),
             owner_map: None,
             attached: Vec::new(),
             has_pid_namespace: true,
@@ -163,10 +163,7 @@ impl SessionProcesses {
             let _ = jail::signal::stop(process.as_fd());
             cleanup.pause().await?;
         }
-        let threads = process_tree::threads(self.pid).saturating_sub(1);
-        Ok(Left {
-            threads: u32::try_from(threads).unwrap_or(u32::MAX),
-        })
+        Ok(self.usage.left())
     }
 
     fn group(&self) -> Option<&Group> {
@@ -198,15 +195,13 @@ impl Leash for SessionProcesses {
     }
 
     fn measure(&mut self) -> Measured {
-        let group = self
-            .resources
-            .as_ref()
-            .and_then(|resources| resources.group.as_ref());
-        self.usage.measure(group)
+        let resources = self.resources.as_ref();
+        self.usage
+            .measure(resources.and_then(|resources| resources.group.as_ref()))
     }
 
     fn wants_processor(&self) -> bool {
-        process_tree::wants_processor(self.pid)
+        self.usage.wants_processor()
     }
 
     fn yield_cpu(&mut self, yields: bool) {
@@ -231,7 +226,7 @@ impl Leash for SessionProcesses {
     }
 
     fn unlinked(&mut self, device: u64) -> u64 {
-        open_files::unlinked_on(self.pid, device)
+        self.usage.unlinked(device)
     }
 
     fn memory(&self) -> Option<u64> {

@@ -14,12 +14,12 @@ use jail::zygote::{LaunchError, MounterReply, Zygote as ZygoteProcess};
 use sandbox::Channels;
 use sandbox_host::layout::LayoutError;
 use sandbox_host::python::{Environment, Interpreter};
-use sandbox_host::{RequiredIsolation, channels, rlimits, run_cleanup};
+use sandbox_host::{channels, rlimits, run_cleanup};
 use serde::Deserialize;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Mutex;
-use types::Limits;
+use types::{Limits, RequiredIsolation};
 
 use crate::appearance;
 use crate::config::{Config, PoolConfig};

@@ -8,14 +8,13 @@ use std::time::Duration;
 use broker::Broker;
 use policy::Policy;
 use sandbox::Backend;
-use sandbox_host::RequiredIsolation;
 use sandbox_landlock::Landlock;
 use sandbox_process::Process;
 use session::Sessions;
 use settings::Parts;
 use store::{Recording, Records, Saved};
 use tool_files::Scanner;
-use types::Principal;
+use types::{Principal, RequiredIsolation};
 use upstream::{Hub, ServerConfig};
 use workspace::{Keeping, WorkspaceError, Workspaces};
 

@@ -16,9 +16,8 @@ mod tools;
 use std::path::{Path, PathBuf};
 
 use environment::Diagnostics;
-use policy::Requirement;
 use sandbox_process::Profile;
-use types::{Answers, CheckMode, Limit};
+use types::{Answers, CheckMode, Limit, RequiredIsolation};
 
 use table::{Table, Value, unknown};
 
@@ -213,8 +212,8 @@ fn sandbox(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), 
         }
         "require" => {
             settings.policy.require = value.one_of([
-                ("single-tenant", Requirement::SingleTenant),
-                ("tenant-isolation", Requirement::TenantIsolation),
+                ("single-tenant", RequiredIsolation::SingleTenant),
+                ("tenant-isolation", RequiredIsolation::TenantIsolation),
             ])?;
         }
         "exec" => settings.exec = value.boolean()?,

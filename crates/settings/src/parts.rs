@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use environment::Environment;
 use registry::BridgeSources;
-use types::{Answers, CheckMode, Principal, ToolRef, ToolRules};
+use types::{Answers, CheckMode, Principal, RequiredIsolation, ToolRef, ToolRules};
 use upstream_wire::oauth::Logins;
 
 use crate::bridge::Bridge;
@@ -141,12 +141,9 @@ impl Loaded {
             ..
         } = self.settings;
         let helper = vec![program.executable.clone().into_os_string()];
-        let reveals_host_paths = policy.require == policy::Requirement::SingleTenant;
+        let reveals_host_paths = policy.require == RequiredIsolation::SingleTenant;
         let host_links = mounts::host_links(reveals_host_paths, &program.principal, &workspace, &mounts);
-        let require = match policy.require {
-            policy::Requirement::SingleTenant => sandbox_host::RequiredIsolation::SingleTenant,
-            policy::Requirement::TenantIsolation => sandbox_host::RequiredIsolation::TenantIsolation,
-        };
+        let require = policy.require;
         Parts {
             upstream: upstream::HubConfig {
                 servers: self.servers,

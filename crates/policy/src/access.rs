@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use types::{Principal, ToolRef, ToolRules};
 
-use crate::config::Mistake;
+use crate::mistake::Mistake;
 use crate::rules::Rules;
 
 /// The refusal of a call.

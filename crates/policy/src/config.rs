@@ -8,6 +8,7 @@ use types::{Limit, Limits, Network, RequiredIsolation, Written};
 
 use crate::Policy;
 use crate::access::Access;
+use crate::mistake::Mistake;
 use crate::rules::Rules;
 use crate::values;
 
@@ -24,15 +25,6 @@ pub struct Config {
     pub max_wall_time: Duration,
     /// What a sandbox must give.
     pub require: RequiredIsolation,
-}
-
-/// One wrong setting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
-    /// The setting, as in `policy.deny[2]`.
-    pub field: String,
-    /// What is wrong with it and what to write instead.
-    pub message: String,
 }
 
 /// Every wrong setting.

@@ -3,6 +3,7 @@
 mod access;
 mod config;
 mod limits;
+mod mistake;
 mod permit;
 mod rules;
 mod values;
@@ -14,8 +15,9 @@ use serde_json::{Map, Value};
 use types::{Granted, Limits, Principal, RequiredIsolation, ToolRef, ToolRules};
 
 pub use access::Denied;
-pub use config::{Config, ConfigError, Mistake};
+pub use config::{Config, ConfigError};
 pub use limits::{Asked, LimitError, LimitErrors, TimeoutError};
+pub use mistake::Mistake;
 pub use permit::{Admission, Permit};
 
 use access::Access;

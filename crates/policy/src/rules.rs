@@ -3,7 +3,7 @@
 use globset::{ErrorKind, Glob, GlobBuilder, GlobMatcher};
 use types::ToolRef;
 
-use crate::config::Mistake;
+use crate::mistake::Mistake;
 
 /// An ordered list of rules.
 #[derive(Debug, Clone, Default)]

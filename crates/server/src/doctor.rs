@@ -61,7 +61,7 @@ fn owners(files: workspace::Config) -> Option<Check> {
 }
 
 async fn examine_process(sandbox: sandbox_process::Config, files: workspace::Config) -> Report {
-    let tenants_apart = crate::host::shows_files_apart(&sandbox.host);
+    let tenants_apart = shows_files_apart(&sandbox.host);
     let process = Process::new(sandbox);
     let read_only = files.mounts.iter().filter(|mount| !mount.writable);
     let folders: Vec<Attachment> = read_only.map(crate::files::attachment).collect();
@@ -118,4 +118,11 @@ pub async fn records(config: &store::Config) -> Check {
             check(CheckState::Weaker, detail, trouble.remedy())
         }
     }
+}
+
+/// Whether sessions of tenants that must not touch each other write files of the host: root's alone do.
+pub(crate) fn shows_files_apart(sandbox: &sandbox_host::HostConfig) -> bool {
+    sandbox.require == types::RequiredIsolation::TenantIsolation
+        && sandbox.appearance == jail::spec::Appearance::Codeyard
+        && is_root()
 }

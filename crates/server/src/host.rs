@@ -14,13 +14,14 @@ use session::Sessions;
 use settings::Parts;
 use store::{Recording, Records, Saved};
 use tool_files::Scanner;
-use types::{Principal, RequiredIsolation};
+use types::Principal;
 use upstream::{Hub, ServerConfig};
 use workspace::{Keeping, WorkspaceError, Workspaces};
 
 use crate::caller::{Caller, Defaults};
 use crate::check::BeforeRun;
 use crate::counter::TokenCounter;
+use crate::doctor;
 use crate::files::{SessionFiles, ToolFiles};
 use crate::recording::{CallLog, RecordedCall};
 
@@ -113,7 +114,7 @@ impl Host {
             saved.clone(),
             learning,
         );
-        let needs_kernel_quota = shows_files_apart(&sandbox.host);
+        let needs_kernel_quota = doctor::shows_files_apart(&sandbox.host);
         let default_backend = backend == settings::Backend::default();
         let backend: Arc<dyn Backend> = match backend {
             settings::Backend::Process => Arc::new(Process::new(sandbox)),
@@ -208,11 +209,4 @@ impl Host {
         // Last, because everything that ends is recorded.
         self.shared.records.close().await;
     }
-}
-
-/// Whether sessions of tenants that must not touch each other write files of the host: root's alone do.
-pub(crate) fn shows_files_apart(sandbox: &sandbox_host::HostConfig) -> bool {
-    sandbox.require == RequiredIsolation::TenantIsolation
-        && sandbox.appearance == jail::spec::Appearance::Codeyard
-        && crate::doctor::is_root()
 }

@@ -10,7 +10,7 @@ use tokio::fs;
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::database::{self, Purpose, Tables};
-use crate::saved::SavedError;
+use crate::saved_error::{Fault, SavedError};
 use crate::trouble::Trouble;
 
 /// The database, for whoever works with these of its tables.
@@ -39,20 +39,6 @@ pub(crate) struct Held<'a> {
     path: &'a Path,
     slot: MutexGuard<'a, Option<Open>>,
     open: Open,
-}
-
-/// Why a piece of work did nothing.
-#[derive(Debug)]
-pub(crate) enum Fault {
-    Refused(String),
-    Conflict { key: String, stored: u64, expected: u64 },
-    Database(sqlx::Error),
-}
-
-impl From<sqlx::Error> for Fault {
-    fn from(error: sqlx::Error) -> Self {
-        Fault::Database(error)
-    }
 }
 
 // === impl File ===

@@ -27,6 +27,7 @@ mod record;
 mod records;
 mod rows;
 pub mod saved;
+mod saved_error;
 mod traffic;
 mod trouble;
 mod writer;
@@ -39,6 +40,7 @@ pub use reader::{CallView, Deeds, EventView, Filter, Reader, RunDetail, RunView,
 pub use record::{RunRecord, SessionRecord};
 pub use records::{NotRecorded, Records};
 pub use rows::{Attempt, CallMade, Change, Code, Front, Refused, Searched};
-pub use saved::{Saved, SavedError};
+pub use saved::Saved;
+pub use saved_error::SavedError;
 pub use traffic::Traffic;
 pub use trouble::Trouble;

@@ -15,7 +15,8 @@ use serde_json::value::RawValue;
 use types::{Principal, RunId};
 
 use crate::database::Tables;
-use crate::file::{Fault, File};
+use crate::file::File;
+use crate::saved_error::SavedError;
 use crate::trouble::{Kind, Trouble};
 use bounds::{Content, check_key};
 
@@ -99,27 +100,6 @@ pub struct Memory {
     pub head: MemoryHead,
     /// The value.
     pub value: Box<RawValue>,
-}
-
-/// Why nothing was saved, loaded or removed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SavedError {
-    /// It may not be saved so; the text says why and what may.
-    #[error("{0}")]
-    Refused(String),
-    /// Somebody else has saved the memory meanwhile.
-    #[error("memory '{key}' has version {stored} and not {expected}: it was changed meanwhile")]
-    Conflict {
-        /// Its key.
-        key: String,
-        /// The version that it has; 0 is "not there".
-        stored: u64,
-        /// The version that was asked for.
-        expected: u64,
-    },
-    /// The database cannot be used.
-    #[error(transparent)]
-    Store(#[from] Trouble),
 }
 
 // === impl Saved ===
@@ -251,26 +231,5 @@ impl Saved {
             let waited = format!("no answer within {} s", PATIENCE.as_secs());
             Err(SavedError::Store(Trouble::new(self.path(), Kind::Locked, waited)))
         })
-    }
-}
-
-// === impl SavedError ===
-
-impl SavedError {
-    /// What went wrong with a database, without naming its place.
-    pub(crate) fn of(file: &Path, fault: Fault) -> SavedError {
-        match fault {
-            Fault::Refused(why) => SavedError::Refused(why),
-            Fault::Conflict {
-                key,
-                stored,
-                expected,
-            } => SavedError::Conflict {
-                key,
-                stored,
-                expected,
-            },
-            Fault::Database(error) => SavedError::Store(Trouble::of(file, &error)),
-        }
     }
 }

@@ -157,7 +157,7 @@ async fn a_server_with_a_login_is_hidden_from_everyone_but_its_owner() {
     let far = ServerConfig {
         name: "far".to_owned(),
         transport: Transport::Http(Http {
-            url: "https://far.invalid/mcp".to_owned(),
+            url: "https://far.example.com/mcp".to_owned(),
             ..Http::default()
         }),
         ..ServerConfig::default()

@@ -9,8 +9,8 @@ use super::bounds::Content;
 use super::room::{self, What};
 use super::{By, Memory, MemoryHead, NewMemory};
 use crate::clock::now_ms;
-use crate::file::Fault;
 use crate::rows::number;
+use crate::saved_error::Fault;
 
 const HEADS: &str = "SELECT key, version, bytes, created_ms, updated_ms, run, metadata FROM memories \
     WHERE principal = ? ORDER BY key";

@@ -4,8 +4,8 @@ use sqlx::{Row as _, SqliteConnection};
 use types::Principal;
 
 use super::bounds::{MAX_BYTES, MAX_MEMORIES, MAX_SOURCES, MAX_TOOLS};
-use crate::file::Fault;
 use crate::rows::number;
+use crate::saved_error::Fault;
 
 /// Which of both is saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

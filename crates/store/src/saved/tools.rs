@@ -8,8 +8,8 @@ use super::room::{self, What};
 use super::{By, SavedTool};
 use crate::arguments::hex;
 use crate::clock::now_ms;
-use crate::file::Fault;
 use crate::rows::number;
+use crate::saved_error::Fault;
 
 pub(crate) async fn save(
     connection: &mut SqliteConnection,

@@ -3,12 +3,14 @@
 mod explain;
 mod lower;
 mod partial;
+mod weight;
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use lower::{Draft, Lowered};
 pub use partial::{Partial, Path};
+use weight::weight;
 
 /// Problems named in one message.
 const MAX_PROBLEMS: usize = 3;
@@ -140,33 +142,6 @@ impl Check {
     fn is_beyond(&self, arguments: &Value) -> bool {
         weight(arguments, self.most()) > self.most()
     }
-}
-
-/// The number of values in `value`, counted no further than just beyond `most`.
-pub(crate) fn weight(value: &Value, most: usize) -> usize {
-    let mut count = 1;
-    match value {
-        Value::Array(items) => {
-            for item in items {
-                if count > most {
-                    break;
-                }
-                count += weight(item, most - count);
-            }
-        }
-        Value::Object(members) => {
-            for member in members.values() {
-                if count > most {
-                    break;
-                }
-                count += weight(member, most - count);
-            }
-        }
-        // Long texts cost their length where a pattern or a list of values is compared with them.
-        Value::String(text) => count += text.len() / 64,
-        _ => {}
-    }
-    count
 }
 
 fn draft(input: &Value) -> Draft {

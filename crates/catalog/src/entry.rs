@@ -12,9 +12,8 @@ use crate::arguments::{ArgumentError, Check, Partial};
 use crate::learned::Learned;
 use crate::names::is_identifier;
 use crate::shapes::Type;
+use crate::signature;
 use crate::signature::Returned;
-use crate::stub::Language;
-use crate::{signature, stub};
 
 /// One tool of one server.
 #[derive(Debug)]
@@ -67,17 +66,6 @@ impl Entry {
             )),
             _ => Cow::Borrowed(self.signature()),
         }
-    }
-
-    /// The Python file of this tool for `/tools/<server_alias>/<alias>.py`: its types and its function. The result's type
-    /// is that of the output schema, else of what was observed.
-    pub fn stub(&self, learned: Option<&Learned>) -> String {
-        stub::tool(self, learned)
-    }
-
-    /// What only declares this tool, in a file of that language.
-    pub fn declaration(&self, language: Language, learned: Option<&Learned>) -> String {
-        stub::declaration(self, language, learned)
     }
 
     /// SHA-256 of the definition, in hexadecimal.

@@ -62,13 +62,26 @@ struct Note {
     default: Option<Value>,
 }
 
+impl Entry {
+    /// The Python file of this tool for `/tools/<server_alias>/<alias>.py`: its types and its function. The result's type
+    /// is that of the output schema, else of what was observed.
+    pub fn stub(&self, learned: Option<&Learned>) -> String {
+        tool(self, learned)
+    }
+
+    /// What only declares this tool, in a file of that language.
+    pub fn declaration(&self, language: Language, learned: Option<&Learned>) -> String {
+        declaration(self, language, learned)
+    }
+}
+
 /// The Python file of one tool, which can be imported where programs run.
-pub(crate) fn tool(entry: &Entry, learned: Option<&Learned>) -> String {
+fn tool(entry: &Entry, learned: Option<&Learned>) -> String {
     python::file(&Declaration::of(entry, learned), Some(&entry.tool))
 }
 
 /// Only what declares the tool.
-pub(crate) fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> String {
+fn declaration(entry: &Entry, language: Language, learned: Option<&Learned>) -> String {
     let declaration = Declaration::of(entry, learned);
     match language {
         Language::Python => python::file(&declaration, None),

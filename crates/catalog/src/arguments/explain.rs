@@ -5,7 +5,7 @@ use jsonschema::paths::LocationSegment;
 use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 
-use crate::resolve::nearest;
+use crate::likeness::nearest;
 use crate::schema::{self, Parameter};
 use crate::signature;
 use crate::text::{cut, python_string};

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::weight;
+use super::weight::weight;
 use crate::schema;
 use targets::Targets;
 

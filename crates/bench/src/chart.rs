@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::figures::{Figure, Report, Unit};
-use crate::rivals::What;
+use crate::rivals::contender::Operation;
 
 const WIDTH: f64 = 760.0;
 /// Where bars begin: names stand left of it.
@@ -27,7 +27,7 @@ text{font:12px system-ui,sans-serif;fill:#24292f}.t{font-weight:600;font-size:13
 pub fn draw(report: &Report) -> String {
     let mut body = String::new();
     let mut y = 8.0;
-    for what in What::ALL {
+    for what in Operation::ALL {
         let prefix = format!("{}: ", what.describe());
         let of_it = |figure: &&Figure| figure.name.starts_with(&prefix);
         let mut rows: Vec<(&str, &Figure)> = report

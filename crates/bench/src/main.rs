@@ -19,6 +19,7 @@ mod processes;
 mod promises;
 mod raw;
 mod rivals;
+mod setting;
 mod soak;
 mod table;
 

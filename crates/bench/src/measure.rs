@@ -6,8 +6,9 @@ use anyhow::{Context, Result, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::figures::Report;
-use crate::parts::{Part, Setting};
+use crate::parts::Part;
 use crate::place::{self, Placement};
+use crate::setting::Setting;
 use crate::{chart, promises, table};
 
 /// Parts in which something is promised.

@@ -15,32 +15,14 @@ mod throughput;
 
 pub use clients::execute;
 
-use std::os::unix::fs::symlink;
-use std::path::PathBuf;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::ValueEnum;
-use test_support::Codeyard;
 
 use crate::figures::Report;
 use crate::guests::Guests;
 use crate::place::Placement;
 use crate::rivals;
-
-/// What a part is told.
-#[derive(Debug, Clone)]
-pub struct Setting {
-    /// Data directory with a managed environment.
-    pub data: PathBuf,
-    /// Where the rivals are installed.
-    pub rivals: Option<PathBuf>,
-    /// Where this process runs.
-    pub placement: Placement,
-    /// Samples of each figure; slow ones take fewer.
-    pub samples: usize,
-    /// Another build of codeyard, to compare this one with.
-    pub before: Option<PathBuf>,
-}
+use crate::setting::Setting;
 
 /// One part of the benchmarks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -77,16 +59,6 @@ pub enum Part {
     Amplify,
     /// What a user would pick instead.
     Rivals,
-}
-
-impl Setting {
-    /// Gives an installation the managed environment, and leaves it a record database of its own.
-    fn lend_environment(&self, codeyard: &Codeyard) -> Result<()> {
-        let data = codeyard.data_directory();
-        std::fs::create_dir_all(&data)?;
-        let managed = std::path::absolute(&self.data)?.join("python");
-        symlink(&managed, data.join("python")).with_context(|| format!("link {}", managed.display()))
-    }
 }
 
 impl Part {

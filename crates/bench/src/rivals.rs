@@ -5,16 +5,16 @@
 
 mod codeyard;
 mod commands;
+pub mod contender;
 mod libraries;
 mod servers;
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::figures::{Figure, Report, Samples, Skipped};
-use crate::parts::Setting;
+use crate::setting::Setting;
+
+use self::contender::{Class, Contender, Entry, Operation, RivalDirectory};
 use crate::place::Placement;
 
 /// Rounds, of which each asks everyone for one sample of everything.
@@ -22,93 +22,11 @@ const ROUNDS: usize = 40;
 /// Rounds that only warm up.
 const WARM_UP: usize = 3;
 
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
-    /// A new sandbox, the server being up, to the end of its first program.
-    Start,
-    /// The next program of the same session; of the same client where there are no sessions.
-    Live,
-    /// One call of an upstream server's tool from a program.
-    Call,
-}
-
-/// In which company a contender is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// A server or command that a client starts: compared with `codeyard mcp`.
-    Server,
-    /// A library in its caller's process: compared with the crates alone.
-    Library,
-}
-
-/// One that is measured.
-pub trait Contender {
-    /// One sample; `None` if it has nothing of that kind.
-    fn sample(&mut self, what: What) -> Result<Option<Duration>>;
-}
-
-/// A contender, or why there is none.
-struct Entry {
-    name: String,
-    class: Class,
-    contender: Result<Box<dyn Contender>>,
-}
-
 /// What the entries came to.
 struct Row {
     name: String,
     class: Class,
     samples: [Samples; 3],
-}
-
-/// Where a rival is installed and which server it is to call.
-pub struct Place {
-    directory: PathBuf,
-    /// Command line of the upstream server.
-    upstream: Vec<String>,
-}
-
-// === impl What ===
-
-impl What {
-    /// All, in the order of the table.
-    pub const ALL: [What; 3] = [What::Start, What::Live, What::Call];
-
-    /// In words.
-    pub fn describe(self) -> &'static str {
-        match self {
-            What::Start => "session start",
-            What::Live => "live run",
-            What::Call => "host call",
-        }
-    }
-}
-
-// === impl Place ===
-
-impl Place {
-    /// What was installed under that name, or the reason that was written down instead.
-    pub fn installed(&self, name: &str, file: &str) -> Result<PathBuf> {
-        let reason = self.directory.join(format!("{name}.skipped"));
-        if let Ok(reason) = std::fs::read_to_string(reason) {
-            anyhow::bail!("{}", reason.trim());
-        }
-        let file = self.directory.join(name).join(file);
-        file.exists()
-            .then_some(file)
-            .context("it is not installed; `cargo xtask bench rivals` does it")
-    }
-
-    /// The directory of all.
-    pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
-    /// The upstream server's program and arguments.
-    pub fn upstream(&self) -> &[String] {
-        &self.upstream
-    }
 }
 
 /// Measures everyone in turn.
@@ -120,12 +38,12 @@ pub async fn measure(setting: &Setting) -> Result<Report> {
 
 fn in_turn(setting: &Setting) -> Result<Report> {
     let stub = test_support::stub_server().to_string_lossy().into_owned();
-    let place = Place {
+    let rivals = RivalDirectory {
         directory: setting.rivals.clone().unwrap_or_default(),
         upstream: vec![stub, "stub".to_owned()],
     };
     let (mut standing, mut report) = (Vec::new(), Report::default());
-    for entry in entries(setting, &place) {
+    for entry in entries(setting, &rivals) {
         let warmed = entry.contender.and_then(warm_up);
         match warmed {
             Ok(contender) => standing.push((Row::new(entry.name, entry.class), contender)),
@@ -148,17 +66,17 @@ fn in_turn(setting: &Setting) -> Result<Report> {
 }
 
 /// Codeyard first: everyone else is put beside it.
-fn entries(setting: &Setting, place: &Place) -> Vec<Entry> {
-    let mut entries = codeyard::entries(setting, place);
-    entries.extend(servers::entries(place));
-    entries.extend(commands::entries(place));
-    entries.extend(libraries::entries(place));
+fn entries(setting: &Setting, rivals: &RivalDirectory) -> Vec<Entry> {
+    let mut entries = codeyard::entries(setting, rivals);
+    entries.extend(servers::entries(rivals));
+    entries.extend(commands::entries(rivals));
+    entries.extend(libraries::entries(rivals));
     entries
 }
 
 fn warm_up(mut contender: Box<dyn Contender>) -> Result<Box<dyn Contender>> {
     for _ in 0..WARM_UP {
-        for what in What::ALL {
+        for what in Operation::ALL {
             contender.sample(what)?;
         }
     }
@@ -175,7 +93,7 @@ fn compare(rows: Vec<Row>, placement: Placement) -> Vec<Figure> {
     let mut figures: [Vec<Figure>; 3] = Default::default();
     let mut own: Vec<(Class, usize, Figure)> = Vec::new();
     for row in rows {
-        for ((index, samples), what) in row.samples.into_iter().enumerate().zip(What::ALL) {
+        for ((index, samples), what) in row.samples.into_iter().enumerate().zip(Operation::ALL) {
             if samples.is_empty() {
                 continue;
             }
@@ -207,7 +125,7 @@ impl Row {
 
     /// One sample of everything.
     fn sample(&mut self, contender: &mut dyn Contender) -> Result<()> {
-        for (samples, what) in self.samples.iter_mut().zip(What::ALL) {
+        for (samples, what) in self.samples.iter_mut().zip(Operation::ALL) {
             if let Some(took) = contender.sample(what)? {
                 samples.push(took);
             }

@@ -9,6 +9,7 @@ mod mixed;
 mod phases;
 mod programs;
 mod records;
+mod scale;
 mod slope;
 mod watch;
 
@@ -20,6 +21,7 @@ use clap::{Args, ValueEnum};
 use fastrand::Rng;
 
 use kills::Promise;
+use scale::Scale;
 use watch::Verdict;
 
 /// Opens, uses and closes sessions in thousands, kills codeyard, and looks at what grows and what is left.
@@ -60,38 +62,6 @@ enum Phase {
     Kills,
     /// Many servers called by many sessions, some servers bad.
     Hub,
-}
-
-/// How much is done.
-#[derive(Debug, Clone, Copy)]
-pub struct Scale {
-    /// Sessions opened and closed.
-    pub sessions: u32,
-    /// Sessions idle at once.
-    pub idle: u32,
-    /// Runs of all clients together.
-    pub runs: u32,
-    /// Clients at once, each with a program of its own.
-    pub clients: u32,
-    /// Kills of codeyard.
-    pub kills: u32,
-}
-
-impl Scale {
-    const WHOLE: Scale = Scale {
-        sessions: 1000,
-        idle: 1000,
-        runs: 20_000,
-        clients: 8,
-        kills: 100,
-    };
-    const SHORT: Scale = Scale {
-        sessions: 200,
-        idle: 100,
-        runs: 2000,
-        clients: 8,
-        kills: 10,
-    };
 }
 
 impl Soak {

@@ -14,14 +14,14 @@ mod servers;
 mod stubs;
 mod task;
 mod top;
+mod values;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use types::Principal;
-use types::{CheckMode, Format};
+use types::{CheckMode, Format, Principal};
 
 pub use adopt::{ImportArguments, InstallArguments};
 pub use advise::AdviseArguments;
@@ -39,6 +39,8 @@ pub use servers::{
 pub use stubs::{Language, StubsArguments};
 pub use task::TaskArguments;
 pub use top::TopArguments;
+
+use values::{parse_check, parse_duration, parse_format};
 
 /// Runs programs that call your MCP tools, in a sandbox, so that only their results reach the model.
 #[derive(Debug, Parser)]
@@ -463,18 +465,6 @@ impl Cli {
         let found = cli.find_subcommand_mut(command);
         found.map_or_else(String::new, |command| command.render_usage().to_string())
     }
-}
-
-fn parse_duration(text: &str) -> Result<Duration, String> {
-    types::units::duration(text)
-}
-
-fn parse_check(text: &str) -> Result<CheckMode, String> {
-    CheckMode::from_name(text).ok_or_else(|| "write enforce, warn or off".to_owned())
-}
-
-fn parse_format(text: &str) -> Result<Format, String> {
-    Format::from_name(text).ok_or_else(|| "write text, toon or json".to_owned())
 }
 
 #[cfg(test)]

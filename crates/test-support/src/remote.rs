@@ -1,8 +1,10 @@
 //! A remote MCP server for tests: HTTP in front of the stub's process, in each era and on purpose in every wrong way.
 
+mod connection;
 mod hostile;
 pub(crate) mod http;
 pub mod oauth;
+mod protocol;
 mod relay;
 mod tls;
 
@@ -10,56 +12,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
-use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-use crate::servers::Era;
+use connection::State;
 use http::Stream;
+pub use protocol::{Seen, Way};
 use relay::Relay;
 pub use tls::Certificate;
-
-/// How a remote server speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// Streamable HTTP, 2026-07-28.
-    Modern,
-    /// Streamable HTTP, 2025-11-25: sessions, and a stream for what the server says unasked.
-    Legacy,
-    /// HTTP with SSE, 2024-11-05.
-    Sse,
-}
-
-impl Way {
-    fn era(self) -> Era {
-        match self {
-            Way::Modern => Era::Modern,
-            Way::Legacy => Era::Legacy,
-            Way::Sse => Era::Old,
-        }
-    }
-}
-
-/// A request that a server has received.
-#[derive(Debug, Clone)]
-pub struct Seen {
-    /// `POST`, `GET` or `DELETE`.
-    pub method: String,
-    /// Its path with the query.
-    pub path: String,
-    /// Its headers, by their names in lower case.
-    pub headers: Vec<(String, String)>,
-    /// Its message; `null` without one.
-    pub message: Value,
-}
-
-impl Seen {
-    /// The value of a header.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(header, _)| header == name);
-        found.map(|(_, value)| value.as_str())
-    }
-}
 
 /// A server on a port of its own; it ends when this is dropped.
 #[derive(Debug)]
@@ -69,46 +29,6 @@ pub struct RemoteServer {
     authority: Option<String>,
     state: Arc<State>,
     task: AbortHandle,
-}
-
-/// What all connections share.
-#[derive(Debug)]
-struct State {
-    relay: Relay,
-    seen: Mutex<Vec<Seen>>,
-    token: Mutex<Option<String>>,
-    is_down: AtomicBool,
-    /// How many calls are still refused for a while, and the `Retry-After` that goes with it.
-    busy: Mutex<(usize, String)>,
-    connections: AtomicUsize,
-    /// What streams of events are refused with, and how many more.
-    refusals: Mutex<(String, usize)>,
-}
-
-impl State {
-    fn remember(&self, request: &Seen) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.push(request.clone());
-    }
-
-    /// Takes one of the calls that are to be refused; gives the `Retry-After`.
-    fn take_busy(&self) -> Option<String> {
-        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
-        busy.0 = busy.0.checked_sub(1)?;
-        Some(busy.1.clone())
-    }
-
-    fn token(&self) -> Option<String> {
-        let token = self.token.lock();
-        token.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// What the next request for a stream of events is refused with.
-    fn refusal(&self) -> Option<String> {
-        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        refusals.1 = refusals.1.checked_sub(1)?;
-        Some(refusals.0.clone())
-    }
 }
 
 impl RemoteServer {
@@ -156,7 +76,7 @@ impl RemoteServer {
                             Err(_) => return,
                         },
                     };
-                    http::serve(stream, state).await;
+                    connection::serve(stream, state).await;
                 });
                 while connections.try_join_next().is_some() {}
             }

@@ -6,8 +6,8 @@ mod host;
 use anyhow::Result;
 use test_support::amplify::Shape;
 
-use super::Setting;
 use crate::figures::{Input, Report};
+use crate::setting::Setting;
 use host::{Host, Request};
 
 const KIB: usize = 1024;

@@ -6,11 +6,11 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use test_support::{Codeyard, ServerDefinition};
 
-use super::Setting;
 use super::clients::{execute, open};
 use crate::figures::{Figure, Samples};
 use crate::guests::SETTLE;
 use crate::raw::Raw;
+use crate::setting::Setting;
 
 /// Time for the zygotes to start behind the first answer.
 const WARM: std::time::Duration = std::time::Duration::from_secs(2);

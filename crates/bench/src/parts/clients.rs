@@ -6,11 +6,11 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use test_support::Codeyard;
 
-use super::Setting;
 use crate::figures::{Figure, Samples, Unit};
 use crate::guests::SETTLE;
 use crate::processes;
 use crate::raw::Raw;
+use crate::setting::Setting;
 
 /// Starts of the program are slow: fewer samples of them.
 const STARTS: usize = 30;

@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde_json::json;
 use test_support::{Codeyard, ServerDefinition};
 
-use super::Setting;
 use super::clients::{execute, open};
 use crate::figures::{Figure, Samples};
 use crate::raw::Raw;
+use crate::setting::Setting;
 
 /// Ordinary sessions.
 const ORDINARY: usize = 49;

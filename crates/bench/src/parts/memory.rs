@@ -2,10 +2,10 @@
 
 use anyhow::{Result, ensure};
 
-use super::Setting;
 use crate::figures::{Figure, Samples, Unit};
 use crate::guests::{DATA, Guests, PLAIN, execute};
 use crate::processes;
+use crate::setting::Setting;
 
 /// Sessions that are idle at once.
 const SESSIONS: u32 = 50;

@@ -8,9 +8,9 @@ use anyhow::Result;
 use sandbox::{Access, Attachment};
 use tempfile::TempDir;
 
-use super::Setting;
 use crate::figures::{Figure, Samples};
 use crate::guests::{Guests, SETTLE};
+use crate::setting::Setting;
 
 /// Files of the workspace.
 const FILES: usize = 1000;

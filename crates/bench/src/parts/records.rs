@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use test_support::{Codeyard, ServerDefinition};
 
-use super::Setting;
 use super::clients::{execute, open};
 use crate::figures::{Figure, Samples};
 use crate::raw::Raw;
+use crate::setting::Setting;
 
 /// Runs measured as one: rows are written behind them, and that work counts too where it is done on the same core.
 const RUNS: u32 = 400;

@@ -3,10 +3,10 @@
 use anyhow::Result;
 use tokio::time::Instant;
 
-use super::Setting;
 use crate::echo::Echo;
 use crate::figures::{Figure, Samples};
 use crate::guests::{Guests, PLAIN, execute};
+use crate::setting::Setting;
 
 /// Bytes of a small frame, as `1 + 1` and its answer have.
 const FRAME: usize = 48;

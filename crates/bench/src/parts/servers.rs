@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use test_support::{Codeyard, ServerDefinition};
 
-use super::Setting;
 use super::clients::{execute, open};
 use crate::figures::{Figure, Samples};
 use crate::raw::Raw;
+use crate::setting::Setting;
 
 /// Calls that a program makes at once.
 const GATHERED: u32 = 100;

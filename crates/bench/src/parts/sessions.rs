@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 
-use super::Setting;
 use crate::figures::{Figure, Samples};
 use crate::guests::{DATA, Guests, PLAIN, SETTLE};
+use crate::setting::Setting;
 
 /// Measures both profiles.
 pub async fn fresh(guests: &Guests, setting: &Setting) -> Result<Vec<Figure>> {

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::Setting;
 use crate::figures::{Figure, Samples, Unit};
 use crate::guests::{DATA, Guests, PLAIN};
+use crate::setting::Setting;
 
 /// Zygotes, one for each core of the machine that the promise is for.
 const ZYGOTES: usize = 2;

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use test_support::{Codeyard, ServerDefinition};
 use tokio::runtime::Runtime;
 
-use super::{Class, Contender, Entry, Place, What};
+use super::contender::{Class, Contender, Entry, Operation, RivalDirectory};
 use crate::guests::{Guests, PLAIN, execute};
-use crate::parts::Setting;
 use crate::raw::Raw;
+use crate::setting::Setting;
 
 /// Calls of one run.
 const CALLS: u32 = 40;
@@ -19,14 +19,14 @@ const CALLS: u32 = 40;
 const WARM: Duration = Duration::from_secs(2);
 
 /// Both forms.
-pub(super) fn entries(setting: &Setting, place: &Place) -> Vec<Entry> {
+pub(super) fn entries(setting: &Setting, rivals: &RivalDirectory) -> Vec<Entry> {
     let entry = |name: &str, class, contender| Entry {
         name: name.to_owned(),
         class,
         contender,
     };
     vec![
-        entry("codeyard", Class::Server, Program::start(setting, place)),
+        entry("codeyard", Class::Server, Program::start(setting, rivals)),
         entry("codeyard, library alone", Class::Library, Library::start(setting)),
     ]
 }
@@ -39,8 +39,8 @@ struct Program {
 }
 
 impl Program {
-    fn start(setting: &Setting, place: &Place) -> Result<Box<dyn Contender>> {
-        let (command, args) = place.upstream().split_first().context("an upstream server")?;
+    fn start(setting: &Setting, rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
+        let (command, args) = rivals.upstream.split_first().context("an upstream server")?;
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let stub = ServerDefinition::new(command, &args);
         let directories = Codeyard::new()?.data(&setting.data).server("stub", &stub);
@@ -50,7 +50,7 @@ impl Program {
             client,
             program: format!("for n in range({CALLS}):\n    await tools.stub.echo(message='x')"),
         };
-        contender.sample(What::Call)?;
+        contender.sample(Operation::Call)?;
         std::thread::sleep(WARM);
         Ok(Box::new(contender))
     }
@@ -61,12 +61,12 @@ impl Program {
 }
 
 impl Contender for Program {
-    fn sample(&mut self, what: What) -> Result<Option<Duration>> {
+    fn sample(&mut self, operation: Operation) -> Result<Option<Duration>> {
         let live = json!({"code": "1 + 1"});
-        Ok(Some(match what {
-            What::Start => self.run(&json!({"code": PLAIN, "session": "new"}))?,
-            What::Live => self.run(&live)?,
-            What::Call => {
+        Ok(Some(match operation {
+            Operation::Start => self.run(&json!({"code": PLAIN, "session": "new"}))?,
+            Operation::Live => self.run(&live)?,
+            Operation::Call => {
                 let full = json!({"code": self.program});
                 self.run(&full)?.saturating_sub(self.run(&live)?) / CALLS
             }
@@ -104,11 +104,11 @@ impl Library {
 }
 
 impl Contender for Library {
-    fn sample(&mut self, what: What) -> Result<Option<Duration>> {
-        Ok(Some(match what {
-            What::Start => self.runtime.block_on(self.guests.session(PLAIN, &[]))?,
-            What::Live => self.run("1 + 1")?,
-            What::Call => {
+    fn sample(&mut self, operation: Operation) -> Result<Option<Duration>> {
+        Ok(Some(match operation {
+            Operation::Start => self.runtime.block_on(self.guests.session(PLAIN, &[]))?,
+            Operation::Live => self.run("1 + 1")?,
+            Operation::Call => {
                 let program = format!("for n in range({CALLS}):\n    await tools.bench.echo(n=n)");
                 self.run(&program)?.saturating_sub(self.run("1 + 1")?) / CALLS
             }

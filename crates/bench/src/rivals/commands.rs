@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{Class, Contender, Entry, Place, What};
+use super::contender::{Class, Contender, Entry, Operation, RivalDirectory};
 
 const PYTHON: [&str; 4] = ["/usr/bin/python3", "-I", "-c", "print(1 + 1)"];
 
 /// Plain Python, and Python behind the walls that a machine has.
-pub(super) fn entries(place: &Place) -> Vec<Entry> {
+pub(super) fn entries(rivals: &RivalDirectory) -> Vec<Entry> {
     let entry = |name: &str, contender: Result<Started>| Entry {
         name: name.to_owned(),
         class: Class::Server,
@@ -23,9 +23,9 @@ pub(super) fn entries(place: &Place) -> Vec<Entry> {
     vec![
         entry("python3 -c (no wall)", Started::new("python3", Vec::new())),
         entry("bubblewrap, python3", bubblewrap()),
-        entry("runc, python3", container(place, "runc")),
-        entry("crun, python3", container(place, "crun")),
-        entry("podman (runc), python3", podman(place)),
+        entry("runc, python3", container(rivals, "runc")),
+        entry("crun, python3", container(rivals, "crun")),
+        entry("podman (runc), python3", podman(rivals)),
     ]
 }
 
@@ -59,8 +59,8 @@ impl Started {
 }
 
 impl Contender for Started {
-    fn sample(&mut self, what: What) -> Result<Option<Duration>> {
-        if what != What::Start {
+    fn sample(&mut self, operation: Operation) -> Result<Option<Duration>> {
+        if operation != Operation::Start {
             return Ok(None);
         }
         self.count += 1;
@@ -87,8 +87,8 @@ fn bubblewrap() -> Result<Started> {
 }
 
 /// The runtime's own default container, with this machine's `/usr` read-only as its root.
-fn container(place: &Place, runtime: &str) -> Result<Started> {
-    let bundle = place.directory().join("containers").join(runtime);
+fn container(rivals: &RivalDirectory, runtime: &str) -> Result<Started> {
+    let bundle = rivals.directory.join("containers").join(runtime);
     root(&bundle)?;
     let spec = bundle.join("config.json");
     if spec.exists() {
@@ -116,8 +116,8 @@ fn container(place: &Place, runtime: &str) -> Result<Started> {
     Ok(started)
 }
 
-fn podman(place: &Place) -> Result<Started> {
-    let directory = place.directory().join("containers/podman");
+fn podman(rivals: &RivalDirectory) -> Result<Started> {
+    let directory = rivals.directory.join("containers/podman");
     let root = root(&directory)?;
     let store = |name: &str| text(&directory.join(name));
     // Limits of its own because it asks for more than a machine without CAP_SYS_RESOURCE may give.

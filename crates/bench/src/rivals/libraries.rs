@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Class, Contender, Entry, Place, What};
+use super::contender::{Class, Contender, Entry, Operation, RivalDirectory};
 use crate::raw::Lines;
 
 /// All of them.
-pub(super) fn entries(place: &Place) -> Vec<Entry> {
+pub(super) fn entries(rivals: &RivalDirectory) -> Vec<Entry> {
     vec![Entry {
         name: "pydantic-monty, library alone".to_owned(),
         class: Class::Library,
-        contender: monty(place),
+        contender: monty(rivals),
     }]
 }
 
-fn monty(place: &Place) -> Result<Box<dyn Contender>> {
-    let python = place.installed("monty", "bin/python")?;
+fn monty(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
+    let python = rivals.installed("monty", "bin/python")?;
     let script = include_str!("../../rivals/monty.py");
     let lines = Lines::start(Command::new(python).args(["-c", script]))?;
     Ok(Box::new(Library(lines)))
@@ -28,11 +28,11 @@ fn monty(place: &Place) -> Result<Box<dyn Contender>> {
 struct Library(Lines);
 
 impl Contender for Library {
-    fn sample(&mut self, what: What) -> Result<Option<Duration>> {
-        self.0.send(match what {
-            What::Start => "start",
-            What::Live => "live",
-            What::Call => "call",
+    fn sample(&mut self, operation: Operation) -> Result<Option<Duration>> {
+        self.0.send(match operation {
+            Operation::Start => "start",
+            Operation::Live => "live",
+            Operation::Call => "call",
         })?;
         let line = self.0.receive()?;
         let seconds = line

@@ -7,32 +7,32 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{Class, Contender, Entry, Place, What};
+use super::contender::{Class, Contender, Entry, Operation, RivalDirectory};
 use crate::raw::Raw;
 
 /// Calls of one run: FastMCP allows 50.
 const CALLS: u32 = 40;
 
 /// All of them; none keeps anything between two programs, so that every run is a new sandbox.
-pub(super) fn entries(place: &Place) -> Vec<Entry> {
+pub(super) fn entries(rivals: &RivalDirectory) -> Vec<Entry> {
     let entry = |name: &str, contender| Entry {
         name: name.to_owned(),
         class: Class::Server,
         contender,
     };
     vec![
-        entry("FastMCP CodeMode with Monty", code_mode(place)),
-        entry("mcp-gway (Starlark)", gateway(place)),
-        entry("UTCP code-mode (isolated-vm)", utcp(place)),
+        entry("FastMCP CodeMode with Monty", code_mode(rivals)),
+        entry("mcp-gway (Starlark)", gateway(rivals)),
+        entry("UTCP code-mode (isolated-vm)", utcp(rivals)),
     ]
 }
 
-fn code_mode(place: &Place) -> Result<Box<dyn Contender>> {
-    let python = place.installed("monty", "bin/python")?;
+fn code_mode(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
+    let python = rivals.installed("monty", "bin/python")?;
     let mut command = Command::new(python);
     command
         .args(["-c", include_str!("../../rivals/code_mode.py")])
-        .args(place.upstream());
+        .args(&rivals.upstream);
     Server::start(&mut command, "execute", |programs| match programs {
         Program::Nothing => "return 1 + 1".to_owned(),
         Program::Calls => {
@@ -42,10 +42,10 @@ fn code_mode(place: &Place) -> Result<Box<dyn Contender>> {
 }
 
 /// It starts only programs of its search path that its own list of allowed names has.
-fn gateway(place: &Place) -> Result<Box<dyn Contender>> {
-    let program = place.installed("gway", "bin/mcp-gway")?;
-    let home = place.directory().join("gway/home");
-    let upstream = Path::new(place.upstream().first().context("an upstream server")?);
+fn gateway(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
+    let program = rivals.installed("gway", "bin/mcp-gway")?;
+    let home = rivals.directory.join("gway/home");
+    let upstream = Path::new(rivals.upstream.first().context("an upstream server")?);
     let name = upstream
         .file_name()
         .context("an upstream server")?
@@ -88,16 +88,16 @@ fn gateway(place: &Place) -> Result<Box<dyn Contender>> {
     })
 }
 
-fn utcp(place: &Place) -> Result<Box<dyn Contender>> {
-    let node = place.installed("utcp", "node_modules/node/bin/node")?;
+fn utcp(rivals: &RivalDirectory) -> Result<Box<dyn Contender>> {
+    let node = rivals.installed("utcp", "node_modules/node/bin/node")?;
     // Its libraries are found from where the script lies.
-    let script = place.directory().join("utcp/code-mode.mjs");
+    let script = rivals.directory.join("utcp/code-mode.mjs");
     std::fs::write(&script, include_str!("../../rivals/utcp.mjs"))?;
     let mut command = Command::new(node);
     command
         .arg("--no-node-snapshot")
         .arg(script)
-        .args(place.upstream());
+        .args(&rivals.upstream);
     Server::start(&mut command, "execute", |programs| match programs {
         Program::Nothing => "return 1 + 1".to_owned(),
         Program::Calls => {
@@ -154,9 +154,9 @@ impl Server {
 }
 
 impl Contender for Server {
-    fn sample(&mut self, what: What) -> Result<Option<Duration>> {
+    fn sample(&mut self, operation: Operation) -> Result<Option<Duration>> {
         let empty = self.client.call(self.tool, &self.nothing)?.1;
-        if what != What::Call {
+        if operation != Operation::Call {
             return Ok(Some(empty));
         }
         let full = self.client.call(self.tool, &self.calls)?.1;

@@ -8,9 +8,9 @@ use fastrand::Rng;
 use serde_json::{Value, json};
 use test_support::{Era, McpClient, ServerDefinition, catalogue, descendants};
 
-use super::Scale;
 use super::ground::Ground;
 use super::programs::{self, run};
+use super::scale::Scale;
 use super::watch::{Verdict, Watch};
 
 /// Sessions that are open at once, each with calls of its own.

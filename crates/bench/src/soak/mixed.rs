@@ -10,10 +10,10 @@ use serde_json::json;
 use test_support::{Era, McpClient};
 use tokio::task::JoinSet;
 
-use super::Scale;
 use super::ground::Ground;
 use super::programs::{self, run};
 use super::records::{Book, Told};
+use super::scale::Scale;
 use super::watch::{Verdict, by_kind};
 use crate::figures::Unit;
 use crate::processes;

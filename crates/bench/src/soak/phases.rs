@@ -8,9 +8,9 @@ use fastrand::Rng;
 use serde_json::json;
 use test_support::Era;
 
-use super::Scale;
 use super::ground::Ground;
 use super::programs::{self, run};
+use super::scale::Scale;
 use super::watch::Verdict;
 use crate::figures::Unit;
 use crate::processes;

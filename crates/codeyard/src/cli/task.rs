@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::parse_duration;
+use super::values::parse_duration;
 
 pub(super) const HELP: &str = "\
 Examples:

@@ -11,7 +11,8 @@ use clients::{Place, Surroundings};
 use environment::Machine;
 use types::numbers::counted;
 
-use super::servers::{add, edit, open_file, secrets};
+use super::servers::add;
+use super::servers::definitions::{edit, open_file, secrets};
 use crate::ask::agreed;
 use crate::cli::ImportArguments;
 use crate::context::{Context, principal};

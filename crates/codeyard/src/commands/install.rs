@@ -10,7 +10,7 @@ use clients::Client;
 use environment::Machine;
 use serde_json::{Value, json};
 
-use super::servers::{open_file, secrets};
+use super::servers::definitions::{open_file, secrets};
 use crate::ask::agreed;
 use crate::cli::InstallArguments;
 use crate::context::{Context, principal};

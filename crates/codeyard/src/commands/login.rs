@@ -12,7 +12,7 @@ use upstream_wire::oauth::{
 use upstream_wire::{Http, Transport};
 
 use crate::cli::LoginArguments;
-use crate::commands::servers::find;
+use crate::commands::servers::definitions::find;
 use crate::context::{Context, principal};
 use crate::exit::{Exit, Failure};
 use crate::interrupt::Interrupt;

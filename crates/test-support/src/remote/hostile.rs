@@ -6,8 +6,8 @@ use anyhow::Result;
 use serde_json::json;
 use tokio::time::sleep;
 
-use super::Seen;
 use super::http::Client;
+use super::protocol::Seen;
 
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 /// Where clouds tell a machine its secrets; without its scheme it stays with that of the request.

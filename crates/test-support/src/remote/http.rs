@@ -1,15 +1,12 @@
 //! As much of HTTP/1.1 as a server needs: heads, bodies, chunks, connections that are used again.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
 use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
 };
 
-use super::{Seen, State};
+use super::protocol::Seen;
 
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
@@ -22,56 +19,6 @@ pub(crate) struct Client {
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
-
-/// Serves one connection to its end.
-pub(super) async fn serve(stream: Box<dyn Stream>, state: Arc<State>) {
-    let mut client = Client::new(stream);
-    // A client that leaves in the middle of anything is no failure of the server.
-    while let Ok(Some(request)) = client.request().await {
-        state.remember(&request);
-        if answer(&mut client, &state, &request).await.is_err() {
-            return;
-        }
-    }
-}
-
-async fn answer(client: &mut Client, state: &State, request: &Seen) -> Result<()> {
-    if state.is_down.load(Ordering::SeqCst) {
-        let headers = [("Retry-After", "1")];
-        return client
-            .respond("503 Service Unavailable", &headers, b"down for repairs")
-            .await;
-    }
-    if let Some(token) = state.token()
-        && request.header("authorization") != Some(&format!("Bearer {token}"))
-    {
-        let headers = [(
-            "WWW-Authenticate",
-            "Bearer error=\"invalid_token\", error_description=\"the token has expired\"",
-        )];
-        let body = format!("{:?}", request.headers);
-        return client
-            .respond("401 Unauthorized", &headers, body.as_bytes())
-            .await;
-    }
-    if request.message["method"] == "tools/call"
-        && let Some(pause) = state.take_busy()
-    {
-        let headers = [("Retry-After", pause.as_str())];
-        return client
-            .respond("429 Too Many Requests", &headers, b"slow down")
-            .await;
-    }
-    if request.method == "GET"
-        && let Some(status) = state.refusal()
-    {
-        return client.respond(&status, &[], b"not now").await;
-    }
-    if super::hostile::answer(client, request).await? {
-        return Ok(());
-    }
-    state.relay.answer(client, request).await
-}
 
 impl Client {
     pub(crate) fn new(stream: Box<dyn Stream>) -> Client {

@@ -12,7 +12,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{Mutex as AsyncMutex, broadcast};
 
 use super::http::Client;
-use super::{Seen, Way};
+use super::protocol::{Seen, Way};
 use crate::programs::stub_server;
 
 /// Lines that a slow reader may be behind.

@@ -9,7 +9,7 @@ use test_support::amplify::Shape;
 
 use super::{KIB, MIB, TREE_FACTOR, bound};
 use crate::figures::Input;
-use crate::parts::Setting;
+use crate::setting::Setting;
 
 /// Runs a command and writes down the peak of its memory.
 const PEAK: &str = include_str!("peak.py");

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use test_support::amplify::Shape;
 use test_support::{Codeyard, ServerDefinition, peak_memory};
 
-use crate::parts::Setting;
 use crate::parts::clients::{execute, open};
 use crate::processes::resident_memory;
 use crate::raw::Raw;
+use crate::setting::Setting;
 
 /// Makes values inside a session.
 const SHAPES: &str = include_str!("shapes.py");

@@ -9,7 +9,7 @@ use store::saved::{By, NewMemory, check_memory, check_tool};
 use store::{Change, SavedError};
 
 use super::functions::{Statement, statements};
-use super::{Everything, Item, Kind, Shelf, counted, failure};
+use super::items::{Item, ItemKind, SavedItems, SavedStore, count_by_kind, failure};
 use crate::ask::agreed;
 use crate::cli::ImportSaved;
 use crate::exit::{Exit, Failure};
@@ -57,7 +57,7 @@ struct Left {
 }
 
 /// Shows what is there, asks, and takes it over.
-pub(super) async fn run(shelf: &Shelf<'_>, arguments: &ImportSaved) -> anyhow::Result<Exit> {
+pub(super) async fn run(store: &SavedStore<'_>, arguments: &ImportSaved) -> anyhow::Result<Exit> {
     let directory = &arguments.directory;
     let mut found = Found::default();
     if !fs::metadata(directory).is_ok_and(|found| found.is_dir()) {
@@ -66,34 +66,32 @@ pub(super) async fn run(shelf: &Shelf<'_>, arguments: &ImportSaved) -> anyhow::R
     }
     found.read_tools(&directory.join(TOOLS));
     found.read_memories(&directory.join(MEMORIES))?;
-    found
-        .keep_what_is_there(shelf, &shelf.everything().await?)
-        .await?;
-    shelf.output.tell(found.shown(directory).trim_end());
+    found.keep_what_is_there(store, &store.items().await?).await?;
+    store.output.tell(found.shown(directory).trim_end());
     if found.takes.is_empty() {
-        return told(shelf, &[], &found.left);
+        return told(store, &[], &found.left);
     }
     let items = found.takes.iter().map(|take| &take.item);
-    let whose = harmless(&shelf.principal.to_string());
-    let question = format!("take over {} for `{whose}`?", counted(items));
-    if !arguments.yes && !agreed(shelf.output, &question)? {
-        shelf.output.tell("nothing was taken over");
+    let whose = harmless(&store.principal.to_string());
+    let question = format!("take over {} for `{whose}`?", count_by_kind(items));
+    if !arguments.yes && !agreed(store.output, &question)? {
+        store.output.tell("nothing was taken over");
         return Ok(Exit::Done);
     }
-    let (taken, left) = take_over(shelf, found).await?;
-    told(shelf, &taken, &left)
+    let (taken, left) = take_over(store, found).await?;
+    told(store, &taken, &left)
 }
 
 /// Saves one after another; what is refused now, or was saved by somebody else meanwhile, is left too.
-async fn take_over(shelf: &Shelf<'_>, found: Found) -> anyhow::Result<(Vec<Item>, Vec<Left>)> {
+async fn take_over(store: &SavedStore<'_>, found: Found) -> anyhow::Result<(Vec<Item>, Vec<Left>)> {
     let (mut taken, mut left) = (Vec::new(), found.left);
     for Take { item, place, content } in found.takes {
-        match shelf.take(&item, &content).await {
+        match store.take(&item, &content).await {
             Ok(()) => taken.push(item),
             Err(error @ SavedError::Store(_)) => return Err(failure(error).into()),
             Err(refused) => {
                 let why = refused.to_string();
-                shelf
+                store
                     .output
                     .tell(&harmless(&format!("not taken: {place}: {why}")));
                 left.push(Left { place, why });
@@ -103,20 +101,20 @@ async fn take_over(shelf: &Shelf<'_>, found: Found) -> anyhow::Result<(Vec<Item>
     Ok((taken, left))
 }
 
-fn told(shelf: &Shelf<'_>, taken: &[Item], left: &[Left]) -> anyhow::Result<Exit> {
-    if shelf.json {
+fn told(store: &SavedStore<'_>, taken: &[Item], left: &[Left]) -> anyhow::Result<Exit> {
+    if store.json {
         let taken: Vec<Value> = taken.iter().map(Item::json).collect();
         let left: Vec<Value> = left
             .iter()
             .map(|left| json!({ "place": left.place, "why": left.why }))
             .collect();
-        shelf.output.json(&json!({ "taken": taken, "left": left }))?;
+        store.output.json(&json!({ "taken": taken, "left": left }))?;
     } else if taken.is_empty() {
-        shelf.output.line("nothing was taken over")?;
+        store.output.line("nothing was taken over")?;
     } else {
-        shelf
+        store
             .output
-            .line(&format!("took over {}", counted(taken.iter())))?;
+            .line(&format!("took over {}", count_by_kind(taken.iter())))?;
     }
     Ok(Exit::Done)
 }
@@ -185,7 +183,7 @@ impl Found {
     }
 
     /// What is saved already stays as it is.
-    async fn keep_what_is_there(&mut self, shelf: &Shelf<'_>, there: &Everything) -> anyhow::Result<()> {
+    async fn keep_what_is_there(&mut self, store: &SavedStore<'_>, there: &SavedItems) -> anyhow::Result<()> {
         for take in std::mem::take(&mut self.takes) {
             let same = match &take.content {
                 Content::Source(source) => {
@@ -193,7 +191,7 @@ impl Found {
                     tool.map(|tool| tool.source == *source)
                 }
                 Content::Memory { value, .. } => {
-                    let memory = shelf.saved.load_memory(&shelf.principal, &take.item.name).await;
+                    let memory = store.saved.load_memory(&store.principal, &take.item.name).await;
                     let memory = memory.map_err(failure)?;
                     let value = value.to_string();
                     memory.map(|memory| memory.value.get() == value)
@@ -271,7 +269,7 @@ fn tool(statement: Statement) -> Result<(Item, Content), String> {
         ));
     }
     check_tool(&name, &statement.text).map_err(|refused| refused.to_string())?;
-    Ok((Item::new(Kind::Tool, &name), Content::Source(statement.text)))
+    Ok((Item::new(ItemKind::Tool, &name), Content::Source(statement.text)))
 }
 
 /// A memory as the original writes it.
@@ -304,7 +302,7 @@ fn memory(file: &Path) -> Result<(Item, Content), String> {
         times,
     };
     check_memory(memory).map_err(|refused| refused.to_string())?;
-    let item = Item::new(Kind::Memory, &key);
+    let item = Item::new(ItemKind::Memory, &key);
     Ok((
         item,
         Content::Memory {
@@ -338,9 +336,9 @@ impl Content {
     }
 }
 
-// === impl Shelf ===
+// === impl SavedStore ===
 
-impl Shelf<'_> {
+impl SavedStore<'_> {
     async fn take(&self, item: &Item, content: &Content) -> Result<(), SavedError> {
         let by = By {
             principal: &self.principal,

@@ -3,19 +3,19 @@
 use serde_json::{Value, json};
 use store::saved::{MemoryHead, SavedTool};
 
-use super::{Kind, Shelf, failure};
+use super::items::{ItemKind, SavedStore, failure};
 use crate::cli::{Only, ShowSaved};
 use crate::exit::{Exit, Failure};
 use crate::output::{harmless, size, table};
 use crate::times::{exact, when};
 
-/// Everything as a table, or as one JSON object.
-pub(super) async fn list(shelf: &Shelf<'_>) -> anyhow::Result<Exit> {
-    let all = shelf.everything().await?;
-    if shelf.json {
+/// SavedItems as a table, or as one JSON object.
+pub(super) async fn list(store: &SavedStore<'_>) -> anyhow::Result<Exit> {
+    let all = store.items().await?;
+    if store.json {
         let tools: Vec<Value> = all.tools.iter().map(tool_json).collect();
         let memories: Vec<Value> = all.memories.iter().map(memory_json).collect();
-        shelf
+        store
             .output
             .json(&json!({ "tools": tools, "memories": memories }))?;
         return Ok(Exit::Done);
@@ -25,7 +25,7 @@ pub(super) async fn list(shelf: &Shelf<'_>) -> anyhow::Result<Exit> {
         memory: false,
     };
     if all.items(nothing).is_empty() {
-        shelf.tell_of_nothing();
+        store.tell_of_nothing();
         return Ok(Exit::Done);
     }
     let mut rows = vec![
@@ -35,17 +35,29 @@ pub(super) async fn list(shelf: &Shelf<'_>) -> anyhow::Result<Exit> {
     ];
     rows.extend(all.tools.iter().map(|tool| {
         let bytes = tool.source.len() as u64;
-        cells(Kind::Tool, &tool.name, bytes, tool.saved_ms, tool.run.as_deref())
+        cells(
+            ItemKind::Tool,
+            &tool.name,
+            bytes,
+            tool.saved_ms,
+            tool.run.as_deref(),
+        )
     }));
     rows.extend(all.memories.iter().map(|memory| {
         let run = memory.run.as_deref();
-        cells(Kind::Memory, &memory.key, memory.bytes, memory.updated_ms, run)
+        cells(
+            ItemKind::Memory,
+            &memory.key,
+            memory.bytes,
+            memory.updated_ms,
+            run,
+        )
     }));
-    shelf.output.print(&table(&rows))?;
+    store.output.print(&table(&rows))?;
     Ok(Exit::Done)
 }
 
-fn cells(kind: Kind, name: &str, bytes: u64, saved_ms: i64, run: Option<&str>) -> Vec<String> {
+fn cells(kind: ItemKind, name: &str, bytes: u64, saved_ms: i64, run: Option<&str>) -> Vec<String> {
     vec![
         kind.name().to_owned(),
         harmless(name),
@@ -56,34 +68,34 @@ fn cells(kind: Kind, name: &str, bytes: u64, saved_ms: i64, run: Option<&str>) -
 }
 
 /// The source or the value.
-pub(super) async fn one(shelf: &Shelf<'_>, arguments: &ShowSaved) -> anyhow::Result<Exit> {
-    let all = shelf.everything().await?;
+pub(super) async fn one(store: &SavedStore<'_>, arguments: &ShowSaved) -> anyhow::Result<Exit> {
+    let all = store.items().await?;
     let item = all.find(&arguments.name, arguments.only)?;
     let text = match item.kind {
-        Kind::Tool => all.tools.iter().find(|tool| tool.name == item.name).map(|tool| {
-            if shelf.json {
+        ItemKind::Tool => all.tools.iter().find(|tool| tool.name == item.name).map(|tool| {
+            if store.json {
                 let mut described = tool_json(tool);
                 described["source"] = json!(tool.source);
                 return format!("{described:#}");
             }
             tool.source.clone()
         }),
-        Kind::Memory => memory_text(shelf, &item.name).await?,
+        ItemKind::Memory => memory_text(store, &item.name).await?,
     };
     let text =
         text.ok_or_else(|| Failure::new(Exit::Usage, format!("{} was removed just now", item.told())))?;
     let text = text.trim_end_matches('\n');
-    shelf.output.foreign(&format!("{text}\n"))?;
+    store.output.foreign(&format!("{text}\n"))?;
     Ok(Exit::Done)
 }
 
-async fn memory_text(shelf: &Shelf<'_>, key: &str) -> anyhow::Result<Option<String>> {
-    let loaded = shelf.saved.load_memory(&shelf.principal, key).await;
+async fn memory_text(store: &SavedStore<'_>, key: &str) -> anyhow::Result<Option<String>> {
+    let loaded = store.saved.load_memory(&store.principal, key).await;
     let Some(memory) = loaded.map_err(failure)? else {
         return Ok(None);
     };
     let value: Value = serde_json::from_str(memory.value.get())?;
-    if !shelf.json {
+    if !store.json {
         return Ok(Some(format!("{value:#}")));
     }
     let mut described = memory_json(&memory.head);

@@ -7,7 +7,8 @@ use registry::DefinitionFile;
 use serde_json::{Map, Value, json};
 use upstream::ServerConfig;
 
-use super::{edit, open, secrets, shown};
+use super::definitions::{edit, open, secrets};
+use super::shown;
 use crate::ask::agreed;
 use crate::cli::{AddServer, RemoteKind};
 use crate::context::Context;

@@ -7,7 +7,8 @@ use environment::{ChangeLock, Machine};
 use registry::{Definition, DefinitionFile, Sources};
 use serde_json::{Value, json};
 
-use super::{add, edit, find, open, secrets, state_failure, unknown};
+use super::add;
+use super::definitions::{edit, find, open, secrets, state_failure, unknown};
 use crate::ask::agreed;
 use crate::cli::ChangeServer;
 use crate::context::Context;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use environment::Machine;
 use upstream_wire::{MAX_LOG_BYTES, log_file, log_file_before};
 
-use super::unknown;
+use super::definitions::unknown;
 use crate::cli::ServerLogs;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use server::servers::Offer;
 
+use super::definitions::find;
 use super::list::{self, Row, protocol};
-use super::{find, shown};
+use super::shown;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::{Tone, harmless, one_line};

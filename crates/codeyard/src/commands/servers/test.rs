@@ -10,7 +10,7 @@ use types::numbers::counted;
 use upstream_wire::Era;
 
 use super::change::consented;
-use super::find;
+use super::definitions::find;
 use crate::cli::ChangeServer;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};

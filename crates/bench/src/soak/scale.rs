@@ -1,0 +1,33 @@
+//! How many sessions, runs and kills a soak has.
+
+/// How much is done.
+#[derive(Debug, Clone, Copy)]
+pub struct Scale {
+    /// Sessions opened and closed.
+    pub sessions: u32,
+    /// Sessions idle at once.
+    pub idle: u32,
+    /// Runs of all clients together.
+    pub runs: u32,
+    /// Clients at once, each with a program of its own.
+    pub clients: u32,
+    /// Kills of codeyard.
+    pub kills: u32,
+}
+
+impl Scale {
+    pub const WHOLE: Scale = Scale {
+        sessions: 1000,
+        idle: 1000,
+        runs: 20_000,
+        clients: 8,
+        kills: 100,
+    };
+    pub const SHORT: Scale = Scale {
+        sessions: 200,
+        idle: 100,
+        runs: 2000,
+        clients: 8,
+        kills: 10,
+    };
+}

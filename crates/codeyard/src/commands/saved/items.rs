@@ -1,0 +1,158 @@
+//! The saved tools and memories of one principal, as the commands name and count them.
+
+use store::saved::{MemoryHead, SavedTool};
+use store::{Records, Saved, SavedError};
+use types::Principal;
+
+use crate::cli::Only;
+use crate::exit::{Exit, Failure};
+use crate::output::{Output, harmless};
+
+/// The saved items of one principal, and how the command prints them.
+pub(super) struct SavedStore<'a> {
+    pub(super) output: &'a Output,
+    pub(super) saved: Saved,
+    pub(super) principal: Principal,
+    /// Where changes are recorded.
+    pub(super) records: Records,
+    pub(super) json: bool,
+}
+
+/// All saved items of one principal.
+pub(super) struct SavedItems {
+    pub(super) tools: Vec<SavedTool>,
+    pub(super) memories: Vec<MemoryHead>,
+}
+
+/// The kinds of saved items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ItemKind {
+    Tool,
+    Memory,
+}
+
+/// A saved tool or memory, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Item {
+    pub(super) kind: ItemKind,
+    pub(super) name: String,
+}
+
+pub(super) fn failure(error: SavedError) -> Failure {
+    let exit = match error {
+        SavedError::Refused(_) | SavedError::Conflict { .. } => Exit::Usage,
+        SavedError::Store(_) => Exit::Broken,
+    };
+    Failure::new(exit, error)
+}
+
+// === impl SavedStore ===
+
+impl SavedStore<'_> {
+    /// Says that there is nothing, and where: another place may be meant.
+    pub(super) fn tell_of_nothing(&self) {
+        let directory = self.saved.path().parent().unwrap_or(self.saved.path());
+        self.output.tell(&format!(
+            "nothing is saved for `{}` in {}",
+            harmless(&self.principal.to_string()),
+            harmless(&directory.to_string_lossy())
+        ));
+    }
+
+    pub(super) async fn items(&self) -> anyhow::Result<SavedItems> {
+        Ok(SavedItems {
+            tools: self.saved.tools(&self.principal).await.map_err(failure)?,
+            memories: self.saved.memories(&self.principal).await.map_err(failure)?,
+        })
+    }
+}
+
+// === impl SavedItems ===
+
+impl SavedItems {
+    /// All of the kinds that are meant: tools in the order of their first save, then memories by key.
+    pub(super) fn items(&self, only: Only) -> Vec<Item> {
+        let tools = self.tools.iter().filter(|_| !only.memory);
+        let tools = tools.map(|tool| Item::new(ItemKind::Tool, &tool.name));
+        let memories = self.memories.iter().filter(|_| !only.tool);
+        let memories = memories.map(|memory| Item::new(ItemKind::Memory, &memory.key));
+        tools.chain(memories).collect()
+    }
+
+    /// The one thing of that name; an error if there is none, or one of each kind.
+    pub(super) fn find(&self, name: &str, only: Only) -> Result<Item, Failure> {
+        let mut found = self.items(only);
+        found.retain(|item| item.name == name);
+        let shown = harmless(name);
+        match (found.pop(), found.is_empty()) {
+            (Some(item), true) => Ok(item),
+            (Some(_), false) => Err(Failure::new(
+                Exit::Usage,
+                format!("there are a tool and a memory `{shown}`; add --tool or --memory"),
+            )),
+            (None, _) => {
+                let what = match only {
+                    Only { tool: true, .. } => "tool",
+                    Only { memory: true, .. } => "memory",
+                    Only { .. } => "tool or memory",
+                };
+                Err(Failure::new(
+                    Exit::Usage,
+                    format!("there is no saved {what} `{shown}`; `codeyard saved` lists those there are"),
+                ))
+            }
+        }
+    }
+}
+
+// === impl ItemKind ===
+
+impl ItemKind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            ItemKind::Tool => "tool",
+            ItemKind::Memory => "memory",
+        }
+    }
+}
+
+// === impl Item ===
+
+impl Item {
+    pub(super) fn new(kind: ItemKind, name: &str) -> Item {
+        Item {
+            kind,
+            name: name.to_owned(),
+        }
+    }
+
+    /// As it is told: `tool spread`.
+    pub(super) fn told(&self) -> String {
+        format!("{} `{}`", self.kind.name(), harmless(&self.name))
+    }
+
+    pub(super) fn json(&self) -> serde_json::Value {
+        serde_json::json!({ "kind": self.kind.name(), "name": self.name })
+    }
+}
+
+/// How many of each: `1 tool and 2 memories`.
+pub(super) fn count_by_kind<'a>(items: impl Iterator<Item = &'a Item>) -> String {
+    let (mut tools, mut memories) = (0_usize, 0_usize);
+    for item in items {
+        match item.kind {
+            ItemKind::Tool => tools += 1,
+            ItemKind::Memory => memories += 1,
+        }
+    }
+    let tools_told = types::numbers::counted(tools, "tool");
+    let memories_told = match memories {
+        1 => "1 memory".to_owned(),
+        _ => format!("{memories} memories"),
+    };
+    match (tools, memories) {
+        (_, 0) => tools_told,
+        (0, _) => memories_told,
+        _ => format!("{tools_told} and {memories_told}"),
+    }
+}

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Gid, Uid, fchown, fstat};
 use types::Principal;
 
-use crate::config::Keeping;
+use crate::config::{Keeping, RESULTS, WORKSPACE};
 use crate::confined::open_any;
-use crate::layout::{RESULTS, WORKSPACE, Workspaces};
+use crate::layout::Workspaces;
 use crate::name::encode;
 use crate::place::Ids;
 

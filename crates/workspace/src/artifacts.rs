@@ -8,9 +8,10 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use types::{Principal, SessionName};
 
+use crate::config::RESULTS;
 use crate::confined::{Bounds, ReadError, Seen, read, walk};
 use crate::error::WorkspaceError;
-use crate::layout::{RESULTS, Workspaces};
+use crate::layout::Workspaces;
 use crate::name::{decode, encode};
 use crate::place::Place;
 

@@ -1,26 +1,23 @@
 //! Which principals have files, and removing them: never while a process uses them.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use rustix::fs::{self, AtFlags, Dir, Mode, OFlags, RenameFlags};
+use rustix::fs::{self, AtFlags};
 use rustix::io::Errno;
 use types::{Principal, SessionName};
 
 use crate::artifacts::time;
+use crate::config::{RESULTS, WORKSPACE};
 use crate::error::WorkspaceError;
 use crate::image::Images;
-use crate::layout::{RESULTS, WORKSPACE, Workspaces};
+use crate::layout::Workspaces;
 use crate::lease::{LOCK, Lock};
 use crate::name::{decode, encode};
-use crate::place::Place;
-use crate::remove;
+use crate::place::{Place, names};
+use crate::remove::{put_aside, sweep};
 use crate::usage::Usage;
-
-/// Prefix of what is being removed, beside the principals' directories.
-const OLD: &str = ".old-";
 
 /// One principal's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,44 +183,6 @@ fn clean_image(images: &Images<'_>, file: &str, extent: Extent) -> Result<(), Wo
     let swept = sweep(&place);
     drop((lock, place));
     swept.and(images.unmount_unused(file))
-}
-
-/// Moves a directory out of the way, to be swept later.
-pub(crate) fn put_aside(place: &Place, name: &str, root: &Place) -> Result<(), WorkspaceError> {
-    let inode = match fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => stat.st_ino,
-        Err(_) => return Ok(()),
-    };
-    let aside = format!("{OLD}{inode}-{}", std::process::id());
-    fs::renameat_with(place, name, root, aside.as_str(), RenameFlags::NOREPLACE)
-        .map_err(|cause| WorkspaceError::step("move the directory away", &place.path().join(name), cause))
-}
-
-/// Removes what was put aside, also by a cleaning that did not come to its end.
-pub(crate) fn sweep(root: &Place) -> Result<(), WorkspaceError> {
-    for name in names(root)? {
-        if name.as_bytes().starts_with(OLD.as_bytes()) {
-            remove::tree(root, &name).map_err(|cause| {
-                WorkspaceError::step("remove the directory", &root.path().join(&name), cause)
-            })?;
-        }
-    }
-    Ok(())
-}
-
-pub(crate) fn names(root: &Place) -> Result<Vec<OsString>, WorkspaceError> {
-    let failed = |cause: Errno| WorkspaceError::step("read the directory", root.path(), cause);
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory = fs::openat(root, ".", flags, Mode::empty()).map_err(failed)?;
-    let mut names = Vec::new();
-    for entry in Dir::new(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let name = OsStr::from_bytes(entry.file_name().to_bytes());
-        if name != "." && name != ".." {
-            names.push(name.to_owned());
-        }
-    }
-    Ok(names)
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+pub(crate) const WORKSPACE: &str = "workspace";
+pub(crate) const RESULTS: &str = "results";
+
 const MIB: u64 = 1024 * 1024;
 
 /// Enough for tables and pictures of weeks; a principal that fills it has forgotten to clean.

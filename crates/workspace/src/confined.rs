@@ -11,6 +11,9 @@ use rustix::io::Errno;
 
 use crate::place::{CONFINED, kind};
 
+/// Directories nested deeper than this count as outgrown: nothing measures them.
+pub const DEEPEST: usize = 200;
+
 /// Beneath, through no link, and within one file system.
 const WITHIN: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
 

@@ -21,11 +21,11 @@ use jail::loopback::{self, Loop};
 use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use crate::clean;
+use crate::config::{RESULTS, WORKSPACE};
 use crate::error::WorkspaceError;
-use crate::layout::{RESULTS, WORKSPACE};
 use crate::lease::Lock;
-use crate::place::{Belongs, CONFINED, Ids, Place};
+use crate::place::{Belongs, CONFINED, Ids, Place, names};
+use crate::remove;
 
 pub(crate) use size::Size;
 
@@ -170,7 +170,7 @@ impl<'a> Images<'a> {
 
     /// Names of the directories of principals that have images.
     pub(crate) fn files(&self) -> Result<Vec<String>, WorkspaceError> {
-        let names = clean::names(&self.place)?;
+        let names = names(&self.place)?;
         let file = |name: &OsStr| name.to_str()?.strip_suffix(SUFFIX).map(str::to_owned);
         Ok(names.iter().filter_map(|name| file(name)).collect())
     }
@@ -196,10 +196,10 @@ impl<'a> Images<'a> {
         let made = self.make(place, file, size)?;
         self.publish(&made, file)?;
         for name in [WORKSPACE, RESULTS] {
-            clean::put_aside(place, name, self.root)?;
+            remove::put_aside(place, name, self.root)?;
         }
         drop(lock);
-        clean::sweep(self.root)
+        remove::sweep(self.root)
     }
 
     /// Makes the image anew with its files.
@@ -217,7 +217,7 @@ impl<'a> Images<'a> {
 
     /// Makes an image with what is in a directory, under a name that nobody uses.
     fn make(&self, content: &Place, file: &str, size: Size) -> Result<String, WorkspaceError> {
-        for name in clean::names(&self.place)? {
+        for name in names(&self.place)? {
             // Of a process that was killed meanwhile.
             if name.to_str().is_some_and(|name| name.ends_with(NEW)) {
                 let _ = fs::unlinkat(&self.place, name, AtFlags::empty());

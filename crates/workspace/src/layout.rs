@@ -15,19 +15,15 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use rustix::fs::Mode;
 use types::{Principal, SessionName};
 
-use crate::clean::names;
-use crate::config::{Config, Enforce, Keeping, Mount};
+use crate::config::{Config, Enforce, Keeping, Mount, RESULTS, WORKSPACE};
 use crate::error::WorkspaceError;
 use crate::image::{self, Images, Size};
 use crate::lease::{Lease, Lock, remove_if_unused, share_named};
 use crate::name::encode;
 use crate::ownership::{Foreign, look};
-use crate::place::{Belongs, Ids, Place, make_all};
+use crate::place::{Belongs, Ids, Place, make_all, names};
 use crate::quota;
 use crate::tree::{Tree, Trees};
-
-pub(crate) const WORKSPACE: &str = "workspace";
-pub(crate) const RESULTS: &str = "results";
 
 /// Only the owner enters.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);

@@ -5,12 +5,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, FileType, Mode, OFlags, Stat, access, lstat, openat};
 use rustix::io::Errno;
 
-use crate::clean::names;
-use crate::config::Keeping;
 use crate::confined::{Bounds, walk};
 use crate::error::WorkspaceError;
-use crate::layout::{RESULTS, Shared, WORKSPACE, Workspaces};
-use crate::place::{Ids, Place};
+use crate::place::{Ids, Place, repair};
 
 /// How far a look goes: it is part of opening a session.
 const LOOK: Bounds = Bounds {
@@ -22,11 +19,11 @@ const LOOK: Bounds = Bounds {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
     /// One of them.
-    path: PathBuf,
-    found: u32,
-    expected: Ids,
+    pub(crate) path: PathBuf,
+    pub(crate) found: u32,
+    pub(crate) expected: Ids,
     /// Where the repair begins.
-    below: PathBuf,
+    pub(crate) below: PathBuf,
 }
 
 impl std::fmt::Display for Foreign {
@@ -39,16 +36,6 @@ impl std::fmt::Display for Foreign {
             repair(self.expected, &self.below)
         )
     }
-}
-
-/// The command that gives a directory and everything in it to its owner.
-pub(crate) fn repair(Ids { uid, gid }: Ids, below: &Path) -> String {
-    let path = below.to_string_lossy();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
-    if path.chars().all(is_plain) {
-        return format!("sudo chown -R {uid}:{gid} {path}");
-    }
-    format!("sudo chown -R {uid}:{gid} '{}'", path.replace('\'', "'\\''"))
 }
 
 /// Refuses a data directory that another user has closed to this one, as after `sudo` with this user's `HOME`.
@@ -125,74 +112,6 @@ impl From<Foreign> for WorkspaceError {
             found: foreign.found,
             expected: foreign.expected.uid,
             repair: repair(foreign.expected, &foreign.below),
-        }
-    }
-}
-
-impl Workspaces {
-    /// Whether the files of all principals belong to the owner of sessions' files; changes nothing.
-    ///
-    /// # Errors
-    /// If sessions cannot have their files, with the command that repairs it.
-    pub fn owners(&self) -> Result<Option<Foreign>, WorkspaceError> {
-        if self.keeping() == Keeping::Own {
-            return Ok(None);
-        }
-        let shared = &*self.shared;
-        shared.owners().map_err(|error| shared.explained(error))
-    }
-}
-
-impl Shared {
-    fn owners(&self) -> Result<Option<Foreign>, WorkspaceError> {
-        let Some(root) = self.existing_root()? else {
-            return Ok(None);
-        };
-        let ids = self.ids()?;
-        let mut found = None;
-        for name in names(&root)? {
-            let Some(principal) = root.child(&name)? else {
-                continue;
-            };
-            for part in [WORKSPACE, RESULTS] {
-                let Some(place) = principal.child(part.as_ref())? else {
-                    continue;
-                };
-                if part == WORKSPACE {
-                    place.expect_owner(ids)?;
-                }
-                found = found.or(look(&place, ids)?);
-            }
-        }
-        Ok(found)
-    }
-
-    /// The same error, or the directory of another user that it comes from: one that root has made in an ordinary user's
-    /// data directory.
-    pub(crate) fn explained(&self, error: WorkspaceError) -> WorkspaceError {
-        let WorkspaceError::Step { path, cause, .. } = &error else {
-            return error;
-        };
-        let own = Ids::own();
-        let Some(root) = self.root_of(path) else {
-            return error;
-        };
-        if own.uid == 0 || cause.kind() != std::io::ErrorKind::PermissionDenied {
-            return error;
-        }
-        let below = path.ancestors().take_while(|path| path.starts_with(&root));
-        let nearest = below
-            .filter_map(|path| Some((path, lstat(path).ok()?.st_uid)))
-            .next();
-        match nearest {
-            Some((path, found)) if found != own.uid => Foreign {
-                path: path.to_path_buf(),
-                found,
-                expected: own,
-                below: root,
-            }
-            .into(),
-            _ => error,
         }
     }
 }

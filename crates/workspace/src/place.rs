@@ -1,17 +1,17 @@
 //! Directories of ours: opened without following links, made with their owner, named in errors.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{self, AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
+use rustix::fs::{self, AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use rustix::io::Errno;
 
 use crate::config::Owner;
 use crate::error::WorkspaceError;
-use crate::ownership::repair;
 
 /// The user and group `nobody` of every Linux system; also what the kernel calls an owner it cannot name.
 pub(crate) const NOBODY: u32 = 65_534;
@@ -229,4 +229,30 @@ pub(crate) fn kind(file: FileType) -> Option<&'static str> {
         FileType::Socket => "a socket",
         _ => "a device",
     })
+}
+
+/// The command that gives a directory and everything in it to its owner.
+pub(crate) fn repair(Ids { uid, gid }: Ids, below: &Path) -> String {
+    let path = below.to_string_lossy();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@".contains(c);
+    if path.chars().all(is_plain) {
+        return format!("sudo chown -R {uid}:{gid} {path}");
+    }
+    format!("sudo chown -R {uid}:{gid} '{}'", path.replace('\'', "'\\''"))
+}
+
+/// The names in a directory.
+pub(crate) fn names(root: &Place) -> Result<Vec<OsString>, WorkspaceError> {
+    let failed = |cause: Errno| WorkspaceError::step("read the directory", root.path(), cause);
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory = fs::openat(root, ".", flags, Mode::empty()).map_err(failed)?;
+    let mut names = Vec::new();
+    for entry in Dir::new(directory).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name != "." && name != ".." {
+            names.push(name.to_owned());
+        }
+    }
+    Ok(names)
 }

@@ -7,10 +7,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use jail::quota;
 use rustix::fs::{self, FileType, FlockOperation, Mode, OFlags};
 
-use crate::confined::{self, Bounds};
+use crate::confined::{self, Bounds, DEEPEST};
 use crate::error::WorkspaceError;
 use crate::place::Place;
-use crate::usage::DEEPEST;
 
 /// Projects of ours have numbers above this one, so that they are told from those that an administrator gives.
 const FIRST: u32 = 0x4000_0000;

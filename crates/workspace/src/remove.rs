@@ -2,12 +2,19 @@
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
+use crate::error::WorkspaceError;
+use crate::place::{CONFINED, Place, names};
+
 /// A directory is opened by one name from the one above it, never through a link and never into another file system.
-const STEP: ResolveFlags = crate::place::CONFINED.union(ResolveFlags::NO_XDEV);
+const STEP: ResolveFlags = CONFINED.union(ResolveFlags::NO_XDEV);
+
+/// Prefix of what is being removed, beside the principals' directories.
+const OLD: &str = ".old-";
 
 /// Deepest nesting that is walked by descriptors; what is deeper is moved up and removed from there.
 const DEEPEST: usize = 64;
@@ -121,4 +128,27 @@ fn open(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
 fn os(name: &CString) -> &OsStr {
     use std::os::unix::ffi::OsStrExt;
     OsStr::from_bytes(name.as_bytes())
+}
+
+/// Moves a directory out of the way, to be swept later.
+pub(crate) fn put_aside(place: &Place, name: &str, root: &Place) -> Result<(), WorkspaceError> {
+    let inode = match fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat.st_ino,
+        Err(_) => return Ok(()),
+    };
+    let aside = format!("{OLD}{inode}-{}", std::process::id());
+    fs::renameat_with(place, name, root, aside.as_str(), RenameFlags::NOREPLACE)
+        .map_err(|cause| WorkspaceError::step("move the directory away", &place.path().join(name), cause))
+}
+
+/// Removes what was put aside, also by a cleaning that did not come to its end.
+pub(crate) fn sweep(root: &Place) -> Result<(), WorkspaceError> {
+    for name in names(root)? {
+        if name.as_bytes().starts_with(OLD.as_bytes()) {
+            tree(root, &name).map_err(|cause| {
+                WorkspaceError::step("remove the directory", &root.path().join(&name), cause)
+            })?;
+        }
+    }
+    Ok(())
 }

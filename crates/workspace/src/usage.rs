@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rustix::fs::{FileType, Mode, OFlags, openat};
 use types::Principal;
 
-use crate::confined::{Bounds, Seen, walk};
+use crate::confined::{Bounds, DEEPEST, Seen, walk};
 use crate::error::WorkspaceError;
 use crate::layout::Workspaces;
 use crate::name::encode;
@@ -13,9 +13,6 @@ use crate::place::Place;
 
 /// Entries that a measure looks at where there is no bound: some seconds.
 const MOST_ENTRIES: u64 = 2_000_000;
-
-/// Directories nested deeper than this count as outgrown: nothing measures them.
-pub const DEEPEST: usize = 200;
 
 /// `st_blocks` counts in these.
 const BLOCK: u64 = 512;

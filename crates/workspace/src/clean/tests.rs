@@ -4,6 +4,10 @@ use std::path::Path;
 
 use types::SessionName;
 
+use std::os::unix::ffi::OsStrExt as _;
+
+use rustix::fs::{Mode, OFlags};
+
 use super::*;
 use crate::Config;
 use crate::layout::SessionFiles;

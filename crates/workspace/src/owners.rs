@@ -1,0 +1,77 @@
+//! Whether the files of all principals belong to the owner of sessions' files.
+
+use rustix::fs::lstat;
+
+use crate::config::{Keeping, RESULTS, WORKSPACE};
+use crate::error::WorkspaceError;
+use crate::layout::{Shared, Workspaces};
+use crate::ownership::{Foreign, look};
+use crate::place::{Ids, names};
+
+impl Workspaces {
+    /// Whether the files of all principals belong to the owner of sessions' files; changes nothing.
+    ///
+    /// # Errors
+    /// If sessions cannot have their files, with the command that repairs it.
+    pub fn owners(&self) -> Result<Option<Foreign>, WorkspaceError> {
+        if self.keeping() == Keeping::Own {
+            return Ok(None);
+        }
+        let shared = &*self.shared;
+        shared.owners().map_err(|error| shared.explained(error))
+    }
+}
+
+impl Shared {
+    fn owners(&self) -> Result<Option<Foreign>, WorkspaceError> {
+        let Some(root) = self.existing_root()? else {
+            return Ok(None);
+        };
+        let ids = self.ids()?;
+        let mut found = None;
+        for name in names(&root)? {
+            let Some(principal) = root.child(&name)? else {
+                continue;
+            };
+            for part in [WORKSPACE, RESULTS] {
+                let Some(place) = principal.child(part.as_ref())? else {
+                    continue;
+                };
+                if part == WORKSPACE {
+                    place.expect_owner(ids)?;
+                }
+                found = found.or(look(&place, ids)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The same error, or the directory of another user that it comes from: one that root has made in an ordinary user's
+    /// data directory.
+    pub(crate) fn explained(&self, error: WorkspaceError) -> WorkspaceError {
+        let WorkspaceError::Step { path, cause, .. } = &error else {
+            return error;
+        };
+        let own = Ids::own();
+        let Some(root) = self.root_of(path) else {
+            return error;
+        };
+        if own.uid == 0 || cause.kind() != std::io::ErrorKind::PermissionDenied {
+            return error;
+        }
+        let below = path.ancestors().take_while(|path| path.starts_with(&root));
+        let nearest = below
+            .filter_map(|path| Some((path, lstat(path).ok()?.st_uid)))
+            .next();
+        match nearest {
+            Some((path, found)) if found != own.uid => Foreign {
+                path: path.to_path_buf(),
+                found,
+                expected: own,
+                below: root,
+            }
+            .into(),
+            _ => error,
+        }
+    }
+}
